@@ -5,7 +5,8 @@
  *                           [--max-size=count] [--minutes=count] [--history=file]
  *                           [--no-baseline]
  *
- * A full run writes docs/performance.md and its charts; a quick or partial run writes them only
+ * The tables of each section are printed when it ends, and the goals at the end of the run. A full
+ * run writes docs/performance.md and its charts; a quick or partial run writes them only
  * with --write or --out. --data keeps the filled databases for the next run, and determines which
  * disk is measured; --max-size skips larger tables; --minutes sets how long memory is sampled under
  * load; --history adds the goals of this run to a file, and reports the range over all runs of the
@@ -20,7 +21,7 @@ import { createDatabases } from './kit/databases.ts';
 import { addToHistory } from './kit/history.ts';
 import { commitOf, describeMachine, watchMachine } from './kit/machine.ts';
 import { killAll } from './kit/process.ts';
-import { plain, type Report, write } from './kit/report.ts';
+import { plain, plainSection, type Report, write } from './kit/report.ts';
 import { baselineCommit, checkOutBaseline, currentTree, type Tree } from './kit/trees.ts';
 import { comparison } from './peers.ts';
 import { generator } from './s0-generator.ts';
@@ -108,7 +109,9 @@ async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
   for (const benchmark of chosen) {
     const begun = performance.now();
     context.say(`${benchmark.ids.join(', ')}: ${benchmark.title}`);
-    sections.push({ title: benchmark.title, section: await attempt(benchmark, context) });
+    const done = { title: benchmark.title, section: await attempt(benchmark, context) };
+    sections.push(done);
+    console.log(plainSection(done));
     context.say(`  ${Math.round((performance.now() - begun) / 1_000)} s`);
   }
   const { rounds, seconds } = context;

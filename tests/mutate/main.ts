@@ -13,9 +13,9 @@ import { root } from './sources.ts';
  *
  * Puts small faults into copies of the code and runs the tests: first those closest to each fault,
  * then all tests on several of the remaining faults at once, and finally each of these faults alone
- * with the tests that failed. A fault counts as noticed if a test fails, fails again when run alone,
- * and passes without the fault; or if a test hangs. Faults that the type check rejects are not
- * drawn. tests/tidy.test.ts does not run, because it checks the text, not the behaviour. With
+ * with the tests that failed. A fault counts as noticed if a test fails, fails again when run
+ * alone, and passes without the fault; or if a test hangs. Faults that the type check rejects are
+ * not drawn. tests/tidy.test.ts does not run, because it checks the text, not the behaviour. With
  * `--near`, only the tests of the changed part run, which is stricter and faster. Exits with 1 if
  * fewer than `--limit` percent are noticed.
  *

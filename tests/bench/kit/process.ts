@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import type { Subprocess } from 'bun';
 
 /** A measured server, or a process that generates load. */
-export type Subject = { url: string; pid: number; stop(): Promise<void> };
+export type Subject = {
+  url: string;
+  pid: number;
+  /** Throws if the process has exited by itself, because what was measured is then not valid. */
+  stop(): Promise<void>;
+};
 
 const subjects = join(import.meta.dir, '../subjects');
 const internals = join(import.meta.dir, '../internals');
@@ -61,19 +66,15 @@ export async function launch(
     stderr: output,
   });
   running.add(child);
-  let isStopping = false;
-  void child.exited.then((code) => {
-    running.delete(child);
-    if (isStopping) return;
-    const why = child.signalCode ?? `code ${code}`;
-    console.error(`${command.join(' ')} ended early (${why}): ${lastLines(log)}`);
-  });
+  void child.exited.then(() => running.delete(child));
   return {
     url: await addressIn(log, child, command),
     pid: child.pid,
     async stop() {
-      // If the process exited before this call, the exit is reported as unexpected.
-      isStopping = child.exitCode === null && child.signalCode === null;
+      const early = child.signalCode ?? child.exitCode;
+      if (early !== null) {
+        throw new Error(`${command.join(' ')} exited early (${early}): ${lastLines(log)}`);
+      }
       child.kill('SIGTERM');
       await child.exited;
       rmSync(log, { force: true });

@@ -41,19 +41,16 @@ export function write(report: Report, folder: string): void {
 }
 
 /** Renders the report for a terminal. */
-export function plain({ machine, how, sections, runs }: Report): string {
-  const tables = sections.flatMap(({ title, section }) => [
-    `\n${title}`,
-    ...section.tables.map(({ title, head, rows }) => `${title}\n${aligned([head, ...rows])}`),
-    ...(section.notes ?? []),
-  ]);
-  return [
-    ...tables,
-    `\n${how}`,
-    aligned(machine),
-    '\nGoals',
-    aligned([goalHead, ...goalRows(runs)]),
-  ].join('\n');
+export function plain({ machine, how, runs }: Report): string {
+  const goals = aligned([goalHead, ...goalRows(runs)]);
+  return [`\n${how}`, aligned(machine), '\nGoals', goals].join('\n');
+}
+
+export function plainSection({ title, section }: Report['sections'][number]): string {
+  const tables = section.tables.map(
+    ({ title, head, rows }) => `${title}\n${aligned([head, ...rows])}`,
+  );
+  return [`\n${title}`, ...tables, ...(section.notes ?? [])].join('\n');
 }
 
 /** Returns one row per goal of the last run, with its results in earlier runs. */

@@ -10,38 +10,78 @@ export type ParsedResponse = { status: number; head: string; body: string };
 export function createResponseParser({ keepBody = false } = {}): ResponseParser {
   let pending: Buffer | null = null;
   let head = '';
-  let missing = 0;
+  let body: Body | null = null;
   let kept: Buffer[] = [];
 
-  function begin(chunk: Buffer): ParsedResponse | null {
+  function begin(chunk: Buffer): Buffer | null {
     const bytes = pending === null ? chunk : Buffer.concat([pending, chunk]);
     const end = bytes.indexOf('\r\n\r\n');
     pending = end < 0 ? bytes : null;
     if (end < 0) return null;
     head = bytes.toString('latin1', 0, end);
-    const body = bytes.subarray(end + 4);
-    missing = lengthIn(head) - body.length;
-    if (keepBody) kept = [body];
-    return missing > 0 ? null : finish();
-  }
-
-  function finish(): ParsedResponse {
-    const body = keepBody ? Buffer.concat(kept).toString() : '';
-    return { status: Number(head.slice(9, 12)), head, body };
+    body = bodyOf(head, (part) => {
+      if (keepBody) kept.push(part);
+    });
+    return bytes.subarray(end + 4);
   }
 
   return {
     take(chunk) {
-      if (missing === 0) return begin(chunk);
-      missing -= chunk.length;
-      if (keepBody) kept.push(chunk);
-      return missing > 0 ? null : finish();
+      const bytes = body === null ? begin(chunk) : chunk;
+      if (bytes === null || !body?.takes(bytes)) return null;
+      const text = Buffer.concat(kept).toString();
+      body = null;
+      kept = [];
+      return { status: Number(head.slice(9, 12)), head, body: text };
     },
   };
 }
 
-function lengthIn(head: string): number {
+type Keep = (part: Buffer) => void;
+
+/** `takes` adds received bytes and returns whether the body is complete. */
+type Body = { takes(bytes: Buffer): boolean };
+
+function bodyOf(head: string, keep: Keep): Body {
+  if (/\r\ntransfer-encoding: chunked/i.test(head)) return chunkedBody(keep);
   const [, digits] = /\r\ncontent-length: (\d+)/i.exec(head) ?? [];
-  if (digits === undefined) throw new Error(`a response without Content-Length: ${head}`);
-  return Number(digits);
+  if (digits === undefined) throw new Error(`a response without a length: ${head}`);
+  let missing = Number(digits);
+  return {
+    takes(bytes) {
+      keep(bytes);
+      missing -= bytes.length;
+      return missing <= 0;
+    },
+  };
+}
+
+/** A body of chunks: a line with the size in hexadecimal, that many bytes, and a line break. */
+function chunkedBody(keep: Keep): Body {
+  let line = '';
+  let missing = 0;
+  let isLast = false;
+  return {
+    takes(bytes) {
+      let at = 0;
+      while (at < bytes.length) {
+        if (missing > 0) {
+          const part = bytes.subarray(at, at + missing);
+          // The last two bytes are the line break after the chunk.
+          keep(part.subarray(0, Math.max(0, missing - 2)));
+          missing -= part.length;
+          at += part.length;
+          if (isLast && missing === 0) return true;
+          continue;
+        }
+        line += String.fromCharCode(bytes[at] ?? 0);
+        at += 1;
+        if (!line.endsWith('\r\n')) continue;
+        missing = Number.parseInt(line, 16) + 2;
+        isLast = missing === 2;
+        line = '';
+      }
+      return false;
+    },
+  };
 }
