@@ -4,13 +4,7 @@ import { send } from './api.ts';
 import type { Violations } from './harness.ts';
 import { type HealthWatch, watchHealth } from './health-watch.ts';
 import type { Target } from './target.ts';
-import {
-  requestFault,
-  startedThreads,
-  type ThreadFault,
-  triggeredAt,
-  withdrawFault,
-} from './thread-faults.ts';
+import { requestFault, type ThreadFault, triggeredAt, withdrawFault } from './thread-faults.ts';
 import { type Asked, startReads } from './traffic/reads.ts';
 import { type Save, saveOnce, startSaves } from './traffic/saves.ts';
 
@@ -78,10 +72,9 @@ async function inject(faultRun: FaultRun, health: HealthWatch, about: string): P
   const faultAt = await until(triggered, { timeoutMs: 3_000 }).catch(() => null);
   if (faultAt === null) violations.add(`${about}: the fault was not triggered`);
   const noticedAt = () => {
-    const started = startedThreads(folder).map(({ at }) => at);
     const reports = [health.failing, health.warning].filter((report) => report !== null);
     const reported = reports.map(({ at }) => performance.timeOrigin + at);
-    const times = [...started, ...reported, ...(endedAt === null ? [] : [endedAt])];
+    const times = [...lossesIn(target.log()), ...reported, ...(endedAt === null ? [] : [endedAt])];
     const later = times.filter((at) => at >= (faultAt ?? Infinity));
     return later.length === 0 ? null : Math.min(...later);
   };
@@ -90,6 +83,15 @@ async function inject(faultRun: FaultRun, health: HealthWatch, about: string): P
     checkNotice(noticedAt(), faultAt, about, violations, totals);
   }
   withdrawFault(folder, name);
+}
+
+/** Returns the times at which the service logged the loss of a thread. */
+function lossesIn(log: string): number[] {
+  return log.split('\n').flatMap((line) => {
+    const [, time = ''] =
+      /^\{"time":"([^"]+)".*thread (?:does not respond|exited)/.exec(line) ?? [];
+    return time === '' ? [] : [Date.parse(time)];
+  });
 }
 
 function checkNotice(
@@ -125,7 +127,7 @@ async function expectRecovery(
   const hasRecovered = async () => {
     if (!target.running()) {
       totals.restarts += 1;
-      if (target.log().trim() === '')
+      if (!target.log().includes('the service is exiting'))
         violations.add(`${about}: the process exited without an error message`);
       await target.start();
     }

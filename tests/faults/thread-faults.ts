@@ -13,15 +13,13 @@ export type ThreadFault = {
   when: 'idle' | 'before COMMIT' | 'after COMMIT';
 };
 
-/** One start of a thread. Times are from `Date.now()`. */
-export type Started = { name: string; at: number };
-
 /** The environment variable with the folder that the threads and the harness share. */
 export const folderSetting = 'FAULT_THREADS';
 
-export function startedThreads(folder: string): Started[] {
-  const names = readdirSync(folder).filter((name) => name.endsWith('.started'));
-  return names.map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Started);
+/** Returns the names of the threads that have started since the folder was created. */
+export function startedThreads(folder: string): string[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.started'));
+  return files.map((file) => readFileSync(join(folder, file), 'utf8'));
 }
 
 export function requestFault(folder: string, name: string, fault: ThreadFault): void {
@@ -54,10 +52,9 @@ if (!Bun.isMainThread && folder !== undefined) register(folder);
 function register(folder: string): void {
   // The `name` option of a Worker is the name of its Linux thread.
   const name = readFileSync('/proc/thread-self/comm', 'utf8').trim();
-  const started: Started = { name, at: Date.now() };
   const file = join(folder, `${process.pid}-${threadId}.started`);
   // Renaming keeps the harness from reading a partially written file.
-  writeFileSync(`${file}.new`, JSON.stringify(started));
+  writeFileSync(`${file}.new`, name);
   renameSync(`${file}.new`, file);
   const check = (when: ThreadFault['when']) => trigger(folder, name, when);
   setInterval(() => check('idle'), everyMs).unref();

@@ -41,7 +41,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   const violations = createViolations();
   const preload = [join(import.meta.dir, 'thread-faults.ts')];
   const processEnv = { [folderSetting]: folder };
-  const target = createTarget({ variants, preload, processEnv, env: { LOG_LEVEL: 'error' } });
+  const target = createTarget({ variants, preload, processEnv, env: { LOG_LEVEL: 'warn' } });
   const totals = { ...noTotals };
   const all: Save[] = [];
   try {
@@ -88,6 +88,6 @@ function casesFor(names: string[], tier: 'quick' | 'full'): Case[] {
 function runningThreads(pid: number, folder: string): string[] {
   const tasks = readdirSync(`/proc/${pid}/task`);
   const running = tasks.map((id) => readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8').trim());
-  const names = new Set(startedThreads(folder).map(({ name }) => name));
+  const names = new Set(startedThreads(folder));
   return [...names].filter((name) => running.includes(name)).sort();
 }
