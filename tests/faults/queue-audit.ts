@@ -50,7 +50,7 @@ export function auditQueue(path: string, owed: Map<string, Owed>, violations: Vi
   return { ...found, unexpectedRecords: strangers };
 }
 
-/** Whether the record may be complete and all chunks of its text are complete. */
+/** Whether the record was expected to complete and all chunks of its text are complete. */
 function isWhole({ content, complete, total }: Row, fate: string): boolean {
   if (fate === 'failed') return false;
   return complete === total && total === splitChunks(content).length;

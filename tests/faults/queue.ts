@@ -101,7 +101,6 @@ async function pending(target: Target): Promise<number | null> {
   }
 }
 
-/** Ingests all records, including the poison. */
 async function fill(target: Target, count: number, random: Random): Promise<Map<string, Owed>> {
   const owed = new Map<string, Owed>();
   for (let index = 0; index < count; index += 1) {

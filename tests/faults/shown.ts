@@ -96,7 +96,6 @@ async function failOnce(target: Target, violations: Violations): Promise<number>
 type Change = {
   method: 'POST' | 'PATCH' | 'DELETE';
   body?: object;
-  /** Whether the list shows the change. */
   isSeenIn(memories: Memory[]): boolean;
 };
 

@@ -113,7 +113,6 @@ export async function newWholeDatabase(): Promise<TestDatabase & { name: string 
 
 let admin: SQL | undefined;
 
-/** Runs one statement directly on PostgreSQL. */
 export async function query(
   url: string,
   text: string,

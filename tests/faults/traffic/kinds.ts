@@ -66,7 +66,6 @@ function denseBodies(): (index: number) => Request {
   };
 }
 
-/** Returns random words from a fixed vocabulary. */
 export function words(random: Random, count: number): string {
   return Array.from({ length: count }, () => word(random.between(0, vocabulary))).join(' ');
 }

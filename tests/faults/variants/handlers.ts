@@ -12,7 +12,6 @@ const slowMs = 1;
  */
 const overtakenMs = 10;
 
-/** Delays each text, throws an exception for some texts and kills the process for others. */
 export function poisoned(inner: Handler): Handler {
   return async (task, storage) => {
     const { projectId, memoryId } = task;
@@ -25,7 +24,6 @@ export function poisoned(inner: Handler): Handler {
   };
 }
 
-/** Processes the text, then delays the result. */
 export function overtaken(inner: Handler): Handler {
   return async (task, storage) => {
     const result = await inner(task, storage);
