@@ -33,7 +33,7 @@ import { text } from './text.ts';
 import { threads } from './threads.ts';
 import { twins } from './twins.ts';
 
-/** Every harness, in the order of the promises. */
+/** All harnesses, ordered by the numbers of their ids. */
 export const harnesses: Harness[] = [
   crash,
   power,

@@ -3,7 +3,7 @@ import type { Page } from '../../sdk/contract/page.ts';
 import type { Health, IngestStatus } from '../../sdk/contract/status.ts';
 import type { Target } from './target.ts';
 
-/** A request. A write carries a key, so it can be retried when its outcome is unknown. */
+/** A request to the API. A write with an idempotency key can be retried safely. */
 export type Call = {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
@@ -16,7 +16,7 @@ export type Reply = { status: number; text: string; headers: Headers };
 
 const answerWithinMs = 5_000;
 
-/** Sends the request once. Returns null if there was no response, so the outcome is unknown. */
+/** Sends the request once. Returns null if no response arrived; the outcome is then unknown. */
 export async function send(target: Pick<Target, 'url' | 'key'>, call: Call): Promise<Reply | null> {
   const { method, path, body, idempotencyKey, apiKey = target.key } = call;
   try {
@@ -37,9 +37,9 @@ export async function send(target: Pick<Target, 'url' | 'key'>, call: Call): Pro
 }
 
 /**
- * Retries a write with the same key, across kills and restarts, until its outcome is known. Calls
- * `onUnknown` after every attempt that got a 5xx or no response. Returns null when `giveUp` returns
- * true.
+ * Sends a write and retries it with the same key, across restarts of the server, until its outcome
+ * is known. Calls `onUnknown` after each attempt with a 5xx or no response. Returns null when
+ * `giveUp` returns true.
  */
 export async function sendUntilKnown(
   target: Target,
@@ -56,7 +56,7 @@ export async function sendUntilKnown(
   return null;
 }
 
-/** Reads from a server that is expected to be healthy. */
+/** Sends a GET request. Throws unless the response is 200. */
 export async function read<T>(target: Target, path: string): Promise<T> {
   const reply = await send(target, { method: 'GET', path });
   if (reply?.status !== 200) throw new Error(`GET ${path}: ${reply?.status ?? 'no response'}`);

@@ -74,7 +74,7 @@ function memory(...args: string[]): void {
 
 type Expected = { owed: Map<string, Owed>; ledger: Ledger; violations: Violations };
 
-/** Restores the backup and serves it. Returns how many of the expected memories are missing. */
+/** Restores the backup and starts a server on it. Returns how many memories are missing. */
 async function compareRestored(file: string, expected: Expected): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-restored-'));
   const restored = createTarget({ folder });
@@ -96,7 +96,7 @@ async function countMissing(restored: Target, { owed, ledger, violations }: Expe
   }
   let missing = 0;
   for (const id of owed.keys()) {
-    // The backup may or may not contain a memory that was deleted while it ran.
+    // A memory that was deleted after the snapshot may be missing from the backup.
     if (found.has(id) || ledger.owed(id) === undefined) continue;
     missing += 1;
     violations.add(`missing from the backup: ${id}`);

@@ -5,7 +5,7 @@ import type { Target } from './target.ts';
 
 const canary = 'bypass-canary';
 
-/** Tries to read a memory without its key. Returns each attempt with its response. */
+/** Tries to read a memory without a valid key. Returns each attempt with its response status. */
 export async function tryBypasses(target: Target, violations: Violations): Promise<string[]> {
   const body = { userId: canary, content: canary };
   const saved = await send(target, { method: 'POST', path: '/v1/memories', body });

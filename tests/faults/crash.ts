@@ -7,7 +7,7 @@ import { createTarget, restart, type Target } from './target.ts';
 
 const kills = { quick: 20, full: 250 };
 const clients = 8;
-/** The time from a start to the next kill. At the upper end, a few hundred writes are done. */
+/** The time from a start to the next kill. The upper limit allows a few hundred writes. */
 const killAfterMs = { from: 5, to: 400 };
 const drainWithinMs = 30_000;
 
@@ -42,7 +42,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   }
 }
 
-/** Returns the duration of the slowest start, in ms. */
+/** Kills and restarts the server at random moments. Returns the slowest start in ms. */
 async function killAtRandom(target: Target, random: Random, times: number): Promise<number> {
   let slowestMs = 0;
   for (let kill = 0; kill < times; kill += 1) {

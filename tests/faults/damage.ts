@@ -77,8 +77,8 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
 }
 
 /**
- * Creates a database that was closed and one whose last writes are only in the write-ahead log.
- * Returns their contents, which are equal.
+ * Creates two databases with equal contents: one closed cleanly, and one whose last writes are only
+ * in the WAL. Returns the contents.
  */
 async function makeDatabases(folder: string): Promise<Map<string, string>> {
   const place = join(folder, 'crashed');
@@ -106,7 +106,7 @@ function copyDatabase(from: string, to: string): void {
   }
 }
 
-/** Damages a copy and describes the damage. */
+/** Copies the database, damages the copy, and returns a description of the damage. */
 function injure(from: string, to: string, kind: Kind, random: Random): string {
   copyDatabase(from, to);
   const path = join(to, kind === 'log' ? 'memory.db-wal' : 'memory.db');
@@ -154,8 +154,8 @@ async function judge(
 }
 
 /**
- * Compares the contents. SQLite ignores the log after a damaged frame, so the loss of those writes
- * cannot be detected and is permitted.
+ * Compares the contents. SQLite ignores the WAL from the first damaged frame on. The loss of those
+ * writes cannot be detected, so it is permitted.
  */
 async function compare(
   target: Target,

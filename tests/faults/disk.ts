@@ -8,8 +8,8 @@ import { createTarget, type Target } from './target.ts';
 type Tampering = { call: DiskCall; what: string };
 
 /**
- * The ordinal numbers of the calls that fail. In one run, only that call fails; in another, all
- * later calls fail as well.
+ * The ordinal numbers of the calls that fail. Each number is tested in separate runs: only that
+ * call fails, or all later calls fail as well.
  */
 const points = {
   quick: { fsync: [4, 13], fdatasync: [3, 6], pwrite64: [80, 95] },
@@ -47,7 +47,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     for (const tampered of everyTampering(points[tier])) {
       met[tampered.call] += await meetErrors({ seed, variants, tampered, counts, violations });
     }
-    // A control may hide every error, so this is not checked there.
+    // A control may hide every error, so only runs of the unchanged service are checked.
     const affected = { sync: met.fsync + met.fdatasync, pwrite64: met.pwrite64 };
     for (const [call, errors] of Object.entries(variants.length > 0 ? {} : affected)) {
       if (errors === 0) violations.add(`no injected error of ${call} made a write fail`);
@@ -72,7 +72,7 @@ function everyTampering(at: Record<DiskCall, number[]>): Tampering[] {
   return all;
 }
 
-/** Returns how many attempts at a write got no successful response. */
+/** Runs the script with one kind of injected error. Returns how many attempts to write failed. */
 async function meetErrors(options: {
   seed: number;
   variants: string[];

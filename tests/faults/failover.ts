@@ -13,8 +13,8 @@ const servers = 2;
 const clients = 6;
 const loadMs = { from: 400, to: 1_200 };
 /**
- * How long the standby is stopped before the primary crashes. Any write that the primary
- * acknowledged during this time would exist only there.
+ * How long the standby is stopped before the primary crashes. A write acknowledged during this time
+ * would exist only on the primary.
  */
 const standbyAwayMs = 300;
 const drainWithinMs = 60_000;
@@ -80,8 +80,8 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
 type Pair = { primary: PostgresNode; standby: PostgresNode };
 
 /**
- * Attaches the standby and waits until it has caught up, because the primary does not wait for a
- * standby before that.
+ * Attaches the standby and waits until replication is synchronous, unless `isSynchronous` is false.
+ * Before that, the primary acknowledges writes without the standby.
  */
 async function attachStandby({ primary, standby }: Pair, isSynchronous: boolean): Promise<void> {
   await standby.follow(primary);
@@ -100,8 +100,8 @@ async function attachStandby({ primary, standby }: Pair, isSynchronous: boolean)
 }
 
 /**
- * Stops the primary and promotes the standby. The former primary stays stopped and becomes the next
- * standby.
+ * Crashes the primary, promotes the standby and swaps their roles. The former primary stays
+ * stopped.
  */
 async function failOver(pair: Pair, isAwayFirst: boolean): Promise<void> {
   const { primary, standby } = pair;

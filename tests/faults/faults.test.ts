@@ -10,7 +10,8 @@ import { isFound, isImported } from './variants/patch.ts';
 import { variants } from './variants/table.ts';
 
 /*
- * `npm run faults` runs the harnesses. These tests only check that their controls remain effective.
+ * `npm run faults` runs the harnesses. These tests only check that the variants for their controls
+ * still match the code of the service.
  */
 
 test('every patch matches the lines that it changes', () => {

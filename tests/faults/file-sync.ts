@@ -5,18 +5,18 @@ import type { Finding, Violations } from './harness.ts';
 import { tampering } from './strace.ts';
 import { createTarget, type Target } from './target.ts';
 
-/** The amount of text to write, which makes the log exceed its length limit. */
+/** The amount of text to write. It makes the WAL longer than `longBytes`. */
 const writtenBytes = 60 * 1024 * 1024;
 const content = 'a long text '.repeat(5_000);
 const writers = 8;
-/** The length at which the service would normally restart the log. */
+/** At this length, the service checkpoints the whole WAL, so that SQLite restarts the WAL. */
 const longBytes = 8_000 * 4_096;
-/** The salts in the log's header, which SQLite changes when it restarts the log. */
+/** The byte range of the salts in the WAL header. SQLite changes them when it restarts the WAL. */
 const salts = { from: 16, to: 24 };
 
 /**
- * Makes every sync of the database file fail. The kernel may drop the pages after reporting
- * the error once, so the log, which still has the writes, must not be restarted.
+ * Makes every sync of the database file fail. The kernel may drop the dirty pages after it reports
+ * the error once. Only the WAL still contains the writes, so the WAL must not be restarted.
  */
 export async function failFileSync(
   variants: string[],
@@ -24,7 +24,7 @@ export async function failFileSync(
 ): Promise<Finding['figures']> {
   const target = createTarget({ variants });
   try {
-    // The file must exist before the errors begin.
+    // The database file must exist before the errors begin.
     await target.start();
     await target.stop();
     await target.start(tampering(['fsync', 'fdatasync'], 'error=EIO:when=1+', target.path));
@@ -38,8 +38,8 @@ export async function failFileSync(
     await Promise.all(Array.from({ length: writers }, write));
     if (saltsOf(target) !== begun)
       violations.add('the WAL was restarted although the database file was not synced');
-    // All writes are stored in the log, so /health reports a warning instead of a failure. The
-    // warning appears at the next checkpoint.
+    // The WAL contains all writes, so /health reports a warning instead of a failure. The warning
+    // appears at the next checkpoint.
     const reported = () =>
       send(target, { method: 'GET', path: '/health' }).then((health) =>
         health?.text.includes('the database file could not be synced to the disk'),
@@ -48,7 +48,7 @@ export async function failFileSync(
     const loggedBytes = logBytes(target);
     if (loggedBytes < longBytes)
       violations.add(`the WAL is too short for this test: ${loggedBytes} bytes`);
-    // A clean shutdown must not checkpoint the log and delete it.
+    // A clean shutdown must not checkpoint and delete the WAL.
     await target.stop();
     if (logBytes(target) < loggedBytes)
       violations.add('the WAL was deleted or truncated during shutdown');

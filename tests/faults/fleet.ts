@@ -3,9 +3,9 @@ import { createRandom, type Random } from '../support/random.ts';
 import type { Finding, RunOptions } from './harness.ts';
 import { createTarget, restart, type Target } from './target.ts';
 
-/** Several server processes on one database, which clients use like a single server. */
+/** Several server processes on one database. Clients use the fleet like a single server. */
 export type Fleet = {
-  /** A target whose URL is that of a random running server, chosen at each access. */
+  /** Each access to `url` returns the URL of a random running server. */
   target: Target;
   /** The URLs of the servers, in order. */
   readonly urls: readonly string[];
@@ -49,7 +49,7 @@ export function createFleet(
       return targets.map(({ url }) => url);
     },
     async start() {
-      // The servers start at the same time, so that they create the tables concurrently.
+      // Starting all servers at once makes them create the tables concurrently.
       await Promise.all(targets.map((target) => target.start()));
     },
     async restart(index) {

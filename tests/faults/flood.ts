@@ -84,7 +84,7 @@ async function askPolitely(target: Target, apiKey: string, until: number, violat
   return latencies;
 }
 
-/** Uses up the quota and waits for Retry-After; the next request must succeed. */
+/** Exceeds the rate limit and waits for Retry-After. The next request must succeed. */
 async function heedRetryAfter(target: Target, violations: Violations): Promise<void> {
   for (let sent = 0; sent <= quota * 2; sent += 1) {
     const reply = await send(target, { method: 'GET', path: '/v1/memories?userId=u' });

@@ -4,19 +4,19 @@ import { type Call, send } from './api.ts';
 import { type OnPostgres, onPostgres } from './fleet.ts';
 import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
 
-/** The connections to freeze, by purpose. */
+/** The purposes of the connections whose backends are suspended. */
 const purposes = {
   quick: ['server', 'quotas'],
   full: ['server', 'quotas', 'writer', 'health', 'reader', 'tasks'],
 };
-/** Exceeds the statement deadline, after which the server opens a new connection. */
+/** Longer than the statement deadline. After the deadline, the server opens a new connection. */
 const frozenMs = { quick: 4_000, full: 13_000 };
 const wiring = { quick: ['short-deadline'], full: [] };
 const everyMs = 100;
 const servedWithinMs = 3_000;
 /**
- * The permitted share of failures: requests on the frozen connection, and requests sent before the
- * server detects the fault.
+ * The permitted share of failed requests. A request may fail if it uses the suspended connection or
+ * is sent before the server detects the fault.
  */
 const mayFail = 0.05;
 
@@ -32,7 +32,7 @@ export const frozenBackend: Harness = {
   run,
 };
 
-/** With this limit, the server reserves quota for about a second at a time. */
+/** With this limit and load, the server takes quota from the database about once per second. */
 const env = { MEMORY_RATE_LIMIT: '8000/60' };
 
 async function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
@@ -83,7 +83,7 @@ async function freeze({ fleet, url, name }: OnPostgres, purpose: string, forMs: 
   }
 }
 
-/** Returns the process of the most recently used connection, which the server also uses next. */
+/** Returns the backend of the most recently used connection. The server uses that one next. */
 async function backendOf(url: string, name: string, purpose: string): Promise<number> {
   const [row] = await query(
     url,
@@ -101,8 +101,8 @@ function save(content: string): Call {
 }
 
 /**
- * Sends requests at a fixed rate, whether or not earlier ones were served. Counts the requests sent
- * after the call of `begin`.
+ * Sends requests at a fixed rate, regardless of earlier responses. Counts only requests that are
+ * sent after `begin` is called.
  */
 function startRequests(target: { url: string; key: string }, id: string) {
   const kinds: (() => Call)[] = [

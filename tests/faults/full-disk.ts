@@ -8,7 +8,7 @@ const megabytes = 6;
 const userId = 'full';
 const maxStored = 500;
 
-/** Fills a small file system under a running server, then frees space. */
+/** Fills a small file system under a running server, then enlarges the file system. */
 export async function fillDisk(
   variants: string[],
   violations: Violations,
@@ -51,7 +51,7 @@ async function startFull(
   violations: Violations,
 ): Promise<void> {
   await target.kill();
-  // Fills all remaining space.
+  // Without a count, dd stops when the file system is full.
   const ballast = join(folder, 'ballast');
   Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}`, 'bs=4096']);
   try {
@@ -65,8 +65,8 @@ async function startFull(
   }
   await target.stop();
   Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}2`, 'bs=4096']);
-  // The server cannot create its lock file and its log. The error must not claim that another
-  // server is running.
+  // The server cannot create its lock file or its WAL. The error must name the full disk, not
+  // another running server.
   await target.start().catch(() => {});
   if (!target.running() && !/full|no space/i.test(errorIn(target.log()))) {
     violations.add(`the server does not report the full disk at startup: ${errorIn(target.log())}`);
@@ -123,7 +123,7 @@ async function expectHealth(
 ): Promise<void> {
   const get = () => send(target, { method: 'GET', path: '/health' });
   let reply = await get();
-  // The service probes the disk once a second.
+  // The service probes the disk every 500 ms.
   for (let n = 0; n < 50 && reply?.status !== wanted; n += 1) {
     await Bun.sleep(100);
     reply = await get();

@@ -54,7 +54,7 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
   }
 }
 
-/** Returns the ids of the accepted records, or null if the queue was full. */
+/** Returns the ids of the accepted records, or null if the batch was rejected. */
 async function sendBatch(
   target: Target,
   batch: number,

@@ -10,7 +10,7 @@ import { SaveRequest, UpdateRequest } from '../../sdk/contract/memory.ts';
 import type { Random } from '../support/random.ts';
 import type { Call } from './api.ts';
 
-/** Generates a request from the schema, then usually corrupts it in a place or two. */
+/** Generates a request for a random route, then usually corrupts one or two parts of its body. */
 export function generate(random: Random, knownIds: string[]): Call {
   const [method, path, schema] = random.pick(doors);
   const id = random.chance(0.7) && knownIds.length > 0 ? random.pick(knownIds) : oddText(random);
@@ -98,7 +98,7 @@ function fromObject(schema: TSchema, random: Random, level: number): unknown {
   return value;
 }
 
-/** Replaces or changes a random part of the value. */
+/** Replaces, removes or adds a random part of the value. */
 function spoil(value: unknown, random: Random): unknown {
   if (typeof value !== 'object' || value === null || random.chance(0.2)) return oddValue(random);
   const copy = structuredClone(value) as { [name: string]: unknown };

@@ -10,9 +10,9 @@ import {
 import { createTarget, type Target } from './target.ts';
 
 const rounds = { quick: 4, full: 40 };
-/** The lifetime of a memory. It must be long enough for all reads that expect to find it. */
+/** The lifetime of an expiring memory. All reads that must find the memory run within it. */
 const lifeMs = 2_500;
-/** A read that began before the expiry may return shortly after it. */
+/** A margin between the expiry and the reads that must find nothing. */
 const graceMs = 20;
 
 /** The only memory of its user. `word` occurs in no other text. */
@@ -22,7 +22,7 @@ type Read = (sought: Sought) => Call;
 const list = (userId: string, more = '') => `/v1/memories?userId=${userId}&limit=100${more}`;
 const get = (path: string): Call => ({ method: 'GET', path });
 
-/** Every read operation of the contract, with its variants. */
+/** Requests for every operation of the contract that reads memories. */
 const reads: [name: OperationName, read: Read][] = [
   ['get', ({ id }) => get(`/v1/memories/${id}`)],
   ['status', ({ id }) => get(`/v1/memories/${id}/status`)],
@@ -66,7 +66,7 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
       await drained(target, 5_000);
       const all = [...expiring, ...erased];
       counts.memories += all.length;
-      // If no read finds a memory beforehand, its later absence proves nothing.
+      // A read that never finds the memory would prove nothing after the removal.
       counts.readsBeforeRemoval += await expectFound(target, all, violations);
       await erase(target, erased);
       await Bun.sleep(expiresAt - Date.now() + graceMs);
@@ -83,7 +83,7 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
   }
 }
 
-/** The read operations of the contract that this harness does not cover. */
+/** Returns the read operations of the contract that this harness does not cover. */
 function unread(): string[] {
   return Object.entries<Operation>(operations)
     .filter(([, { method, reads: isRead = false }]) => method === 'GET' || isRead)

@@ -1,20 +1,20 @@
 /**
  * A harness tests one promise of the service. `run` must find no violation in the unchanged service
- * and at least one in its control, a variant with the protection removed: a harness that cannot
- * fail proves nothing.
+ * and at least one in its control, a variant without a protection. A harness that cannot fail
+ * proves nothing.
  */
 export type Harness = {
   /** The id in the table of promises: P1, P2, … */
   id: string;
   promise: string;
   proof: string;
-  /** Null if the protection cannot be removed from outside. */
+  /** Null if no variant can remove the protection. */
   control: Control | null;
   run(options: RunOptions): Promise<Finding>;
 };
 
 export type Control = {
-  /** A description of the protection that is removed. */
+  /** The protection that the variants remove. */
   without: string;
   /** Names from the table in variants/table.ts. */
   variants: string[];
@@ -34,7 +34,7 @@ export type Finding = {
   violations: string[];
   /** Why the harness could not run on this machine. */
   skipped?: string;
-  /** Whether an exception ended the run. Its message is then the only violation. */
+  /** Whether an exception ended the run. The exception is then the only violation. */
   fellOver?: boolean;
 };
 

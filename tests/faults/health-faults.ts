@@ -10,7 +10,7 @@ export type Fault = {
   name: string;
   /** Returns why the fault cannot be injected on this machine, or null if it can. */
   missing(target: Target): string | null;
-  /** Resolves when the fault is active, with the function that ends the fault. */
+  /** Injects the fault. Resolves with a function that removes the fault. */
   begin(target: Target): Promise<() => Promise<unknown>>;
 };
 
@@ -43,7 +43,7 @@ function injected(error: string, calls: DiskCall[]): Fault {
 
 const holder = join(import.meta.dir, 'traffic/lock-holder.ts');
 
-/** Another process holds an exclusive lock on the database. */
+/** Starts a process that holds an exclusive lock on the database. */
 function locked(): Fault {
   return {
     name: 'database locked by another process',
@@ -56,7 +56,7 @@ function locked(): Fault {
   };
 }
 
-/** Makes the file immutable. Writes then fail with EPERM, even through open descriptors. */
+/** Makes the WAL file immutable. Writes then fail with EPERM, even through open descriptors. */
 function immutable(): Fault {
   const set = (flag: '+i' | '-i', path: string) => sh('chattr', flag, path);
   return {

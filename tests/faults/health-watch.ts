@@ -5,7 +5,7 @@ import type { Target } from './target.ts';
 export type HealthWatch = {
   /** The first response other than 200. */
   failing: Observation | null;
-  /** The first response 200 with a warning. */
+  /** The first response with status 200 and a message. */
   warning: Observation | null;
   /** The latest response; null before the first. */
   last: Observation | null;

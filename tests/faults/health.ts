@@ -86,13 +86,13 @@ async function runFault(
   return `health after ${noticedMs} ms, writes ${statuses}, recovered after ${recoveredMs} ms`;
 }
 
-/** Whether the fault affected the save: it failed, or was blocked until the fault ended. */
+/** Whether the save failed during the fault, or was blocked until the fault ended. */
 function isAffected({ status, sentAt, endedAt }: Save, begunAt: number, endingAt: number): boolean {
   const wasBlocked = status === 201 && endedAt > endingAt && endingAt - sentAt > failingWithinMs;
   return (status !== 201 || wasBlocked) && endedAt > begunAt && sentAt < endingAt;
 }
 
-/** Returns the time from the first failed write to the first 503 of /health. */
+/** Checks the affected writes. Returns the time from the first one to the failure of /health. */
 function checkResponses(
   affected: Save[],
   endingAt: number,
@@ -111,7 +111,7 @@ function checkResponses(
   if (!affected.some(({ status, endedAt }) => status === 503 && endedAt <= endingAt)) {
     violations.add(`${name}: no write was rejected with 503 during the fault`);
   }
-  // Requests in flight together with the first failure may have an unknown outcome (500).
+  // Writes that are in flight when the first write fails may have an unknown outcome (500).
   const later = affected.filter(({ sentAt, status }) => sentAt > first.endedAt && status !== 201);
   expectUnavailable(later, violations, name);
   if (failing === null || failing.at > endingAt) {
@@ -126,7 +126,7 @@ function checkResponses(
   return noticedMs;
 }
 
-/** Waits until the server accepts writes again. Returns how long that took. */
+/** Waits until saves succeed and /health returns 200 again. Returns the elapsed time in ms. */
 async function waitForRecovery(
   target: Target,
   watch: HealthWatch,

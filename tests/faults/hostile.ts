@@ -17,8 +17,8 @@ const rounds = { quick: { alone: 3, together: 2 }, full: { alone: 15, together: 
 const everyMs = 4;
 const maxStallMs = 50;
 /**
- * The number of bodies, of sixteen concurrent ones, that the server may parse between two other
- * requests.
+ * How many of the concurrent bodies the server may parse before it handles the next trivial
+ * request.
  */
 const maxParsedTogether = 4;
 const maxGrowthMegabytes = 256;
@@ -106,17 +106,14 @@ async function attackWith(attack: Attack, atOnce: number, times: number) {
 }
 
 /**
- * Whether a stall is too long to be caused by other load on a shared machine. Further rounds would
- * then only cost time.
+ * Whether a stall is so long that other load on the machine cannot be the cause. Further rounds are
+ * then unnecessary.
  */
 function isClear(stalls: number[], limitMs: number): boolean {
   return stalls.some((ms) => ms > limitMs * 5);
 }
 
-/**
- * Returns the lower median. All rounds do the same work, and the lower median ignores rounds that a
- * busy machine slowed down.
- */
+/** Returns the lower median. It ignores rounds that other load on the machine slowed down. */
 function lowerMedian(values: number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0;
 }
@@ -144,6 +141,6 @@ function resetPeak(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {
-    // Without permission to reset it, the peak includes earlier bodies. It is still an upper bound.
+    // Without permission, the peak includes earlier bodies and is still an upper bound.
   }
 }

@@ -4,7 +4,7 @@ import { type Call, drained, find, type Reply, send } from './api.ts';
 import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
 import { createTarget, type Target } from './target.ts';
 
-/** Occurs in all data of one project. No response to the other project may contain it. */
+/** A text in all data of one project. No response to the other project may contain it. */
 const canary = 'canary7Q';
 const userId = `user-${canary}`;
 const absent = 'mem_01a00000000000000000000000000000';
@@ -128,7 +128,7 @@ async function compare(
     await send(target, { ...theirs, apiKey }),
     await send(target, { ...nobodys, apiKey }),
   ];
-  // The request itself contains the canary, which the response must not repeat.
+  // Even if the request contains the canary, the response must not repeat it.
   if (found?.text.includes(canary))
     violations.add(`${about}: the response contains a canary: ${found.text}`);
   if (shape(found) !== shape(expected)) {

@@ -26,7 +26,7 @@ const kinds: Kind[] = [
 const whose = ['own', 'other', 'nobody'] as const;
 type Whose = (typeof whose)[number];
 
-/** A user with one memory, whose text is unique. */
+/** A user with one memory. The text of the memory is unique. */
 type Known = Subject & { userId: string };
 type Attempt = { name: OperationName; kind: Kind; named: Whose; own: Known; other: Known };
 
@@ -120,15 +120,15 @@ function expectedStatus({ name, kind, named: subject }: Attempt): number | 'succ
   if (isWrite(name) && kind.readOnly) return 403;
   if (kind.isBound && subject === 'other' && byUser.includes(name)) return 403;
   if (kind.isBound && subject === 'other' && byId.includes(name)) return 404;
-  // If the request names no user, a key for all users exports the whole project. A batch is
-  // accepted, and only its items fail.
+  // Without a user, a key for all users exports the whole project, and a batch is accepted although
+  // its items fail.
   const needsUser = byUser.includes(name) && name !== 'export';
   return !kind.isBound && subject === 'nobody' && needsUser ? 400 : 'success';
 }
 
 /**
- * Whether the response contains the memory. A response may repeat an id that the request named, so
- * only quoted fields count.
+ * Whether the response contains the memory. An error message may repeat an id from the request, so
+ * ids are searched for only as JSON fields.
  */
 function shows({ text }: Reply, { id, userId, text: content }: Known): boolean {
   const quoted = [`"id":"${id}"`, `"memoryId":"${id}"`, `"userId":"${userId}"`];

@@ -3,9 +3,9 @@ import type { Violations } from './harness.ts';
 import type { Target } from './target.ts';
 
 /**
- * Records every acknowledged write and compares them with what the API returns afterwards. A write
- * with an unknown outcome is retried with its key, so in the end every write is either acknowledged
- * or rejected.
+ * Records the effects of acknowledged writes and compares them with the memories that the API
+ * returns afterwards. Clients retry a write with an unknown outcome with the same key, so every
+ * write is eventually acknowledged or rejected.
  */
 export type Ledger = {
   counts: { acknowledged: number; rejected: number; unknownOutcomes: number; replayed: number };
@@ -15,7 +15,7 @@ export type Ledger = {
   gone(id: string): void;
   owed(id: string): Owed | undefined;
   ids(): string[];
-  /** Compares the records with the API. The queue must be empty. */
+  /** Compares the expected memories with those that the API lists. The queue must be empty. */
   compare(target: Target, violations: Violations): Promise<Comparison>;
 };
 
@@ -28,7 +28,7 @@ export type Comparison = {
   undeleted: number;
   stuck: number;
   /**
-   * Records whose processing failed. All records of the load are valid, so faults may delay their
+   * Memories whose processing failed. The load sends only valid records, so a fault may delay the
    * processing but must not make it fail.
    */
   failed: number;

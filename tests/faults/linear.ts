@@ -24,7 +24,7 @@ const durationMs = { quick: 7_000, full: 180_000 };
 const clients = { groups: 2, perGroup: 5 };
 const faultAfterMs = { from: 100, to: 700 };
 const pausedMs = { from: 30, to: 400 };
-/** The number of a memory's operations that a violation lists. */
+/** The maximum number of operations that a violation lists. */
 const shownOperations = 12;
 
 const proof =
@@ -174,7 +174,7 @@ function evaluate(history: History, checker: Checker, falsify: boolean, violatio
   };
 }
 
-/** Returns the last operations on a memory, without reads that repeat the previous value. */
+/** Describes the last operations on a memory, without reads that repeat the previous value. */
 function explain(operations: Operation[], key: string): string {
   const own = operations.filter((operation) => operation.key === key);
   const news = own

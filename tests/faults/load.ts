@@ -16,7 +16,7 @@ export type LoadOptions = {
   violations: Violations;
   random: Random;
   clients: number;
-  /** A pause between the writes of a client, which limits the load. */
+  /** The pause after each write of a client. It limits the load. */
   pauseMs?: number;
 };
 
@@ -27,15 +27,15 @@ const replayShare = 0.12;
 type Answered = { write: Write; status: number; text: string; ids: string[] };
 
 /**
- * Starts clients that save, update, delete, ingest, send batches and replay. Each has its own user
- * and sends one write at a time, so the expected state is certain.
+ * Starts clients that save, update, delete, ingest, send batches and replay. Each client has its
+ * own user and sends one write at a time, so the expected state is known.
  */
 export function startLoad({ clients, ...options }: LoadOptions): Load {
   let stopping = false;
   const running = Array.from({ length: clients }, (_, index) =>
     runClient(options, `client-${index}`, () => stopping),
   );
-  // If the server does not start again, `stop` may never be called to handle the rejections.
+  // Prevents unhandled rejections. If a restart fails, `stop` may never be called.
   for (const client of running) client.catch(() => {});
   return {
     async stop() {
@@ -87,9 +87,7 @@ function settle(
   answered.length = Math.min(answered.length, remembered);
 }
 
-/**
- * Checks that the replay equals the first response byte for byte, except for text deleted since.
- */
+/** Repeats the write. The response must equal the first one, except for text deleted since. */
 async function replay(
   { target, ledger, violations }: Omit<LoadOptions, 'clients'>,
   { write, status, text, ids }: Answered,

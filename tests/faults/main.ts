@@ -6,9 +6,10 @@ import { holds, type Result, writePage } from './report.ts';
 /*
  *   bun tests/faults/main.ts [--quick | --full] [--control] [--no-page] [P1 P5 …]
  *
- * Runs the named harnesses, or all. `--quick`, the default, is for CI: all harnesses in less than
- * four minutes on two cores, without their controls. `--full` runs at full size, with controls, and
- * writes docs/reliability.md. `--control` runs only the controls. FAULTS_SEED repeats a run.
+ * Runs the named harnesses, or all of them. `--quick`, the default, runs them at a small size and
+ * without controls, in less than four minutes on two cores. `--full` runs them at full size and
+ * with controls, and writes docs/reliability.md unless `--no-page` is given. `--control` runs only
+ * the controls. FAULTS_SEED repeats a run.
  */
 const args = process.argv.slice(2);
 const names = args.filter((arg) => !arg.startsWith('--'));
@@ -52,7 +53,7 @@ async function prove(harness: Harness): Promise<Result> {
   const variants = harness.control?.variants ?? [];
   const withControl = variants.length > 0 && (onlyControl || tier === 'full');
   const control = withControl ? await attempt(harness, { seed, tier: 'quick', variants }) : null;
-  // A control that ends with an exception does not count as one that found violations.
+  // An exception in a control does not prove that the harness finds violations.
   if (control?.fellOver === true) finding.violations.push(...control.violations);
   const durationMs = performance.now() - begun;
   const result = { harness, seed, tier, finding, control, durationMs } satisfies Result;

@@ -5,11 +5,13 @@ export type Case = { name: string; check(context: Context): Promise<string | nul
 
 export type Context = {
   target: Target;
-  /** Another API key of the same project; `other` is a key of another project. */
+  /** Another API key of the same project. */
   rotated: string;
+  /** An API key of another project. */
   other: string;
-  /** The case's own user; `key` is the case's own idempotency key. */
+  /** A user id that no other case uses. */
   userId: string;
+  /** An idempotency key that no other case uses. */
   key: string;
   send(call: Call): Promise<Reply>;
 };
@@ -21,7 +23,7 @@ export const post = (path: string, body: unknown, idempotencyKey: string): Call 
 export const save = ({ userId, key }: Context, more: object = {}): Call =>
   post('/v1/memories', { userId, content: 'first', ...more }, key);
 
-/** Sends a save, then `again`, which must return the same bytes and store no second memory. */
+/** Sends a save, then `again`. The response must be replayed, and one memory must be stored. */
 export async function replays(c: Context, again: Call): Promise<string | null> {
   const first = await c.send(save(c));
   const second = await c.send(again);
@@ -32,8 +34,8 @@ export async function replays(c: Context, again: Call): Promise<string | null> {
 }
 
 /**
- * Sends a save, then a different request with the same key, which must be rejected. With `onIt`,
- * the second request goes to the saved memory.
+ * Sends a save, then `other`. The second request must be rejected because it reuses the key. With
+ * `onIt`, its path is that of the saved memory.
  */
 export async function isRefused(c: Context, other: Call, onIt = false): Promise<string | null> {
   const { text } = await c.send(save(c));

@@ -76,7 +76,7 @@ export async function deleteTwice(c: Context): Promise<string | null> {
   return shown.join() === '204 created,204 replayed' ? null : shown.join();
 }
 
-/** Exceeds the rate limit, which the harness sets to 1,000 requests a second. */
+/** Exceeds the rate limit. The harness sets the limit to 1,000 requests per second. */
 export async function afterLimit(c: Context): Promise<string | null> {
   for (let time = 0; time < 5; time += 1) {
     const reads = Array.from({ length: 1_000 }, () => c.send({ method: 'GET', path: '/v1/none' }));
@@ -99,7 +99,7 @@ async function listAllLater(c: Context, { headers }: Reply): Promise<unknown[]> 
 
 export async function afterExpiry(c: Context): Promise<string | null> {
   await c.send(save(c));
-  // Deletes the keys as the service's maintenance does after their retention period.
+  // The service's maintenance deletes keys after their retention period.
   const db = new Database(c.target.path, { readwrite: true, create: false });
   db.run('PRAGMA busy_timeout = 5000');
   db.run('DELETE FROM idempotency_keys');

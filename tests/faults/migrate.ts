@@ -13,9 +13,10 @@ import { createViolations } from './harness.ts';
 /*
  *   bun tests/faults/migrate.ts [memories]
  *
- * Copies a database of a million memories to PostgreSQL and back with `memory migrate`. Kills each
- * copy twice; after each kill, the recorded progress must match the copied rows. Verifies each
- * finished copy, then changes one byte and checks that another verification finds it.
+ * Copies a database, by default with a million memories, to PostgreSQL and back with
+ * `memory migrate`. Kills each copy twice. After each kill, the recorded progress must match the
+ * copied rows. Verifies each finished copy, then changes one byte and checks that `--verify` finds
+ * the change.
  */
 
 const count = Number(process.argv[2] ?? 1_000_000);
@@ -29,7 +30,7 @@ const back = join(folder, 'back.db');
 /** The target of a copy. Its contents are read with plain SQL, without the service's own code. */
 type Target = {
   url: string;
-  /** Returns the query's only row, or null if the tables do not exist yet. */
+  /** Returns the first row, or null if the query fails, for example before the tables exist. */
   ask(text: string): Promise<Record<string, unknown> | null>;
   run(text: string): Promise<void>;
 };
@@ -41,12 +42,10 @@ type Report = {
 };
 type Run = { code: number | null; seconds: number; megabytes: number; report: Report | null };
 
-/** The service stores one copy of the data; SQL statements add the others for other users. */
+/** The service stores the first copy of the data. SQL statements add the others for new users. */
 const copies = 20;
 
-/**
- * Returns memories of which a quarter failed to be indexed, a state that is stored in the queue.
- */
+/** A quarter of the memories have the status `failed`, which is stored in their tasks. */
 function dataset(): Dataset {
   const { memoryAt, ...table } = tableOf(Math.ceil(count / copies));
   return {
@@ -55,13 +54,13 @@ function dataset(): Dataset {
   };
 }
 
-/** Copies the rows of all users to new users, which is faster than saving as many memories. */
+/** Copies the rows of all users to new users. Copying is faster than saving through the service. */
 function multiply(path: string): void {
   const db = new Database(path);
   const numberOf = (text: string) => Number(db.prepare(text).values()[0]?.[0]);
   const rows = numberOf('SELECT max(row_id) FROM memories');
   const tasks = numberOf('SELECT max(task_id) FROM tasks');
-  /** Copies all columns except those in `changed`. */
+  /** Copies the rows that match `first`, with new values for the columns in `changed`. */
   function insert(table: string, first: string, changed: Record<string, string>): void {
     const info = db.prepare<{ name: string }, []>(`SELECT name FROM pragma_table_info('${table}')`);
     const names = info.all().map(({ name }) => name);
@@ -83,7 +82,7 @@ function multiply(path: string): void {
 
 const program = [process.execPath, join(import.meta.dir, '../../cli/main.ts'), 'migrate', '--json'];
 
-/** Runs the command until it exits, or kills it once this share of the memories is copied. */
+/** Runs the command until it exits. Kills it when the share `killAt` of the memories is copied. */
 async function run(from: string, target: Target, more: string[], killAt?: number): Promise<Run> {
   const output = join(folder, 'output');
   const command = [...program, '--from', from, '--to', target.url, ...more];

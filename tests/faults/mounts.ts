@@ -5,12 +5,12 @@ import { join } from 'node:path';
 /** A file system mounted on a temporary folder. */
 export type Mount = {
   folder: string;
-  /** Unmounts the file system and mounts it again, which discards the page cache. */
+  /** Unmounts the file system and mounts it again, to discard its page cache. */
   remount(): void;
   unmount(): void;
 };
 
-/** Runs a command. Throws with its stderr, so that a harness can report why it could not mount. */
+/** Runs a command. If the command fails, throws an error with its stderr. */
 export function sh(...command: string[]): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync(command);
   if (exitCode === 0) return stdout.toString();

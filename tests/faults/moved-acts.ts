@@ -1,6 +1,6 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 
-/** An operation on the files of a running server that an operator might perform. */
+/** A mistake that an operator might make with the files of a running server. */
 export type Act = { name: string; do(path: string, other: string): void };
 
 const withLog = ['', '-wal', '-shm'];
@@ -19,12 +19,11 @@ export const acts: Act[] = [
   { name: 'rename another file over it', do: (path, other) => renameSync(other, path) },
 ];
 
-/** Whether all files still exist under another name. */
+/** Whether the act only moves files, so that moving them back must restore all data. */
 export function isLossless({ name }: Act): boolean {
   return name.startsWith('mv');
 }
 
-/** Moves the files back. */
 export function bringBack(path: string): void {
   move(awayFrom(path), path, withLog);
 }

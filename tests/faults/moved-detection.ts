@@ -8,7 +8,7 @@ const watchMs = 2_000;
 const afterDetectionMs = 400;
 const reason = /moved|removed|deleted|replaced|missing|another file|different file/i;
 
-/** Waits until a write is rejected with 503 or /health fails, and returns the earlier time. */
+/** Waits until a write is rejected with 503 and /health fails. Returns the earlier time or null. */
 export async function waitForDetection(
   target: Target,
   saves: Save[],

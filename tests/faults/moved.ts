@@ -13,8 +13,8 @@ const clients = 8;
 const loadedMs = { from: 150, to: 900 };
 const exitWithinMs = 12_000;
 /**
- * The number of memories that are saved first. The file that replaces the database contains only
- * these.
+ * The number of memories that are saved before the database is copied. The copy later replaces the
+ * database.
  */
 const firstSaves = 20;
 
@@ -107,7 +107,7 @@ async function runCycle({
   return detectedAt === null ? null : detectedAt - actedAt;
 }
 
-/** Creates a database with a few memories, and a copy of it. */
+/** Creates a database with a few memories, and copies it to `other`. */
 async function prepare(target: Target, other: string): Promise<Save[]> {
   await target.start();
   const saves: Save[] = [];

@@ -8,8 +8,8 @@ import { type Probe, probe } from './traffic/probe.ts';
 /** Documents of the heavy user, each close to the body limit. */
 const documents = { count: 4, characters: 4_000_000 };
 /**
- * The interval between requests of each of the three kinds: 75 requests a second in total, below
- * the rate limit.
+ * The interval between two requests of the same kind. The three kinds make 75 requests per second,
+ * below the rate limit.
  */
 const everyMs = 40;
 const idleSaveMs = 20;
@@ -23,7 +23,7 @@ export async function createProjectKey(target: Target, project: string): Promise
   return key;
 }
 
-/** Adds one user with 16 MB of text, and many users with a few memories to be erased. */
+/** Adds one user with 16 MB of text, and many users with a few memories each. */
 export async function fillHeavyProject(api: Api, random: Random): Promise<void> {
   for (let count = 0; count < documents.count; count += 1) {
     const text = words(random, documents.characters / 6).slice(0, documents.characters);
@@ -42,7 +42,7 @@ async function ingest(api: Api, path: string, body: object): Promise<void> {
   if (reply?.status !== 202) throw new Error(`${path}: ${reply?.status} ${reply?.text}`);
 }
 
-/** Measures the requests of project A: saves, lists, and searches of a user with one memory. */
+/** Measures saves of project A, and lists and searches of a user with one memory. */
 export async function measure(target: Target, during: number): Promise<Record<string, Probe>> {
   const save: Call = { method: 'POST', path: '/v1/memories', body: { userId: 'a', content: 'A' } };
   const list: Call = { method: 'GET', path: '/v1/memories?userId=one&limit=1' };
@@ -56,7 +56,10 @@ export async function measure(target: Target, during: number): Promise<Record<st
   return probe(target, calls, { everyMs, during });
 }
 
-/** Waits until the server has finished cancelled requests. Returns how long that took, in ms. */
+/**
+ * Waits until four consecutive saves are fast, because the server may still work on cancelled
+ * requests. Returns the elapsed time in ms.
+ */
 export async function waitUntilIdle(target: Target, withinMs: number): Promise<number> {
   const begun = performance.now();
   for (let quick = 0; quick < 4 && performance.now() - begun < withinMs; ) {

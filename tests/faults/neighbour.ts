@@ -16,14 +16,14 @@ import { startSender } from './traffic/sender.ts';
 
 const phaseMs = { quick: 1_500, full: 20_000 };
 const idleMs = { quick: 700, full: 5_000 };
-/** Other load on the machine only ever adds latency, so the better of two rounds counts. */
+/** The best of these rounds is used, because other load on the machine only adds latency. */
 const rounds = 2;
-/** The request rate of project B, just below the rate limit of 6,000 a minute. */
+/** The request rate of project B, just below the rate limit of 6,000 per minute. */
 const perSecond = 95;
 const maxSlowdown = 5;
 /**
- * With a busy process of another program on a machine with two cores, lists from an idle service
- * had a p99 of 4 to 11 ms in three runs. Differences below this floor come from the scheduler.
+ * The lowest limit for saves and lists. On two cores shared with another busy program, lists of an
+ * idle service had a p99 of 4 to 11 ms, so smaller differences are scheduler noise.
  */
 const floorMs = 12;
 const maxSearchMs = 100;

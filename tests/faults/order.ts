@@ -26,7 +26,7 @@ export const order: Harness = {
   run,
 };
 
-/** A worker that is slower than the clients. */
+/** Makes the worker slower than the clients. */
 const wiring = ['overtaken-worker'];
 
 async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {

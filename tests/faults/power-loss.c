@@ -1,4 +1,4 @@
-/* Shuts an ext4 file system down like a power cut: data that is not yet in its journal is lost. */
+/* Simulates a power loss: shuts down an ext4 file system without flushing its journal. */
 #include <fcntl.h>
 #include <linux/types.h>
 #include <stdio.h>

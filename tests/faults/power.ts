@@ -33,7 +33,7 @@ export const power: Harness = {
   run: (options) => run(options, 8, { quick: 3, full: 60, control: 8 }),
 };
 
-/** Uses one client, because with several the sync of the next group could hide a missing sync. */
+/** With several clients, the sync of the next group commit could hide a missing sync. */
 export const powerAlone: Harness = {
   id: 'P22',
   promise: 'An acknowledged write (2xx) survives a power loss when only one client writes',
@@ -73,7 +73,7 @@ async function run(
   }
 }
 
-/** Compiles the program that cuts the power, and tries it once on a mounted image. */
+/** Compiles power-loss.c and runs it once on a mounted image. Throws if either fails. */
 function prepare(work: string) {
   const cut = join(work, 'power-loss');
   const image = join(work, 'disk.img');
@@ -126,8 +126,8 @@ async function cutOnce(options: {
     await target.start();
     const load = startLoad({ target, ledger, violations, random, clients });
     await Bun.sleep(random.between(cutAfterMs.from, cutAfterMs.to));
-    // A real power cut stops the process as well. Without SIGSTOP, an fsync that ext4 lets succeed
-    // during its shutdown could still lead to a response.
+    // A real power loss stops the process as well. Without SIGSTOP, an fsync that succeeds while
+    // ext4 shuts down could still lead to a response.
     target.signal('SIGSTOP');
     sh(cut, mount.folder);
     await target.kill();

@@ -15,8 +15,8 @@ type Row = {
 };
 
 /**
- * Reads the database of a stopped server. Checks the final state of each record, and that its
- * result is stored once and belongs to its text.
+ * Reads the database of a stopped server. Checks the text and the final state of each record, and
+ * that all chunks of the text are complete.
  */
 export function auditQueue(path: string, owed: Map<string, Owed>, violations: Violations) {
   const rows = new Map(readRows(path).map((row) => [row.id, row]));
@@ -50,7 +50,7 @@ export function auditQueue(path: string, owed: Map<string, Owed>, violations: Vi
   return { ...found, unexpectedRecords: strangers };
 }
 
-/** Whether the result belongs to the stored text. */
+/** Whether the record was expected to complete and all chunks of its text are complete. */
 function isWhole({ content, complete, total }: Row, fate: string): boolean {
   if (fate === 'failed') return false;
   return complete === total && total === splitChunks(content).length;

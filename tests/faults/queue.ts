@@ -62,7 +62,7 @@ function keepKilling(target: Target): { stop(): Promise<number> } {
   let failedStarts = 0;
   async function loop(): Promise<void> {
     while (!stopping) {
-      // A poison record can end the process before the server reports its address.
+      // A poison record can kill the process before the server reports its address.
       failedStarts = (await started(target)) ? 0 : failedStarts + 1;
       if (failedStarts > maxFailedStarts) return target.giveUp();
       await Promise.race([Bun.sleep(killEveryMs), target.whenDown()]);
@@ -101,7 +101,6 @@ async function pending(target: Target): Promise<number | null> {
   }
 }
 
-/** Ingests all records, including the poison. */
 async function fill(target: Target, count: number, random: Random): Promise<Map<string, Owed>> {
   const owed = new Map<string, Owed>();
   for (let index = 0; index < count; index += 1) {

@@ -75,7 +75,7 @@ function framing({ auth, json, post, item }: Wire): RawCase[] {
   ];
 }
 
-/** Returns cases with chunked bodies. */
+/** Returns cases about chunked bodies, Expect and Upgrade. */
 function chunking({ auth, json, get, post, chunked, item }: Wire): RawCase[] {
   return [
     item('chunked', chunked('1c\r\n', good, '\r\n0\r\n\r\n'), 201),

@@ -63,7 +63,7 @@ export const hosts = [
   '..',
 ];
 
-/** Returns bodies that are not a valid save. */
+/** Returns bodies and headers that a save must reject. */
 export function bodies(
   good: string,
 ): { name: string; body: string | Uint8Array; headers?: string[] }[] {
@@ -102,7 +102,7 @@ export function bodies(
   ];
 }
 
-/** Returns bodies nested so deeply that a recursive function would overflow the stack. */
+/** Returns deeply nested bodies. The deepest would overflow the stack of a recursive parser. */
 export function deep(): { name: string; path: string; body: string }[] {
   const nest = (open: string, close: string, levels: number) =>
     `${open.repeat(levels)}1${close.repeat(levels)}`;

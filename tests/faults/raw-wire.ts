@@ -1,17 +1,17 @@
 /**
- * A request as bytes on the wire. It must not cause a 5xx, a hang, or an error response from the
- * service that lacks a message.
+ * A request as bytes on the wire. The request must not cause a hang or a 5xx response, except 505
+ * for an unsupported version of HTTP.
  */
 export type RawCase = {
   name: string;
   parts: (string | Uint8Array)[];
   /** The pause between two parts. */
   pauseMs?: number;
-  /** The permitted statuses; null is a closed connection. By default, any status below 500. */
+  /** The permitted statuses. Null means that the connection was closed without a response. */
   expect?: (number | null)[];
 };
 
-/** Builds requests that are authenticated with the key. */
+/** Returns functions that build requests authenticated with the key. */
 export function createWire(key: string) {
   const auth = `Authorization: Bearer ${key}`;
   const json = 'Content-Type: application/json';

@@ -111,7 +111,7 @@ export function nothingSeen(): Seen {
 
 export function note(seen: Seen, reply: Reply | null): void {
   seen.sends += 1;
-  // During shutdown, the server may report that the outcome is unknown.
+  // The outcome is unknown.
   if (reply === null || reply.status >= 500) return;
   seen.answers.add(`${reply.status} ${reply.text}`);
   if (reply.headers.get('idempotency-status') === 'created') seen.created += 1;

@@ -12,7 +12,7 @@ export type Result = {
   durationMs: number;
 };
 
-/** Whether the proof holds: the promise was not broken, and the control found a violation. */
+/** Whether the run found no violation, and the control, if it ran, found at least one. */
 export function holds({ finding, control }: Result): boolean {
   if (finding.violations.length > 0) return false;
   return control === null || control.skipped !== undefined || control.violations.length > 0;

@@ -65,7 +65,7 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
   }
 }
 
-/** Sends valid and invalid requests that contain the secrets to search for later. */
+/** Sends a valid and an invalid save with texts and keys that must not be logged. */
 async function write(target: Target, apiKey: string): Promise<void> {
   const body = { userId: 'u', content: secretText };
   const idempotencyKey = secretIdempotencyKey;
@@ -74,7 +74,7 @@ async function write(target: Target, apiKey: string): Promise<void> {
   await send(target, { method: 'POST', path: '/v1/memories', body: bad, apiKey, idempotencyKey });
 }
 
-/** Uses the key until `watchMs` have passed. Returns the time of the last accepted request. */
+/** Uses the key until `watchMs` have passed. Returns when the last accepted request was sent. */
 async function use(target: Target, apiKey: string, answers: string[]): Promise<number> {
   const until = performance.now() + watchMs;
   let lastAt = 0;

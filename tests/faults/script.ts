@@ -5,19 +5,19 @@ import { createLedger, type Ledger } from './ledger.ts';
 import type { Target } from './target.ts';
 import { createWrites, type Owner, type Write } from './writes.ts';
 
-/** A fixed sequence of writes by one client, to be interrupted at a chosen step. */
+/** A reproducible sequence of writes by one client, which a fault may interrupt. */
 export type Script = {
   ledger: Ledger;
-  /** Sends the writes in order. Returns false at the first write that no attempt completed. */
+  /** Sends the writes in order. Stops and returns false when all attempts of a write fail. */
   play(target: Target): Promise<boolean>;
   /**
-   * Runs on a healthy server. Replays the last response, retries the write with an unknown outcome,
-   * and compares: a partial effect is a difference, a repeated effect a duplicate.
+   * Requires a healthy server. Repeats the last acknowledged write, retries the write with an
+   * unknown outcome, and compares the stored memories with the ledger.
    */
   settle(target: Target, violations: Violations, about: string): Promise<void>;
 };
 
-/** The maximum number of attempts per write, so that a single error does not end the script. */
+/** The maximum number of attempts per write. A single error does not end the script. */
 const attempts = 3;
 
 /** Creates a script of `length` writes. With `reads`, a list precedes each write. */
@@ -92,7 +92,7 @@ async function expectReplay(
   );
 }
 
-/** Returns the expected replay if the write with the unknown outcome has deleted the memory. */
+/** Returns the replay that is expected if the unacknowledged write has deleted the memory. */
 function cutDown(text: string, unknown: Write | null): string[] {
   const { id }: { id?: string } = text === '' ? {} : JSON.parse(text);
   if (id === undefined || unknown?.method !== 'DELETE' || !unknown.path.endsWith(id)) return [];

@@ -1,8 +1,9 @@
 import { startVariant } from './variants/start.ts';
 
 /*
- * The process that the harnesses kill. Its only argument is a JSON spec. Without variants, it runs
- * the service exactly as `server/main.ts` does. The first line of output contains the address.
+ * The process that the harnesses kill. Its only argument is a `Spec` in JSON. Without variants, the
+ * process runs the service exactly as `server/main.ts` does. The first line of stdout contains the
+ * address of the server.
  */
 export type Spec = {
   databaseUrl: string;
@@ -20,6 +21,6 @@ if (import.meta.main) {
     await server.stop();
     process.exitCode = 0;
   });
-  // This line is printed last, because the harness may send a signal as soon as it reads the line.
+  // The harness may send a signal as soon as it reads this line, so the handler is installed first.
   console.log(JSON.stringify({ url: server.url, pid: process.pid }));
 }

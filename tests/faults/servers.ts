@@ -57,7 +57,7 @@ function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
 
 type Records = { accept(batches: number): Promise<void>; total(): number };
 
-/** Ingests records that are never changed later, so that each has exactly one result. */
+/** Ingests records that are never changed later, so that each must have exactly one result. */
 function createRecords({ target }: Fleet): Records {
   let batches = 0;
   async function acceptBatch(): Promise<void> {
@@ -80,7 +80,7 @@ async function disturb(fleet: Fleet, filler: Records, name: string, random: Rand
   const counts = { kills: 0, pauses: 0, connectionTerminations: 0 };
   const until = performance.now() + forMs;
   while (performance.now() < until) {
-    // Queues enough records that every server is processing some when the fault occurs.
+    // Enqueues enough records to keep every server busy when the fault occurs.
     await filler.accept(batchesAtOnce);
     await Bun.sleep(random.between(0, 100));
     const draw = random.next();
@@ -98,7 +98,7 @@ async function disturb(fleet: Fleet, filler: Records, name: string, random: Rand
   return counts;
 }
 
-/** Makes the database record each result that a worker stores from now on. */
+/** Creates a trigger that records each result that a worker stores. */
 async function countEffects(url: string): Promise<void> {
   const statements = [
     'CREATE TABLE effects (task_id int8 NOT NULL, memory_id text NOT NULL, user_id text NOT NULL)',

@@ -18,12 +18,9 @@ const windows = { quick: 5, full: 12 };
 const connections = 12;
 const usable = 0.95;
 const pauseMs = 20;
-/** In the second half, the pause between requests to the servers that are not flooded. */
+/** The pause between requests to a server that is not flooded, in the second half of the run. */
 const politePauseMs = 200;
-/**
- * The tolerance at both ends of a window, because the client's and the database's clocks have a
- * resolution of one millisecond.
- */
+/** The tolerance at both ends of a window. The client measures time in whole milliseconds. */
 const toleranceMs = 2;
 
 export const sharedLimit: Harness = {
@@ -40,7 +37,7 @@ export const sharedLimit: Harness = {
   run,
 };
 
-/** A request that was granted, with times of the wall clock. */
+/** An accepted request. Times are from `Date.now()`. */
 type Granted = { sentAt: number; answeredAt: number };
 type Window = { beginsAt: number; endsAt: number };
 
@@ -85,7 +82,7 @@ async function flood(urls: readonly string[], random: Random, forMs: number) {
   return { granted, rejected };
 }
 
-/** Makes the database record the end of each window of the project. */
+/** Creates a trigger that records the end of each window. */
 async function noteWindows(url: string): Promise<void> {
   const statements = [
     'CREATE TABLE noted_windows (ends_at timestamptz PRIMARY KEY)',
@@ -110,7 +107,7 @@ async function readWindows(url: string, windowMs: number): Promise<Window[]> {
 }
 
 /**
- * Counts the requests granted in each window. The flood ends during the last window, so only the
+ * Counts the accepted requests of each window. The flood ends during the last window, so only the
  * upper bound applies there.
  */
 function countWindows(granted: Granted[], noted: Window[], violations: Violations) {

@@ -11,12 +11,13 @@ import { straceMissing, tampering } from './strace.ts';
 import { createTarget, type Target } from './target.ts';
 
 const rounds = { quick: 6, full: 60 };
-/** The delay of each sync. A change may be visible `onTheWayMs` before its response arrives. */
+/** The delay of each sync. */
 const syncMs = 150;
+/** A change may be visible this long before its response arrives. */
 const onTheWayMs = 75;
 /**
- * The syncs that fail in each thread, counted from its start. The server needs fewer than three
- * syncs to start.
+ * The ordinal numbers of the syncs that fail in each thread. The server starts with fewer than
+ * three syncs.
  */
 const refusals = '3..5';
 const mostSaves = 40;
@@ -44,7 +45,7 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
   const counts = { changes: 0, concurrentReads: 0, visibleTooEarly: 0 };
   try {
     await target.start(tampering(['fsync', 'fdatasync'], `delay_exit=${syncMs * 1_000}`));
-    // Warms the server up before the first change is measured.
+    // Warms up the server before the first measurement.
     await send(target, { method: 'POST', path: '/v1/memories', body: another });
     for (let round = 0; round < rounds[tier]; round += 1) {
       for (const change of changesOf(round)) {
@@ -68,8 +69,9 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
 }
 
 /**
- * Saves while some syncs fail. The outcome of such a save is unknown: no list may show it until a
- * retry with its key has stored it exactly once. Returns how many saves failed.
+ * Saves while some syncs fail. The outcome of a failed save is unknown: a list must not show the
+ * memory before a retry with the same key, and must show it once afterwards. Returns how many saves
+ * failed.
  */
 async function failOnce(target: Target, violations: Violations): Promise<number> {
   await target.start(tampering(['fsync', 'fdatasync'], `error=EIO:when=${refusals}`));
@@ -94,7 +96,6 @@ async function failOnce(target: Target, violations: Violations): Promise<number>
 type Change = {
   method: 'POST' | 'PATCH' | 'DELETE';
   body?: object;
-  /** Whether the list shows the change. */
   isSeenIn(memories: Memory[]): boolean;
 };
 
@@ -117,8 +118,8 @@ function changesOf(round: number): Change[] {
 }
 
 /**
- * Returns how many lists completed before the response to the change, and how long before that
- * response a list showed the change.
+ * Sends the change while a client lists continuously. Returns the number of lists, and how long
+ * before the response to the change a list first showed the change.
  */
 async function watch(target: Target, { method, body, isSeenIn }: Change) {
   const [memory] = await list(target);
@@ -133,7 +134,7 @@ async function watch(target: Target, { method, body, isSeenIn }: Change) {
     }
   }
   const looking = look();
-  // A second concurrent write makes the server commit groups of two as well.
+  // With a second concurrent write, the server may commit both writes as a group.
   const path = memory === undefined ? '/v1/memories' : `/v1/memories/${memory.id}`;
   const [reply] = await Promise.all([
     send(target, { method, path, body }).finally(() => {

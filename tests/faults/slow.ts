@@ -9,11 +9,11 @@ const durationMs = { quick: 3_000, full: 30_000 };
 const bombs = { quick: 12, full: 60 };
 const bombBytes = 64 * 1024 * 1024;
 const honestP99Ms = 500;
-/** The number of bodies within the size limit, but with millions of values to validate. */
+/** The number of bodies that are within the size limit but contain millions of values. */
 const denseBodies = { quick: 2, full: 20 };
 const denseValues = 2_500_000;
 const honestWorstMs = 2_000;
-/** The permitted growth in memory over an idle server. */
+/** The permitted growth of peak memory. */
 const allowedMegabytes = 300;
 
 export const slow: Harness = {
@@ -81,7 +81,7 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
   }
 }
 
-/** Opens a connection that sends a body at one byte a second. */
+/** Opens a connection that sends a body at one byte per second. */
 function dribble({ url, key }: Target): Socket {
   const { port, hostname } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -138,7 +138,7 @@ async function throwBomb({ url, key }: Target, chunk: Uint8Array, declared: bool
   }
 }
 
-/** Sends dense bodies one after the other. Returns how many were answered with 400. */
+/** Sends dense bodies one after the other. Returns how many were rejected with 400. */
 async function sendDense(target: Target, count: number): Promise<number> {
   const a = Array(denseValues).fill(0);
   const body = { userId: 'dense', data: { text: 'x' }, metadata: { a } };

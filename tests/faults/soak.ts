@@ -10,8 +10,8 @@ import { createTarget, restart, type Target } from './target.ts';
  *   bun tests/faults/soak.ts [minutes]
  *
  * Runs a mixed load. In the first half, the server is killed or stopped every few seconds and
- * started again. In the second half, the server keeps running, and the harness measures its memory
- * and log.
+ * started again. In the second half, the server keeps running, and the program samples its memory
+ * and the length of its WAL.
  */
 
 const minutes = Number(process.argv[2] ?? 20);
@@ -88,8 +88,8 @@ function observe({ pid, path }: Target): Sample {
 }
 
 /**
- * Compares the end of the quiet half with its middle. Each value is the median of a tenth of the
- * samples.
+ * Compares memory at the end of the quiet half with memory in its middle. Each value is the median
+ * of a tenth of the samples.
  */
 function judgeMemory(resident: number[]) {
   const width = Math.max(1, Math.floor(resident.length / 10));

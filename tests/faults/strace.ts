@@ -18,8 +18,10 @@ export type DiskCall = 'fsync' | 'fdatasync' | 'pwrite64';
 /** The delay of every fsync in a run that injects no fault into fsync. */
 const slowMicros = 2_000;
 
-/** Returns the command line that injects `what` into the calls, for example `signal=KILL:when=3`.
- * With a `path`, it affects only calls on this file. */
+/**
+ * Returns a strace command that injects `what`, for example `signal=KILL:when=3`, into the calls.
+ * With a `path`, the command affects only calls on this file.
+ */
 export function tampering(calls: DiskCall[], what: string, path?: string): string[] {
   const inject = ['-e', `inject=${calls}:${what}`];
   if (!calls.includes('fsync')) inject.push('-e', `inject=fsync:delay_exit=${slowMicros}`);
@@ -50,7 +52,7 @@ export async function attach(
 function isTraced(pid: number): boolean {
   return readdirSync(`/proc/${pid}/task`).every((thread) => {
     const path = `/proc/${pid}/task/${thread}/status`;
-    // The thread may have exited since the folder was read.
+    // The thread may have exited since readdirSync returned.
     return !existsSync(path) || /TracerPid:\s+[1-9]/.test(readFileSync(path, 'utf8'));
   });
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Child, startChild } from '../support/process.ts';
 import type { Spec } from './serve.ts';
 
-/** A server process with its own database, which a harness can kill and restart. */
+/** A server process that a harness can kill and restart. */
 export type Target = {
   /** Changes with every start, unless `samePort` is set. */
   readonly url: string;
@@ -12,11 +12,11 @@ export type Target = {
   readonly path: string;
   readonly starts: number;
   readonly pid: number;
-  /** Resolves when the server listens, immediately if it already does. Rejects after `giveUp`. */
+  /** Resolves when the server listens. Rejects after `giveUp`. */
   whenUp(): Promise<void>;
   /** Resolves when the current process has exited. */
   whenDown(): Promise<number | null>;
-  /** Throws if the server does not start. */
+  /** Starts the server, with `under` as the beginning of the command. Throws if the start fails. */
   start(under?: string[]): Promise<void>;
   kill(): Promise<void>;
   /** Makes `whenUp` reject, because the server will not start again. */
@@ -26,14 +26,11 @@ export type Target = {
   signal(signal: NodeJS.Signals): void;
   running(): boolean;
   log(): string;
-  /** Kills the process and removes the database. */
+  /** Kills the process. Removes the database folder unless the caller provided it. */
   remove(): Promise<void>;
 };
 
-/**
- * The API key. The environment of the server under test contains it as the key of the project
- * `default`.
- */
+/** The API key of the project `default`. The server receives the key in its environment. */
 export const faultKey = 'fault-harness-key-0123456789';
 
 const serve = join(import.meta.dir, 'serve.ts');
@@ -74,7 +71,7 @@ export function createTarget(
     child = started;
     let listened = false;
     void started.exited.then(() => {
-      // If a start failed, `up` is still pending, and its waiters wait for the next start.
+      // After a failed start, `up` is still pending, and callers of `whenUp` wait for the next one.
       if (child === started && listened) up = openGate();
     });
     try {
@@ -135,7 +132,7 @@ export async function restart(target: Target): Promise<number> {
   try {
     await target.start();
   } catch (error) {
-    // Without this, the clients would wait for the server forever.
+    // Otherwise, the clients would wait for the server forever.
     target.giveUp();
     throw error;
   }

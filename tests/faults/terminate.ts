@@ -84,7 +84,7 @@ async function terminateUnderLoad(target: Target, random: Random, cycle: number)
   return { tally, code, stopMs, inHand: await inHand };
 }
 
-/** Sends the second half of a write after the signal. Returns the status of the response. */
+/** Sends a write in two parts, the second after the signal. Returns the status of the response. */
 async function sendSlowly(target: Target, cycle: number): Promise<number | null> {
   const body = JSON.stringify({ userId, content: `in hand ${cycle}` });
   const head =
@@ -129,8 +129,8 @@ async function attempt({ url, key }: Target, { path, body, idempotencyKey = '' }
 }
 
 /**
- * Counts unanswered writes that the next server replays, which proves that the first server
- * accepted them.
+ * Retries the unanswered writes on the restarted server. Counts those that the server replays: the
+ * previous process stored them.
  */
 async function countAccepted(
   target: Target,

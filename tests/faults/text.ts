@@ -91,7 +91,8 @@ function compose(random: Random): string {
 }
 
 /**
- * Saves the text as content, and its beginning as a metadata key, a metadata value and the user id.
+ * Saves the text as content, and its beginning in a metadata key, a metadata value and the user id.
+ * Checks that the service returns all of them unchanged.
  */
 async function roundTrip(target: Target, text: string, violations: Violations): Promise<void> {
   const short = [...text].slice(0, 200).join('');

@@ -15,8 +15,8 @@ const noticedWithinMs = 2_000;
 const answeredWithinMs = 4_000;
 const recoveredWithinMs = 6_000;
 /**
- * The limit for a thread blocked in a system call, which cannot be terminated. The service waits
- * for the thread, then exits.
+ * The time limit for recovery if a thread blocks in a system call. Such a thread cannot be
+ * terminated, so the service waits for the thread, then exits.
  */
 const blockedWithinMs = 40_000;
 const readPaths = ['/health', '/v1/memories?userId=one', '/v1/memories/search?userId=one&query=x'];
@@ -42,7 +42,7 @@ type FaultRun = Case & {
   totals: Totals;
 };
 
-/** Injects the fault and waits for the recovery. Returns the saves sent during the fault. */
+/** Injects the fault and waits for the recovery. Returns the saves that were sent meanwhile. */
 export async function runFault(faultRun: FaultRun): Promise<Save[]> {
   const { target, name, fault, violations, totals } = faultRun;
   const about = `${name}: ${fault.what}, ${fault.when}`;

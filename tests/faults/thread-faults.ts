@@ -4,8 +4,8 @@ import { threadId } from 'node:worker_threads';
 import { interceptSql } from './variants/statements.ts';
 
 /*
- * Injects faults into threads of the service. The harness requests a fault by writing a file. As a
- * preload module, this module registers the thread under its name and polls for that file.
+ * Injects faults into threads of the service. The harness requests a fault by writing a file. In
+ * the service, this preload module registers each thread under its name and polls for the file.
  */
 export type ThreadFault = {
   /** `loop` runs JavaScript, which can be terminated; `block` is a system call, which cannot. */
@@ -13,7 +13,7 @@ export type ThreadFault = {
   when: 'idle' | 'before COMMIT' | 'after COMMIT';
 };
 
-/** The environment variable with the folder that the threads and the harness share. */
+/** The environment variable that names the folder shared by the threads and the harness. */
 export const folderSetting = 'FAULT_THREADS';
 
 /** Returns the names of the threads that have started since the folder was created. */
@@ -50,7 +50,7 @@ const folder = process.env[folderSetting];
 if (!Bun.isMainThread && folder !== undefined) register(folder);
 
 function register(folder: string): void {
-  // The `name` option of a Worker is the name of its Linux thread.
+  // Bun gives the Linux thread the `name` option of its Worker.
   const name = readFileSync('/proc/thread-self/comm', 'utf8').trim();
   const file = join(folder, `${process.pid}-${threadId}.started`);
   // Renaming keeps the harness from reading a partially written file.

@@ -64,7 +64,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   }
 }
 
-/** Some threads start only with the first request that needs them. */
+/** Sends a search, because some threads start only when a request needs them. */
 async function startEveryThread(target: Target): Promise<void> {
   const path = '/v1/memories/search?userId=one&query=x';
   await send(target, { method: 'GET', path });

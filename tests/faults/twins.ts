@@ -11,14 +11,12 @@ const servers = 3;
 const rounds = { quick: 3, full: 20 };
 const keysPerRound = 50;
 const twinsPerKey = 50;
-/**
- * There are fewer users than keys, so that writes with different keys contend for the same users.
- */
+/** Users are fewer than keys, so that writes with different keys contend for the same users. */
 const users = 30;
 const killEveryMs = { from: 300, to: 900 };
 const endWithinMs = 10_000;
 
-/** Keeps the transactions overlapping on fast machines. */
+/** Makes transactions overlap on fast machines. */
 const wiring = ['slow-locks'];
 
 export const twins: Harness = {
@@ -63,15 +61,14 @@ function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
 const userIds = Array.from({ length: users }, (_, index) => `twin ${index}`);
 
 /**
- * Sends all twins of the round's keys, then resends the request of each key until its outcome is
- * known.
+ * Sends the request of each key `twinsPerKey` times, then retries it until its outcome is known.
  */
 async function sendRound(fleet: Fleet, random: Random, round: number): Promise<Seen[]> {
   const keys = Array.from({ length: keysPerRound }, (_, index) => {
     const call = makeCall(random, round * keysPerRound + index, random.pick(userIds));
     return { call, seen: nothingSeen() };
   });
-  // Each server first receives one twin of every key, so that it commits different keys as a group.
+  // Each server first receives every key once, so that it commits different keys as a group.
   for (const twinsAtOnce of [servers, twinsPerKey - servers]) {
     const sends = keys.flatMap((key) =>
       Array.from({ length: twinsAtOnce }, (_, twin) => ({
@@ -122,8 +119,8 @@ function startKiller(fleet: Fleet, random: Random): { stop(): Promise<number> } 
 }
 
 /**
- * Returns the number of deadlocks. Sessions report their statistics when they end, so this waits
- * until all of them have ended.
+ * Waits until all sessions have ended, because a session reports its statistics when it ends. Then
+ * returns the number of deadlocks.
  */
 async function countDeadlocks(name: string): Promise<number> {
   const base = await postgresUrl();

@@ -25,7 +25,7 @@ type Record = { body: { [key: string]: unknown }; content: string };
 const originCount = 20;
 const words = 'the user prefers dark mode; Größe 12 · 東京へ行く 🦊 naïve café\n'.split(' ');
 
-/** Returns a function that draws a client's next write, in the proportions of the mixed load. */
+/** Returns a function that draws the client's next write at random. */
 export function createWrites(owner: Owner, ledger: Ledger, random: Random): () => Write {
   const { userId, memories } = owner;
   const run = random.between(0, 2 ** 31).toString(36);

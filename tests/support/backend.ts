@@ -12,7 +12,6 @@ function readBackend(name = ''): 'sqlite' | 'postgres' {
   throw new Error(`TEST_BACKEND must be sqlite or postgres, not ${name}`);
 }
 
-/** Creates an empty database of the selected backend. */
 export async function emptyDatabase(): Promise<{ url: string; remove(): Promise<void> }> {
   if (backend === 'postgres') {
     const { url, drop } = await newDatabase();

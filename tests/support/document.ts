@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { openApiDocument } from '../../server/http/openapi/document.ts';
 
-/* The OpenAPI document as a client reads it, with validation by Ajv. */
+/* The OpenAPI document as clients receive it, and validation against its schemas with Ajv. */
 
 type Ref = { $ref?: string };
 type Schema = Ref & { examples?: unknown[] };

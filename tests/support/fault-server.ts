@@ -1,8 +1,8 @@
 import type { Socket } from 'bun';
 
 /*
- * A TCP server that responds to requests with a script of responses and faults. After the script,
- * the last reply repeats, so that tests can detect surplus requests.
+ * A TCP server that responds to requests with a script of responses and faults. After the end of
+ * the script, the last reply repeats, so that tests can detect surplus requests.
  */
 
 export type SeenRequest = { method: string; path: string; headers: Headers; body: string };
@@ -35,13 +35,13 @@ export function startFaultServer(...script: [Reply, ...Reply[]]) {
   return {
     url: `http://127.0.0.1:${listener.port}`,
     requests,
-    /** Resolves when the last reply of the script has started. */
+    /** Resolves when the server has begun to send the last reply of the script. */
     answered: answered.promise,
     [Symbol.dispose]: () => listener.stop(true),
   };
 }
 
-/** Returns undefined until the whole request has arrived. */
+/** Parses a request. Returns undefined if the text is incomplete. */
 function parse(text: string): SeenRequest | undefined {
   const end = text.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
@@ -83,7 +83,7 @@ export function refusal(status: number, error: string, headers: Record<string, s
   return json(status, { error, message: `it is ${error}`, requestId: 'req_1' }, headers);
 }
 
-/** An HTML error page, as a reverse proxy returns it. */
+/** An HTML error page, such as a reverse proxy returns. */
 export function html(status: number): Reply {
   return text(status, '<html><h1>Bad gateway</h1></html>', { 'Content-Type': 'text/html' });
 }

@@ -21,7 +21,7 @@ export async function ask(
   return readAnswer(await send(server, method, path, options));
 }
 
-/** Like `ask`, with an unmodified body. Its Content-Type is JSON unless `headers` has another. */
+/** Like `ask`, but sends the body unmodified. The Content-Type is JSON unless `headers` sets it. */
 export async function askRaw(
   server: TestServer,
   method: string,
@@ -40,7 +40,7 @@ export async function askRaw(
   );
 }
 
-/** Parses a response and checks its headers. Only Bun's own 413 has no request id. */
+/** Parses a response and checks its headers. Only the 413 sent by Bun itself has no request id. */
 export async function readAnswer(response: Response): Promise<Answer> {
   const { status, headers } = response;
   const text = await response.text();
@@ -52,7 +52,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
 
 const something = /\S/;
 
-/** Expects this error in the common format, with details only if `field` is given. */
+/** Expects an error in the common format, with details only if `field` is given. */
 export function expectError(answer: Answer, status: number, code: ErrorCode, field?: string): void {
   const shape = {
     error: code,

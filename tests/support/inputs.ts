@@ -27,7 +27,7 @@ export function badTexts(max?: number): Row[] {
   ];
 }
 
-/** Like badTexts(), for an optional field of a record, in which an empty text counts as missing. */
+/** Like badTexts(), for an optional field of a record. There, an empty text means "missing". */
 export function badOptionalTexts(max?: number): Row[] {
   return badTexts(max).filter(([name]) => name !== 'empty');
 }

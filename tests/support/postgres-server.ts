@@ -6,8 +6,8 @@ import { folderOf } from './postgres.ts';
 import { dataFolder, findProgram, freePort } from './postgres-program.ts';
 
 /*
- * Runs one PostgreSQL server for all test processes, each of which holds a connection to the
- * socket. The server stops `idleMs` after the last connection has closed.
+ * Runs one PostgreSQL server for all test processes. Each process holds a connection to the socket.
+ * The server stops `idleMs` after the last connection has closed.
  */
 
 const idleMs = 10_000;
@@ -15,7 +15,7 @@ const folder = folderOf();
 const lock = join(folder, 'pid');
 const socket = join(folder, 'socket');
 
-// PostgreSQL runs as another user, which needs access even if the inherited umask is restrictive.
+// PostgreSQL may run as another user, who needs access even if the inherited umask is restrictive.
 process.umask(0o022);
 
 /** Returns false if another process already runs the server. */
@@ -101,7 +101,7 @@ async function serve(): Promise<void> {
     },
   });
   async function stop(): Promise<void> {
-    // Removed first, so that the next test process starts a new server.
+    // Without the socket and the lock, the next test process starts a new server.
     rmSync(socket, { force: true });
     rmSync(lock, { force: true });
     await starting.then((server) => server.stop()).catch(() => {});

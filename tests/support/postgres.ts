@@ -10,7 +10,7 @@ import { type Socket, SQL } from 'bun';
 
 const startWithinMs = 60_000;
 
-/** The folder of the server's socket. Its path is short because of a limit of about 100 bytes. */
+/** Creates the folder of the server's socket. Socket paths are limited to about 100 bytes. */
 export function folderOf(): string {
   const name = `${import.meta.dir} ${userInfo().uid}`;
   const folder = join(tmpdir(), `memory-postgres-${Bun.hash(name).toString(36)}`);
@@ -19,7 +19,7 @@ export function folderOf(): string {
 }
 
 let server: Promise<string> | undefined;
-/** Keeps the connection to the server from being garbage-collected, which would stop the server. */
+/** Keeps the connection from being garbage-collected. The server stops without connections. */
 const held: Socket[] = [];
 
 /** Returns the URL of the database in which tests create schemas. Starts the server if needed. */
@@ -61,7 +61,7 @@ function logFile(): string {
   return join(folderOf(), 'log');
 }
 
-/** Returns undefined if no server listens. An open connection keeps the server running. */
+/** Returns undefined if no server listens. The connection stays open to keep the server running. */
 function ask(path: string): Promise<{ url?: string; error?: string } | undefined> {
   const { promise, resolve } = Promise.withResolvers<
     { url?: string; error?: string } | undefined
@@ -113,7 +113,6 @@ export async function newWholeDatabase(): Promise<TestDatabase & { name: string 
 
 let admin: SQL | undefined;
 
-/** Runs one statement directly on PostgreSQL. */
 export async function query(
   url: string,
   text: string,

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 /** A child process that leads its own process group. Signals go to the whole group. */
 export type Child = {
   pid: number;
-  /** The first line of stdout. Rejects if the process exits or 30 s pass before the line. */
+  /** The first line of stdout. Rejects if stdout is closed or 30 s pass before the line. */
   ready: Promise<string>;
   /** Resolves with the exit code, or null if a signal ended the process. */
   exited: Promise<number | null>;
@@ -18,7 +18,7 @@ export type Child = {
 const readyWithinMs = 30_000;
 const logCharacters = 1_000_000;
 
-/** Killed on exit, because processes in their own groups would outlive this process. */
+/** Running children. They are killed on exit, because process groups outlive this process. */
 const alive = new Set<(signal: NodeJS.Signals) => void>();
 process.on('exit', () => {
   for (const signal of alive) signal('SIGKILL');

@@ -1,7 +1,7 @@
 import { query } from './postgres.ts';
 import type { Hold } from './queue.ts';
 
-/** The new change numbers make in-memory search indexes read the memory again. */
+/** Leases the task. The new change numbers make in-memory search indexes read the memory again. */
 const hold = `WITH one AS (
     UPDATE users AS u SET last_change = u.last_change + 1 FROM memories AS m
     WHERE m.id = $1 AND u.project_id = m.project_id AND u.bucket = m.bucket

@@ -23,7 +23,7 @@ function inDatabase<T>(databaseUrl: string, work: (db: Database) => T): T {
   }
 }
 
-/** The new change numbers make in-memory search indexes read the memory again. */
+/** Leases the task. The new change numbers make in-memory search indexes read the memory again. */
 function hold(db: Database, memoryId: string): Lease {
   const { rowId } = db
     .prepare<{ rowId: number }, [string]>(

@@ -12,14 +12,14 @@ export type HeldRecord = {
   fail(errorMessage: string): Promise<boolean>;
 };
 
-/** Sets a memory's task to running under another owner. Returns a function that fails the task. */
+/** Leases a memory's task under another owner. Returns a function that fails the task. */
 export type Hold = (databaseUrl: string, memoryId: string) => Promise<HeldRecord['fail']>;
 
 const externalId = 'held';
 
 /**
- * The document is processed first, because holding the task earlier would race with the worker. On
- * SQLite, a server restart reclaims the task.
+ * Ingests a document and leases its task once the document is processed. An earlier lease would
+ * race with the worker. On SQLite, a restarted server reclaims the task.
  */
 export async function holdRecord(server: TestServer): Promise<HeldRecord> {
   const userId = newUser();

@@ -1,4 +1,4 @@
-/** A random number generator with a seed, which makes failed runs reproducible. */
+/** A seeded random number generator, so that failed runs are reproducible. */
 export type Random = {
   /** A number in [0, 1). */
   next(): number;
@@ -6,7 +6,7 @@ export type Random = {
   between(from: number, to: number): number;
   pick<T>(items: readonly T[]): T;
   chance(share: number): boolean;
-  /** Returns an independent generator, which does not depend on the numbers drawn from this one. */
+  /** Returns a generator that depends only on the seed and the name, not on the numbers drawn. */
   fork(name: string | number): Random;
 };
 

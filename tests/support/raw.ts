@@ -7,7 +7,7 @@ export type RawReply = {
   ended: 'closed' | 'quiet' | 'waiting';
 };
 
-/** How long to wait for more data after a complete and after a partial response. */
+/** How long to wait for more data after a complete response and after a partial one. */
 const quietMs = { whole: 15, part: 250 };
 
 /**

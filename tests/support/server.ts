@@ -12,7 +12,7 @@ export type TestServer = {
   /** A key of the project `default`. */
   key: string;
   client: MemoryClient;
-  /** Creates a key of the project, for a single user or read-only if requested. */
+  /** Creates a key of the project, optionally bound to a user or read-only. */
   createKey(project: string, kind?: { userId?: string; readOnly?: boolean }): Promise<string>;
   /** Starts a new server on the same database. The port changes; the keys remain valid. */
   restart(): Promise<void>;

@@ -5,8 +5,9 @@ import type { TestServer } from './server.ts';
 type Part = string | Uint8Array;
 
 /**
- * Sends all parts on a new connection and returns the response, or null if the connection closed
- * without one. HEAD is not supported, because its response has a Content-Length but no body.
+ * Sends all parts on a new connection. Returns the response, or null if the connection closed
+ * before the response was complete. HEAD is not supported, because its response has a
+ * Content-Length but no body.
  */
 export async function exchange(server: TestServer, ...parts: Part[]): Promise<Answer | null> {
   const response = parseResponse(await converse(server, Buffer.concat(parts.map(bytesOf))));
@@ -63,7 +64,7 @@ function converse(server: TestServer, request: Uint8Array): Promise<string> {
   });
 }
 
-/** Returns null until the headers and the body are complete. */
+/** Parses a response. Returns null if its headers or its body are incomplete. */
 function parseResponse(received: string): Response | null {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return null;

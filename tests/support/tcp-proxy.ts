@@ -10,7 +10,7 @@ export type TcpProxy = {
   refuse(): void;
   /** Ends silence() and refuse(), and closes all connections. */
   heal(): void;
-  /** Forwards the next statement with this text and closes its connection before the response. */
+  /** Forwards the next statement with this text, drops the response and closes the connection. */
   loseAnswerTo(text: string): void;
   /** Forwards the next statement with this text and drops all responses on its connection. */
   silenceAt(text: string): void;
@@ -23,7 +23,7 @@ type Address = { hostname: string; port: number };
 
 type Ends = { other: Socket<Ends> | null; waiting: Buffer[]; isDeaf: boolean };
 
-/** `sent` is called with the data of a client before it is forwarded. */
+/** `sent` is called with a client's data before the proxy forwards the data. */
 export function startTcpProxy(
   first: Address,
   sent: (client: object, bytes: Buffer) => void = () => {},

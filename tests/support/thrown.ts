@@ -1,4 +1,4 @@
-/** Returns the error that the function throws; fails the test if it throws none. */
+/** Returns the error that the function throws. Throws if the function throws no error. */
 export function thrownBy(act: () => unknown): Error {
   let result: unknown;
   try {
@@ -11,7 +11,7 @@ export function thrownBy(act: () => unknown): Error {
 }
 
 /**
- * Returns the error that the promise rejects with, and fails the test if it resolves. Use this for
+ * Returns the error with which the promise rejects. Throws if the promise resolves. Use this for
  * replies of other threads: `expect(…).rejects` runs its own event loop without `setImmediate`.
  */
 export async function rejectionOf(promise: Promise<unknown>): Promise<Error> {

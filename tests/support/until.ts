@@ -1,4 +1,4 @@
-/** Polls until the result is not null, undefined or false; throws after a timeout. */
+/** Polls until the result is not null, undefined or false. Throws after `timeoutMs`. */
 export async function until<T>(
   ask: () => T | Promise<T>,
   { timeoutMs = 10_000, what = 'the condition' } = {},

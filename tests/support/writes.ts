@@ -5,7 +5,7 @@ import { until } from './until.ts';
 
 export type WriteRequest = { method: string; path: string; body?: object };
 
-/** Makes a valid write for a user with one memory. The same arguments make the same request. */
+/** Returns a valid write for a user with one memory. Equal arguments give equal requests. */
 export type MakeWrite = (userId: string, memoryId: string) => WriteRequest;
 
 const entry = { author: 'user', content: 'Help me', timestamp: '2026-11-20T10:00:00Z' };
@@ -87,7 +87,7 @@ export function sendKeyed(
   return ask(server, method, path, body === undefined ? options : { ...options, body });
 }
 
-/** Creates a user with one memory and returns the write for them. */
+/** Creates a user with one memory. Returns both, and the write that `make` returns for them. */
 export async function prepare(server: TestServer, make: MakeWrite) {
   const userId = newUser();
   const { id } = await save(server, userId, 'the first');

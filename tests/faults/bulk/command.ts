@@ -24,7 +24,7 @@ export type Order = {
   folder: string;
   path: string;
   errorsOut: string;
-  /** Faults to inject into the command. */
+  /** Variants to apply to the command. */
   variants: string[];
 };
 
@@ -67,7 +67,7 @@ export function startImport({ target, folder, path, errorsOut, variants }: Order
   return { ended, running: () => child.exitCode === null && child.signalCode === null, kill: end };
 }
 
-/** The kernel records the peak (VmHWM), so polling can only miss growth at the very end. */
+/** The kernel records the peak (VmHWM), so only growth after the last poll can be missed. */
 function peakOf(pid: number): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');

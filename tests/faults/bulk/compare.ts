@@ -6,7 +6,6 @@ import type { Ended } from './command.ts';
 import type { BulkFile } from './file.ts';
 import { type Owed, showOf } from './owed.ts';
 
-/** Compares all exported memories with the expected ones. */
 export async function compareMemories({ url, key }: Target, owed: Owed, violations: Violations) {
   const left = new Map(owed.counts);
   const found = { stored: 0, lost: 0, unexpected: 0, incomplete: 0 };

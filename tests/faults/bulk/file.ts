@@ -56,8 +56,8 @@ export async function writeBulkFile(
 }
 
 /**
- * Picks line numbers outside the run of identical lines. Skips the first line as well, because the
- * command detects the file's format from it.
+ * Picks lines outside the run of identical lines. Never picks the first line, because the command
+ * detects the file's format from that line.
  */
 function placesOf(count: number, lines: number, random: Random): Set<number> {
   const places = new Set<number>();

@@ -40,8 +40,7 @@ export async function importUnderKills(
   await reached(running, order, moments.at(-1) ?? 0, random);
   await restart(target);
   const ended = await running.ended;
-  // The command retries until the server is back. If that takes too long, it exits with
-  // instructions.
+  // If the server is unavailable for too long, the command exits and asks to be run again.
   if (ended.code !== unreachable) return ended;
   if (!ended.stderr.includes('Run the same command again')) violations.add(ended.stderr);
   return begin().ended;

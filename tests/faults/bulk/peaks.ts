@@ -7,12 +7,11 @@ import { startImport } from './command.ts';
 import { writeBulkFile } from './file.ts';
 
 /**
- * The numbers of lines. The first size is not compared: so short a run ends before garbage
- * collection reaches a steady state, and its peak varies by 15 % between runs. The same is true of
- * a size of 100,000.
+ * The numbers of lines. Only the last two sizes are compared. Runs of up to 100,000 lines end
+ * before garbage collection reaches a steady state, and their peaks vary by 15 %.
  */
 const sizes = [10_000, 300_000, 3_000_000];
-/** The allowed growth of the peak for ten times the lines. */
+/** The permitted ratio of the peaks for ten times the lines. */
 const allowed = 1.25;
 
 /** Checks that the command's peak memory does not grow with the file. */

@@ -16,9 +16,9 @@ const atOnce = 4;
 const byHand = join(import.meta.dir, 'by-hand.ts');
 
 /**
- * Compares a whole run of the command with the SDK's `memory.ingest.batch`, called by a program
- * that reads the same file, and by this process with the records in memory. The subjects take
- * turns, each on a fresh database.
+ * Compares the command with two uses of the SDK's `memory.ingest.batch`: a program that reads the
+ * same file, and calls from this process with the records in memory. The subjects take turns, and
+ * each run has a new database.
  */
 export async function compareRates(folder: string, random: Random) {
   const path = join(folder, 'rates.jsonl');
@@ -40,8 +40,7 @@ export async function compareRates(folder: string, random: Random) {
     parallel: inMemory(size, atOnce),
     thousands: inMemory(1_000, 1),
   });
-  // The figures are times, so the time of the command is the denominator: twice as fast is a ratio
-  // of 2.
+  // Times are the inverse of rates, so the command's time is the denominator.
   const rateOf = (others: number[]) => showRatio(ratioOf(others, times.command));
   return {
     linesPerSecond: short((lines / median(times.command)) * 1_000),

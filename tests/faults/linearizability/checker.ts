@@ -12,7 +12,7 @@ export type Report = {
 
 export type Checker = { check(operations: Operation[]): Report };
 
-/** Builds the checker in the folder, or returns the reason why that is not possible. */
+/** Builds the checker in the folder, or returns why the checker cannot be built. */
 export function buildChecker(folder: string): Checker | string {
   const program = join(folder, 'check');
   if (Bun.which('go') === null) return 'go is not installed, and the independent checker needs it';

@@ -6,8 +6,8 @@ import { type Client, get, list, remove, save, search, update } from './requests
 export type Clients = { stop(): Promise<History> };
 
 /**
- * Starts groups of clients. Those of a group save, read, update, delete, list and search the same
- * memories.
+ * Starts groups of clients. The clients of a group save, read, update, delete, list and search the
+ * same memories.
  */
 export function startClients(
   target: Target,

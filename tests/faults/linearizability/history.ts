@@ -12,7 +12,7 @@ export type Operation = {
   client: number;
 };
 
-/** A write as the client recorded it; a save has no key until its id is known. */
+/** A write as recorded by the client. The key of a save is null until the memory's id is known. */
 export type Write = Omit<Operation, 'key'> & { key: string | null; userId: string };
 export type Observation = {
   userId: string;
@@ -28,9 +28,9 @@ export type Observation = {
 export type History = { writes: Write[]; observations: Observation[] };
 
 /**
- * Groups the operations by memory. A save with an unknown outcome has no id: it is assigned the id
- * under which its value was read, or dropped if its value was never read. `strange` lists reads of
- * values that no client wrote.
+ * Converts a history to operations on single memories. A save with an unknown outcome gets the id
+ * of the memory in which its value was read, or is dropped if its value was never read. `strange`
+ * lists reads of values that no client wrote.
  */
 export function operationsOf({ writes, observations }: History) {
   const saves = new Map(
@@ -61,8 +61,7 @@ function readsOf(observations: Observation[], writes: Write[]): Operation[] {
     ({ userId }) => userId,
   );
   return observations.flatMap(({ userId, seen, only, ...times }) => {
-    // A memory that is missing from the result was read as absent. Memories saved later are
-    // skipped.
+    // A memory that is missing from the result was read as absent, unless its save began later.
     const begun = (ofUser.get(userId) ?? []).filter(({ call }) => call <= times.return);
     const keys = only === null ? begun.map(({ key }) => key ?? '') : [only];
     return keys.map((key): Operation => {
@@ -72,8 +71,8 @@ function readsOf(observations: Observation[], writes: Write[]): Operation[] {
 }
 
 /**
- * Returns a history with a stale read: one read returns the value before the last update. Values
- * are unique, so no order explains the read. Returns null if no read follows two completed writes.
+ * Returns a history with one stale read, whose value was already replaced by a completed update.
+ * Values are unique, so no order explains the read. Returns null if no read can be falsified.
  */
 export function falsified(operations: Operation[]): Operation[] | null {
   const writes = operations.filter(({ kind, outcome }) => kind !== 'read' && outcome === 'done');

@@ -1,4 +1,4 @@
-// Checks a history of one service against a sequential model, memory by memory, with porcupine.
+// Checks with porcupine whether the operations on each memory of a history are linearizable.
 //
 //	check <history.jsonl>
 //
@@ -27,7 +27,7 @@ type operation struct {
 	Client  int    `json:"client"`
 }
 
-// memory is the state of one memory, which cannot be updated before it is saved and does not
+// memory is the state of one memory. A memory cannot be updated before it is saved, and does not
 // reappear after it is deleted.
 type memory struct {
 	saved bool
@@ -50,9 +50,9 @@ var model = porcupine.Model{
 	},
 }
 
-// step applies an operation to the state and reports whether that is possible. An operation with an
-// unknown outcome returns at the end of the history. If it never took effect, it can be linearized
-// there, after every read.
+// step returns whether the operation is possible in the state, and the next state. The history lets
+// an operation with an unknown outcome return at its end. If the operation never took effect, it
+// can be linearized there, after every read.
 func step(state memory, op operation) (bool, interface{}) {
 	present := state.value != 0
 	unknown := op.Outcome == "unknown"

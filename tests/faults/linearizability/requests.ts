@@ -3,7 +3,7 @@ import { type Call, type Reply, send, sendUntilKnown } from '../api.ts';
 import type { Target } from '../target.ts';
 import type { History, Write } from './history.ts';
 
-/** A client, which sends one request after the other and records each in the history. */
+/** A client that sends one request at a time and records the requests in the history. */
 export type Client = {
   target: Target;
   history: History;
@@ -19,7 +19,7 @@ export type Board = { userId: string; generation: number; saved: number; ids: st
 
 /** The number of memories per user. All of them must fit on one page. */
 const memoriesPerUser = 30;
-/** Clients use only the newest memories, so that they contend for them. */
+/** Clients of a group use only this many of the newest memories, to cause contention. */
 const contended = 4;
 const word = 'falcon';
 const unknownPauseMs = 10;
@@ -68,7 +68,7 @@ export async function search(client: Client): Promise<void> {
   await observe(client, `/v1/memories/search?${query}`, null);
 }
 
-/** Half of the writes are retried with the same idempotency key until the outcome is known. */
+/** Sends a write. Retries half of the writes with the same key until their outcome is known. */
 async function record(
   { target, history, board, number, random }: Client,
   call: Call,
@@ -118,7 +118,7 @@ function contentOf(value: number): string {
   return `${word} ${value}`;
 }
 
-/** Returns the outcome of a write, which is unknown after a server error or without a response. */
+/** Returns the outcome of a write. It is unknown after a 5xx or without a response. */
 function outcomeOf(reply: Reply | null): Write['outcome'] {
   if (reply === null || reply.status >= 500) return 'unknown';
   if (reply.status === 404) return 'absent';

@@ -1,4 +1,4 @@
-/** The body limit. */
+/** The service's limit on the size of a body. */
 const bytes = 5 * 1024 * 1024;
 const keyCount = 420_000;
 
@@ -7,8 +7,8 @@ export type Body = { path: string; bytes: Uint8Array; accepted: boolean };
 const encoder = new TextEncoder();
 
 /**
- * Bodies within the size limit that cost a parser, a validator or an allocator more than their
- * size suggests. They are sent to an ingest endpoint, which has the highest limit.
+ * Bodies within the size limit that are expensive to parse, validate or allocate. All are sent to
+ * an ingest endpoint, because ingest endpoints have the highest limit.
  */
 export const hostileBodies: Record<string, () => Body> = {
   nested: () => around('"metadata":{"a":', (room) => '['.repeat(room / 2) + ']'.repeat(room / 2)),

@@ -4,7 +4,7 @@ import { hostileBodies } from './bodies.ts';
 /** Expensive requests that a project may send within its rate limit. */
 export type Kind = {
   concurrency: number;
-  /** Called once, in the process that sends the requests. */
+  /** Called once in each process that sends requests. */
   requests(random: Random): (index: number) => Request;
 };
 
@@ -66,7 +66,6 @@ function denseBodies(): (index: number) => Request {
   };
 }
 
-/** Returns random words from a fixed vocabulary. */
 export function words(random: Random, count: number): string {
   return Array.from({ length: count }, () => word(random.between(0, vocabulary))).join(' ');
 }

@@ -1,13 +1,13 @@
 import { type Call, send } from '../api.ts';
 import type { Target } from '../target.ts';
 
-/** Latencies of one repeated request, and the responses that were errors. */
+/** The latencies of one repeated request, and its failures. */
 export type Probe = { latenciesMs: number[]; failures: string[] };
 
 /**
- * Sends requests at a fixed rate, whether or not earlier ones were answered. In a closed loop, a
- * long stall would affect only one request per connection and disappear from every percentile
- * (coordinated omission).
+ * Sends requests at a fixed rate, regardless of earlier responses. In a closed loop, a long stall
+ * would affect only one request per connection and disappear from every percentile (coordinated
+ * omission).
  */
 export async function probe(
   target: Pick<Target, 'url' | 'key'>,

@@ -6,7 +6,7 @@ import type { Target } from '../target.ts';
 export type Save = {
   content: string;
   sentAt: number;
-  /** Null without a response, when the outcome is unknown. */
+  /** Null if no response arrived; the outcome is then unknown. */
   status: number | null;
   id: string | null;
   retryAfter: string | null;
@@ -54,7 +54,7 @@ export async function saveOnce(target: Target, content: string): Promise<Save> {
   return { content, sentAt, status, id, retryAfter, text, endedAt: performance.now() };
 }
 
-/** Counts acknowledged saves that are missing or changed. Unacknowledged ones may be present. */
+/** Counts acknowledged saves that are missing or changed. Other saves may be stored or not. */
 export async function countLost(
   target: Target,
   saves: Save[],
@@ -73,7 +73,7 @@ export async function countLost(
   return lost.length;
 }
 
-/** Checks that each of these saves was rejected with 503 and Retry-After. */
+/** Checks that each save was rejected with 503 and Retry-After. */
 export function expectUnavailable(saves: Save[], violations: Violations, about: string): void {
   const bad = saves.filter(({ status, retryAfter }) => status !== 503 || retryAfter === null);
   const counts = new Map<string, number>();

@@ -3,8 +3,8 @@ import { createRandom } from '../../support/random.ts';
 import { type Kind, kinds, type Request } from './kinds.ts';
 
 /*
- * Sends requests of one kind from a separate process. All threads of a process share the thread on
- * which Bun's fetch runs, so large responses would delay the requests whose latency is measured.
+ * Sends requests of one kind from a separate process. All threads of a process share one thread for
+ * Bun's fetch, so large responses would delay the requests whose latency is measured.
  */
 export type Order = { url: string; key: string; kind: string; seed: number; perSecond: number };
 
@@ -13,7 +13,7 @@ export type Tally = Record<string, number>;
 
 export type Sender = { stop(): Promise<Tally> };
 
-/** Resolves when the first requests have been sent. */
+/** Resolves when the sender begins to send requests. */
 export async function startSender(order: Order): Promise<Sender> {
   const started = Promise.withResolvers<void>();
   const stopped = Promise.withResolvers<Tally>();
@@ -66,7 +66,7 @@ async function send(order: Order, kind: Kind, tally: Tally, signal: AbortSignal)
       sent += 1;
       const status = await statusOf(order, request, signal);
       tally[status] = (tally[status] ?? 0) + 1;
-      // The requests are spread evenly over the window of the rate limit.
+      // Spreads the requests evenly over the window of the rate limit.
       const early = (sent * 1_000) / order.perSecond - (performance.now() - begun);
       if (early > 0) await Bun.sleep(early);
     }

@@ -32,8 +32,8 @@ export const commitLate: Hook[] = [
     replace: (pragma, db) => ({ run: () => (db.inTransaction ? undefined : pragma.run()) }),
   },
   {
-    // SQLite rejects a checkpoint inside a transaction, and the error would make the writer fail,
-    // which is not the fault to inject. If the checkpoint reports busy, the writer retries it.
+    // SQLite rejects a checkpoint inside a transaction, and the error would make the writer fail.
+    // If a checkpoint reports busy, the writer retries the checkpoint.
     match: /^PRAGMA wal_checkpoint/i,
     replace: (pragma, db) => ({
       get: () => (db.inTransaction ? { busy: 1, log: 0, checkpointed: 0 } : pragma.get()),

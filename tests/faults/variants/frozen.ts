@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite';
 import type { Stats } from 'node:fs';
 
-/** The first result for each database file. */
+/** The first stat result of each database file. */
 const first = new Map<string, Stats>();
 
 /** Reports the database file as present and unchanged, even if it was moved or replaced. */

@@ -7,12 +7,11 @@ export const exitsOn = 'poison: exit';
 const workMs = 2;
 const slowMs = 1;
 /**
- * With a few queued texts, the delay exceeds a client's pause between changes, so the worker's
- * results are out of date.
+ * With a few queued texts, the delay exceeds the client's pause between changes, so that results
+ * are stale when the worker stores them.
  */
 const overtakenMs = 10;
 
-/** Delays each text, throws for some and kills the process for others. */
 export function poisoned(inner: Handler): Handler {
   return async (task, storage) => {
     const { projectId, memoryId } = task;
@@ -25,7 +24,6 @@ export function poisoned(inner: Handler): Handler {
   };
 }
 
-/** Processes the text, then delays the result. */
 export function overtaken(inner: Handler): Handler {
   return async (task, storage) => {
     const result = await inner(task, storage);

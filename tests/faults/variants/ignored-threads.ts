@@ -1,13 +1,13 @@
 const ends = ['error', 'close', 'exit', 'messageerror'];
 /**
- * Intervals up to this length do not run. A watchdog that detects a missing heartbeat within two
- * seconds uses such an interval.
+ * The callbacks of intervals up to this length do not run. A watchdog that detects a hung thread
+ * within two seconds needs such an interval.
  */
 const heartbeatMs = 2_000;
 
 /**
- * Hides thread failures from the main thread: it receives no event when a thread ends, and runs no
- * interval that could detect a hung thread.
+ * Hides thread failures from the main thread. The main thread receives no event when a thread ends,
+ * and runs no interval that could detect a hung thread.
  */
 export function ignoreThreads(): void {
   if (!Bun.isMainThread) return;

@@ -1,8 +1,8 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 
 /*
- * Every thread of a patched service records which patches took effect in it. A patch that matches
- * nothing is an error, because its control would prove nothing.
+ * Each thread of a patched service records the patches that took effect. A patch without an effect
+ * is an error, because the control would then prove nothing.
  */
 export const notesSetting = 'FAULT_NOTES';
 

@@ -24,9 +24,8 @@ function sources(folder: string): string[] {
 }
 
 /**
- * Changes the service's source as this thread loads it, so that a protection can be removed without
- * a switch in the service. Throws if a patch matches nothing, because its control would then prove
- * nothing.
+ * Changes the source of the service while this thread loads it, so that the service needs no option
+ * to remove a protection. Throws if a patch matches nothing.
  */
 export function patchSource(patches: Patch[], swaps: Swap[] = []): void {
   const texts = new Map<string, string>();

@@ -41,7 +41,7 @@ function install(prototype: Prototype): void {
     function (this: Database, sql: string, ...rest: never[]) {
       const changed = rewrite(sql);
       // Text with several statements cannot be prepared, so the hook receives an object that runs
-      // it.
+      // the whole text.
       const whole = { run: () => inner.call(this, changed, ...rest) };
       return hooked(changed, whole as unknown as Statement, this).run(...rest);
     };

@@ -31,7 +31,7 @@ export type Variant = {
   handler?(inner: Handler): Handler;
 };
 
-/** Replaces the service's index handler with the variant's. */
+/** Wraps the service's index handler in the variant's handler. */
 const ownHandler: Patch = [
   'server/tasks/handlers.ts',
   '{ index: indexMemory }',
@@ -59,7 +59,7 @@ export const variants: Record<string, Variant> = {
       ['server/storage/sqlite/writer/tasks.ts', "state = 'running' AND lease_token =", '0 <'],
     ],
   },
-  /** The queue drops a task when a worker claims it. */
+  /** A task is complete as soon as a worker claims it. */
   'complete-on-claim': {
     patches: [
       [
@@ -133,7 +133,7 @@ export const variants: Record<string, Variant> = {
       ],
     ],
   },
-  /** A server returns the results of a user's first search for every later search of the user. */
+  /** Each server returns the results of a user's first search for all of the user's searches. */
   'search-once': {
     patches: [
       [
@@ -237,7 +237,7 @@ export const variants: Record<string, Variant> = {
   'asynchronous-standby': {},
   'no-body-limit': { env: { MEMORY_MAX_BODY_BYTES: '1073741824' } },
   'no-structure-check': { hooks: soundStructure },
-  /** Changes the command line: each batch has a random idempotency key. */
+  /** Changes the CLI: each batch has a random idempotency key. */
   'keys-at-random': {
     patches: [['cli/bulk/chunks.ts', "hash.digest('hex')", 'crypto.randomUUID()']],
   },
