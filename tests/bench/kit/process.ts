@@ -10,7 +10,7 @@ const internals = join(import.meta.dir, '../internals');
 const running = new Set<Subprocess>();
 const pollMs = 2;
 const startWithinMs = 60_000;
-/** Matches the address in a JSON log line (before a quote) and on a terminal (before a space). */
+/** Matches the address in a JSON log line and in plain text. */
 const address = /http:\/\/[\w.]+:\d+/;
 
 /** Starts one of the programs in `subjects`, which reads `spec` with `readSpec`. */
@@ -18,7 +18,7 @@ export function startSubject(name: string, folder: string, spec: object): Promis
   return startProgram(join(subjects, `${name}.ts`), folder, spec);
 }
 
-/** The CPU time of a process and of all processes that it started, in µs. */
+/** Returns the CPU time of a process and its running descendants, in µs. */
 export function familyMicros(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + familyMicros(child), ownMicros(pid));
 }
@@ -38,14 +38,14 @@ export function startInternal(name: string, folder: string, spec: object): Promi
   return startProgram(join(internals, `${name}.ts`), folder, spec);
 }
 
-/** Passes the spec in a file, because it may exceed the length limit of an argument. */
+/** Passes the spec in a file, because the spec may exceed the length limit of an argument. */
 function startProgram(program: string, folder: string, spec: object): Promise<Subject> {
   const file = join(folder, `${crypto.randomUUID()}.json`);
   writeFileSync(file, JSON.stringify(spec));
   return launch([process.execPath, program, file], folder);
 }
 
-/** Starts a program that prints its address; output and log go to a file, as in production. */
+/** Starts a program that prints its address. Its output goes to a file, as in production. */
 export async function launch(
   command: string[],
   folder: string,
@@ -85,7 +85,6 @@ function lastLines(log: string): string {
   return existsSync(log) ? readFileSync(log, 'utf8').split('\n').slice(-5).join('\n') : '';
 }
 
-/** Waits until the program prints its address. */
 async function addressIn(log: string, child: Subprocess, command: string[]): Promise<string> {
   const giveUpAt = performance.now() + startWithinMs;
   for (;;) {
