@@ -26,7 +26,7 @@ const users = 100;
 const most = 1.3;
 /**
  * Saves are measured for longer than reads, because the latency of a shared disk varies most over
- * short times.
+ * short periods.
  */
 const leastSecondsOfSaves = 0.25;
 /** The baseline is compared up to this size, so that a full run fills only one large table. */

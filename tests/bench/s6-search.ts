@@ -30,8 +30,8 @@ const goals = [
 ];
 
 /**
- * The number of searches before the measurement. They compile the code, so that a first search does
- * not include the compile time.
+ * The number of warm-up searches. They trigger just-in-time compilation, so that a measured first
+ * search does not include it.
  */
 const warmUpSearches = 60;
 const leastSeconds = 0.2;
@@ -62,7 +62,7 @@ export const search: Benchmark = {
   },
 };
 
-/** Restarts the service in every round, so that it has no user's index in memory. */
+/** Restarts the service for every round, so that no user's index is in memory. */
 async function measurementOf(context: Context, tree: Tree): Promise<() => Promise<Searched>> {
   const { folder, quick, database } = context;
   const groups = searchGroups(quick);

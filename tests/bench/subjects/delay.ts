@@ -39,7 +39,7 @@ const listener = Bun.listen<Ends>({
   },
 });
 
-/** The server may not be connected yet when a client's first bytes arrive. */
+/** Retries until the connection to the server is open. */
 function forward(client: Socket<Ends>, bytes: Buffer): void {
   const { server } = client.data;
   if (server === null) setTimeout(() => forward(client, bytes), 1);
