@@ -34,8 +34,8 @@ export type Opened = {
   /** Closes the storage and removes its data. */
   dispose(): Promise<void>;
   /**
-   * Ends every lease, or those of one owner. Only for backends that expire leases by the clock of
-   * the database and cannot detect that an owner no longer exists.
+   * Ends every lease, or the leases of one owner. Only for backends that expire leases by the clock
+   * of the database and cannot detect that an owner no longer exists.
    */
   endLeases?(owner?: string): Promise<void>;
 };

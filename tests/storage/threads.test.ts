@@ -6,7 +6,7 @@ import { breaksThread, endsThread, hangsThread, slowsThread } from './faulty-thr
 import { keyed, memory, newProject, record } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
-/* How a storage thread that ends or hangs affects its pending calls and later calls. */
+/* The effect of a storage thread that ends or hangs on its pending calls and on later calls. */
 
 /** Opens a storage for one test. The tests run concurrently, because a thread hangs for seconds. */
 async function open() {
