@@ -20,7 +20,7 @@ import { inTurn } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
 import type { Tree } from './kit/trees.ts';
 
-/** The numbers of memories and users over which reads are spread. */
+/** Reads are spread over this many memories and users. */
 const memories = 2_000;
 const users = 100;
 const most = 1.3;

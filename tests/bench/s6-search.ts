@@ -29,10 +29,7 @@ const goals = [
   { memories: 50_000, again: 10, first: 250 },
 ];
 
-/**
- * The number of warm-up searches. They trigger just-in-time compilation, so that a measured first
- * search does not include it.
- */
+/** The number of warm-up searches, which compile the code before the measured first searches. */
 const warmUpSearches = 60;
 const leastSeconds = 0.2;
 

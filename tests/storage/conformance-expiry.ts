@@ -17,7 +17,7 @@ const expiresAt = 5_000;
 const before = { now: 4_999, at: 4_999 };
 const after = { now: 5_000, at: 5_000 };
 
-/** Tests that a memory no longer exists from `expiresAt` on, and that maintenance removes it. */
+/** Tests that a memory disappears at `expiresAt`, and that maintenance removes its data. */
 export function testExpiry(name: string, open: OpenStorage): void {
   describe(`${name}: an expired memory`, () => {
     let opened: Opened;

@@ -9,7 +9,6 @@ import { memory, type Opened, type OpenStorage } from './fixtures.ts';
 
 export type OpenedFile = Opened & { path: string; [Symbol.asyncDispose](): Promise<void> };
 
-/** Opens an SQLite storage in a new folder. */
 export async function openInFolder(options: OpenOptions = {}): Promise<OpenedFile> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-storage-'));
   const path = join(folder, 'memory.db');

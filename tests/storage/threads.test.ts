@@ -6,7 +6,7 @@ import { breaksThread, endsThread, hangsThread, slowsThread } from './faulty-thr
 import { keyed, memory, newProject, record } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
-/* The effect of a storage thread that ends or hangs on its pending calls and on later calls. */
+/* The effect on pending and later calls when a storage thread ends or hangs. */
 
 /** Opens a storage for one test. The tests run concurrently, because a thread hangs for seconds. */
 async function open() {

@@ -12,9 +12,9 @@ export type Context = {
   memorySeconds: number;
   /** The numbers of memories in the compared tables, in ascending order. */
   sizes: readonly number[];
-  /** The number of memories in the table of a benchmark that uses only one. */
+  /** The number of memories in the table of a benchmark that uses only one table. */
   size: number;
-  /** A scratch folder on the disk that is measured. */
+  /** A scratch folder on the disk under test. */
   folder: string;
   /** The service under test. */
   current: Tree;

@@ -8,13 +8,11 @@ import { benchKey } from './requests.ts';
 /** More frequent polls would cost the service too much CPU time. */
 const pollMs = 20;
 
-/** Sends a GET and returns the body of the response. */
 export async function fetchText(url: string, path: string, key = benchKey): Promise<string> {
   const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
   return textOf(response, path);
 }
 
-/** Sends a POST with a JSON body and returns the body of the response. */
 export async function postJson(
   url: string,
   path: string,

@@ -58,8 +58,8 @@ export function textOf(at: number, bytes: number): string {
 }
 
 /**
- * Returns the owner of a memory. The number of users grows with the number of memories, and the
- * first users own most of them.
+ * Returns the owner of a memory. The number of users grows with the number of memories, and a few
+ * users own most memories.
  */
 export function userOf(at: number): string {
   const users = initialUsers + at / memoriesPerUser;

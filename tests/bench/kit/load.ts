@@ -101,7 +101,7 @@ function createState(): State {
   return { parser: createResponseParser(), rest: null, sentAt: 0, latencies: [], done: false };
 }
 
-/** Writes as much as the socket accepts and keeps the rest until it drains. */
+/** Writes as much as the socket accepts and keeps the rest until the socket drains. */
 function writeAll(socket: Socket<State>, bytes: Uint8Array | null): void {
   if (bytes === null) return;
   const written = socket.write(bytes);

@@ -50,8 +50,8 @@ export async function commitOf(): Promise<string> {
 }
 
 /**
- * Returns a function that reports the CPU time used since this call by other machines on the host
- * (steal time) and by other processes. High values make the figures less reliable.
+ * Returns a function that reports the CPU time since this call that other virtual machines (steal
+ * time) and other processes used. High values make the figures less reliable.
  */
 export function watchMachine(): () => { rows: [string, string][]; otherCores: number } {
   const begun = performance.now();

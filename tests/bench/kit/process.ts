@@ -13,7 +13,7 @@ const startWithinMs = 60_000;
 /** Matches the address in a JSON log line and in plain text. */
 const address = /http:\/\/[\w.]+:\d+/;
 
-/** Starts one of the programs in `subjects`, which reads `spec` with `readSpec`. */
+/** Starts the program `name` in `subjects`. The program reads `spec` with `readSpec`. */
 export function startSubject(name: string, folder: string, spec: object): Promise<Subject> {
   return startProgram(join(subjects, `${name}.ts`), folder, spec);
 }
@@ -33,7 +33,7 @@ function childrenOf(pid: number): number[] {
   return readFileSync(path, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 }
 
-/** Starts one of the programs in `internals`, which import the server's modules. */
+/** Starts the program `name` in `internals`. Those programs import the server's modules. */
 export function startInternal(name: string, folder: string, spec: object): Promise<Subject> {
   return startProgram(join(internals, `${name}.ts`), folder, spec);
 }

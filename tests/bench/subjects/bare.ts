@@ -38,7 +38,6 @@ for (const [name, text] of Object.entries(canned)) {
   });
 }
 
-/** Stores the memory and returns the body of the response. */
 function save({ userId, content, metadata = {} }: SaveRequest): string {
   const createdAt = Date.now();
   const id = `mem_${crypto.randomUUID()}`;

@@ -46,7 +46,7 @@ function forward(client: Socket<Ends>, bytes: Buffer): void {
   else send(server, bytes);
 }
 
-/** Writes as much as the socket accepts and keeps the rest until it drains. */
+/** Writes as much as the socket accepts and keeps the rest until the socket drains. */
 function send(socket: Socket<Ends>, bytes: Buffer): void {
   const { rest } = socket.data;
   if (rest.length > 0) {
