@@ -19,12 +19,12 @@ export const hostTarget = targets.find(
   (target) => target === `${process.platform.replace('win32', 'windows')}-${process.arch}`,
 );
 
-/** Builds an executable of the command line and the service. On musl, it needs libstdc++. */
+/** Builds an executable of the command line and the service. A musl executable needs libstdc++. */
 export async function buildExecutable(dist: string, target: Target): Promise<string> {
   const { version } = await readManifest('package.json');
   const extension = target.startsWith('windows') ? '.exe' : '';
   const file = join(dist, `memory-${version}-${target}${extension}`);
-  // Splitting makes each thread an entry point and lets a command load only the code that it needs.
+  // Splitting makes each thread an entry point. A command then loads only the code that it needs.
   // Bytecode shortens the startup.
   const pieces = ['--splitting', '--format=esm', '--minify', '--bytecode'];
   // A bunfig.toml or .env in the working directory must not configure the program.

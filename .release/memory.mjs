@@ -25,8 +25,8 @@ function findBun() {
 
 function spawnBun(bun, args) {
   const child = spawn(bun, args, { stdio: 'inherit' });
-  // After Ctrl-C, the child receives two signals, from the terminal and from here. It treats two
-  // signals in quick succession as one.
+  // After Ctrl-C, the child receives two signals: one from the terminal and one from this process.
+  // The child treats two signals in quick succession as one.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => child.kill(name));
   child.on('error', (error) => {
     console.error(`Error: Bun cannot be started: ${error.message}`);

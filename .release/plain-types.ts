@@ -62,7 +62,7 @@ function isSchema(value: unknown): value is TSchema {
   return typeof value === 'object' && value !== null && Kind in value;
 }
 
-/** Renders a schema as a type. `self` is the name of that type, which is not a reference. */
+/** Renders a schema as a type: as a reference to a named type, or with `self` as a definition. */
 function print(schema: TSchema, module: string, self?: string, indent = ''): string {
   const name = self === undefined ? nameOf(schema, module) : undefined;
   if (name !== undefined) return name;
@@ -127,7 +127,7 @@ function comment(schema: unknown, indent: string): string {
 
 /** Returns the name of the contract's type for the schema, as an import if needed. */
 function nameOf(schema: TSchema, from: string): string | undefined {
-  // JSON omits symbols, so an optional schema has the same text as a required schema.
+  // JSON omits symbols, so an optional schema has the same text as the required one.
   const text = JSON.stringify(schema);
   for (const [module, exported] of modules) {
     for (const [name, candidate] of Object.entries(exported)) {

@@ -23,8 +23,8 @@ if (process.platform !== 'win32') {
     const [, ...lines] = readFileSync(path, 'utf8').split('\n');
     // Node parses the second line as a string and a comment, the shell as a no-op and our command.
     const both = ['#!/bin/sh', `':' //; ${shell}`, ...lines].join('\n');
-    // Replace the file instead of writing to it: a package manager may have hard-linked it into
-    // other projects.
+    // Replace the file instead of overwriting it, because a package manager may have hard-linked
+    // the file into other projects.
     writeFileSync(`${path}.new`, both, { mode: 0o755 });
     renameSync(`${path}.new`, path);
   } catch {

@@ -4,8 +4,9 @@ import { writeNotices } from './notices.ts';
 import { copyFiles, packFolder, readManifest, root, writeManifest } from './staging.ts';
 
 /**
- * Packs the command line as one file with bytecode, and the service as sources, because its threads
- * start from separate modules. The entry points are Node scripts, because npm guarantees only Node.
+ * Packs the command line as one file with bytecode. Packs the service as sources, because the
+ * service's threads start from separate modules. The entry points are Node scripts, because npm
+ * guarantees only Node.
  */
 export function packService(dist: string): Promise<string> {
   return packFolder(dist, async (folder) => {
@@ -17,7 +18,7 @@ export function packService(dist: string): Promise<string> {
     for (const name of ['memory.mjs', 'memory-service.mjs', 'postinstall.mjs']) {
       await Bun.write(join(folder, name), Bun.file(join(root, '.release', name)));
     }
-    // memory.mjs passes this file to Bun, which then ignores a bunfig.toml in the working
+    // memory.mjs passes this file to Bun, so that Bun ignores any bunfig.toml in the working
     // directory.
     await Bun.write(join(folder, 'bunfig.toml'), 'env = false\n');
     await writeNotices(folder);

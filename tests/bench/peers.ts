@@ -23,7 +23,7 @@ const service = {
 };
 const all = { service, ...peers };
 
-/** Compares other servers with the same save and list, and shows the durability of their saves. */
+/** Compares the service with other servers: saves, lists, and the durability of a save. */
 export const comparison: Benchmark = {
   ids: ['peers'],
   title: 'Other servers',

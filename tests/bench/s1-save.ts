@@ -24,7 +24,7 @@ import type { Tree } from './kit/trees.ts';
 
 const connections = 64;
 const leastSeconds = 0.25;
-/** A pause in which a server finishes remaining work that would slow down the next subject. */
+/** The pause after a measurement, so that remaining work does not slow down the next subject. */
 const settleMs = 100;
 
 /** The names are in the order of the tables. */
@@ -46,12 +46,12 @@ export type SaveSubject = keyof typeof saveSubjects;
 type SaveFigures = Figures<SaveSubject>;
 
 const allNames = Object.keys(saveSubjects) as SaveSubject[];
-/** A quick run compares with fastify, the faster of the two peers. */
+/** A quick run skips these subjects. Of the two peers, it keeps fastify, the faster one. */
 const onlyInFull: SaveSubject[] = ['bareDefaults', 'bareNormal', 'expressFull'];
 const ofBaseline: SaveSubject[] = ['baseline', 'baselineKeyed'];
 const ofPeers: SaveSubject[] = ['fastifyFull', 'expressFull'];
 
-/** Durable saves of many clients: throughput and tail. */
+/** Durable saves of many clients: throughput and tail latency. */
 export const save: Benchmark = {
   ids: ['S1', 'S2'],
   title: 'Durable saves',
@@ -75,8 +75,8 @@ async function canRunPeers(context: Context): Promise<boolean> {
 }
 
 /**
- * The load that each subject stores before it is measured. Until the write-ahead log reaches its
- * full length, every commit extends the file, which takes several times as long.
+ * The load on each subject before the measurement. Until the write-ahead log reaches its full
+ * length, every commit extends the file and is several times slower.
  */
 const warmUp = { connections, maxResponses: 3_000, seconds: 3 };
 

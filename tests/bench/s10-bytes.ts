@@ -12,8 +12,8 @@ import type { Tree } from './kit/trees.ts';
 const contentBytes = 100;
 const most = 7;
 /**
- * The smallest size of a table or index that is shown, in bytes per memory. An empty one takes a
- * single page, which is less.
+ * The smallest table or index that is shown, in bytes per memory. An empty table or index is a
+ * single page, which stays below this limit.
  */
 const leastShown = 5;
 

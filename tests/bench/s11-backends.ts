@@ -17,13 +17,13 @@ import { serviceEnv, startService } from './kit/service.ts';
 const connections = 64;
 const table = tableOf(20_000);
 const listUsers = 50;
-/** The time that the proxy adds to everything a server sends to the database. */
+/** The delay that the proxy adds to everything that a server sends to the database. */
 const delayMs = 1;
 const perBatch = 1_000;
 const batchSenders = 4;
 const leastSeconds = 0.5;
 
-/** What is compared, in the order of the tables. */
+/** The subjects under test, in the order of the table rows. */
 const subjects = {
   sqlite: 'SQLite',
   one: 'PostgreSQL, 1 server',
@@ -53,7 +53,7 @@ type Figure = Pick<Measured, 'perSecond' | 'p50Ms' | 'p99Ms'> & {
 };
 type Figures = Partial<Record<Operation, Figure>>;
 
-/** SQLite, and PostgreSQL with up to three servers, near and 1 ms away. */
+/** Compares SQLite with PostgreSQL: one to three servers, a local database and one 1 ms away. */
 export const backends: Benchmark = {
   ids: ['S11'],
   title: 'SQLite and PostgreSQL',
@@ -116,7 +116,7 @@ function isPerRequest(name: Name): boolean {
   return name === 'perRequest' || name === 'farPerRequest';
 }
 
-/** The server with this folder writes its process id to the first line of this file. */
+/** Reads the process id of PostgreSQL from the first line of its lock file. */
 function databasePid({ folder }: PostgresNode): number {
   return Number.parseInt(readFileSync(join(folder, 'postmaster.pid'), 'utf8'), 10);
 }
@@ -155,14 +155,14 @@ async function measureFleet(
   figures.keyed = await loaded(keyedSaves());
   figures.list = await loaded(gets(await firstPages(url, table.count, listUsers)));
   const search = gets(searches(searcher.userId));
-  // The first search of a user builds its index, in each server.
+  // On each server, the first search of a user builds that user's index.
   await loadAll(servers, { connections: servers.length * 4, seconds: 0.2, next: search });
   figures.search = await loaded(search);
   figures.ingest = await withCpu(() => ingest(servers, quick ? 5_000 : 20_000));
   return figures;
 }
 
-/** Spreads the connections evenly over the servers. The latencies are those of the slowest one. */
+/** Spreads the connections evenly over the servers. Returns the highest latencies of any server. */
 async function loadAll(
   servers: readonly Subject[],
   options: Omit<Load, 'url'>,

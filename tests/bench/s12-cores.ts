@@ -16,15 +16,15 @@ import { searchDataset, searchGroups } from './s6-search.ts';
 
 /*
  * Measures the gain from a second core. The server is pinned to one core or to two. On a machine
- * with more than two cores, the generator runs on the others. On a machine with two cores, the
- * generator runs on the second core, and shares it with the server if the server has both. The CPU
- * time of the generator is measured, so the part left to the server is known, and the gain is
- * scaled to a whole core:
+ * with more than two cores, the generator runs on the other cores. On a machine with two cores, the
+ * generator runs on the second core while the server has the first, and shares both cores with the
+ * server while the server has both. The gain is scaled to a whole second core by the CPU time that
+ * the generator used:
  *
  *   gain per core = 1 + (rate on two / rate on one - 1) / (1 - cores that the generator used)
  */
 
-/** The permitted CPU use of other processes, in cores. Above it, a measurement is repeated. */
+/** The permitted CPU use of other processes, in cores. Above this, a measurement is repeated. */
 const othersAtMost = 0.25;
 const attempts = { quick: 1, full: 4 };
 
@@ -135,8 +135,7 @@ async function pinGenerator(cores: string): Promise<void> {
 
 /**
  * Repeats a measurement that other processes disturbed, and resolves with the least disturbed
- * attempt. A pinned process cannot move to another core, so other processes distort this
- * measurement more than any other.
+ * attempt. Other processes distort a pinned process most, because it cannot move to another core.
  */
 async function quietest(most: number, attempt: () => Promise<Pinned>): Promise<Pinned> {
   let best = await attempt();

@@ -37,7 +37,7 @@ function subjectsOf({ quick, baseline }: Context): SaveSubject[] {
   return names;
 }
 
-/** Measures in several starts of the processes, because figures differ between starts. */
+/** Restarts the processes `starts` times, because figures differ between starts. */
 async function measureStarts(
   context: Context,
   names: SaveSubject[],

@@ -20,13 +20,13 @@ import { inTurn } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
 import type { Tree } from './kit/trees.ts';
 
-/** The numbers of memories and users over which reads are spread. */
+/** Reads are spread over this many memories and users. */
 const memories = 2_000;
 const users = 100;
 const most = 1.3;
 /**
  * Saves are measured for longer than reads, because the latency of a shared disk varies most over
- * short times.
+ * short periods.
  */
 const leastSecondsOfSaves = 0.25;
 /** The baseline is compared up to this size, so that a full run fills only one large table. */

@@ -90,7 +90,8 @@ function section(measured: Record<'service' | 'raw' | 'baseline', Ingested[]>, c
     ['the service', rate(accepted('service')), rate(complete('service'))],
     ['the baseline', rate(accepted('baseline')), rate(complete('baseline'))],
   ];
-  // The figures are times, so the time of the raw insert is the numerator: half its speed is 0.5.
+  // The figures are times, so the raw insert's time is the numerator. A ratio of 0.5 is half its
+  // speed.
   const ratio = ratioOf(complete('raw'), complete('service'));
   const baseline = ratioOf(complete('raw'), complete('baseline'));
   const measure = 'batch ingest to `complete`: of raw bulk insert of the same rows';

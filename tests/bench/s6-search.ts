@@ -29,10 +29,7 @@ const goals = [
   { memories: 50_000, again: 10, first: 250 },
 ];
 
-/**
- * The number of searches before the measurement. They compile the code, so that a first search does
- * not include the compile time.
- */
+/** The number of warm-up searches, which compile the code before the measured first searches. */
 const warmUpSearches = 60;
 const leastSeconds = 0.2;
 
@@ -62,7 +59,7 @@ export const search: Benchmark = {
   },
 };
 
-/** Restarts the service in every round, so that it has no user's index in memory. */
+/** Restarts the service for every round, so that no user's index is in memory. */
 async function measurementOf(context: Context, tree: Tree): Promise<() => Promise<Searched>> {
   const { folder, quick, database } = context;
   const groups = searchGroups(quick);

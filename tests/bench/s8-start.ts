@@ -23,7 +23,7 @@ import { searchDataset, searchGroups } from './s6-search.ts';
 
 const withinMs = 300;
 const idleMegabytes = 100;
-/** The permitted growth. A heap fluctuates, so a smaller ratio is not growth. */
+/** The permitted growth. A smaller ratio is normal heap fluctuation. */
 const growthLimit = 1.1;
 const settleMs = 1_000;
 const sampleEveryMs = 250;

@@ -28,7 +28,7 @@ const names = {
 type Form = keyof typeof names;
 type Figures = Partial<Record<Form, CommandTime[]>>;
 
-/** The run time of a command, compared with the bare start of Bun. */
+/** The run time of a command, compared with `bun -e 0`. */
 export const commandLine: Benchmark = {
   ids: ['S9'],
   title: 'The command line',

@@ -87,7 +87,7 @@ export function bySession(user: User): User {
   return { name: `${user.name} by session`, turns, questions };
 }
 
-/** Whether the question belongs to the half not used for tuning, chosen by a hash of its text. */
+/** Whether the question is in the half that is not used for tuning. A hash of its text decides. */
 export function isHeldOut(question: Question): boolean {
   return Bun.hash(question.text) % 2n === 1n;
 }

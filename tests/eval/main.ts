@@ -3,8 +3,8 @@
  *
  *   bun tests/eval/main.ts [--held-out] [folder with tickets.jsonl, documents/ and paragraphs/]
  *
- * Without the folder, it uses only the project's own conversations. Tune on the questions shown
- * without --held-out, and use the held-out ones only for the final evaluation.
+ * Without the folder, the script uses only the project's own conversations. Tune on the questions
+ * shown without --held-out, and use the held-out questions only for the final evaluation.
  */
 import { type SearchWeights, searchWeights } from '../../server/search/weights.ts';
 import {
@@ -52,7 +52,7 @@ function asked({ questions }: User): Question[] {
   return questions.filter((question) => isHeldOut(question) === heldOut);
 }
 
-/** Prints a row per language, because most tuning above uses conversations in English. */
+/** Prints a row per language. The other data sets are in English. */
 function printParagraphs(users: User[]): void {
   if (users.length === 0) return;
   console.log('\n## paragraphs in several languages');
@@ -87,8 +87,8 @@ function printUser(user: User): void {
 }
 
 /**
- * Returns the steps to compare, each of which adds to the previous ones. The last steps are
- * variants that were rejected.
+ * Returns the steps to compare: FTS5, then the stages of the search, each added to the previous
+ * stages, then the rejected variants.
  */
 function steps(): Step[] {
   const kept: [string, Partial<SearchWeights>][] = [

@@ -73,7 +73,7 @@ async function inChromium(
   }
 }
 
-/** Disables the browser's background traffic, because only 127.0.0.1 is reachable. */
+/** Disables the browser's background traffic and resolves no host except 127.0.0.1. */
 function flags(project: Project): string[] {
   const quiet = ['background-networking', 'component-update', 'sync', 'quic', 'gpu'];
   return [

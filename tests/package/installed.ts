@@ -57,7 +57,7 @@ async function tryOut(project: Project, memory: string[], serving = memory): Pro
   return `${version}: serve, save, list, stop; starts in ${await startMs(project, memory)} ms`;
 }
 
-/** Files in the working directory must neither run nor configure the command. */
+/** Checks that files in the working directory neither run nor configure the command. */
 async function amongStrangers(project: Project, memory: string[]): Promise<void> {
   const files = {
     'bunfig.toml': 'preload = ["./none.ts"]\n',
@@ -86,7 +86,7 @@ type Serving = AsyncDisposable & {
   end(): Promise<number | null>;
 };
 
-/** The last line of a server's first start, printed after it has created and stored a key. */
+/** Matches the last line of a server's first start, printed after the server has stored a key. */
 const firstRun = /memory list --user/;
 
 async function serve(
@@ -123,7 +123,7 @@ async function withThreads(executable: string): Promise<string> {
 const countDue = `const { Database } = require('bun:sqlite');
 console.log(new Database('memory.db').query("SELECT count(*) AS n FROM maintenance WHERE name = 'scrub'").get().n);`;
 
-/** Makes the file too large for the check before the start, and damages pages in it. */
+/** Makes the file too large for the check at startup, and damages some of its pages. */
 const damage = `const { Database } = require('bun:sqlite');
 const { openSync, writeSync, fstatSync } = require('node:fs');
 const db = new Database('memory.db');
@@ -136,7 +136,7 @@ const file = openSync('memory.db', 'r+');
 const pages = fstatSync(file).size / 4096;
 for (let page = 300; page < pages; page += 97) writeSync(file, Buffer.alloc(4096, 255), 0, 4096, page * 4096);`;
 
-/** Tests the MCP library, which the command line loads on demand and the server in a thread. */
+/** Tests the MCP library. The command line loads it on demand, the server loads it in a thread. */
 async function withMcp(executable: string): Promise<string> {
   await using project = await emptyProject();
   await using server = await serve(project, [executable], firstRun);

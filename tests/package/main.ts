@@ -10,7 +10,7 @@ import { typeCases } from './types.ts';
 
 /*
  * Installs and runs the packages as users do. Needs a registry and Chromium, and takes a few
- * minutes. Arguments select cases by a part of their names.
+ * minutes. An argument selects the cases with that text in their names.
  */
 
 const root = join(import.meta.dir, '../..');

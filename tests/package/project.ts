@@ -9,7 +9,7 @@ export type Project = AsyncDisposable & {
   file(name: string): string;
   write(name: string, text: string): Promise<string>;
   install(...packages: string[]): Promise<void>;
-  /** Runs a command in the project. Returns its stdout; throws with its output if it fails. */
+  /** Runs a command in the project. Returns its stdout, or throws with its output on failure. */
   run(command: string[], env?: Record<string, string>): Promise<string>;
 };
 

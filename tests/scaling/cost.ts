@@ -17,7 +17,7 @@ const records = 10_000;
 const batch = 20;
 const clients = 64;
 const contentLength = 115;
-/** The rate of the clock ticks in /proc. */
+/** USER_HZ, the unit of the CPU times in /proc. */
 const ticksPerSecond = 100;
 
 const tables = ['memories', 'users', 'idempotency_keys', 'tasks'];
@@ -49,7 +49,7 @@ async function inParallel(count: number, run: (index: number) => Promise<unknown
   await Promise.all(Array.from({ length: clients }, client));
 }
 
-/** Returns the CPU time of a server and of all processes that it started, in seconds. */
+/** Returns the CPU time of a server and its child processes, in seconds. */
 function processorSeconds(server: number): number {
   let ticks = 0;
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {

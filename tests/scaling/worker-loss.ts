@@ -6,15 +6,15 @@ import { query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
 /*
- * Repeatedly kills a worker of a cluster under load and starts it again. Afterwards, every
- * acknowledged save must be stored exactly once.
+ * Repeatedly kills and restarts a worker of a cluster under load. Afterwards, every acknowledged
+ * save must be stored exactly once.
  *
  *   bun tests/scaling/worker-loss.ts <URL of a coordinator> <command that kills a worker>
  *     <command that starts it again> [--control]
  *
- * With --control, one client saves without keys. Each save is on one worker, and only its own
- * COMMIT flushes it: if the workers have synchronous_commit = off, some acknowledged saves are
- * lost.
+ * With --control, one client saves without idempotency keys. Each save is then a transaction on one
+ * worker, and only its own COMMIT flushes that transaction to disk. If the workers have
+ * synchronous_commit = off, some acknowledged saves are lost.
  */
 
 const rounds = 5;

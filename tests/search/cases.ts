@@ -1,6 +1,6 @@
 /*
- * Sixty queries of the kinds that people type, for one small set of memories. The table is plain
- * data, so that tests can use it with both the search core and a server.
+ * Queries of the kinds that people type, for one small set of memories. The table is plain data, so
+ * that tests can use it with both the search core and a server.
  */
 
 /** One user's memories by name, oldest first. */
@@ -55,8 +55,8 @@ export const corpus: { [name: string]: string } = {
 };
 
 /**
- * `first` must be the first result, and `among` must be within the first three. The snippet must
- * contain `mark`.
+ * `first` must be the first result, and all of `among` must be in the first three. With `none`, the
+ * query must have no results. The snippet of the first result must contain `mark`.
  */
 export type Case = {
   kind: string;

@@ -215,7 +215,7 @@ function termsOf(query: string): string[] {
   return parseQuery(query).terms.map((term) => term.text);
 }
 
-/** Tests the word between other letters, because the dictionary stores words without a gap. */
+/** Puts the word between other letters, because the dictionary stores words without separators. */
 function isTypoOf(typed: string, word: string): boolean {
   const units = unitsOf(`ab${word}ab`);
   return isTypo(unitsOf(typed), { units, start: 2, end: 2 + word.length });

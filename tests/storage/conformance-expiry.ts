@@ -17,7 +17,7 @@ const expiresAt = 5_000;
 const before = { now: 4_999, at: 4_999 };
 const after = { now: 5_000, at: 5_000 };
 
-/** Tests that memories no longer exist after `expiresAt`, and that maintenance removes them. */
+/** Tests that a memory disappears at `expiresAt`, and that maintenance removes its data. */
 export function testExpiry(name: string, open: OpenStorage): void {
   describe(`${name}: an expired memory`, () => {
     let opened: Opened;
@@ -27,7 +27,7 @@ export function testExpiry(name: string, open: OpenStorage): void {
       [opened, project] = given;
     });
     beforeEach(async () => {
-      // Memories of earlier tests must not be counted.
+      // Removes the expired memories of earlier tests, which maintenance would count.
       await maintain(after.now);
     });
 

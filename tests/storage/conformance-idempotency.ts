@@ -41,7 +41,7 @@ export function testIdempotency(name: string, open: OpenStorage): void {
       [opened, project] = given;
     });
 
-    /** Saves under the key and returns whether it was a replay. */
+    /** Saves under the key and returns whether the response was a replay. */
     async function isReplayed(at: number, key = 'k'): Promise<boolean> {
       return (await project.save(memory(), { at, idempotency: keyed(key) })).replayed;
     }

@@ -26,7 +26,7 @@ export function testLeases(name: string, open: OpenStorage): void {
     });
     const { fail, release } = taskEnds(() => opened.storage);
 
-    /** Expects that no operation can use the lease any more. */
+    /** Expects that no operation accepts the lease. */
     async function expectLost(task: Task): Promise<void> {
       const attempts = [await complete(opened.storage, task), await fail(task, null)];
       expect([...attempts, await release(task)]).toEqual([false, false, false]);

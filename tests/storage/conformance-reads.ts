@@ -14,7 +14,7 @@ const full = {
 const withKey = (key: string, value: string): Partial<Filter> => ({ metadata: [{ key, value }] });
 
 /**
- * Filters, and whether each matches the memory above. A memory without the fields never matches.
+ * Filters, and whether each matches `full`. A memory without these fields never matches.
  */
 const filters: [name: string, filter: Partial<Filter>, passes: boolean][] = [
   ['its type', { type: 'event' }, true],

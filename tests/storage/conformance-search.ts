@@ -12,7 +12,7 @@ import {
 } from './fixtures.ts';
 import { withStorage } from './suite.ts';
 
-/** Tests searches. The tests of the search index cover the ranking. */
+/** Tests searches, except the ranking, which the tests of the search index cover. */
 export function testSearch(name: string, open: OpenStorage): void {
   describe(`${name}: a search`, () => {
     let opened: Opened;
@@ -21,7 +21,7 @@ export function testSearch(name: string, open: OpenStorage): void {
       [opened, project] = given;
     });
 
-    /** Returns the ids found. After the first search, the user's index is held in memory. */
+    /** Returns the ids of the results. The first search loads the user's index into memory. */
     async function found(query: string, more: Parameters<Project['search']>[1] = {}) {
       return (await project.search(query, { limit: 100, ...more })).map(({ id }) => id);
     }

@@ -8,12 +8,12 @@ import { claim, complete, keyed, memory, newProject, record } from './fixtures.t
 import { type OpenedFile, openInFolder } from './sqlite.ts';
 
 /*
- * Erasure must remove text from the disk, not only from the API: after the scrub, neither the
- * database file nor its log contains a byte of the text.
+ * Erasure must remove text from the disk, not only from the API. After the scrub, neither the
+ * database file nor its write-ahead log contains the text.
  */
 
 const canary = /canary|c4n4ry/gi;
-/** The user id must be erased too. */
+/** The user id contains the canary, because erasure must also remove the user id. */
 const erased = 'c4n4ry@example.org';
 
 /**
@@ -26,8 +26,8 @@ async function open() {
 }
 
 /**
- * Counts canaries in the files. Reads the files in another process, because closing them in this
- * process would drop SQLite's locks.
+ * Counts canaries in the files. Reads the files in another process, because closing a file in this
+ * process would release SQLite's locks on that file.
  */
 function hits({ path }: OpenedFile): number {
   const read = `

@@ -1,14 +1,14 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { isMainThread, workerData } from 'node:worker_threads';
 
-/** Only SQLite itself can create instances of its error class. */
+/** A plain error, because only bun:sqlite can create instances of SQLiteError. */
 const syncFault = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_FSYNC' });
 
 /**
- * Simulates a disk that fails to sync the database file. The first checkpoint through this method
- * of its statement gets the error: the checkpoint thread calls `all`, the writer calls `get`. Later
- * syncs seem to succeed, because the kernel reports an error only once. Called from a module that
- * every thread of a storage preloads.
+ * Simulates a disk that fails to sync the database file. The first checkpoint that calls `method`
+ * on its statement throws: the checkpoint thread calls `all`, the writer calls `get`. Later syncs
+ * seem to succeed, because the kernel reports an error only once. The caller is a module that every
+ * thread of a storage preloads.
  */
 export function failFirstSync(method: 'all' | 'get'): void {
   if (isMainThread || typeof workerData?.path !== 'string') return;

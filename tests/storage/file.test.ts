@@ -17,7 +17,7 @@ import { until } from '../support/until.ts';
 import { memory, newProject } from './fixtures.ts';
 import { countIn, type OpenedFile, openInFolder, saveMany, saveOne } from './sqlite.ts';
 
-/* The database file of a running storage: locks, modes, the log, and a file that is moved. */
+/* The files of a running storage: locks, modes, the write-ahead log, and moved files. */
 
 function walLog(db: Database): { log: number; checkpointed: number } {
   return db.prepare('PRAGMA wal_checkpoint(NOOP)').get() as ReturnType<typeof walLog>;

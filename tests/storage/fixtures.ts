@@ -22,7 +22,6 @@ import type { Task } from '../../server/storage/task-storage.ts';
  * that a test does not set.
  */
 
-/** Returns the items of a page as text, whether they are a string or bytes. */
 function textOf(items: ItemsJson): string {
   return typeof items === 'string' ? items : Buffer.from(items).toString();
 }
@@ -34,8 +33,8 @@ export type Opened = {
   /** Closes the storage and removes its data. */
   dispose(): Promise<void>;
   /**
-   * Ends every lease, or those of one owner. Only for backends that expire leases by the clock of
-   * the database and cannot detect that an owner no longer exists.
+   * Ends every lease, or the leases of one owner. Only for backends that expire leases by the clock
+   * of the database and cannot detect that an owner no longer exists.
    */
   endLeases?(owner?: string): Promise<void>;
 };
@@ -187,7 +186,6 @@ export function deletedBody(id: string): string {
   return JSON.stringify({ id, memoryId: id, deleted: true });
 }
 
-/** Reads all pages, one after the other. */
 export async function walk<T>(
   readPage: (after: string | null) => Promise<ListedPage<T>>,
 ): Promise<T[][]> {
@@ -212,7 +210,7 @@ export function claim(storage: Storage, fields: ClaimFields = {}): Promise<Task[
   return storage.claimTasks({ ...claimed, ...fields });
 }
 
-/** Claims one task, which must be due. */
+/** Claims one task. Throws if no task is due. */
 export async function claimOne(storage: Storage, fields: ClaimFields = {}): Promise<Task> {
   const [task] = await claim(storage, { ...fields, limit: 1 });
   if (task === undefined) throw new Error('no task is due');

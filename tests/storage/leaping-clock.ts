@@ -1,8 +1,8 @@
 import { isMainThread, workerData } from 'node:worker_threads';
 
 /*
- * Preloaded in each thread of a storage. In reader threads, every read of the clock advances it by
- * two seconds, so that work with a deadline times out.
+ * Preloaded in each thread of a storage. In reader threads, every read of the clock advances the
+ * clock by two seconds, so that work with a deadline times out.
  */
 
 if (!isMainThread && workerData?.maxIndexBytes !== undefined) {

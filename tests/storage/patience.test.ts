@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Starts a process that opens the database briefly, in this locking mode of SQLite. */
+/** Starts a process that briefly opens the database with this SQLite locking mode. */
 async function startHolder(path: string, mode: 'normal' | 'exclusive') {
   const holder = Bun.spawn([process.execPath, '-e', holds], {
     env: { ...process.env, DATABASE: path, MODE: mode, HELD_MS: String(briefMs) },

@@ -59,7 +59,6 @@ export function isPlanned({ text }: SentStatement): boolean {
   );
 }
 
-/** Returns the statement on one line, with single spaces. */
 export function oneLine({ text }: SentStatement): string {
   return text.replace(/\s+/g, ' ').trim();
 }

@@ -17,7 +17,7 @@ let storage: Storage;
 let project: Project;
 
 beforeAll(async () => {
-  // A test terminates all writer sessions of its database, so other tests must not use it.
+  // One test terminates all writer sessions of the database, so no other file may share it.
   database = await newWholeDatabase();
   const url = new URL(database.url);
   proxy = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
@@ -107,7 +107,7 @@ test('reads use another connection if one stops responding', async () => {
   const stuck = read();
   const answer = () => Promise.race([read(), Bun.sleep(100).then(() => null)]);
   expect(await until(answer, { what: 'an answer', timeoutMs: 2_000 })).toMatchObject(given);
-  // The first read is still pending, because only dropping its connection would end it.
+  // The first read is still pending. Only the loss of its connection would end it.
   expect(await Promise.race([stuck, 'no answer'])).toBe('no answer');
   proxy.heal();
   expect(await stuck).toBeNull();

@@ -7,7 +7,7 @@ import { newWholeDatabase, query, type TestDatabase } from '../support/postgres.
 import { until } from '../support/until.ts';
 import { imported, newProject } from './fixtures.ts';
 
-/* An id is unique in its project, although users in different buckets have different keys. */
+/* An id is unique in its project, although the primary key also contains the user's bucket. */
 
 let database: TestDatabase;
 let storage: Storage;
@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Returns a user in the bucket in which the id is looked for first. */
+/** Returns a user in the bucket that a lookup of the id reads first. */
 function userBeside(id: string): string {
   let n = 0;
   while (bucketOf(`user ${n}`) !== bucketOfId(id)) n += 1;
@@ -48,7 +48,7 @@ test('an id that is imported for two users at the same time is imported once', a
   const sql = new SQL(database.url, { max: 1 });
   const session = await sql.reserve();
   await session`BEGIN`;
-  // Allows reads, so that both imports find the id unused before either is written.
+  // This lock mode allows reads, so that both imports find the id unused before either is written.
   await session`LOCK TABLE memories IN SHARE ROW EXCLUSIVE MODE`;
   const imports = users.map((userId) => project.import([imported({ id, userId })]));
   await until(() => areWaiting(2), { what: 'two imports that wait' });

@@ -14,7 +14,7 @@ import { isPlanned } from './plans.ts';
 /* The plans that PostgreSQL chooses for a user with thousands of memories. */
 
 const userId = 'ada';
-/** Each in a different bucket, so that a bucket appears to have few rows on average. */
+/** The number of other users. They use many buckets, so that an average bucket has few rows. */
 const others = 200;
 
 let database: TestDatabase;
@@ -43,7 +43,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-// Not in `npm test`: the database counts changed rows only every ten seconds.
+// Skipped in `npm test`, because PostgreSQL may count new rows up to ten seconds late.
 test.skipIf(backend !== 'postgres')('tables are analyzed soon after they have grown', async () => {
   const analyzed = async () => {
     const rows = await query(
@@ -66,13 +66,13 @@ test('a list reads only the rows of its page', async () => {
   const [list] = recorder.take().filter(isPlanned);
   if (list === undefined) throw new Error('no statement was sent');
   await query(database.url, 'ANALYZE');
-  // About four for each of 21 memories, and as many for each task.
+  // About four blocks for each of 21 memories, and as many for each task.
   expect(await blocksRead(list)).toBeLessThan(250);
 });
 
-/** The blocks that the statement reads if it is planned once for all parameters. */
+/** Returns the number of blocks that the statement reads with a generic plan. */
 async function blocksRead({ text, values }: SentStatement): Promise<number> {
-  // Has the planner settings of the service.
+  // This connection has the planner settings of the service.
   const connection = createConnection({
     url: database.url,
     purpose: 'test',

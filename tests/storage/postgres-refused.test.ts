@@ -3,7 +3,7 @@ import { openPostgres } from '../../server/storage/postgres/open.ts';
 import { newDatabase, postgresUrl, query, type TestDatabase } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
-/* Database servers that cannot be used. A function in front of the system's reports a setting. */
+/* Unsupported database servers. Each setting is simulated by a shadowed `current_setting`. */
 
 let database: TestDatabase;
 let schema: string;

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/* A process that rejects a database leaves the file and its log unchanged. */
+/* A process that rejects a database leaves the file and its write-ahead log unchanged. */
 
 const sqlite = join(import.meta.dir, '../../server/storage/sqlite');
 const ours = 'PRAGMA application_id = 0x6d656d6f';
@@ -41,7 +41,7 @@ const writes = (statements: string[]) => `
   const db = new Database(process.env.DATABASE);
   for (const statement of ${JSON.stringify(statements)}) db.run(statement)`;
 
-/** Runs the statements in a process that is then killed, which leaves a log behind. */
+/** Runs the statements in a process that is then killed, so that the write-ahead log remains. */
 function leave(statements: string[]): void {
   run(`${writes(statements)}; process.kill(process.pid, 'SIGKILL');`);
 }

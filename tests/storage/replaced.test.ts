@@ -8,7 +8,7 @@ import { straceMissing } from '../faults/strace.ts';
 import { until } from '../support/until.ts';
 import { countIn, fill, saveMany } from './sqlite.ts';
 
-/* A command opens the database at the moment when a restore replaces it. */
+/* A command opens the database while a restore replaces the file. */
 
 const delayMicros = 1_500_000;
 const createsKey = `

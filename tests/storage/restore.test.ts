@@ -24,7 +24,7 @@ import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { countIn, fill, saveMany, saveOne } from './sqlite.ts';
 
-/* Restores with leftover logs and journals, active readers and damaged files. */
+/* Backups and restores with leftover logs and journals, damaged files and links. */
 
 let folder: string;
 let path: string;
@@ -40,7 +40,7 @@ beforeEach(async () => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Creates the files that a killed server leaves: the last writes are only in the log. */
+/** Creates the files that a killed server leaves. The last writes are only in the log. */
 async function leaveLog(file: string, count: number): Promise<void> {
   const storage = await openSqlite(path);
   await saveMany(storage, count, 'late');
@@ -99,7 +99,7 @@ test('a server does not start on an empty database after an interrupted restore'
   copyFileSync(backup, `${path}.restoring`);
   expect((await rejectionOf(openSqlite(path))).message).toContain('a restore was interrupted');
   expect(existsSync(path)).toBe(false);
-  // A server does not start after another, failed restore either.
+  // Nor does a server start after another restore fails.
   expect(() => restoreDatabase(join(folder, 'none.db'), path, 'later')).toThrow('no backup');
   writeFileSync(join(folder, 'bad.db'), 'no database at all '.repeat(1_000));
   expect(() => restoreDatabase(join(folder, 'bad.db'), path, 'later')).toThrow(
@@ -152,7 +152,7 @@ test('a backup does not signal the process of a running backup', async () => {
   backupDatabase(path, target);
   running.kill('SIGTERM');
   await running.exited;
-  // A signal that arrived earlier would have ended it.
+  // A signal from the backup would have ended the process first.
   expect(running.signalCode).toBe('SIGTERM');
 });
 

@@ -9,7 +9,6 @@ import { memory, type Opened, type OpenStorage } from './fixtures.ts';
 
 export type OpenedFile = Opened & { path: string; [Symbol.asyncDispose](): Promise<void> };
 
-/** Opens an SQLite storage in a new folder. */
 export async function openInFolder(options: OpenOptions = {}): Promise<OpenedFile> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-storage-'));
   const path = join(folder, 'memory.db');
@@ -36,7 +35,7 @@ export const openSqliteStorage: OpenStorage = ({ smallQueue = false } = {}) => {
   return openInFolder({ preload });
 };
 
-/** Opens the database file, saves `count` memories in it, one by one, and closes it. */
+/** Opens the database file, saves `count` memories one by one, and closes the file. */
 export async function fill(path: string, count: number, text = 'text'): Promise<void> {
   const storage = await openSqlite(path);
   await saveMany(storage, count, text);
@@ -59,7 +58,7 @@ export function countIn(file: string, table: 'memories' | 'api_keys' = 'memories
     expect(db.prepare('PRAGMA integrity_check').values()).toEqual([['ok']]);
     return Number(db.prepare(`SELECT count(*) FROM ${table}`).values()[0]?.[0]);
   } finally {
-    // Without this, the database stays open until it is garbage-collected.
+    // Otherwise the file would stay open until `db` is garbage-collected.
     db.close(true);
   }
 }

@@ -33,7 +33,7 @@ export function withStorage(
  */
 export function taskEnds(storageNow: () => Storage) {
   return {
-    /** Without `retryAt` the task is not retried. */
+    /** If `retryAt` is null, the task is not retried. */
     fail: ({ projectId, taskId, leaseToken }: Task, retryAt: number | null, now = 2_000) => {
       const failure = { now, retryAt, errorMessage: 'it failed' };
       return storageNow().failTask({ projectId, taskId, leaseToken, ...failure });

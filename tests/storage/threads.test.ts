@@ -12,7 +12,7 @@ import {
 import { keyed, memory, newProject, record } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
-/* How a storage thread that ends or hangs affects its pending calls and later calls. */
+/* The effect on pending and later calls when a storage thread ends or hangs. */
 
 /** Opens a storage for one test. The tests run concurrently, because a thread hangs for seconds. */
 async function open() {

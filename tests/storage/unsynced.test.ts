@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 import { memory, newProject } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
-/* Checkpoints that fail or block. The log keeps data that the database file may lack. */
+/* Checkpoints that fail or block. The write-ahead log keeps data that the file may lack. */
 
 /** A log of this length is restarted, unless the database file may be incomplete. */
 const longBytes = 8_000 * 4_096;

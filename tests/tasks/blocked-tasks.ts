@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 
 /*
  * Preloaded in each thread of a server. Each wake-up blocks the tasks thread in a system call,
- * which cannot be terminated. Only the tasks thread receives wake-ups.
+ * because a thread in a system call cannot be terminated. Only the tasks thread receives wake-ups.
  */
 const blockedMs = 2_500;
 

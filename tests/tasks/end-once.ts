@@ -2,8 +2,8 @@ import { existsSync, rmSync } from 'node:fs';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 
 /*
- * Preloaded in each thread of a server. If the file exists, the next wake-up for a new record ends
- * the tasks thread.
+ * Preloaded in each thread of a server. If the file that the environment variable names exists, the
+ * next wake-up for a new record removes the file and ends the tasks thread.
  */
 
 export const endFileVariable = 'TEST_END_TASKS_THREAD';

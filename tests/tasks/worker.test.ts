@@ -36,7 +36,7 @@ function start({ handler = indexMemory, ...options }: Started = {}): void {
   const log = createLogger('debug', (entry) => logged.push(entry));
   const owner = crypto.randomUUID();
   const clock = { now: Date.now, progress() {} };
-  // Without jitter, a failed task is due again immediately.
+  // With a random number of 0, the backoff is 0, so a failed task is due again immediately.
   const defaults = { storage, owner, log, random: () => 0, handlers: { index: handler } };
   worker = startWorker({ ...defaults, ...clock, ...options });
 }
@@ -57,7 +57,7 @@ function ended(id: string | undefined) {
   });
 }
 
-/** Returns a handler that does the work and records the memories that it was called for. */
+/** Returns a handler that indexes memories and records their ids. */
 function recorder(): { seen: string[]; handler: Handler } {
   const seen: string[] = [];
   return {
@@ -91,7 +91,7 @@ test('tasks from before the start are processed, even if a crashed process had c
 
 test('a record is processed as soon as the worker is woken', async () => {
   start();
-  // The worker is now asleep for several seconds.
+  // After this pause, the worker is asleep for several seconds.
   await Bun.sleep(100);
   const begun = performance.now();
   const [id] = await acceptTexts('text');

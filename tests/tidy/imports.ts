@@ -2,17 +2,17 @@ import { posix } from 'node:path';
 import { type Breach, lineOf, type Rule, type Source } from './source.ts';
 
 /**
- * Which files may import which modules. The first row that matches a file applies. A name that ends
- * in a slash or a colon is a prefix.
+ * The modules that a group of files may import. The first row that matches a file applies. A name
+ * that ends in a slash or a colon is a prefix.
  */
 type Row = {
   from: string[];
   may: string[];
-  /** May be imported as types only, which do not exist at run time. */
+  /** May be imported only as types. Types do not exist at run time. */
   types?: string[];
   /** May be imported on demand with `import()`, or as types. */
   late?: string[];
-  /** Excluded from `may`, unless `may` has the full name. */
+  /** Excluded from `may`, unless `may` lists the full name. */
   not?: string[];
 };
 
@@ -150,7 +150,7 @@ const table: Row[] = [
     from: ['server/threads/'],
     may: ['server/threads/', 'server/errors.ts', 'sdk/contract/', 'node:'],
   },
-  // The caller passes the client: the command line over stdio, the MCP thread over HTTP.
+  // The caller passes the SDK client. The command line serves stdio, the MCP thread HTTP.
   {
     from: ['server/mcp/tools/'],
     may: [

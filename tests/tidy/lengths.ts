@@ -5,7 +5,7 @@ const functionLines = 70;
 const columns = 100;
 /** The limit for a line with a string, because the formatter does not break strings. */
 const columnsWithString = 120;
-/** A regular expression alone on a line, which cannot be broken. */
+/** Matches a masked line that holds only a regular expression, which cannot be broken. */
 const patternAlone = /^\s*\/\s+[/a-z]*[;,]?$/;
 
 export const lengthRules: Rule[] = [
@@ -54,7 +54,10 @@ function functionOf(body: string): string {
 const begins =
   /\bfunction\b.*[({,]$|=> \{$|^\s+(?:(?:async|static|get|set|override) )*[#\w]+(?:<.*>)?\(.*\)(?:: .+)? \{$/;
 
-/** Finds long functions. Inner functions are not counted, because closures serve as classes. */
+/**
+ * Finds long functions. The lines of an inner function do not count toward the outer function,
+ * because closures serve as classes.
+ */
 function longFunctions(lines: string[]): Breach[] {
   const found = lines.flatMap((line, start) =>
     begins.test(line) ? [{ start, end: endOf(lines, start), inner: 0 }] : [],
@@ -69,7 +72,7 @@ function longFunctions(lines: string[]): Breach[] {
   });
 }
 
-/** Returns the line that closes the block opened at `start`, which has the same indentation. */
+/** Returns the index of the line that closes the block opened at `start`, found by indentation. */
 function endOf(lines: string[], start: number): number {
   const indentation = lines[start]?.search(/\S/) ?? 0;
   const closes = (line: string) =>

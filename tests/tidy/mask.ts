@@ -74,7 +74,7 @@ function blank(text: string): string {
   return text.replace(/[^\n]/g, ' ');
 }
 
-/** Blanks a token except for its first `begin` characters and its closing quote or `${`. */
+/** Blanks a token except for its first `begin` characters and its last character or final `${`. */
 function edges(token: string, begin: number): string {
   const end = token.endsWith('${') ? 2 : 1;
   return token.slice(0, begin) + blank(token.slice(begin, -end)) + token.slice(-end);

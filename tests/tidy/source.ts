@@ -46,7 +46,7 @@ async function readAll(): Promise<Source[]> {
   return Promise.all(ours.map(async (path) => toSource(path, await readText(path))));
 }
 
-/** Returns the paths of all files of the repository, without dependencies and build output. */
+/** Returns the paths of all files in the repository, except dependencies and build output. */
 export async function allPaths(): Promise<string[]> {
   const found = await Array.fromAsync(new Glob('**/*').scan({ cwd: root, dot: true }));
   return found.filter((path) => !foreign.test(path)).sort();

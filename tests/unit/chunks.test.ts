@@ -4,7 +4,7 @@ import { indexedChunks, splitChunks } from '../../server/memory/chunks.ts';
 
 const targetLength = 1_000;
 
-/** Texts with and without the places at which a chunk can end, and with surrogate pairs. */
+/** Texts with and without natural boundaries for a chunk, and with surrogate pairs. */
 const texts = fc
   .array(
     fc.oneof(

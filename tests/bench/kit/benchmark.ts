@@ -8,24 +8,24 @@ export type Context = {
   rounds: number;
   /** The duration of one load measurement. */
   seconds: number;
-  /** How long the resident memory is sampled under load. */
+  /** The time in seconds during which the resident memory is sampled under load. */
   memorySeconds: number;
   /** The numbers of memories in the compared tables, in ascending order. */
   sizes: readonly number[];
-  /** The number of memories in the table of a benchmark that uses only one. */
+  /** The number of memories in the table of a benchmark that uses only one table. */
   size: number;
-  /** A scratch folder on the disk that is measured. */
+  /** A scratch folder on the disk under test. */
   folder: string;
   /** The service under test. */
   current: Tree;
-  /** The last commit of the baseline, measured in the same run; null if it is not available. */
+  /** The baseline, measured in the same run. Null if its commit is not available. */
   baseline: Tree | null;
   /**
-   * Resolves with the path of a database with the dataset. Benchmarks share the file, so they must
-   * write little to it.
+   * Resolves with the path of a database that contains the dataset. Benchmarks share the file, so a
+   * benchmark must write little to it.
    */
   database(tree: Tree, dataset: Dataset): Promise<string>;
-  /** Resolves with the path of a private copy of that database. */
+  /** Resolves with the path of a private copy of the database. */
   copyOf(tree: Tree, dataset: Dataset): Promise<string>;
   /** Prints progress to the terminal. */
   say(text: string): void;
@@ -44,7 +44,7 @@ export type Goal = {
 
 export type Bound = { kind: 'at least' | 'at most'; limit: number; unit: string };
 
-/** The median over the rounds of one run, with the lowest and the highest. */
+/** The median, lowest and highest value over the rounds of one run. */
 export type Figure = { median: number; low: number; high: number };
 
 export type Table = { title: string; head: string[]; rows: string[][] };

@@ -23,12 +23,12 @@ export async function installPackage(project: string) {
   await runInstallScript(placed);
   return {
     installed: [placed.memory],
-    // Without install scripts, the installed command is this file, which Node runs.
+    // Without install scripts, the installed command is this file, run by Node.
     byNode: ['node', join(placed.folder, 'memory.mjs')],
   };
 }
 
-/** Runs the command line from a tree's sources, without npx, which takes far longer to start. */
+/** Returns the command that runs a tree's CLI from source. npx would start far more slowly. */
 export function memoryCommand({ root }: Tree): string[] {
   return [process.execPath, join(root, 'cli/main.ts')];
 }

@@ -1,20 +1,18 @@
 import { benchKey } from './requests.ts';
 
 /*
- * Single requests that set up a benchmark or wait for its end. Measured requests go through the
- * load generators.
+ * Single requests that set up a benchmark or wait for queued work. The load generators send the
+ * measured requests.
  */
 
-/** Polls cost the service CPU time, so they must not be too frequent. */
+/** More frequent polls would cost the service too much CPU time. */
 const pollMs = 20;
 
-/** Sends a GET and returns the body of the response. */
 export async function fetchText(url: string, path: string, key = benchKey): Promise<string> {
   const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
   return textOf(response, path);
 }
 
-/** Sends a POST with a JSON body and returns the body of the response. */
 export async function postJson(
   url: string,
   path: string,
@@ -46,8 +44,8 @@ export function listPath(query: Record<string, string>): string {
 }
 
 /**
- * Waits until the memory is processed. The queue is processed oldest first, so all records accepted
- * long before are then processed as well. Polling the length of a long queue would cost more.
+ * Waits until the memory is processed. The queue is processed oldest first, so records accepted
+ * long before this memory are complete by then. Polling the length of a long queue would cost more.
  */
 export async function waitForMemory(url: string, id: string): Promise<void> {
   for (;;) {

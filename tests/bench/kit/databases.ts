@@ -7,8 +7,8 @@ import { short } from './numbers.ts';
 import type { Tree } from './trees.ts';
 
 /**
- * Creates databases when a benchmark first requests them. With --data, `folder` keeps them for the
- * next run; `scratch` is deleted after the run.
+ * Creates each database when a benchmark first requests it. With --data, `folder` keeps the
+ * databases for the next run. `scratch` is deleted after the run.
  */
 export function createDatabases(
   folder: string,
@@ -20,7 +20,7 @@ export function createDatabases(
 
   async function database(tree: Tree, dataset: Dataset): Promise<string> {
     const path = join(folder, `${tree.slug}-${dataset.name}.db`);
-    // The marker is written last. If it is missing, filling the database was interrupted.
+    // The marker is written last. Without the marker, the database is missing or incomplete.
     const marker = `${path}.filled`;
     if (existsSync(marker)) return path;
     const begun = performance.now();

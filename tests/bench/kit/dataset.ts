@@ -22,7 +22,7 @@ export const walker = { userId: 'walker', pageItems: 5, pages: 1_000 };
 /** This user owns exactly 1,000 of the first 10,000 memories. */
 export const searcher = { userId: 'searcher' };
 
-/** A number of users with the same number of memories each. */
+/** `users` users with `memories` memories each. */
 export type SearchGroup = { memories: number; users: number };
 
 /** Returns the memories of all groups, interleaved as if all users had saved at the same time. */
@@ -58,15 +58,15 @@ export function textOf(at: number, bytes: number): string {
 }
 
 /**
- * Returns the owner of a memory. The number of users grows with the number of memories, and the
- * first users own most of them.
+ * Returns the owner of a memory. The number of users grows with the number of memories, and a few
+ * users own most memories.
  */
 export function userOf(at: number): string {
   const users = initialUsers + at / memoriesPerUser;
   return `user-${Math.floor(users * random(at, 2) ** 4)}`;
 }
 
-/** Returns up to `limit` users with `least` to `most` memories, which are spread over the table. */
+/** Returns up to `limit` users, except `searcher`, with `least` to `most` memories each. */
 export function usersWith(tableSize: number, { least = 0, most = 0, limit = 1 }): string[] {
   const counts = new Map<string, number>();
   for (let at = 0; at < tableSize; at += 1) {
@@ -111,14 +111,12 @@ function ownerOf(at: number): string {
   return at % 10 === 3 ? searcher.userId : userOf(at);
 }
 
-/** Returns a length, mostly that of a sentence, sometimes that of a paragraph. */
+/** Returns a text length: mostly that of a sentence, sometimes that of a paragraph. */
 function lengthOf(at: number): number {
   return Math.floor(40 + 120 * random(at, 3) + 800 * random(at, 4) ** 16);
 }
 
-/**
- * Shuffles the values in place with the Fisher–Yates algorithm, deterministically for their count.
- */
+/** Shuffles the values in place (Fisher–Yates). The same count always gives the same order. */
 function shuffle(values: string[]): void {
   for (let at = values.length - 1; at > 0; at -= 1) {
     const other = Math.floor(random(at, 5) * (at + 1));

@@ -29,7 +29,7 @@ export async function fill(
 
 type Options = { key?: string; report?: (done: number) => void };
 
-/** Imports the memories in order. */
+/** Imports the memories in order, except that the requests of the two senders overlap. */
 export async function importDataset(
   url: string,
   { count, memoryAt }: Dataset,

@@ -78,7 +78,7 @@ function showFigure(figures: readonly Figure[]): string {
   return `${short(Math.min(...medians))}–${short(Math.max(...medians))} in ${figures.length} runs`;
 }
 
-/** Returns the result of a goal, which is met only if every run met it. */
+/** Returns the result of a goal. The goal is met only if every run met it. */
 function resultOf(runs: readonly Goal[]): string {
   const why = runs.find(({ notJudged }) => notJudged !== undefined)?.notJudged;
   if (why !== undefined) return `not judged: ${why}`;
@@ -91,7 +91,7 @@ function resultOf(runs: readonly Goal[]): string {
   return met === 0 ? '**not met**' : `**not met** in ${runs.length - met} of ${runs.length} runs`;
 }
 
-/** Whether some rounds met the goal, which makes a single run inconclusive. */
+/** Whether the best round met the goal. If so, a single failed run is inconclusive. */
 function isWithinSpread({ bound, figure: { low, high } }: Goal): boolean {
   return bound.kind === 'at least' ? high >= bound.limit : low <= bound.limit;
 }

@@ -5,7 +5,7 @@ type Run = { commit: string; mode: string; goals: Goal[] };
 
 /**
  * Adds a run to the file and returns the goals of all runs of the same commit and mode, newest
- * last. Runs on other days show how much a figure varies.
+ * last. Repeated runs show how much a figure varies.
  */
 export function addToHistory(file: string, run: Run): Goal[][] {
   const before = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Run[]) : [];

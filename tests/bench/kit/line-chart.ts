@@ -9,7 +9,7 @@ export type Band = { from: number; to: number; label: string };
 export type LineChart = {
   title: string;
   lines: Line[];
-  /** Marks on the x axis. */
+  /** The labels of the x axis. */
   marks: { x: number; label: string }[];
   yLabel: string;
   /** Both axes are linear by default. */

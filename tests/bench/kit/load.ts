@@ -5,7 +5,7 @@ import { createResponseParser, type ResponseParser } from './response-parser.ts'
 /*
  * A closed-loop load generator: every connection sends a request, waits for the whole response, and
  * sends the next. The generator writes bytes directly to sockets, because a client library would
- * use more CPU time than the service. Benchmark S0 measures its maximum rate.
+ * use more CPU time than the service. Benchmark S0 measures the generator's maximum rate.
  */
 
 export type Load = {
@@ -101,7 +101,7 @@ function createState(): State {
   return { parser: createResponseParser(), rest: null, sentAt: 0, latencies: [], done: false };
 }
 
-/** Writes as much as the socket accepts and keeps the rest until it drains. */
+/** Writes as much as the socket accepts and keeps the rest until the socket drains. */
 function writeAll(socket: Socket<State>, bytes: Uint8Array | null): void {
   if (bytes === null) return;
   const written = socket.write(bytes);
@@ -109,9 +109,9 @@ function writeAll(socket: Socket<State>, bytes: Uint8Array | null): void {
 }
 
 /**
- * Summarizes the latencies. The rate is the sum over all connections of the responses per time in
- * flight. Requests per elapsed time would include the end of a measurement, when most connections
- * are done and the server is no longer loaded.
+ * Summarizes the latencies. Each connection's rate is its responses per time in flight, and the
+ * total rate is their sum. A rate over elapsed time would include the end of a measurement, when
+ * most connections are closed and the load is low.
  */
 function summary(connections: number[][]): Measured {
   const sorted = new Float64Array(connections.flat()).sort();

@@ -42,7 +42,7 @@ export async function describeMachine(folder: string): Promise<[string, string][
   ];
 }
 
-/** Returns the measured commit, marked if server or SDK have uncommitted changes. */
+/** Returns the measured commit, marked if the server or the SDK has uncommitted changes. */
 export async function commitOf(): Promise<string> {
   const commit = await output(['git', 'rev-parse', '--short', 'HEAD']);
   const changed = (await output(['git', 'status', '--porcelain', 'server', 'sdk'])) !== '';
@@ -50,8 +50,8 @@ export async function commitOf(): Promise<string> {
 }
 
 /**
- * Returns a function that reports the CPU time used since this call by other machines on the host
- * (steal time) and by other processes. High values make the figures less reliable.
+ * Returns a function that reports the CPU time since this call that other virtual machines (steal
+ * time) and other processes used. High values make the figures less reliable.
  */
 export function watchMachine(): () => { rows: [string, string][]; otherCores: number } {
   const begun = performance.now();
@@ -99,7 +99,7 @@ function busyTime(): { stolen: number; busy: number } {
   return { stolen, busy: user + nice + system + interrupt + soft + stolen };
 }
 
-/** Measures the disk's latency for a small durable write. No commit can be faster. */
+/** Measures the disk's latency for a small durable write. No durable commit can be faster. */
 function syncMs(folder: string): number {
   const path = join(folder, 'sync');
   const file = openSync(path, 'w');

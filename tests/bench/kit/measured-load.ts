@@ -2,7 +2,7 @@ import { type Load, load, type Measured } from './load.ts';
 import { median, type Ratio, ratioOf, short, showRatio } from './numbers.ts';
 import { type Subject, threadMicros } from './process.ts';
 
-/** One measurement of load, with the CPU time that the server used for it. */
+/** A load measurement with the CPU time that the server used. */
 export type MeasuredLoad = Measured & {
   /** CPU time of all server threads per request. */
   cpuMicros: number;
@@ -57,7 +57,7 @@ export function rateRatio<Name extends string>(
   return ratioOf(rates(figures[one]), rates(figures[other]));
 }
 
-/** Returns one row per measured subject, with its rate relative to a reference. */
+/** Returns one row per measured subject. The last cell is its rate relative to `reference`. */
 export function loadRows<Name extends string>(
   figures: Figures<Name>,
   names: Record<Name, string>,

@@ -3,13 +3,13 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** Returns the smallest value that is at least as large as the given share of all values. */
+/** Returns the value at the quantile `share`, rounded down to one of the values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
 }
 
-/** The ratio of two subjects' measurements, over rounds that measured each subject once. */
+/** The median, lowest and highest of a figure over the rounds, usually a ratio of two subjects. */
 export type Ratio = { middle: number; low: number; high: number };
 
 /** Compares round by round, so that temporary slowdowns of the whole machine cancel out. */
@@ -17,7 +17,6 @@ export function ratioOf(ones: readonly number[], others: readonly number[]): Rat
   return spreadOf(ones.map((one, round) => one / (others[round] ?? Number.NaN)));
 }
 
-/** Returns the median of the values, with the lowest and the highest. */
 export function spreadOf(values: readonly number[]): Ratio {
   return { middle: median(values), low: Math.min(...values), high: Math.max(...values) };
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'bun';
 import { createResponseParser, type ResponseParser } from './response-parser.ts';
 
-/** When a request was sent, in ms since the start, and how long its response took. */
+/** The send time of a request, in ms since the start, and its latency. */
 export type Sample = { at: number; ms: number };
 
 export type OpenLoop = {
@@ -15,8 +15,8 @@ type State = { sentAt: number; parser: ResponseParser };
 
 /**
  * An open-loop load generator: it sends requests at a fixed rate whether or not earlier ones have
- * completed, each on a free connection. A stall therefore delays every request that is due during
- * the stall, and the results include all of them.
+ * completed, each on an idle connection. The results therefore include every request that is due
+ * during a stall.
  */
 export async function openLoop({ url, perSecond, seconds, next }: OpenLoop): Promise<Sample[]> {
   const { hostname, port } = new URL(url);

@@ -1,7 +1,7 @@
 import { fetchPage, listPath } from './client.ts';
 import { idOf, userOf, walker } from './dataset.ts';
 
-/* Paths of reads in a table of the dataset. */
+/* Request paths that read a table of the dataset. */
 
 const questions = ['garage', 'pottery class', 'What did they cook for dinner?', 'summer trip'];
 const goldenRatio = 0.618_033_988_749_895;
@@ -37,7 +37,7 @@ export function memoryPaths(size: number, count: number): string[] {
 export async function lastPage(url: string): Promise<string> {
   const { userId, pages, pageItems } = walker;
   let cursor: string | null = null;
-  // A cursor does not depend on the page size, so larger pages reach it with fewer requests.
+  // A cursor does not depend on the page size, so larger pages save requests on the way.
   for (let left = (pages - 1) * pageItems; left > 0; ) {
     const limit = Math.min(100, left);
     const query = { userId, limit: String(limit), ...(cursor !== null && { cursor }) };
@@ -47,12 +47,12 @@ export async function lastPage(url: string): Promise<string> {
   return listPath({ userId, limit: String(pageItems), cursor: cursor ?? '' });
 }
 
-/** Returns the path of every question about one user. */
+/** Returns the search paths of one user, one for each question. */
 export function searches(userId: string): string[] {
   return questions.map((query) => searchPath(userId, query));
 }
 
-/** Returns the path of one question about the user, selected by `at`. */
+/** Returns the user's search path for the question that `at` selects. */
 export function searchOf(userId: string, at: number): string {
   return searchPath(userId, questions[at % questions.length] ?? '');
 }

@@ -15,15 +15,15 @@ const internals = join(import.meta.dir, '../internals');
 const running = new Set<Subprocess>();
 const pollMs = 2;
 const startWithinMs = 60_000;
-/** Matches the address in a JSON log line (before a quote) and on a terminal (before a space). */
+/** Matches the address in a JSON log line and in plain text. */
 const address = /http:\/\/[\w.]+:\d+/;
 
-/** Starts one of the programs in `subjects`, which reads `spec` with `readSpec`. */
+/** Starts the program `name` in `subjects`. The program reads `spec` with `readSpec`. */
 export function startSubject(name: string, folder: string, spec: object): Promise<Subject> {
   return startProgram(join(subjects, `${name}.ts`), folder, spec);
 }
 
-/** The CPU time of a process and of all processes that it started, in µs. */
+/** Returns the CPU time of a process and its running descendants, in µs. */
 export function familyMicros(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + familyMicros(child), ownMicros(pid));
 }
@@ -38,19 +38,19 @@ function childrenOf(pid: number): number[] {
   return readFileSync(path, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 }
 
-/** Starts one of the programs in `internals`, which import the server's modules. */
+/** Starts the program `name` in `internals`. Those programs import the server's modules. */
 export function startInternal(name: string, folder: string, spec: object): Promise<Subject> {
   return startProgram(join(internals, `${name}.ts`), folder, spec);
 }
 
-/** Passes the spec in a file, because it may exceed the length limit of an argument. */
+/** Passes the spec in a file, because the spec may exceed the length limit of an argument. */
 function startProgram(program: string, folder: string, spec: object): Promise<Subject> {
   const file = join(folder, `${crypto.randomUUID()}.json`);
   writeFileSync(file, JSON.stringify(spec));
   return launch([process.execPath, program, file], folder);
 }
 
-/** Starts a program that prints its address; output and log go to a file, as in production. */
+/** Starts a program that prints its address. Its output goes to a file, as in production. */
 export async function launch(
   command: string[],
   folder: string,
@@ -86,7 +86,6 @@ function lastLines(log: string): string {
   return existsSync(log) ? readFileSync(log, 'utf8').split('\n').slice(-5).join('\n') : '';
 }
 
-/** Waits until the program prints its address. */
 async function addressIn(log: string, child: Subprocess, command: string[]): Promise<string> {
   const giveUpAt = performance.now() + startWithinMs;
   for (;;) {

@@ -53,7 +53,7 @@ export function plainSection({ title, section }: Report['sections'][number]): st
   return [`\n${title}`, ...tables, ...(section.notes ?? [])].join('\n');
 }
 
-/** Returns one row per goal of the last run, with its results in earlier runs. */
+/** Returns one row per goal of the last run, with the results of that goal in all runs. */
 function goalRows(runs: Goal[][]): string[][] {
   const last = runs.at(-1) ?? [];
   return last.map((goal) =>

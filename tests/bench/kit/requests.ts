@@ -55,13 +55,13 @@ export function gets(paths: readonly string[], key = benchKey): NextRequest {
   return cycleOf(paths.length, (at) => requestBytes('GET', paths[at] ?? '', { key }));
 }
 
-/** Parameter names, whose letters may be written literally or percent-encoded. */
+/** Matches the parameter names that `spelled` may percent-encode. */
 const spellable = /(?<=[?&])(?:userId|limit)(?==)/g;
 
 /**
- * Like `gets`, for lists that the server must read from its database. The baseline caches pages
- * by the literal query string, so each request percent-encodes different letters of the parameter
- * names. The spellings repeat only after a few thousand requests.
+ * Like `gets`, but the server must read each list from its database. The baseline caches pages by
+ * the literal query string, so each request percent-encodes different letters of the parameter
+ * names. A path with `userId` and `limit` has 2,048 spellings.
  */
 export function uncachedGets(paths: readonly string[]): NextRequest {
   let sent = 0;
@@ -87,7 +87,7 @@ function spelled(path: string, spelling: number): string {
   );
 }
 
-/** Returns one batch of `count` records, for as many users as in `saves`. */
+/** Returns one batch of `count` records, most of them for a few users. */
 export function batchBody(from: number, count: number) {
   const items = Array.from({ length: count }, (_, index) => ({
     type: 'document',
@@ -97,7 +97,6 @@ export function batchBody(from: number, count: number) {
   return { items };
 }
 
-/** Returns a cycle of `count` batches. */
 export function batches(count: number, perBatch: number, key = benchKey): NextRequest {
   return cycleOf(count, (at) =>
     requestBytes('POST', '/v1/ingest/batch', { body: batchBody(at * perBatch, perBatch), key }),

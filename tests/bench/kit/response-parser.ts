@@ -4,7 +4,7 @@ export type ResponseParser = {
   take(chunk: Buffer): ParsedResponse | null;
 };
 
-/** `body` is empty unless the parser was created to keep it. */
+/** `body` is empty unless the parser was created with `keepBody`. */
 export type ParsedResponse = { status: number; head: string; body: string };
 
 export function createResponseParser({ keepBody = false } = {}): ResponseParser {

@@ -5,8 +5,8 @@ import { benchKey } from './requests.ts';
 import type { Tree } from './trees.ts';
 
 /*
- * Starts the service the way a user would, through the command line in a source tree. This module
- * does not depend on how the tree is organized.
+ * Starts the service as a user would, through the command line of a source tree. The only file of
+ * the tree that this module names is cli/main.ts.
  */
 
 export type ServiceOptions = {
@@ -18,7 +18,7 @@ export type ServiceOptions = {
   cores?: string | undefined;
 };
 
-/** The settings of every service under test: the default log, one fixed key, no rate limit. */
+/** The settings of every service under test: one fixed key and no rate limit. */
 export const serviceEnv = { MEMORY_RATE_LIMIT: 'off', MEMORY_API_KEY: benchKey };
 
 export function serveCommand({ root }: Tree, database: string): string[] {
@@ -34,7 +34,7 @@ export function startService(folder: string, options: ServiceOptions): Promise<S
   return launch(command, folder, { ...homeIn(folder), ...serviceEnv, ...env });
 }
 
-/** Creates a key of another project in a database that no service has open. */
+/** Creates a key for `project` in a database that no service has open. */
 export async function createKey(
   folder: string,
   { root }: Tree,

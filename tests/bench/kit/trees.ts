@@ -7,7 +7,7 @@ export type Tree = { name: string; slug: string; root: string };
 
 const root = join(import.meta.dir, '../../..');
 
-/** The slug changes with the storage code, so that a run never reuses incompatible databases. */
+/** The slug changes when the storage code is committed, so that no run reuses an older database. */
 export const currentTree: Tree = {
   name: 'the service',
   slug: `current-${(await $`git rev-parse --short HEAD:server/storage`.cwd(root).text()).trim()}`,

@@ -1,8 +1,8 @@
 /*
- * A bare Elysia server with only the save route and the service's schema for it. Its spec: { store,
- * canned }. Without `store`, the server stores nothing and so measures the HTTP ceiling. With
- * `store`, each save is a separate commit, as in a plain server. `canned` contains the response
- * bodies of all other routes, by method and path.
+ * A bare Elysia server with a save route that validates against the service's schema. Its spec:
+ * { store, canned }. Without `store`, the server stores nothing, to measure the HTTP ceiling. With
+ * `store`, each save is a separate commit. `canned` contains the response bodies of all other
+ * routes, by method and path.
  */
 import { Elysia } from 'elysia';
 import { SaveRequest } from '../../../sdk/contract/memory.ts';
@@ -38,7 +38,6 @@ for (const [name, text] of Object.entries(canned)) {
   });
 }
 
-/** Stores the memory and returns the body of the response. */
 function save({ userId, content, metadata = {} }: SaveRequest): string {
   const createdAt = Date.now();
   const id = `mem_${crypto.randomUUID()}`;

@@ -39,14 +39,14 @@ const listener = Bun.listen<Ends>({
   },
 });
 
-/** The server may not be connected yet when a client's first bytes arrive. */
+/** Retries until the connection to the server is open. */
 function forward(client: Socket<Ends>, bytes: Buffer): void {
   const { server } = client.data;
   if (server === null) setTimeout(() => forward(client, bytes), 1);
   else send(server, bytes);
 }
 
-/** Writes as much as the socket accepts and keeps the rest until it drains. */
+/** Writes as much as the socket accepts and keeps the rest until the socket drains. */
 function send(socket: Socket<Ends>, bytes: Buffer): void {
   const { rest } = socket.data;
   if (rest.length > 0) {

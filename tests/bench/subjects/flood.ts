@@ -32,7 +32,7 @@ const kinds: { connections: number; next: NextRequest }[] = [
   { connections: 1, next: alternate([ingestOfErased(), erasures()]) },
 ];
 
-/** Returns a batch for each user that `erasures` then erases. */
+/** Returns a cycle of batches, one for each user that `erasures` erases. */
 function ingestOfErased(): NextRequest {
   const { content: text } = saveBody(0);
   return cycleOf(erased, (at) => {
@@ -49,8 +49,8 @@ function erasures(): NextRequest {
 }
 
 /**
- * Sends requests of one kind without end. A 429 or 503 is part of the load: waits as a client
- * would, then continues.
+ * Sends requests of one kind until the process is stopped. After a 429 or 503 response, backs off
+ * as a client would and continues.
  */
 async function flood(kind: (typeof kinds)[number]): Promise<never> {
   for (;;) {
