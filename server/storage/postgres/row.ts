@@ -58,7 +58,7 @@ export function isId(text: string): boolean {
 
 type Run = (...statements: Statement[]) => Promise<Record<string, unknown>[][]>;
 
-/** Returns the memory, even if expired. Takes one round trip for ids created by this service. */
+/** Returns the memory, even if expired. Needs one round trip for ids created by this service. */
 export async function findMemory(
   run: Run,
   projectId: number,
@@ -81,7 +81,7 @@ const findLocations = overPlaces(
     WHERE (project_id, bucket, id) IN (${values})${inBucket('bucket')}`,
 );
 
-/** Returns the rows that `find` selects. Takes one round trip for ids created by this service. */
+/** Returns the rows that `find` selects. Needs one round trip for ids created by this service. */
 export async function findByIds(
   run: Run,
   projectId: number,
