@@ -10,7 +10,7 @@ import { unavailable } from './refusals.ts';
 
 export type HeldIndex = {
   index: SearchIndex;
-  /** The user's change number up to which the index is complete. */
+  /** The index contains all changes up to this change number of the user. */
   lastChange: number;
 };
 

@@ -39,9 +39,9 @@ export interface Storage extends TaskQueue {
 
   /**
    * Deletes all memories that the user has when the operation begins, in the same way as
-   * `deleteMemory`, and returns their number. A large erasure may take several transactions, so
-   * that other writes can run in between. The last transaction stores the response. The backend
-   * later overwrites the deleted text on disk, as far as possible.
+   * `deleteMemory`, and returns their number. A large erasure may use several transactions, so that
+   * other writes can run in between. The last transaction stores the response. The backend later
+   * overwrites the deleted text on disk, as far as possible.
    */
   eraseUser(write: Write & { userId: string }): Promise<WriteResult>;
 

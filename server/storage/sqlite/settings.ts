@@ -94,8 +94,7 @@ export function closeKeepingLog(path: string, ...opened: Database[]): void {
 }
 
 /**
- * Not waiting longer is safe: a program that blocks reads has the file open, so SQLite keeps the
- * log.
+ * A short timeout is safe: a program that blocks reads has the file open, so SQLite keeps the log.
  */
 const readerTimeoutMs = 100;
 

@@ -104,8 +104,8 @@ function replace(path: string, copy: string, kept: string): string | null {
   const lock = lockForMoving(path);
   try {
     if (existsSync(path)) foldLog(path);
-    // All steps that take long or are likely to fail are done. While no file exists at the path,
-    // the copy at `arrivingAt(path)` keeps a server from creating an empty database there.
+    // All slow steps and all steps that are likely to fail are done. While no file exists at the
+    // path, the copy at `arrivingAt(path)` keeps a server from creating an empty database there.
     moveDurably(copy, arrivingAt(path));
     const setAsideAt = setAside(path, kept);
     moveDurably(arrivingAt(path), path);
@@ -176,7 +176,7 @@ function setAside(path: string, kept: string): string | null {
 
 /**
  * Writes the log into the file and deletes the log. Throws if another process has the file open.
- * After an error, the log and possibly a journal remain.
+ * After any other error, the log and possibly a journal remain.
  */
 function foldLog(path: string): void {
   let db: Database | null = null;
