@@ -15,8 +15,7 @@ export type BodyReader = {
   readJson(request: Request, projectId: number, maxBytes: number): Promise<unknown>;
   release(request: Request): void;
   /**
-   * Whether the client may still be sending its body, which Bun would read and discard, after the
-   * response.
+   * Whether the client may send more of its body after the response. Bun would read and discard it.
    */
   mayStillSend(request: Request, maxBytes: number): boolean;
 };

@@ -88,7 +88,7 @@ export class IndexUpdate {
 
   /** Throws after the deadline. The next search continues with the remaining changes. */
   apply(changed: ChangedMemory): void {
-    // A change can consist of several rows, so it is complete only when the next change begins.
+    // A change can consist of several rows and is complete only when the next change begins.
     if (changed.change > this.#applied) {
       this.#held.lastChange = this.#applied;
       if (performance.now() > this.#deadline) {

@@ -145,7 +145,7 @@ const insertLocations = overRows(
 
 /**
  * Returns the statements that insert memories. The users' rows must be updated first. If `changeOf`
- * is null, the database fills in the change numbers of the users, which saves a round trip.
+ * is null, the database fills in the change numbers of the users, to save a round trip.
  */
 export function memoryInserts(
   rows: readonly InsertedMemory[],
@@ -182,7 +182,7 @@ export function originOf({ source, externalId }: Pick<NewMemory, 'source' | 'ext
   return new Bun.CryptoHasher('sha256').update(name).digest('base64');
 }
 
-/** Compares rows by key. Every transaction locks rows in this order, which prevents deadlocks. */
+/** Compares rows by key. To prevent deadlocks, every transaction locks rows in this order. */
 export function byKey(a: readonly Value[], b: readonly Value[]): number {
   for (const [index, value] of a.entries()) {
     const other = b[index] ?? null;

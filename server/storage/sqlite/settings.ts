@@ -106,7 +106,7 @@ function lockToRead(path: string): Database | null {
     db.run(`PRAGMA busy_timeout = ${readerTimeoutMs}`);
     db.run('SELECT 1 FROM sqlite_schema');
   } catch {
-    // Ignore the error. Even if the file is damaged, SQLite has already taken the lock.
+    // Ignore the error. Even if the file is damaged, SQLite has already acquired the lock.
   }
   return db;
 }

@@ -39,7 +39,7 @@ export async function openCopySide(
   }
 }
 
-/** Throws if a server holds the cleanup turn. One running server always does (maintenance.ts). */
+/** Throws if a server holds the cleanup turn (writer/maintenance.ts) and thus may be running. */
 async function assertUnused(connection: Connection): Promise<void> {
   const [turns = []] = await connection.run([
     statement(`SELECT ceil(extract(epoch FROM held_until - clock_timestamp()))::float8 AS seconds

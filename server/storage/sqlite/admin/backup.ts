@@ -26,9 +26,10 @@ import {
 } from '../settings.ts';
 
 /**
- * Writes a consistent copy of the database to `target`, with every write that was acknowledged
- * before. A server may continue to write. The copy is verified and synced to disk before it is
- * renamed to `target`. Throws an Error if the target exists or the copy is damaged.
+ * Writes a consistent copy of the database to `target`. The copy includes every write that was
+ * acknowledged before the call. A server may continue to write. The copy is verified and synced to
+ * disk before it is renamed to `target`. Throws an Error if the target exists or the copy is
+ * damaged.
  */
 export function backupDatabase(name: string, target: string): BackupContents {
   if (!existsSync(name)) throw new Error(`no database found at ${name}`);
@@ -204,7 +205,7 @@ function leaveLog(db: Database): void {
   }
 }
 
-/** Renames a synced file and syncs the folder, which makes the rename durable. */
+/** Renames a synced file, and syncs the folder to make the rename durable. */
 function moveDurably(from: string, to: string): void {
   renameSync(from, to);
   syncFile(dirname(to));
