@@ -103,7 +103,9 @@ export function createApp(services: Services) {
     .use(unknownRoutes(auth));
 }
 
-/** Twice the maximum size of a body, because handling a body takes several times its size. */
+/**
+ * Admits twice the maximum size of a body, because handling a body needs several times its size.
+ */
 function bodyQueueLimits({ maxBodyBytes }: Config): BodyQueueLimits {
   const totalBytes = 2 * maxBodyBytes;
   const projectBytes = totalBytes / 2;

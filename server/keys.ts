@@ -6,7 +6,7 @@ const randomLength = 32;
 const checksumLength = 6;
 
 /**
- * Creates an API key: `mk_`, 32 random base62 characters, and a checksum by which secret scanners
+ * Creates an API key: `mk_`, 32 random base62 characters, and a checksum that lets secret scanners
  * recognize a real key. The key is shown once; only its hash is stored.
  */
 export function makeKey(): string {

@@ -14,7 +14,9 @@ export type Listener = {
   stop(): Promise<void>;
 };
 
-/** Longer than that of common proxies, which might otherwise reuse a closed connection. */
+/**
+ * Longer than the idle timeout of common proxies, which might otherwise reuse a closed connection.
+ */
 const idleTimeoutSeconds = 75;
 /** The timeout of a request that waits in a queue: the maximum that Bun accepts. */
 const maxWaitSeconds = 255;

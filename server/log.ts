@@ -77,7 +77,7 @@ function timeOf(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** How long entries are buffered, to write many of them at a time on a busy server. */
+/** How long entries are buffered, to batch the writes of a busy server. */
 const bufferMs = 50;
 /** The limit for output that stderr has not accepted yet, in UTF-16 units. */
 const maxUnread = 1024 * 1024;

@@ -13,7 +13,7 @@ const retryAfterSeconds = 5;
 export type Auth = ReturnType<typeof createAuth>;
 
 /**
- * Authentication and rate limiting for every route under /v1, both before the body is read. The
+ * Authenticates and rate-limits the routes under /v1 and /mcp, before their bodies are read. The
  * plugins are attached to routes, because comparing paths could miss a crafted request that the
  * router accepts.
  */

@@ -18,7 +18,8 @@ export type Caller = {
 export type Authenticator = {
   /**
    * Returns the caller for an Authorization header. Throws `unauthorized`, or `rate_limited` for an
-   * address that keeps sending wrong keys. Calls `addressOf` only for a wrong key.
+   * address that keeps sending requests without a valid key. Calls `addressOf` only to reject a
+   * request.
    */
   authenticate(header: string | null, addressOf: () => string): Caller | Promise<Caller>;
   /** Stores when keys were last used, and drops stale cache entries. Called by maintenance. */
@@ -43,7 +44,7 @@ export function createAuthenticator(options: {
   const { storage, now, clock, fixed } = options;
   const fixedHash = fixed === null ? null : hashKey(fixed.key);
   // The cache is keyed by the whole header, because hashing the API key of every request is
-  // expensive. Only valid API keys are cached, so that clients without one cannot fill the cache.
+  // expensive. Unknown keys are not cached, so that clients without a key cannot fill the cache.
   const cache = new Map<string, Known>();
   const used = new Map<string, number>();
   const wrongKeys = createRateLimit(wrongKeysPerMinute, 60, clock);
@@ -58,8 +59,7 @@ export function createAuthenticator(options: {
     if (token === null) return reject(noKey, addressOf);
     const at = clock();
     const hash = hashKey(token);
-    // Comparing hashes is safe, because the duration of the comparison reveals nothing about the
-    // key.
+    // Hashes need no constant-time comparison: the duration reveals nothing about the key.
     if (fixed !== null && hash === fixedHash) {
       const caller = fixedCaller(fixed.projectId, token);
       return accept(keep(header, { caller, key: null, at }), addressOf);
@@ -118,5 +118,5 @@ function bearerToken(header: string): string | null {
 }
 
 const noKey = 'a valid API key is required: send the header "Authorization: Bearer <API_KEY>"';
-/** The same message in all three cases does not reveal whether a key ever existed. */
+/** One message for all three cases does not reveal whether a key ever existed. */
 const wrongKey = 'the API key is unknown, expired or revoked';

@@ -24,9 +24,9 @@ export const validateBatchBody = validator(
 );
 
 /**
- * Validates and converts the items one by one and yields to the event loop in between. An item that
- * names a user other than the key's fails as `forbidden`. Throws `invalid_request` if the batch
- * body itself is invalid.
+ * Validates and converts the items, and yields to the event loop between them. An item that names a
+ * user other than the key's fails with `forbidden`. Throws `invalid_request` if the batch body
+ * itself is invalid.
  */
 export async function validateItems<Item, T>(
   body: unknown,

@@ -2,7 +2,7 @@ import { ServiceError } from '../errors.ts';
 
 /**
  * Limits the memory for large request bodies. A body is read to its end only once there is enough
- * memory for it. The requests of one project wait in order, and projects take turns.
+ * memory for it. Requests are admitted in order within a project, and projects take turns.
  */
 export type BodyQueue = {
   /** Resolves once the body fits, with a function that frees its bytes. */
@@ -13,7 +13,7 @@ export type BodyQueueLimits = {
   /** Limits for all bodies in memory and for those of a project. A single body may exceed both. */
   totalBytes: number;
   projectBytes: number;
-  /** Limits for waiting requests. Bun may already hold about 1 MiB of each body. */
+  /** Limits for waiting requests. Bun may already have buffered about 1 MiB of each body. */
   maxWaiting: number;
   maxProjectWaiting: number;
   maxWaitMs: number;
@@ -25,7 +25,7 @@ export function createBodyQueue(limits: BodyQueueLimits): BodyQueue {
   const { totalBytes, projectBytes, maxWaiting, maxProjectWaiting, maxWaitMs } = limits;
   let used = 0;
   const usedBy = new Map<number, number>();
-  /** The waiting requests of each project, in the order in which projects are served. */
+  /** The waiting requests of each project. The order of the map is the order of service. */
   const queues = new Map<number, Waiter[]>();
 
   const fits = (bytes: number) => used === 0 || used + bytes <= totalBytes;
@@ -64,7 +64,7 @@ export function createBodyQueue(limits: BodyQueueLimits): BodyQueue {
   }
 
   /**
-   * Starts the first request that fits, in the order of projects. A request that fits its project's
+   * Starts the first request that fits, in the order of the map. A request that fits its project's
    * share but not the total blocks the queue, so that small bodies cannot starve a large one.
    */
   function startNext(): boolean {

@@ -3,7 +3,7 @@ import { mapYielding, yieldToEventLoop } from '../event-loop.ts';
 import type { BodyQueue } from './body-queue.ts';
 import { JsonScan, type Range } from './json-scan.ts';
 
-/** For every route with a body: Elysia does not parse the body; the handler reads it. */
+/** Disables Elysia's body parser for a route. Handlers read bodies with a `BodyReader`. */
 export const bodyUnread = { parse: 'none' } as const;
 
 /** Reads request bodies. `release` must be called when the response is complete. */
@@ -15,7 +15,7 @@ export type BodyReader = {
   readJson(request: Request, projectId: number, maxBytes: number): Promise<unknown>;
   release(request: Request): void;
   /**
-   * Whether the client may still be sending after the response, which Bun would read and discard.
+   * Whether the client may send more of its body after the response. Bun would read and discard it.
    */
   mayStillSend(request: Request, maxBytes: number): boolean;
 };
@@ -26,7 +26,10 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
   const received = new WeakMap<Request, number>();
   let uncollectedBytes = 0;
 
-  /** Frees large bodies early: the garbage collector ignores memory outside of its heap. */
+  /**
+   * Collects garbage once large bodies have accumulated, because the garbage collector does not
+   * account for memory outside its heap.
+   */
   function collectAfter(bytes: number): void {
     if (bytes <= mostlyTextBytes) return;
     uncollectedBytes += bytes;
@@ -59,16 +62,18 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
   };
 }
 
-/** The number of bytes of large bodies per garbage collection, which takes 8 to 15 ms. */
+/** The total size of large bodies per garbage collection. A collection takes 8 to 15 ms. */
 const collectedBytes = 8 * 1024 * 1024;
-/** Smaller bodies create enough objects for the collector to run by itself. */
+/** Bodies up to this size create enough objects for the garbage collector to run by itself. */
 const mostlyTextBytes = 1024 * 1024;
 
-/** A larger body waits in the queue, and is scanned and parsed in steps. */
+/** A larger body waits in the queue, and its scan and parse yield to the event loop. */
 const largeBytes = 64 * 1024;
 
-/** A body over the limit is read and discarded up to this many times the limit: most clients read
- * the response only after they have sent the whole body. */
+/**
+ * A body over the limit is read and discarded up to this many times the limit, because most clients
+ * read the response only after they have sent the whole body.
+ */
 const discardedLimits = 4;
 
 /** Returns null if the body is chunked. */

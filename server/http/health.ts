@@ -5,7 +5,10 @@ import type { Logger } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import { sendJson } from './response.ts';
 
-/** The worker polls the queue every few seconds. Without a poll for this long, it is stuck. */
+/**
+ * The worker reports progress with every poll and task. Without progress for this long, it is
+ * stuck.
+ */
 const stuckMs = 60_000;
 
 export function health(services: Services) {
@@ -21,10 +24,10 @@ export function health(services: Services) {
 
 type QueueState = Awaited<ReturnType<Storage['taskQueueState']>>;
 
-/** The maximum share of time spent on counting the queue, which is slow if the queue is long. */
+/** The maximum share of time spent counting the queue. Counting a long queue is slow. */
 const costShare = 0.05;
 
-/** Caches the result of `ask`, so that its calls take at most `costShare` of the time. */
+/** Caches the result of `ask`, so that calling `ask` takes at most `costShare` of the time. */
 function cached<T>(ask: () => Promise<T>): () => Promise<T> {
   let last: { value: T; until: number } | null = null;
   return async () => {

@@ -9,8 +9,9 @@ const pattern = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyCharacters}}
 
 /**
  * Returns the idempotency key and the fingerprint of a request; null without the header. The
- * fingerprint covers method, path, `If-Match` and the JSON body in any order of keys, but not
- * defaults, so that a new default does not turn a retry into a mismatch. Throws `invalid_request`.
+ * fingerprint covers method, path, query, `If-Match` and the JSON body, whatever the order of its
+ * keys. Defaults are not included, so that a new default does not turn a retry into a mismatch.
+ * Throws `invalid_request`.
  */
 export async function readIdempotency(
   request: Request,
@@ -59,8 +60,8 @@ function createHash(): Hash {
 }
 
 /**
- * Adds a value, with the keys of objects in order. Each string is preceded by its length, so that
- * different values have different text. Infinity, which JSON.parse returns for 1e400, is distinct.
+ * Adds a value, with object keys sorted. Each string is preceded by its length, so that different
+ * values have different text. Infinity, which JSON.parse returns for 1e400, differs from null.
  */
 function addValue(hash: Hash, value: unknown): void {
   if (typeof value === 'string') {

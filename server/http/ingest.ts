@@ -54,7 +54,7 @@ export function ingest(auth: Auth, services: RouteServices) {
     return { result, sent: sendResult(set, request, result) };
   }
 
-  /** `type` is the type of a record whose body has none. */
+  /** `type` is the record type that the path implies. */
   function endpoint(validate: Validator, type?: RecordType) {
     return async ({ request, caller, set }: Context) => {
       const body = await readBody(request, caller);

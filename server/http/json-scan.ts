@@ -3,8 +3,8 @@ import { ServiceError } from '../errors.ts';
 
 /**
  * JSON.parse blocks the event loop: for 0.9 s with 5 MiB of nested arrays, for 0.3 s with 5 MiB of
- * short fields. The scan counts levels, values and fields while the body arrives and rejects it as
- * soon as a limit is exceeded. It does not detect invalid JSON.
+ * short fields. The scan counts levels, values and fields while the body arrives, and rejects the
+ * body as soon as a limit is exceeded. The scan does not detect invalid JSON.
  */
 
 /** The offset of the first byte, and the offset after the last byte. */
@@ -42,7 +42,7 @@ const batchStartBytes = 256;
  * const items = scan.end();
  */
 export class JsonScan {
-  /** The first bytes, kept until they show whether this is a batch body. */
+  /** The first bytes, buffered until they show whether this is a batch body. */
   #head: Uint8Array | null = new Uint8Array();
   #scanned = 0;
   #inString = false;
@@ -56,7 +56,7 @@ export class JsonScan {
   #recordFields = 0;
   #itemBegin: number | null = null;
   #itemsEnded = false;
-  /** The first two bytes after the items, without white space. */
+  /** The first two bytes after the items, other than white space. */
   #afterItems = '';
   readonly #items: Range[] = [];
 

@@ -2,7 +2,9 @@
 const burst = 20;
 const perSecond = 2;
 
-/** Returns the number of suppressed lines to report, or null to suppress this line, too. */
+/**
+ * Returns the number of lines suppressed since the last one logged, or null to suppress this line.
+ */
 export type Sampler = (kind: number) => number | null;
 
 /** `clock` is monotonic, in ms. */

@@ -4,7 +4,7 @@ import type { Auth } from './auth.ts';
 import { bodyUnread } from './body.ts';
 import { routes } from './routes.ts';
 
-/** Paths without a parameter are first: /v1/memories/search is not the path of a memory. */
+/** Paths without a parameter come first: /v1/memories/search also matches /v1/memories/:id. */
 const patterns = Object.values(routes)
   .toSorted((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
   .map(({ method, path }) => ({
@@ -13,7 +13,7 @@ const patterns = Object.values(routes)
     pattern: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`),
   }));
 
-/** Rejects every path under /v1 that no route matches. These paths need an API key, too. */
+/** Rejects every path under /v1 that no route matches. These paths require an API key, too. */
 export function unknownRoutes(auth: Auth) {
   const reject = ({ request }: { request: Request }) => {
     throw noSuchRoute(request);

@@ -11,7 +11,7 @@ export type Count = { left: number; resetSeconds: number };
 /** Counts by name in fixed windows. The first count of a name starts its window. */
 export type RateLimit = { count(name: string | number): Count };
 
-/** The limit prevents forged names from exhausting the memory. The oldest name is dropped. */
+/** Keeps forged names from exhausting the memory. Beyond this number, the oldest is dropped. */
 const maxNames = 10_000;
 
 /** `clock` is monotonic, in ms, like `performance.now()`. */

@@ -5,8 +5,8 @@ import { etagOf } from './conditions.ts';
 
 /**
  * The part of Elysia's context for a response. A handler must destructure the fields it uses:
- * Elysia analyses the handler's source, and passing the whole context on would make it parse
- * cookies, query and headers in every request.
+ * Elysia analyses the handler's source, and would parse cookies, query and headers in every request
+ * if the handler passed on the whole context.
  */
 export type ResponseHead = { status?: number | string; headers: Record<string, string | number> };
 
@@ -16,7 +16,7 @@ export function sendJson(set: ResponseHead, status: number, body: string): strin
   return body;
 }
 
-/** Sends a page, whose items are already JSON text. */
+/** Sends a page of items that are already JSON text. */
 export function sendPage(set: ResponseHead, items: ItemsJson, nextCursor: string | null) {
   return sendItems(set, items, `,"nextCursor":${JSON.stringify(nextCursor)}`);
 }
@@ -39,7 +39,7 @@ function slicesOf(bytes: Uint8Array): Uint8Array[] {
   );
 }
 
-/** Streams the parts and yields in between, because copying megabytes delays other requests. */
+/** Streams the parts and yields between them, because copying megabytes delays other requests. */
 function streamOf(parts: Uint8Array[]): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {

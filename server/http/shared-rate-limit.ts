@@ -2,14 +2,14 @@ import type { Storage } from '../storage/storage.ts';
 import type { Count } from './rate-limit.ts';
 
 /**
- * A rate limit of projects across several servers. A server takes quota from the storage in lumps,
- * before it has used up the previous lump, and counts requests in memory:
+ * Limits the rate of each project across several servers. A server takes a lump of quota from the
+ * storage before the previous lump is used up, and counts requests in memory:
  *
  *   spent -> take -> some left -> fewer than a lump left -> take in the background
  *                \-> nothing granted: rejected until the window ends
  *
- * All servers together allow at most the quota in a window, unless the storage is unavailable: then
- * each server counts separately. Quota that a server took but did not use is lost.
+ * All servers together allow at most the quota in a window. While the storage is unavailable, each
+ * server counts separately. Quota that a server took but did not use is lost.
  */
 export type SharedRateLimit = { count(projectId: number): Promise<Count> };
 
@@ -20,7 +20,8 @@ type Share = {
   /** Identifies the window in the storage; null if this server counts separately. */
   endsAt: number | null;
   /**
-   * The window ends between these times, based on the send time and the response time of the take.
+   * The window ends between these times, measured from the send time and the response time of a
+   * take.
    */
   spendUntil: number;
   resetsAt: number;

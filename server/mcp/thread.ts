@@ -26,7 +26,7 @@ requests.on('message', (message) => service.receive(message));
 
 /** Parsing a larger response can take longer than the watchdog (threads/start.ts) waits. */
 const largeBytes = 1024 * 1024;
-/** A placeholder. The HTTP thread uses only the path. */
+/** A placeholder. The HTTP thread uses only the path and the query. */
 const baseUrl = 'http://localhost';
 
 async function fetchFromService(url: string, init: RequestInit = {}): Promise<Response> {

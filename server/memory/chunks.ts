@@ -12,8 +12,8 @@ const boundaries = [/\n\s*\n/g, /\n/g, /[.!?。！？]["')\]]?\s|[。！？]/g, 
 
 /**
  * Cuts a text into chunks of at most `targetLength` UTF-16 units and returns their lengths. A cut
- * falls after a paragraph if one ends in the second half of the chunk, else after a line, a
- * sentence or a word; never inside a surrogate pair. Takes linear time.
+ * is after a paragraph if one ends in the second half of the chunk, else after a line, a sentence
+ * or a word; never inside a surrogate pair. Takes linear time.
  */
 export function splitChunks(content: string): number[] {
   const lengths: number[] = [];

@@ -1,7 +1,9 @@
 import type { Page, StoredMemory } from '../storage/storage.ts';
 import { memoriesJson } from './json.ts';
 
-/** The maximum size of a page. Without it, a hundred documents could take half a gigabyte. */
+/**
+ * The maximum size of a page. Without a limit, a hundred documents could exceed half a gigabyte.
+ */
 const maxPageBytes = 4 * 1024 * 1024;
 
 /** Shorter texts are not measured as JSON: even with every character escaped, a page is small. */

@@ -12,7 +12,7 @@ export function renderRecord(record: IngestRecord, id: string): NewMemory {
     type: record.type,
     content: renderContent(record),
     metadata: JSON.stringify(recordMetadata(record)),
-    // An empty string counts as omitted.
+    // An empty string is treated as omitted.
     source: record.source || null,
     externalId: record.externalId || null,
     occurredAt: occurredAt === undefined ? latestMs(record) : pointInTimeMs(occurredAt),

@@ -5,12 +5,12 @@ const apostrophe = 0x27;
 const comma = 0x2c;
 const [lowerN, lowerT] = [0x6e, 0x74];
 
-/** English endings after an apostrophe, by their letters: "Ana's", "we'll". */
+/** English endings after an apostrophe ("Ana's", "we'll"), as pairs of letters. */
 const endings: ReadonlySet<number> = new Set(
   ['s', 'm', 'd', 're', 've', 'll'].map((ending) => pair(...Buffer.from(ending))),
 );
 
-/** An apostrophe or a comma, which may join two words. */
+/** An apostrophe or a comma, which may be part of a word. */
 const joiner = 0;
 
 /** The normalized form of each unit: a letter or digit, `space` or `joiner`. */
@@ -38,7 +38,7 @@ export function normalizeAscii(text: string): string {
       if (joined > 0) continue;
       form = space;
     }
-    // Computed without a branch, which would be mispredicted at every word and take twice the time.
+    // Branch-free: a branch would be mispredicted at every word and take twice the time.
     const isSeparator = (form - space - 1) >>> 31;
     out[end] = form;
     end += 1 - (isSeparator & wasSeparator);
@@ -49,8 +49,9 @@ export function normalizeAscii(text: string): string {
 }
 
 /**
- * Returns the number of units to drop at an apostrophe or a comma without a word break: all of "'s"
- * and "'ll", but only the mark in "n't" and "1,000". `last` is the last unit written.
+ * Returns the number of units to drop at an apostrophe or a comma, or 0 if the mark separates
+ * words. The whole of "'s" and "'ll" is dropped, but only the mark in "n't" and "1,000". `last` is
+ * the last unit written.
  */
 function joinedLength(text: string, at: number, last: number): number {
   if (text.charCodeAt(at) === comma) return isDigit(last) && isThousand(text, at + 1) ? 1 : 0;

@@ -3,7 +3,7 @@ import { splitMatches } from './split-words.ts';
 import type { Timeline } from './timeline.ts';
 import { isTypo, letterMask, minTypoLength, minUnfinishedLength, unitsOf } from './typo.ts';
 
-/** A term that occurs in no chunk as it was typed, and its index in the query. */
+/** A term that matches no word of the dictionary, and its index in the query. */
 export type Missing = { text: string; index: number };
 
 /** Bounds the cost of a query. Further missing terms are ignored. */
@@ -20,7 +20,7 @@ export type Wanted = Missing & { units: Uint16Array; mask: number; allowsTypo: b
 /**
  * Finds words for missing terms: words within one typo (a letter wrong, missing, extra, or two
  * swapped), words that begin with the term, and adjacent words that spell it (408 247 8880). A term
- * with digits allows no typo, because it would be another number.
+ * with digits allows no typo, because another digit makes another number.
  */
 export function fuzzyMatches(timeline: Timeline, missing: readonly Missing[]): Map<number, number> {
   const wanted = missing.slice(0, maxMissing).flatMap(({ text, index }): Wanted[] => {
@@ -53,7 +53,7 @@ function wordsCloseTo(term: Wanted, dictionary: Dictionary): number[] {
   return candidates.filter((word) => isClose(term, dictionary, word));
 }
 
-/** Checks only letters and length, which is cheap. Returns false if the word cannot be close. */
+/** A cheap check of letters and length. Returns false only if the word cannot be close. */
 function mayBeClose({ units, mask, allowsTypo }: Wanted, dictionary: Dictionary, word: number) {
   const letters = dictionary.letters.at(word);
   const extra = dictionary.words.lengthOf(word) - units.length;

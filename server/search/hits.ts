@@ -17,7 +17,7 @@ export class Hits {
   spoken: Float64Array<ArrayBuffer>;
   /** How often the term occurs in a label. Consecutive occurrences count once. */
   labels: Uint16Array<ArrayBuffer>;
-  /** For each term, the sum of its best match in each chunk. */
+  /** For each term, the sum over all chunks of the weight of the best match in the chunk. */
   readonly found: Float64Array;
   readonly phrases: PhraseFinder | null;
 

@@ -13,7 +13,7 @@ export type { Ranked, RankedMemory } from './ranked.ts';
 /** A memory in the index. Searches do not find a memory without chunks. */
 export type IndexedMemory = { id: string; createdAt: number; chunks: readonly IndexedChunk[] };
 
-/** The index is compacted when more than half of it, and more than this number, was removed. */
+/** The index is compacted once removed tokens or memories outnumber both this and the live ones. */
 const minRemoved = 16_384;
 
 /**

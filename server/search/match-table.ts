@@ -61,7 +61,7 @@ export class MatchTable {
     const key = `${match.term} ${match.weight}`;
     const known = this.#codeOf.get(key);
     if (known !== undefined) return known;
-    // A byte is enough for four kinds of match for each of 48 terms, and one for the prefix.
+    // A byte is enough: each of 48 terms has at most four weights, and there is one prefix.
     const code = this.matches.push(match) - 1;
     this.#codeOf.set(key, code);
     return code;

@@ -1,6 +1,6 @@
 import { Uint32List } from './lists.ts';
 
-/** The bytes that a memory takes in addition to its columns, for its id and the Map entry. */
+/** The approximate size of a memory's id, time and Map entry, which are not in the columns. */
 const bytesPerMemory = 240;
 
 /** The rows of a memory's chunks in the chunk table. */

@@ -73,13 +73,14 @@ export function normalize(text: string, author = ''): string {
   return lines.filter((line) => line !== '').join('\n');
 }
 
-/** Normalizes the words of a text, without regard to labels and lines. */
+/** Normalizes the words of a text, ignoring labels and lines. */
 export function normalizeWords(text: string): string {
   return ascii.test(text) ? normalizeAscii(text) : normalizeUnicode(text, 'NFKD');
 }
 
 /**
- * Uses NFD for a text that NFKD, which can expand a character to eighteen, would expand too much.
+ * Returns the normalization for a text. NFKD can expand a character to eighteen, so NFD is used for
+ * a text that NFKD would expand too much.
  */
 function normalizerFor(text: string): (text: string) => string {
   if (ascii.test(text)) return normalizeAscii;

@@ -42,7 +42,9 @@ export class PhraseFinder {
     this.#lastAt = nowhere;
   }
 
-  /** Returns the weight of the query's phrases in a chunk. Each pair counts as its rarer term. */
+  /**
+   * Returns the weight of the query's phrases in a chunk. Each pair counts as its commoner term.
+   */
   worth(rank: number, rarity: Float64Array): number {
     let worth = 0;
     for (let half = 0; half < this.#found.length; half += 1) {

@@ -34,7 +34,7 @@ export function parseQuery(text: string): Query {
   return query;
 }
 
-/** `quoted` has the tokens of quotations and codes, in which stop words are kept. */
+/** `quoted` contains the tokens of quotations and codes, which keep their stop words. */
 function tokenize(text: string): { tokens: Token[]; quoted: Set<Token> } {
   const tokens: Token[] = [];
   const quoted = new Set<Token>();

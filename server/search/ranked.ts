@@ -3,8 +3,8 @@ import type { Matcher } from './match.ts';
 export type RankedMemory = { id: string; start: number; length: number; score: number };
 
 /**
- * The results of one search, best first, newest first among equal scores. Sorted lazily, because
- * most callers read only ten. Invalid once the index changes.
+ * The results of one search, best first, newest first among equal scores. The results are sorted
+ * lazily, because most callers read only ten. A change of the index invalidates the results.
  */
 export class Ranked implements Iterable<RankedMemory> {
   /** Used for snippets, to find the words that matched. */
@@ -23,7 +23,7 @@ export class Ranked implements Iterable<RankedMemory> {
     return this.#scores.length;
   }
 
-  /** Uses a binary heap: building it takes n steps, and each result takes log n steps. */
+  /** Uses a binary heap, which is built in O(n) steps and yields each result in O(log n) steps. */
   *[Symbol.iterator](): Generator<RankedMemory> {
     const heap = Uint32Array.from(this.#scores.keys());
     for (let at = (heap.length >>> 1) - 1; at >= 0; at -= 1) this.#sink(heap, at, heap.length);

@@ -10,7 +10,7 @@ import type { SearchWeights } from './weights.ts';
 /** The matching memories with their best chunks, as columns, oldest first. */
 export type Results = { memories: number[]; ranks: number[]; scores: number[] };
 
-/** Adds fuzzy matches to the matcher. */
+/** Scores all chunks and returns each memory's best chunk. Adds fuzzy matches to the matcher. */
 export function scoreTimeline(
   timeline: Timeline,
   matcher: Matcher,

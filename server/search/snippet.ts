@@ -7,7 +7,7 @@ export const markClose = '»';
 
 /** About two lines of a terminal, without marks. */
 const snippetLength = 220;
-/** A cut is moved to the end of a word if one is within this many units. */
+/** A cut moves to a word boundary if one is within this many units. */
 const wordReach = 24;
 
 type Span = { start: number; end: number; term: number; weight: number };

@@ -1,6 +1,6 @@
 /**
- * Stems English words by Porter's second algorithm: "hiking", "hikes" and "hiked" have the same
- * stem. For Russian and Arabic, only the most common endings are removed.
+ * Stems English words with the Porter2 algorithm: "hiking", "hikes" and "hiked" have the same stem.
+ * For Russian and Arabic, only the most common affixes are removed.
  */
 import { withoutAccents } from './normalize.ts';
 import { isArabic, stemArabic } from './stem-arabic.ts';
@@ -26,7 +26,7 @@ const endings =
 const cyrillicEnding =
   /(?<=[а-я]{3})(?:иями|ями|ами|ого|его|ому|ему|ыми|ими|ешь|ить|ать|ять|еть|ла|ло|ли|ый|ий|ой|ая|яя|ое|ее|ые|ие|ую|юю|ов|ев|ей|ам|ям|ах|ях|ом|ем|ил|ал|[аеиоуыьюяй])$/;
 
-/** Words that only look inflected: the exceptions of Porter's algorithm and a few more. */
+/** Words that only look inflected: the exceptions of Porter2 and a few more. */
 const whole: ReadonlySet<string> = new Set(
   (
     'news evening wedding morning inning outing canning herring earring proceed exceed succeed ' +
@@ -108,7 +108,7 @@ function silentE(word: string): string {
   return word.endsWith('ll') && cut >= secondRegion(word) ? word.slice(0, cut) : word;
 }
 
-/** Returns the start of the word's first region, after the first consonant that follows a vowel. */
+/** Returns the start of Porter2's region R1, after the first consonant that follows a vowel. */
 function region(word: string): number {
   const special = /^(?:gener|commun|arsen)/.exec(word);
   return special === null ? regionFrom(word, 0) : special[0].length;

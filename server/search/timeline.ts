@@ -2,7 +2,7 @@ import type { ChunkTable } from './chunk-table.ts';
 import type { Dictionary } from './dictionary.ts';
 import type { MemoryTable } from './memory-table.ts';
 
-/** All chunks of a user in order of time, as columns. A chunk's rank is its index in them. */
+/** All chunks of a user in order of time, as columns. The index of a chunk is called its rank. */
 export type Timeline = {
   dictionary: Dictionary;
   /** The tokens of all chunks; a chunk's tokens are from `starts` to `ends`. */

@@ -59,7 +59,7 @@ function pushNgrams(text: string, start: number, dictionary: Dictionary, tokens:
   let end = start + 1;
   while (end < text.length && isInRun(text.charCodeAt(end))) end += 1;
   for (let at = start; at < end; at += 1) {
-    // No n-gram begins at a low surrogate, but it counts as a position.
+    // No n-gram begins at a low surrogate, but the surrogate counts as a position.
     const unit = text.charCodeAt(at);
     const word = isLowSurrogate(unit)
       ? noWord

@@ -1,4 +1,7 @@
-/** The only typo in words of three letters is a swap, because most have many similar words. */
+/**
+ * The minimum length of a term with a typo. In three letters, only a swap is accepted, because most
+ * words of three letters have many similar words.
+ */
 export const minTypoLength = 3;
 /** From this length on, a word may be unfinished and have a typo at the same time. */
 export const minUnfinishedLength = 5;
@@ -20,7 +23,10 @@ export function isTypo(typed: Uint16Array, { units, start, end }: Word): boolean
   );
 }
 
-/** Whether at most one letter is wrong, missing, extra or swapped; of three, only swapped. */
+/**
+ * Whether at most one letter is wrong, missing or extra, or two adjacent letters are swapped. In a
+ * word of three letters, a wrong letter is not accepted.
+ */
 function isOneEdit(typed: Uint16Array, units: Uint16Array, start: number, end: number): boolean {
   const extra = end - start - typed.length;
   if (extra < -1 || extra > 1) return false;

@@ -1,8 +1,11 @@
 /** The weight of each signal, as measured by `tests/eval`. The figures are in docs/search.md. */
 export type SearchWeights = {
-  /** BM25: how slowly repetition saturates, and how strongly a chunk's length counts against it. */
+  /** BM25's k1: how slowly the repetition of a term saturates. */
   k1: number;
-  /** BM25's b, for turns of a conversation (longer turns have more content) and other text. */
+  /**
+   * BM25's b, the effect of a chunk's length: for turns of a conversation, in which longer turns
+   * have more content, and for other text.
+   */
   turnB: number;
   textB: number;
   /** Another form of the word, and a synonym. */

@@ -4,7 +4,7 @@ import { Uint32List } from './lists.ts';
 export const noWord = 0;
 
 /**
- * Distinct words, numbered from 1. A Map of strings would take four times the memory and twice the
+ * Distinct words, numbered from 1. A Map of strings would need four times the memory and twice the
  * time, and its keys would retain the texts that they were sliced from.
  */
 export class WordTable {

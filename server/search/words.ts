@@ -1,4 +1,4 @@
-/** Stop words, irregular forms and synonyms of English, which are applied only to queries. */
+/** English stop words, irregular forms and synonyms. They apply only to queries. */
 
 /** Words that shape a question but do not name its subject. */
 export const stopWords: ReadonlySet<string> = new Set(

@@ -10,7 +10,7 @@ import { unavailable } from './refusals.ts';
 
 export type HeldIndex = {
   index: SearchIndex;
-  /** The user's change number up to which the index is complete. */
+  /** The index contains all changes up to this change number of the user. */
   lastChange: number;
 };
 
@@ -88,7 +88,7 @@ export class IndexUpdate {
 
   /** Throws after the deadline. The next search continues with the remaining changes. */
   apply(changed: ChangedMemory): void {
-    // A change can consist of several rows, so it is complete only when the next change begins.
+    // A change can consist of several rows and is complete only when the next change begins.
     if (changed.change > this.#applied) {
       this.#held.lastChange = this.#applied;
       if (performance.now() > this.#deadline) {

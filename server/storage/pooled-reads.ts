@@ -8,8 +8,8 @@ type PooledReads = Pick<
 >;
 
 /**
- * Creates the reads that can take long and therefore run in the reader threads. Reading a page of
- * an unfiltered list is fast, so `listShort` runs in the calling thread.
+ * Creates the reads that can be slow and therefore run in the reader threads. Reading a page of an
+ * unfiltered list is fast, so `listShort` runs in the calling thread.
  */
 export function createPooledReads(
   readers: ReaderPool,

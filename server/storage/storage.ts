@@ -20,13 +20,13 @@ export interface Storage extends TaskQueue {
 
   /**
    * Stores a memory with the status `complete`. An existing memory with the same user, source and
-   * external id is replaced and keeps its id, and its pending task is dropped. The response status
-   * is 201 for a new memory and 200 for a replaced memory.
+   * external id is replaced and keeps its id, and its pending task is cancelled. The response
+   * status is 201 for a new memory and 200 for a replaced memory.
    */
   saveMemory(write: Write & { memory: NewMemory }): Promise<WriteResult>;
 
   /**
-   * Replaces the given fields. Pending work on the memory is dropped, and its status becomes
+   * Replaces the given fields. Pending work on the memory is cancelled, and its status becomes
    * `complete`. Throws `not_found` if the memory does not exist, and `precondition_failed` if its
    * version is not the expected version.
    */
@@ -39,9 +39,9 @@ export interface Storage extends TaskQueue {
 
   /**
    * Deletes all memories that the user has when the operation begins, in the same way as
-   * `deleteMemory`, and returns their number. A large erasure may take several transactions, so
-   * that other writes can run in between. The last transaction stores the response. The backend
-   * later overwrites the deleted text on disk, as far as possible.
+   * `deleteMemory`, and returns their number. A large erasure may use several transactions, so that
+   * other writes can run in between. The last transaction stores the response. The backend later
+   * overwrites the deleted text on disk, as far as possible.
    */
   eraseUser(write: Write & { userId: string }): Promise<WriteResult>;
 

@@ -28,7 +28,7 @@ export interface TaskQueue {
   releaseTask(lease: Lease): Promise<boolean>;
 
   /**
-   * Requeues running tasks whose owner is gone or whose lease has expired. The attempt still
+   * Requeues running tasks whose owner has exited or whose lease has expired. The attempt still
    * counts. Returns the number of requeued tasks.
    */
   recoverTasks(recovery: { owner: string; now: number }): Promise<number>;

@@ -73,7 +73,7 @@ export function startTasks(options: {
     wake() {
       if (isAwake) return;
       isAwake = true;
-      // Sends one message per turn of the event loop, for any number of records.
+      // At most one message is sent per turn of the event loop, however many records were accepted.
       setImmediate(() => {
         isAwake = false;
         thread.post('wake');

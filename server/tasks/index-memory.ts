@@ -1,7 +1,7 @@
 import { splitChunks } from '../memory/chunks.ts';
 import type { Handler } from './handlers.ts';
 
-/** Larger texts are freed early: the garbage collector ignores memory outside of its heap. */
+/** A larger text is freed at once: the garbage collector ignores memory outside of its heap. */
 const largeUnits = 1_000_000;
 
 /** Counts the chunks of the memory's text. Searches find the memory once the number is stored. */

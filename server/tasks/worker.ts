@@ -45,7 +45,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const { storage, handlers, owner, now, log, progress, random = Math.random } = options;
   const notifier = createNotifier();
   let isStopping = false;
-  /** Whether the storage failed, which does not count as a failure of the task. */
+  /** Whether the storage failed. A storage failure does not count as a failure of the task. */
   let hasFault = false;
   /** Results that are being stored while the next tasks are claimed. */
   const storing: Promise<void>[] = [];

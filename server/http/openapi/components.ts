@@ -14,7 +14,7 @@ export function createComponents(): Components {
     if (!isObject(schema) || typeof schema.title !== 'string') return convert(schema);
     const { title, ...rest } = schema;
     if (!(title in schemas)) {
-      // Add a placeholder, so that components are in the order in which they are first used.
+      // The placeholder keeps the components in the order of their first use.
       schemas[title] = {};
       schemas[title] = convert(rest);
     }

@@ -32,7 +32,7 @@ export type OperationDocument = {
   request?: TSchema;
   /** Undefined if the response has no body. */
   response?: TSchema;
-  /** Whether the response contains a memory's text, which a replay omits after a deletion. */
+  /** Whether the response contains a memory's text. A replay omits the text of a deleted memory. */
   holdsText?: true;
   /** Whether a 201 or 202 response has the header `Location`. */
   location?: true;

@@ -7,7 +7,7 @@ import type { Tool } from './tools.ts';
 const maxProblems = 20;
 const maxNameLength = 200;
 
-/** Compiles the schema of a tool. This is expensive, so call it only once, when a module loads. */
+/** Compiles the schema of a tool. Compilation is expensive: call this once, when a module loads. */
 export function compiled({ inputSchema }: Tool) {
   return fromJsonSchema(inputSchema, validator);
 }

@@ -12,9 +12,9 @@ import { deleteMemory, getMemory, listMemories, searchMemories, updateMemory } f
 import { saveMemory } from './save.ts';
 import type { Session } from './session.ts';
 
-/*
+/**
  * The tools, in the order in which clients list them. Clients send names, descriptions, schemas and
- * annotations to the model in every conversation, so together they take at most 800 tokens.
+ * annotations to the model in every conversation, so their total is limited to 800 tokens.
  */
 
 type Schema = {

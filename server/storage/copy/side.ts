@@ -9,10 +9,12 @@ export type CopySide = {
   /** Returns the rows after the position in key order, or null if there are none. */
   read(table: TableName, position: string | null): Promise<Batch | null>;
   state(): Promise<CopyState>;
-  /** Marks an empty database as an unfinished copy of the source, which servers refuse to open. */
+  /**
+   * Marks an empty database as an unfinished copy of the source. Servers refuse to open the copy.
+   */
   begin(source: number): Promise<void>;
   write(table: TableName, rows: Row[], progress: Progress): Promise<void>;
-  /** Marks the copy as finished, which allows servers to open the database. */
+  /** Marks the copy as finished, so that servers can open the database. */
   finish(source: number): Promise<void>;
   close(): void;
 };
@@ -47,7 +49,7 @@ export type CopyDatabase = {
   stored: Record<TableName, StoredTable>;
   /** Returns the placeholder of a parameter for a column. Parameters are numbered from 1. */
   parameter(number: number, column: string): string;
-  /** Returns an expression whose result the client returns as a JavaScript number. */
+  /** Converts an expression, so that the client returns its result as a JavaScript number. */
   integer(expression: string): string;
   jsonArray(expressions: string): string;
   isUnfinished(): Promise<boolean>;

@@ -29,7 +29,7 @@ export async function hasCitus(run: Run): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Returns synchronous_commit of each worker, which the settings of our sessions do not affect. */
+/** Returns each worker's synchronous_commit. The settings of our sessions do not affect it. */
 export async function readWorkerCommits(connection: Connection): Promise<string[]> {
   const [rows = []] = (await connection.run([
     statement(`SELECT result FROM run_command_on_workers('SHOW synchronous_commit')`),

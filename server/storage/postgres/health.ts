@@ -21,7 +21,7 @@ const write = statement(`UPDATE maintenance SET value = value + 1 WHERE name = '
 
 /**
  * Probes the database on a separate connection. A watched connection that does not respond causes
- * only a warning, because its statement may take long.
+ * only a warning, because its statement may be slow.
  */
 export function createHealth(url: string, watched: readonly Connection[]): Health {
   const connection: Connection = createConnection({ url, purpose: 'health' });
@@ -29,7 +29,7 @@ export function createHealth(url: string, watched: readonly Connection[]): Healt
   let writeFault: string | null = null;
   let isProbing = false;
 
-  /** Retries a read that failed quickly, because only the session may have been closed. */
+  /** Retries a read that failed quickly: the server may only have closed the idle session. */
   async function answers(): Promise<void> {
     const begun = performance.now();
     try {

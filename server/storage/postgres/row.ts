@@ -58,7 +58,7 @@ export function isId(text: string): boolean {
 
 type Run = (...statements: Statement[]) => Promise<Record<string, unknown>[][]>;
 
-/** Returns the memory, even if expired. Takes one round trip for ids created by this service. */
+/** Returns the memory, even if expired. Needs one round trip for ids created by this service. */
 export async function findMemory(
   run: Run,
   projectId: number,
@@ -81,7 +81,7 @@ const findLocations = overPlaces(
     WHERE (project_id, bucket, id) IN (${values})${inBucket('bucket')}`,
 );
 
-/** Returns the rows that `find` selects. Takes one round trip for ids created by this service. */
+/** Returns the rows that `find` selects. Needs one round trip for ids created by this service. */
 export async function findByIds(
   run: Run,
   projectId: number,
@@ -145,7 +145,7 @@ const insertLocations = overRows(
 
 /**
  * Returns the statements that insert memories. The users' rows must be updated first. If `changeOf`
- * is null, the database fills in the change numbers of the users, which saves a round trip.
+ * is null, the database fills in the change numbers of the users, to save a round trip.
  */
 export function memoryInserts(
   rows: readonly InsertedMemory[],
@@ -182,7 +182,7 @@ export function originOf({ source, externalId }: Pick<NewMemory, 'source' | 'ext
   return new Bun.CryptoHasher('sha256').update(name).digest('base64');
 }
 
-/** Compares rows by key. Every transaction locks rows in this order, which prevents deadlocks. */
+/** Compares rows by key. To prevent deadlocks, every transaction locks rows in this order. */
 export function byKey(a: readonly Value[], b: readonly Value[]): number {
   for (const [index, value] of a.entries()) {
     const other = b[index] ?? null;

@@ -18,7 +18,7 @@ const rollback = statement('ROLLBACK');
 /**
  * Runs the work in a transaction. The connection must not be used for anything else until the
  * transaction ends. BEGIN is sent with the first statements and COMMIT with the last, so work that
- * reads nothing takes one round trip. If this function throws, nothing was stored, unless the error
+ * reads nothing needs one round trip. If this function throws, nothing was stored, unless the error
  * states that the outcome is unknown.
  */
 export async function inTransaction<T>(

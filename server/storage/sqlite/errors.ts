@@ -8,7 +8,7 @@ const temporary = new Map([
   ['SQLITE_LOCKED', 'the database is locked by another program'],
 ]);
 
-/** Errors that are caused by the disk or the file, not by the data to store. */
+/** Errors of the disk, the file or the process, not of the data to store. */
 const ofDisk = new Map([
   ['SQLITE_IOERR', 'the disk reported an error'],
   ['SQLITE_CORRUPT', 'the database is damaged'],

@@ -6,7 +6,7 @@ export type Lock = { release(): void };
 
 /**
  * Locks the database against other servers. The operating system releases the lock when the process
- * exits. Commands that may run alongside a server, such as a backup, do not take this lock.
+ * exits. Commands that may run alongside a server, such as a backup, do not acquire this lock.
  */
 export function lockDatabase(path: string, advice: string): Lock {
   const lock = tryLock(`${path}.lock`, path);
@@ -61,7 +61,7 @@ function tryLock(file: string, path: string, how: How = {}): Database | null {
     shareWithOwner(file, path);
     lock.run(`PRAGMA busy_timeout = ${patienceMs}`);
     lock.run(shared ? 'BEGIN' : 'BEGIN EXCLUSIVE');
-    // BEGIN alone takes no lock; the first read takes the shared lock.
+    // BEGIN alone acquires no lock; the first read acquires the shared lock.
     if (shared) lock.run('SELECT 1 FROM sqlite_schema');
     return lock;
   } catch (error) {

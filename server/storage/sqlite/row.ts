@@ -13,7 +13,8 @@ export const memoryColumns = `m.id, m.user_id AS userId, m.type, m.content, m.me
 
 /**
  * Parameters in joins and in LIMIT are written `+?`. SQLite uses the value of a bare `?` for
- * planning and prepares the statement again for each new value, which takes longer than running it.
+ * planning and prepares the statement again for each new value. Preparing takes longer than
+ * running.
  */
 export const memoriesWithTasks = `memories AS m
   LEFT JOIN tasks AS t

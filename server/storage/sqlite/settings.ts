@@ -94,8 +94,7 @@ export function closeKeepingLog(path: string, ...opened: Database[]): void {
 }
 
 /**
- * Not waiting longer is safe: a program that blocks reads has the file open, so SQLite keeps the
- * log.
+ * A short timeout is safe: a program that blocks reads has the file open, so SQLite keeps the log.
  */
 const readerTimeoutMs = 100;
 
@@ -107,7 +106,7 @@ function lockToRead(path: string): Database | null {
     db.run(`PRAGMA busy_timeout = ${readerTimeoutMs}`);
     db.run('SELECT 1 FROM sqlite_schema');
   } catch {
-    // Ignore the error. Even if the file is damaged, SQLite has already taken the lock.
+    // Ignore the error. Even if the file is damaged, SQLite has already acquired the lock.
   }
   return db;
 }

@@ -13,8 +13,8 @@ export type WriteRequest = {
 };
 
 /**
- * The writes that wait for the writer thread. Projects take turns. At most one large write is sent
- * at a time, so that a save waits for at most one.
+ * The writes that wait for the writer thread. Projects take turns. At most one large write is in
+ * flight, so that a save waits for at most one large write.
  */
 export type WriteQueue = {
   add(request: WriteRequest): Promise<Returned>;
@@ -26,7 +26,7 @@ export type WriteQueue = {
 
 type Waiting = WriteRequest & { resolve(returned: Returned): void; reject(error: unknown): void };
 
-/** The maximum number of rows of small writes that are sent at a time. */
+/** The maximum number of rows in small writes in flight. */
 const maxRowsInHand = maxSmallRows;
 /** Large writes pause if a small write was sent within this time. */
 const mixedMs = 1_000;
@@ -34,7 +34,7 @@ const mixedMs = 1_000;
 export function createWriteQueue(send: (request: WriteRequest) => Promise<Returned>): WriteQueue {
   const queue = new FairQueue<Waiting>();
   const drained = Promise.withResolvers<void>();
-  /** The number of writes, and the number of rows in small writes, that were sent. */
+  /** The number of writes in flight, and the number of rows in the small ones. */
   let inHand = 0;
   let rowsInHand = 0;
   let isLargeInHand = false;

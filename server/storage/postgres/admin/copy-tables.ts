@@ -4,7 +4,7 @@ import { originOf } from '../row.ts';
 import type { Value } from '../statement.ts';
 import { newTaskId } from '../writer/task-rows.ts';
 
-/** A running task is copied as waiting, without its current attempt. */
+/** A running task is copied as waiting, and its current attempt is not counted. */
 const tasks = {
   from: 'tasks',
   expressions: {
@@ -68,7 +68,7 @@ export const derivedColumns: { [Table in TableName]?: Record<string, string> } =
 };
 
 /**
- * Returns the values of the derived columns. `place` is the number of the row in its table, which
+ * Returns the values of the derived columns. `place` is the number of the row in its table and
  * preserves the order of tasks.
  */
 export function derive(table: TableName, row: Row, place: number): Record<string, Value> {

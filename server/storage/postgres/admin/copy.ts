@@ -14,7 +14,7 @@ import { overRows, type Statement, statement, type Value } from '../statement.ts
 import { inTransaction } from '../transaction.ts';
 import { derive, derivedColumns, isMisplaced, stored } from './copy-tables.ts';
 
-/** The deadline for statements. Counting all rows of a large database takes long. */
+/** The deadline for statements. Counting all rows of a large database is slow. */
 const deadlineMs = 10 * 60_000;
 
 /**
@@ -39,7 +39,7 @@ export async function openCopySide(
   }
 }
 
-/** Throws if a server holds the cleanup turn, as a running server does (writer/maintenance.ts). */
+/** Throws if a server holds the cleanup turn (writer/maintenance.ts) and thus may be running. */
 async function assertUnused(connection: Connection): Promise<void> {
   const [turns = []] = await connection.run([
     statement(`SELECT ceil(extract(epoch FROM held_until - clock_timestamp()))::float8 AS seconds

@@ -107,7 +107,7 @@ function rowsFor(unitsEach: number): number {
   return Math.min(maxRows, Math.max(1, count));
 }
 
-/** Removes deleted memories from the index, if the number of memories shows any. */
+/** Removes the memories that are no longer in the database from the index. */
 async function removeDeleted(
   tx: Transaction,
   { index }: HeldIndex,

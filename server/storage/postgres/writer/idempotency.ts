@@ -86,7 +86,7 @@ async function claimKey(
 }
 
 /**
- * Whether the memory in the response has expired. This is a separate query, because a join would
+ * Whether the memory in the response has expired. The query is separate, because a join would
  * search all buckets: the memory's bucket differs from the key's.
  */
 async function hasExpired(

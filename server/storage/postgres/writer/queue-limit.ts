@@ -3,12 +3,12 @@ import type { Connection } from '../connection.ts';
 import { statement } from '../statement.ts';
 
 /**
- * Returns whether `added` more tasks would exceed the project's limit. A server's count does not
- * include tasks that other servers have accepted since the last query.
+ * Whether `added` more tasks would exceed the project's limit. A server's count does not include
+ * tasks that other servers have accepted since the last query.
  */
 export type QueueLimit = (projectId: number, added: number) => Promise<boolean>;
 
-/** The minimum time between two counts, which may be longer if a count takes long. */
+/** The minimum time between two counts. After a slow count, the time is longer. */
 const countEveryMs = 500;
 const costShare = 0.05;
 

@@ -35,7 +35,7 @@ const additions = overPlaces(
 
 /**
  * Locks the users' rows in a fixed order until the transaction ends, and increments their change
- * numbers. This must precede any other change to the users' memories.
+ * numbers. These statements must precede any other change to the users' memories.
  */
 export function countChanges(changes: readonly UserChange[]): Statement[] {
   const rows = merged(changes).map(({ projectId, userId, added }) => {

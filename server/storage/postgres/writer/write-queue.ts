@@ -198,7 +198,8 @@ export function createWriteQueue(options: {
 
 /**
  * Inserts the rows of a group in the locking order of every transaction, in one round trip. Citus
- * needs two, because it cannot join memories and users of several buckets in one statement.
+ * needs two round trips, because it cannot join memories and users of several buckets in one
+ * statement.
  */
 function insertGroup(
   inserts: readonly Insert[],

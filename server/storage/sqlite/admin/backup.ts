@@ -26,9 +26,10 @@ import {
 } from '../settings.ts';
 
 /**
- * Writes a consistent copy of the database to `target`, with every write that was acknowledged
- * before. A server may continue to write. The copy is verified and synced to disk before it is
- * renamed to `target`. Throws an Error if the target exists or the copy is damaged.
+ * Writes a consistent copy of the database to `target`. The copy includes every write that was
+ * acknowledged before the call. A server may continue to write. The copy is verified and synced to
+ * disk before it is renamed to `target`. Throws an Error if the target exists or the copy is
+ * damaged.
  */
 export function backupDatabase(name: string, target: string): BackupContents {
   if (!existsSync(name)) throw new Error(`no database found at ${name}`);
@@ -104,8 +105,8 @@ function replace(path: string, copy: string, kept: string): string | null {
   const lock = lockForMoving(path);
   try {
     if (existsSync(path)) foldLog(path);
-    // All steps that take long or are likely to fail are done. While no file exists at the path,
-    // the copy at `arrivingAt(path)` keeps a server from creating an empty database there.
+    // All slow steps and all steps that are likely to fail are done. While no file exists at the
+    // path, the copy at `arrivingAt(path)` keeps a server from creating an empty database there.
     moveDurably(copy, arrivingAt(path));
     const setAsideAt = setAside(path, kept);
     moveDurably(arrivingAt(path), path);
@@ -176,7 +177,7 @@ function setAside(path: string, kept: string): string | null {
 
 /**
  * Writes the log into the file and deletes the log. Throws if another process has the file open.
- * After an error, the log and possibly a journal remain.
+ * After any other error, the log and possibly a journal remain.
  */
 function foldLog(path: string): void {
   let db: Database | null = null;
@@ -204,7 +205,7 @@ function leaveLog(db: Database): void {
   }
 }
 
-/** Renames a synced file and syncs the folder, which makes the rename durable. */
+/** Renames a synced file, and syncs the folder to make the rename durable. */
 function moveDurably(from: string, to: string): void {
   renameSync(from, to);
   syncFile(dirname(to));

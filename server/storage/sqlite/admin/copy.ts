@@ -15,7 +15,7 @@ import { isUnfinishedCopy, migrate } from '../migrate.ts';
 import { canonicalPath } from '../path.ts';
 import { keepFilesPrivate, openForWriting } from '../settings.ts';
 
-/** A running task is copied as waiting, without its current attempt. */
+/** A running task is copied as waiting, and its current attempt is not counted. */
 const tasks = {
   from: 'tasks',
   expressions: {

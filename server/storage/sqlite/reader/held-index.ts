@@ -45,7 +45,7 @@ export function createIndexReads(db: Database): IndexReads {
     'SELECT id FROM memories WHERE project_id = ? AND user_id = ?',
   );
 
-  /** Removes deleted memories from the index, if the number of memories shows any. */
+  /** Removes the memories that are no longer in the database from the index. */
   function removeDeleted(index: SearchIndex, { projectId, userId }: User): void {
     const existing = new Set(ids.all(projectId, userId).map(({ id }) => id));
     removeMissing(index, existing);
