@@ -4,7 +4,7 @@ import type { Page } from './contract/page.ts';
 import type { UserPage } from './contract/project.ts';
 import type { CallOptions } from './options.ts';
 
-/** A promise of one page that can also be iterated, over the items of this and all later pages. */
+/** A promise of one page. Iteration yields the items of this page and of all later pages. */
 export type PagePromise<P extends Page | UserPage = Page> = ApiPromise<P> &
   AsyncIterable<P['items'][number]>;
 

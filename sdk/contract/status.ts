@@ -99,7 +99,7 @@ export const Health = Type.Object(
 );
 export type Health = Static<typeof Health>;
 
-/** The response of GET /health/live, which shows that the process responds. */
+/** The response of GET /health/live. Any response shows that the process is alive. */
 export const Liveness = Type.Object(
   { status: Type.String() },
   { title: 'Liveness', description: 'The process responds.', examples: [{ status: 'ok' }] },
