@@ -172,8 +172,8 @@ export function rejectDeletedReplay(answer: { id: string }, did: 'saved' | 'upda
 }
 
 /**
- * Checks that the memory exists. With a key of the caller, the response may be a replay whose memory
- * has since been deleted.
+ * Checks that the memory exists. With a key of the caller, the response may be a replay, and the
+ * memory may have been deleted since.
  */
 export async function rejectDeletedIngest(
   term: Terminal,
