@@ -175,7 +175,7 @@ describe('malformed JSON', () => {
     expectInvalid(await askRaw(server, 'POST', path, body));
   });
 
-  test('is not repeated in the message', async () => {
+  test('is not repeated in the error message', async () => {
     expect((await askRaw(server, 'POST', path, '{"canary')).text).not.toContain('canary');
   });
 });
