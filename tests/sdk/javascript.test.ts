@@ -98,7 +98,7 @@ const lost: [string, object][] = [
 ];
 
 test.each(lost)(
-  'a %s that cannot be sent is rejected, because the response would cover all',
+  'an unsendable %s is rejected: without it, the query would match more',
   async (name, query) => {
     using server = startFaultServer(empty);
     const client = clientOf(server);
@@ -139,7 +139,7 @@ test('an undefined request is rejected before it is sent', async () => {
   expect(server.requests).toHaveLength(0);
 });
 
-test('a null signal is ignored, as by fetch', async () => {
+test('a null signal is ignored, as fetch does', async () => {
   using server = startFaultServer(json(200, { ...aMemory, memoryId: 'mem_1' }));
   const client = clientOf(server);
   expect(await client.get('mem_1', { signal: null })).toMatchObject({ id: 'mem_1' });
