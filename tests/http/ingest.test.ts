@@ -134,7 +134,7 @@ const renderings: [name: string, type: string, data: object, content: string][] 
   ],
 ];
 
-describe('the content', () => {
+describe('the content of an ingested memory', () => {
   test.each(renderings)('%s (%s)', async (_, type, data, content) => {
     const { memoryId } = await ingest(server, '/v1/ingest', { userId: newUser(), type, data });
     expect((await getMemory(server, memoryId)).content).toBe(content);

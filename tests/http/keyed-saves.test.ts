@@ -32,7 +32,7 @@ test('a save returns 201 with Location and ETag, and its fields', async () => {
   expect(await getMemory(server, saved.id)).toEqual(memory);
 });
 
-test('the same source and externalId replace all fields but id and createdAt, with 200', async () => {
+test('the same source and externalId replace all but id and createdAt, with 200', async () => {
   const origin = { userId: newUser(), source: 'agent', externalId: 'diet' };
   const times = { occurredAt: '2026-05-08T00:00:00Z', expiresAt: '2096-05-08T00:00:00Z' };
   const first = await post({ ...origin, ...times, content: 'vegan', metadata: { a: 1 } });
