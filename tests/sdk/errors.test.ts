@@ -20,7 +20,7 @@ const classes = {
 };
 
 for (const [code, { status }] of Object.entries(errorTable)) {
-  test(`${status} ${code} has its error class, with all fields of the response`, async () => {
+  test(`${status} ${code} throws its error class with all fields of the response`, async () => {
     using server = startFaultServer(refusal(status, code, { 'Retry-After': '3' }));
     const error = await failure(clientOf(server, { maxRetries: 0 }).get('mem_1'));
     expect(error).toBeInstanceOf(classes[status]);
@@ -29,7 +29,7 @@ for (const [code, { status }] of Object.entries(errorTable)) {
     expect(error).toMatchObject({ attempts: 1, retryAfterMs: 3_000, details: [] });
   });
 
-  test(`${status} ${code} has the same error class without a body`, async () => {
+  test(`${status} ${code} without a body throws the same error class`, async () => {
     using server = startFaultServer(text(status, ''));
     const error = await failure(clientOf(server, { maxRetries: 0 }).get('mem_1'));
     expect(error).toBeInstanceOf(classes[status]);

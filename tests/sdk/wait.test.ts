@@ -125,7 +125,7 @@ test('waitUntilComplete() continues if the service is unavailable at first', asy
   expect(await clientOf(server).waitUntilComplete('mem_1')).toMatchObject({ status: 'complete' });
 });
 
-test('the error of a wait that timed out has the last failed request as its cause', async () => {
+test('the error of a wait that timed out has the last error as its cause', async () => {
   using server = startFaultServer(state('processing'), refusal(503, 'unavailable'));
   const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 400 }));
   expect(error).toBeInstanceOf(WaitTimeoutError);
