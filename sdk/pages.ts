@@ -8,7 +8,6 @@ import type { CallOptions } from './options.ts';
 export type PagePromise<P extends Page | UserPage = Page> = ApiPromise<P> &
   AsyncIterable<P['items'][number]>;
 
-/** Calls an operation that returns pages. */
 export function pagePromise<Name extends 'list' | 'export' | 'users'>(
   call: Call,
   name: Name,

@@ -130,7 +130,6 @@ function namesOf(entries: Entry[], nameOf: ((entry: Entry) => string | undefined
 
 type Sent = { accepted: number; replayed: number; failed: number; memories: number };
 
-/** Explains the counts of a batch. */
 function remarksOn(counts: Sent, unit: Unit, { wait, errorsOut }: BatchOptions): string[] {
   const { accepted, replayed, failed, memories } = counts;
   const sent = accepted + replayed;

@@ -39,7 +39,6 @@ export const IngestStatus = Type.Object(
 );
 export type IngestStatus = Static<typeof IngestStatus>;
 
-/** A request for the statuses of many memories. */
 export const StatusesRequest = Type.Object(
   {
     memoryIds: Type.Array(Text({ max: limits.nameCharacters }), {
