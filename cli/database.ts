@@ -21,7 +21,7 @@ const howToFindIt =
 
 /**
  * Opens a database to manage its keys, whether or not a server is running. With `make`, creates a
- * missing database if it was named by the flag. `isNew` tells `work` whether it was created.
+ * missing database if the flag names it. `isNew` is true if the database was created.
  */
 export function withAdmin<Result>(
   term: Terminal,

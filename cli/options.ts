@@ -44,7 +44,7 @@ export function externalIdOptionFor(effect: string) {
 }
 
 export const idempotencyKeyOption = keyOption(keyCharacters);
-/** The option for commands that send several requests, whose keys start with this value. */
+/** For commands that send several requests. The key of each request starts with this value. */
 export const idempotencyKeysOption = keyOption(keyCharacters - 55);
 
 function keyOption(max: number) {
@@ -73,7 +73,7 @@ export const occurredOption = option(
   parseMoment,
 );
 
-/** The option for a memory: a duration from now, or a point in time. */
+/** Accepts a duration from now, or a point in time. */
 export const expiryOption = option(
   '--expires <time>',
   'when it expires, for example 30d, 12h or 2026-05-08',

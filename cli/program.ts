@@ -7,7 +7,7 @@ import { asCalled, ownName, type Terminal } from './terminal/terminal.ts';
 
 type Add = (program: Parent, term: Terminal, load: () => Promise<AnyCommand>) => void;
 
-/** Imports commands on demand: loading all of them takes longer than most of them run. */
+/** Imports commands on demand: loading all of them takes longer than running most commands. */
 const commands: Record<CommandName, () => Promise<Add>> = {
   serve: async () => (await import('./commands/serve.ts')).addServe,
   save: async () => (await import('./commands/memories.ts')).addSave,

@@ -13,7 +13,6 @@ import { atLeast, type ConditionalOptions, invalid, type Settings } from './opti
 import { withRetries } from './retry.ts';
 import { type ApiRequest, attempt, isObject, openTransport } from './transport.ts';
 
-/** The response body of each operation. */
 export type ResponseBodies = {
   save: SavedMemory;
   list: Page;

@@ -26,7 +26,7 @@ export type ErrorFacts = {
  * ```
  */
 export class MemoryServiceError extends Error {
-  // `declare` emits no code, which keeps the bundle small. The constructor sets the fields.
+  // The constructor sets the fields. `declare` emits no code and so keeps the bundle small.
   /** The HTTP status; undefined if there was no response. */
   declare readonly status: number | undefined;
   /** A stable code, defined by the contract or by this SDK (`connection`, `timeout`, …). */
@@ -55,7 +55,8 @@ export class MemoryServiceError extends Error {
 }
 
 /**
- * The request or an option is invalid (400, 405, 415, or detected before sending). See `details`.
+ * The request or an option is invalid: 400, 405, 415, any 4xx status without its own class, or a
+ * check before sending. See `details`.
  */
 export class InvalidRequestError extends MemoryServiceError {}
 
@@ -85,10 +86,10 @@ export class ServerError extends MemoryServiceError {}
 /** No response: the server is unreachable, or the connection broke. `cause` has the reason. */
 export class ConnectionError extends MemoryServiceError {}
 
-/** An attempt took longer than `timeoutMs`, including the body, or the server sent a 408. */
+/** An attempt, including its response body, exceeded `timeoutMs`, or the server sent a 408. */
 export class TimeoutError extends MemoryServiceError {}
 
-/** The `signal` aborted the call; `cause` is its reason. A write may have been applied. */
+/** The `signal` aborted the call; `cause` is the signal's reason. A write may have been applied. */
 export class AbortError extends MemoryServiceError {
   constructor(facts: ErrorFacts) {
     super('the call was aborted', { ...facts, code: 'aborted' });

@@ -96,9 +96,9 @@ export class Memories {
 
   /**
    * Replaces each given field as a whole; null clears a time, and omitted fields keep their values.
-   * Pending work on the memory is dropped, and its status becomes `complete`. With `ifVersion`, the
-   * call fails instead of overwriting a later change by another client. Errors: `NotFoundError`,
-   * `PreconditionFailedError` and those of `save`.
+   * Pending processing of the memory is canceled, and the status becomes `complete`. With
+   * `ifVersion`, the call fails instead of overwriting a later change by another client. Errors:
+   * `NotFoundError`, `PreconditionFailedError` and those of `save`.
    *
    * ```ts
    * const { metadata, version } = await memory.get(id);

@@ -4,11 +4,10 @@ import type { Page } from './contract/page.ts';
 import type { UserPage } from './contract/project.ts';
 import type { CallOptions } from './options.ts';
 
-/** A promise of one page that can also be iterated, over the items of this and all later pages. */
+/** A promise of one page. Iteration yields the items of this page and of all later pages. */
 export type PagePromise<P extends Page | UserPage = Page> = ApiPromise<P> &
   AsyncIterable<P['items'][number]>;
 
-/** Calls an operation that returns pages. */
 export function pagePromise<Name extends 'list' | 'export' | 'users'>(
   call: Call,
   name: Name,

@@ -33,8 +33,8 @@ const classes: Record<number, ErrorClass | undefined> = {
 } satisfies Record<Exclude<Status, 400 | 405 | 415 | 500 | 503> | 408, ErrorClass>;
 
 /**
- * Creates the error for an unexpected response. Its class depends only on the status, because the
- * response of a proxy may have an HTML body or none.
+ * Creates the error for an unexpected response. Only the status determines the error class, because
+ * the response of a proxy may have an HTML body or none.
  */
 export function errorFromResponse(
   status: number,

@@ -36,9 +36,7 @@ export async function withRetries(
   }
 }
 
-/**
- * Returns the delay before the next attempt in milliseconds; undefined if there must not be one.
- */
+/** Returns the delay before the next attempt in milliseconds, or undefined to stop retrying. */
 function waitBeforeNext(
   error: MemoryServiceError,
   number: number,

@@ -13,7 +13,7 @@ import {
 import type { FetchFunction } from './options.ts';
 import { errorFromResponse } from './response-error.ts';
 
-/** A request, which is the same for every attempt, and the required field of its response. */
+/** A request, built once per call and shared by all attempts of the call. */
 export type ApiRequest = {
   name: OperationName;
   method: string;
@@ -31,7 +31,7 @@ export type ApiRequest = {
 
 type RawResponse = { status: number; headers: Headers; text: string };
 
-/** The part of ofetch that the SDK uses. The types of ofetch need a package that may be missing. */
+/** The part of ofetch that the SDK uses. Its own types import undici, which may be missing. */
 type Transport = (
   url: string,
   options: Omit<RequestInit, 'body'> & {
@@ -106,7 +106,7 @@ function noResponse(request: ApiRequest, late: boolean, facts: ErrorFacts): Memo
       });
 }
 
-/** Unwraps an error of ofetch, which contains the request's headers and thus the API key. */
+/** Unwraps an error of ofetch, because the wrapper contains the request's headers and API key. */
 function rootOf(error: unknown): unknown {
   return error instanceof Error && error.name === 'FetchError' ? error.cause : error;
 }
@@ -134,7 +134,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Returns false for arrays and Maps, whose entries are not properties. */
+/** Returns false for null, arrays, and built-in objects such as Map. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return {}.toString.call(value) === '[object Object]';
 }

@@ -12,7 +12,7 @@ import { type BulkOptions, waitAndCount } from './wait.ts';
 type BatchOptions = BulkOptions & { type?: RecordType | undefined };
 type ImportOptions = Omit<BulkOptions, 'timeout'>;
 
-/** The default body limit of the service, which a dry run assumes. */
+/** The default body limit of the service. A dry run assumes this limit. */
 export const usualBodyBytes = 5 * 1024 * 1024;
 export const tooLarge = 'is larger than 5 MiB, the default limit of a service';
 
@@ -84,9 +84,9 @@ export async function dryRun(
 }
 
 /**
- * Imports every line of the input. Memories have their own ids, so a second run skips those that
- * exist. Idempotency keys derived from the content would also skip memories that were deleted since
- * the first run, which an import must restore.
+ * Imports every line of the input. Memories have their own ids, so a second run skips existing
+ * memories. Idempotency keys are not derived from the content: such a key would also skip a memory
+ * that was deleted after the first run, but an import must restore this memory.
  */
 export async function runImport(
   term: Terminal,
@@ -109,7 +109,7 @@ export async function runImport(
   const keyOf = (place: string) => idempotencyKey && `${idempotencyKey}:${place}`;
   await runPipeline(term, report, {
     jobs: chunkLines(input.lines, { keyOf }),
-    // Of memories with the same id or external id, the first one must be imported.
+    // If several memories have the same id or external id, the first one must be imported.
     namesIn: ({ entries }) => namesOf(entries, [idOf, pairOf]),
     work: (chunk) => send(chunk, [chunk]),
     unit: 'records',
@@ -130,7 +130,6 @@ function namesOf(entries: Entry[], nameOf: ((entry: Entry) => string | undefined
 
 type Sent = { accepted: number; replayed: number; failed: number; memories: number };
 
-/** Explains the counts of a batch. */
 function remarksOn(counts: Sent, unit: Unit, { wait, errorsOut }: BatchOptions): string[] {
   const { accepted, replayed, failed, memories } = counts;
   const sent = accepted + replayed;

@@ -82,8 +82,8 @@ export function halves(chunk: Chunk): Chunk[] {
 }
 
 /**
- * Separates the records with an external id, which are sent under a new key. Sending them again
- * creates no duplicates, while a replay would not restore memories that were changed or deleted.
+ * Moves the records with an external id to a request with a new key. Sending these records again
+ * creates no duplicates. A replay would not restore memories that were changed or deleted.
  */
 export function apart(chunk: Chunk): Chunk[] {
   const { bare = [], named = [] } = Object.groupBy(chunk.entries, (entry) =>
@@ -99,7 +99,10 @@ function isBare(entry: Entry): boolean {
   return pairOf(entry) === undefined;
 }
 
-/** Derives the key from the lines and their position, so sending them again is a replay. */
+/**
+ * Derives the key from the position of the chunk and its lines without an external id, so sending
+ * these lines again is a replay. With a key of the caller, only the position is added.
+ */
 export function keyOfChunk(
   place: string,
   entries: Entry[],

@@ -125,7 +125,7 @@ async function dryRun(
   report.end();
 }
 
-/** Derives a key for each file from the caller's key, which is valid for a single request. */
+/** Derives a key for each file from the caller's key, because each request needs its own key. */
 function keyAt(call: CallOptions, { externalId, path }: Found): CallOptions {
   if (call.idempotencyKey === undefined) return call;
   const hash = new Bun.CryptoHasher('sha256').update(externalId ?? path).digest('hex');

@@ -17,7 +17,7 @@ export async function openInput(term: Terminal, path: string, held: Held): Promi
   if (first === undefined && held === 'memories') return { lines, unit: 'line' };
   if (first === undefined) throw empty(path);
   const [begin, next] = [beginOf(first), beginOf(second)];
-  // An object over several lines starts with a line that is only a brace, then a quoted name.
+  // A pretty-printed object starts with a line that is only a brace, then a quoted name.
   if (begin.startsWith('[') || (begin === '{' && next.startsWith('"'))) {
     return items([await readWhole(lines, path)].flat());
   }
@@ -80,7 +80,7 @@ function isWhole({ bytes }: Line): boolean {
   }
 }
 
-/** Returns the start of a line, without surrounding spaces and a byte order mark. */
+/** Returns the start of a line, without surrounding whitespace or a byte order mark. */
 function beginOf(line: Line | undefined): string {
   return new TextDecoder().decode(line?.bytes.subarray(0, 1_000)).trim();
 }
@@ -122,8 +122,8 @@ const maxLineBytes = 32 * 1024 * 1024;
 const newline = 10;
 
 /**
- * Splits bytes into lines, one at a time, so that the memory use does not depend on the file size.
- * Skips blank lines.
+ * Splits bytes into lines, one at a time, so memory use does not depend on the file size. Skips
+ * blank lines.
  */
 export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let number = 0;

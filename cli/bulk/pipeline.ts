@@ -2,7 +2,7 @@ import { note, type Terminal } from '../terminal/terminal.ts';
 import type { Report, Result } from './report.ts';
 
 const concurrency = 4;
-/** The maximum number of results that wait for an earlier one, whose request may be retried. */
+/** The maximum number of jobs with undelivered results. An earlier job may still be retrying. */
 const maxUndelivered = 16;
 const resumeHint = 'Run the same command again to continue; completed work is not repeated.';
 
@@ -35,8 +35,8 @@ export async function runPipeline<Job extends { end: number }>(
 }
 
 /**
- * Runs jobs concurrently and delivers their results in order. The first error stops reading. The
- * running jobs finish, but their results are not delivered.
+ * Runs jobs concurrently and delivers their results in order. After the first error, no job starts.
+ * Running jobs finish, but the results of jobs after the failed job are not delivered.
  */
 export async function inOrder<Job, Result>(
   jobs: AsyncIterable<Job> | Iterable<Job>,

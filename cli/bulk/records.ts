@@ -5,7 +5,7 @@ import { holdsSoLarge, soLarge } from '../terminal/json.ts';
 import type { Line } from './input.ts';
 import type { Problem } from './report.ts';
 
-/** The result of JSON.parse(), which the service validates. */
+/** The result of JSON.parse(). The service validates the value. */
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 type JsonObject = { [name: string]: Json };
 
@@ -25,7 +25,7 @@ export function problemsOf(unit: Unit, bad: BadLine[]): Problem[] {
     });
 }
 
-/** Parses one line as a record, which must have the given type unless it is undefined. */
+/** Parses one line as a record. If `type` is defined, a record of another type is invalid. */
 export function parseRecord(line: Line, type: RecordType | undefined): Entry | BadLine {
   const { number, bytes, tooLong } = line;
   // Keeps the text of lines that are not UTF-8, with replacement characters, for correction.
@@ -86,9 +86,9 @@ export function isBad(parsed: Entry | BadLine): parsed is BadLine {
   return 'error' in parsed;
 }
 
-/** Identifies the external object of a record. Its records must be sent in order. */
+/** Identifies the external object of a record. Records of one object must be sent in order. */
 export function pairOf({ item }: Entry): string | undefined {
-  // An empty externalId counts as missing.
+  // An empty externalId is treated as missing.
   if (!isObject(item) || (item.externalId ?? '') === '') return undefined;
   return JSON.stringify([item.userId, item.source || null, item.externalId]);
 }

@@ -8,12 +8,12 @@ import { escapeLine, toJson } from '../terminal/text.ts';
 
 export type Counts = Record<string, number>;
 
-/** A rejected record: a message, the same as JSON, and the original text for correction. */
+/** A rejected record: the error as text and as JSON, and the original line for correction. */
 export type Problem = { shown: string; json: object; text?: string };
 
 export type Row = { json: object; cells: string[] };
 
-/** The result of a job: how many records are done, with their rows and problems. */
+/** The result of a job: the number of completed records, the rows to print, and the problems. */
 export type Result = { done: number; rows?: Row[]; problems: Problem[] };
 
 export type Report = ReturnType<typeof openReport>;
@@ -105,7 +105,7 @@ function sentenceOf(counts: Counts): string {
   return `${said.join(', ')}.`;
 }
 
-/** Truncates the file, so that it does not contain errors of an earlier run. */
+/** Truncates the file to remove the errors of an earlier run. */
 function openErrorsOut(path: string) {
   try {
     return Bun.file(openSync(path, 'w')).writer();

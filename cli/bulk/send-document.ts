@@ -7,12 +7,12 @@ import type {
 } from '../../sdk/index.ts';
 import { definedOnly } from '../options.ts';
 
-/** The response of the service. `unchanged` if it already stores exactly this document. */
+/** The response. `unchanged` is true if the service already stores exactly this document. */
 export type Sent = { accepted: Accepted; unchanged: boolean };
 
 /**
- * Sends one document. Its key is derived from its content, so an unchanged file is a replay and is
- * not processed again.
+ * Sends one document. If the document has an external id and the caller gives no key, the key is
+ * derived from the content, so an unchanged file is a replay and is not processed again.
  */
 export async function sendDocument(
   client: MemoryClient,
@@ -36,8 +36,8 @@ async function sendKeyed(
   if (response.idempotencyStatus !== 'replayed') return { accepted: data, unchanged: false };
   const stored = await readBack(client, data.memoryId, call);
   if (stored === undefined) {
-    // The memory was deleted. The next key is derived from its id, so that the next run computes
-    // the same key.
+    // The memory was deleted. Deriving the next key from its id lets the next run compute the same
+    // key.
     return sendKeyed(client, request, call, keyOf([idempotencyKey, data.memoryId]));
   }
   if (isSame(stored, request)) {

@@ -20,7 +20,7 @@ type ChunkSender<Answer extends BulkAnswer> = {
 type Sent = { done: number; bad: BadLine[] };
 
 const busyMs = 5_000;
-/** A long timeout, because a large chunk can take long on a slow server. */
+/** Longer than the default, because a slow server needs more time for a large chunk. */
 const chunkTimeoutMs = 120_000;
 
 /** Repeats a request until the service no longer returns 429, because bulk commands can wait. */
@@ -42,8 +42,8 @@ export async function retryWhileBusy(term: Terminal) {
 }
 
 /**
- * Sends the parts of a chunk in sequence. Errors that do not concern individual records, such as a
- * lost connection or a rejected key, are thrown and end the run.
+ * Returns a function that sends the parts of a chunk in sequence. Errors that do not concern
+ * individual records, such as a lost connection or a rejected key, are thrown and end the run.
  */
 export async function chunkSender<Answer extends BulkAnswer>(
   term: Terminal,

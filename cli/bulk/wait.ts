@@ -15,7 +15,7 @@ export type BulkOptions = {
   timeout: number;
 };
 
-/** The result of the wait for one memory. `error` is null if it is complete. */
+/** The result of the wait for one memory. `error` is null if the memory is complete. */
 type Outcome = {
   memoryId: string;
   status: IngestStatus | null;
@@ -27,7 +27,7 @@ const firstPauseMs = 100;
 const maxPauseMs = 2_000;
 const idsPerRequest = 1_000;
 const unavailablePauseMs = 1_000;
-/** The time after the deadline in which a response may still arrive. */
+/** How long after the deadline a response may still arrive. */
 const graceMs = 2_000;
 
 /**
@@ -68,8 +68,8 @@ export async function waitForAll(
   }
 
   /**
-   * Reads the oldest memories first and stops if all of a request are pending: the queue is
-   * processed in order, so later memories are pending, too.
+   * Reads the oldest memories first and stops after a request whose memories are all pending. The
+   * queue is processed in order, so later memories are pending as well. The last read never stops.
    */
   async function readStatuses(isLast: boolean): Promise<void> {
     const ids = [...pending.keys()];

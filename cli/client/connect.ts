@@ -43,7 +43,7 @@ export function parseBaseUrl(
   hint = `For example: ${defaultBaseUrl}`,
 ): string {
   const { protocol = '', username, password, search, hash } = URL.parse(baseUrl) ?? {};
-  // The error does not repeat a URL with an @, which may contain a password.
+  // A URL with an @ may contain a password, so the error does not repeat the URL.
   const shown = baseUrl.includes('@') ? '' : `: ${baseUrl}`;
   if (!/^https?:$/.test(protocol))
     throw usageError(`${where} is not an http or https URL${shown}`, hint);
@@ -51,7 +51,7 @@ export function parseBaseUrl(
   throw usageError(`${where} must not contain a user name, query or fragment${shown}`, hint);
 }
 
-/** Returns the key and its source. Trims spaces, which copying a key can add. */
+/** Returns the key and its source. Trims spaces that were copied with the key. */
 export async function resolveApiKey(
   term: Terminal,
   { apiKey, project }: { apiKey?: string; project?: string },
@@ -107,10 +107,10 @@ To create a key for an existing server, on its machine: memory keys create --sav
 add --base-url ${which}, or make it the default: memory profile use ${which}`;
 }
 
-/** The fields that are used of the client's attempt event. */
+/** The part of the client's attempt event that retry messages use. */
 type Wait = { error: MemoryServiceError | undefined; retryInMs: number | undefined };
 
-/** The shortest wait to report. Shorter ones end before the message can be read. */
+/** The minimum wait to report. A shorter wait ends before the user can read the message. */
 const minReportedMs = 1_900;
 
 export function reportRetries(term: Terminal): (event: Wait) => void {

@@ -9,14 +9,14 @@ export type Entry = { service: string; project: string; apiKey: string };
 
 export const defaultProject = 'default';
 
-/** Normalizes the URL of a service, so that all names of the local machine refer to one service. */
+/** Normalizes the URL of a service: all names of the local machine refer to one service. */
 export function serviceName(baseUrl: string): string {
   const url = new URL(baseUrl);
   if (/^(localhost|0\.0\.0\.0|\[::1?\])$/.test(url.hostname)) url.hostname = '127.0.0.1';
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** Masks a key like `keys list`. Keys in an unknown format are masked further. */
+/** Masks a key in the format of `keys list`. Shows less of a key in an unknown format. */
 export function endsOfKey(key: string): string {
   return `${key.startsWith('mk_') ? key.slice(0, 7) : ''}…${key.length < 16 ? '' : key.slice(-4)}`;
 }
@@ -57,7 +57,7 @@ export async function storeFirstRunKey(term: Terminal, baseUrl: string, apiKey: 
   });
 }
 
-/** Stores a key of the user. Returns the lines to print, with the masked key that it replaced. */
+/** Stores a key of the user. Returns the lines to print, including the masked previous key. */
 export async function storeOwnKey(term: Terminal, entry: Entry): Promise<string[]> {
   const { service, project, apiKey } = entry;
   let before: string | undefined;
@@ -82,7 +82,7 @@ export async function useProject(term: Terminal, service: string, project: strin
   });
 }
 
-/** Removes the key of a project, or the whole service. Returns whether it existed. */
+/** Removes the key of a project, or the whole service. Returns whether the profile changed. */
 export async function removeService(term: Terminal, service: string, project?: string) {
   return changeProfile(term, ({ baseUrl, projects, keys, ...rest }) => {
     const kept = { ...keys };
@@ -186,7 +186,7 @@ async function changeProfile(
     await rename(lock, path);
     return true;
   } catch (error) {
-    // Not in a finally block: after the rename, the lock belongs to another process.
+    // Not in a finally block: after the rename, another process may hold the lock.
     await rm(lock, { force: true });
     throw error;
   }

@@ -20,7 +20,7 @@ export async function serviceFailure(
   return failure;
 }
 
-/** Returns the message of an error, or a description if a proxy or the HTTP parser rejected it. */
+/** Returns the message, or a description if a proxy or the HTTP parser rejected the request. */
 export function messageOf({ status, code, message }: MemoryServiceError): string {
   if (code !== 'unexpected_answer') return message;
   if (status === 413) return 'the request is larger than the service accepts';
@@ -110,7 +110,7 @@ function retryTime({ retryAfterMs }: MemoryServiceError): string | undefined {
   return retryAfterMs === undefined ? undefined : `${Math.ceil(retryAfterMs / 1000)} s`;
 }
 
-/** Names the source of the rejected key, which the service does not know. */
+/** Adds the source of the rejected key, because the service does not know the source. */
 async function keyRefused(
   term: Terminal,
   { status, code, message }: MemoryServiceError,
@@ -137,8 +137,8 @@ function hintAbout(baseUrl: string): string {
 }
 
 /**
- * Returns a hint if the base URL ends in /v1. With such a URL, /v1/health becomes /v1/v1/health,
- * which requires a key.
+ * Returns a hint if the base URL ends in /v1. With such a URL, a health check requests /v1/health,
+ * and the service rejects the request without a key.
  */
 function withoutV1(baseUrl: string): string | undefined {
   if (!baseUrl.endsWith('/v1')) return undefined;
@@ -172,8 +172,8 @@ export function rejectDeletedReplay(answer: { id: string }, did: 'saved' | 'upda
 }
 
 /**
- * Checks that the memory exists. This is required for keys of the caller, because the response to
- * an ingest does not show whether it is a replay.
+ * Checks that the memory exists. With a key of the caller, the response may be a replay, and the
+ * memory may have been deleted since.
  */
 export async function rejectDeletedIngest(
   term: Terminal,

@@ -49,7 +49,7 @@ type Kind = {
   examples: string[];
 };
 
-// A file may contain any JSON, which the service validates. Hence the type assertions below.
+// The type assertions below are unchecked: a file may contain any JSON, and the service checks it.
 export const support: Kind = {
   name: 'support',
   description: 'Ingest a support ticket: from a file, or from options.',
@@ -202,7 +202,7 @@ function rejectRecordOptions(options: AnyOption[]): void {
 
 export type FileOptions = GlobalOptions & BulkOptions;
 
-/** The endpoint for a single record. If it has a type, the records do not require one. */
+/** The endpoint for a single record. If `type` is set, the records do not need a type. */
 export type Endpoint = {
   type?: RecordType;
   send(client: MemoryClient, record: unknown, options: CallOptions): Promise<Accepted>;

@@ -113,7 +113,7 @@ command, this one reads it from the profile. To give a client a separate key:
 
 type InstallOptions = GlobalOptions & McpOptions & { withKey?: true | undefined };
 
-/** Returns how the client must start this command to use the same service and key. */
+/** Returns the entry that starts this command with the same service and key. */
 async function entryOf(term: Terminal, options: InstallOptions): Promise<ServerEntry> {
   const { withKey, project } = options;
   const baseUrl = await resolveBaseUrl(term, options);

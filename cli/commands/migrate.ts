@@ -72,7 +72,7 @@ async function migrate(term: Terminal, source: string, target: string, copies: b
   }
 }
 
-/** Shows the progress of the copy, and stops it if the command is interrupted. */
+/** Shows the progress of the copy or comparison. Throws if the command is interrupted. */
 function progressOf(term: Terminal, done: string) {
   let progress: ReturnType<typeof startProgress> | undefined;
   return {

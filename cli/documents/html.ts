@@ -14,8 +14,8 @@ const lines = new Set(
 );
 const tooLongForTitle = 1_000;
 /**
- * The maximum number of open elements with an end handler. The handling of each end takes time in
- * proportion to the open elements, so without a limit a page could take hours.
+ * The maximum number of open elements with an end handler. Each end tag costs time proportional to
+ * the number of open elements, so without a limit a page could take hours.
  */
 const maxOpen = 10_000;
 
@@ -26,7 +26,7 @@ export function readHtml(html: string): { text: string; title: string | undefine
   const layout = openLayout();
   let title: string | undefined;
   let pending = '';
-  /** At the start of <pre>, where a newline is not content. */
+  /** True at the start of <pre>, where a newline is not content. */
   let atBeginOfPre = false;
   const inside = { unread: false, title: false, pre: false };
 
@@ -121,7 +121,7 @@ function firstNumber(list: HTMLRewriterTypes.Element): number {
 }
 
 /**
- * Drops a title that exceeds the metadata limit, because the service would reject the whole page.
+ * Drops a long title: if the title exceeded the metadata limit, the service would reject the page.
  */
 function titleOf(text: string): string | undefined {
   const title = text.replace(/\s+/g, ' ').trim().toWellFormed();

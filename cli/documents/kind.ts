@@ -39,7 +39,7 @@ export function isNeverText(path: string): boolean {
   return neverText.test(mimeTypeOf(path));
 }
 
-/** Derives the type from the file name. Unknown types count as text. */
+/** Derives the type from the file name. Unknown types are treated as text. */
 export function mimeTypeOf(path: string): string {
   const known = documents[extensionOf(path)];
   if (known !== undefined) return known;

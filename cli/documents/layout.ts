@@ -6,14 +6,14 @@ const deepest = 10;
 export type Layout = ReturnType<typeof openLayout>;
 
 /**
- * Formats text as lines and paragraphs, list items with markers, and table rows of cells. The
- * separator between two pieces of text is chosen when the second one arrives, so that empty and
- * nested blocks do not produce blank lines.
+ * Formats text as lines, paragraphs, list items with markers, and table rows. The separator between
+ * two pieces of text is chosen when the second piece arrives, so empty and nested blocks do not
+ * produce blank lines.
  */
 export function openLayout() {
   let out = '';
   let gap = '';
-  /** At the start of an item or a cell, in which a block does not start a new line. */
+  /** True at the start of an item or a cell, where a block does not start a new line. */
   let sealed = false;
   let mark = '';
   let bars = 0;

@@ -77,7 +77,7 @@ function scalarOf(entry: string): string | undefined {
   return /^[>|&*!{[]/.test(entry) ? undefined : entry.replace(/^(["'])(.*)\1$/, '$2');
 }
 
-/** The length of the start of a file in which HTML and XML declare their character set. */
+/** How many bytes are searched for the character set that HTML or XML declares. */
 const headBytes = 4096;
 const named =
   /<meta[^>]{1,200}?charset\s*=\s*["']?\s*([\w:.-]+)|^<\?xml[^>]{1,200}?encoding\s*=\s*["']([\w.-]+)/i;

@@ -111,7 +111,7 @@ async function readSettings(file: string): Promise<string> {
   return (await handle.exists()) ? handle.text() : '';
 }
 
-/** Replaces the file by a rename, so the client never reads a partial file. Keeps a link. */
+/** Replaces the file by a rename, so the client never reads a partial file. Follows a link. */
 async function writeSettings(file: string, text: string): Promise<void> {
   const { chmod, mkdir, realpath, rename, rm, stat, writeFile } = await import('node:fs/promises');
   await mkdir(dirname(file), { recursive: true });

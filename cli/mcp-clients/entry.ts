@@ -9,7 +9,7 @@ export type ServerEntry = {
 /** A table in the settings: the servers of a client, or a single server. */
 export type Table = Record<string, unknown>;
 
-/** Merges our entry into an existing one, whose other fields are kept. */
+/** Merges our entry into an existing entry and keeps the other fields of that entry. */
 export function merged(known: unknown, entry: ServerEntry, more: Table = {}): Table {
   const before = isObject(known) ? known : {};
   const environment = isObject(before.env) ? { ...before.env, ...entry.env } : entry.env;

@@ -26,7 +26,7 @@ export function editJson(text: string, [section, name]: [string, string], value:
   const options = { insertSpaces, tabSize: insertSpaces ? indent.length : 1, eol };
   const [edit] = modify(text, [section, name], value, {});
   if (edit === undefined) return text;
-  // Puts the entry on its own line, so that the formatter does not change its neighbours.
+  // Puts the entry on its own line, so the formatter does not change other entries.
   const depth = edit.content.startsWith(`,${JSON.stringify(name)}`) ? 2 : 1;
   const content = edit.content.replace(/^,/, `,${eol}${indent.repeat(depth)}`);
   const edited = applyEdits(text, [{ ...edit, content }]);

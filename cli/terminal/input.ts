@@ -135,8 +135,8 @@ export async function readSecret(term: Terminal, question: string): Promise<stri
 }
 
 /**
- * Asks before a change; any answer but yes ends the command. A script cannot answer, so it must
- * pass --yes: `unasked` is the error without it.
+ * Asks before a change; any answer but yes ends the command. A script cannot answer, so without a
+ * terminal this function throws `unasked`, the error that asks for --yes.
  */
 export async function confirm(
   term: Terminal,

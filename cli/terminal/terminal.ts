@@ -25,7 +25,7 @@ export type Terminal = {
   readonly home: string;
   readonly cwd: string;
   readonly platform: string;
-  /** The executable and its first arguments, with which other processes can start this program. */
+  /** The executable and the arguments that start this program. */
   readonly program: readonly string[];
   now(): number;
   /** Aborted by the first Ctrl-C or SIGTERM, with the signal's name as its reason. */

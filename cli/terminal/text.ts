@@ -48,7 +48,7 @@ export function cut(text: string, width: number): string {
   return `${kept.trimEnd()}…`;
 }
 
-/** Highlights the matches, which are marked with «guillemets», in colour if it is enabled. */
+/** Highlights the matches, which are marked with «guillemets», if colour is enabled. */
 export function highlighted(output: Output, snippet: string): string {
   if (!output.color) return snippet;
   return snippet.replace(/«([^«»]*)»/g, (_, word) =>

@@ -46,7 +46,7 @@ export type FilterFields = {
   source?: string | undefined;
   /** The id in that system. */
   externalId?: string | undefined;
-  /** Only memories whose time is not before this one: `occurredAt` or, without it, `createdAt`. */
+  /** Only memories from this time on. Compares `occurredAt`, or `createdAt` if it is null. */
   from?: GivenTime | undefined;
   /** Only memories before this time. */
   to?: GivenTime | undefined;

@@ -76,7 +76,6 @@ export const ChatRequest = Type.Union([ConversationRequest, MessagesRequest], {
   examples: [conversation, messages],
 });
 
-/** The schema of a record by its type. */
 export const recordSchemas = {
   ticket: Type.Object(
     { type: Type.Literal('ticket'), ...recordFields, data: TicketData },

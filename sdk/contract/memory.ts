@@ -80,7 +80,7 @@ export const memoryFields = {
 const [exampleId] = MemoryId.examples as [string];
 const createdAt = '2026-11-20T10:00:00.000Z';
 
-/** A shop's memory about its customer u-1, who is the user in all examples. */
+/** A shop's memory about its customer u-1. All examples use this user. */
 export const exampleMemory = {
   id: exampleId,
   userId: 'u-1',
@@ -105,7 +105,7 @@ export const Memory = Type.Object(memoryFields, {
 });
 export type Memory = Static<typeof Memory>;
 
-/** The response to a save: the memory, with its id repeated as `memoryId`, as in every write. */
+/** The response to a save. It repeats the id as `memoryId`, the name that ingest calls use. */
 export const SavedMemory = Type.Object(
   { ...memoryFields, memoryId: MemoryId },
   {
@@ -191,7 +191,7 @@ export type SaveRequest = {
   externalId?: string | undefined;
   /** When the event that the memory describes happened. */
   occurredAt?: GivenTime | undefined;
-  /** When the memory expires. From then on, it no longer exists. */
+  /** When the memory expires. An expired memory no longer exists. */
   expiresAt?: GivenTime | undefined;
 };
 
@@ -236,6 +236,7 @@ export type UpdateRequest = {
 export type GivenTime = string | Date;
 
 /**
- * Any value that serializes to a JSON object. An `interface` would not be assignable to `Metadata`.
+ * Any value that serializes to a JSON object. `Metadata` would reject a value whose type is an
+ * `interface`.
  */
 export type GivenMetadata = object;

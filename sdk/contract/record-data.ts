@@ -7,10 +7,10 @@ import { TimelineEntry, timelineItems } from './timeline.ts';
 /* The schemas of a record's `data`, one for each type of record. */
 
 const closed = { additionalProperties: false };
-/** The list is copied to the metadata, where an entry takes at least four bytes: `"x",`. */
+/** The list is copied to the metadata. One entry is at least four bytes of JSON: `"x",`. */
 const TextList = Type.Array(Text(), { maxItems: limits.metadataBytes / 4 });
 
-/** An empty string counts as omitted. */
+/** An empty string is treated as omitted. */
 const OptionalText = Type.Optional(Text({ min: 0 }));
 
 export const TicketData = Type.Object(

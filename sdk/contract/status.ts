@@ -39,7 +39,6 @@ export const IngestStatus = Type.Object(
 );
 export type IngestStatus = Static<typeof IngestStatus>;
 
-/** A request for the statuses of many memories. */
 export const StatusesRequest = Type.Object(
   {
     memoryIds: Type.Array(Text({ max: limits.nameCharacters }), {
@@ -99,7 +98,7 @@ export const Health = Type.Object(
 );
 export type Health = Static<typeof Health>;
 
-/** The response of GET /health/live, which shows that the process responds. */
+/** The response of GET /health/live. Any response shows that the process is alive. */
 export const Liveness = Type.Object(
   { status: Type.String() },
   { title: 'Liveness', description: 'The process responds.', examples: [{ status: 'ok' }] },

@@ -46,7 +46,7 @@ export function OpenEnum<const T extends string>(values: readonly T[], descripti
 }
 
 /**
- * RFC 3339 has only four-digit years. In UTC, a time with an offset can fall outside this range.
+ * RFC 3339 has only four-digit years. A time with an offset can leave this range in UTC.
  */
 const firstMs = Date.parse('0000-01-01T00:00:00.000Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
@@ -163,19 +163,19 @@ export function metadataProblem(value: unknown): string | null {
   return bytes <= limits.metadataBytes ? null : `${tooLong}, not ${bytes}`;
 }
 
-/** UTF-8 takes at most this many bytes per UTF-16 unit. */
+/** The maximum number of UTF-8 bytes per UTF-16 code unit. */
 const maxBytesPerUnit = 3;
 const tooLong = `must be at most ${limits.metadataBytes} bytes as JSON`;
 
 /**
- * Returns the first problem inside a free-form JSON value, or null. Each value takes at least one
+ * Returns the first problem inside a free-form JSON value, or null. Each value is at least one
  * byte, so JSON with more values than the `budget` is too long.
  */
 function jsonProblem(value: unknown, level: number, budget: { values: number }): string | null {
   budget.values -= 1;
   if (budget.values < 0) return tooLong;
   if (typeof value === 'string') return unstorable(value);
-  // 1e400 is valid JSON, but it is parsed as Infinity, which JSON.stringify writes as null.
+  // 1e400 is valid JSON, but JSON.parse returns Infinity, and JSON.stringify writes it as null.
   if (typeof value === 'number' && !Number.isFinite(value))
     return 'must not contain a number outside the range of a double';
   if (typeof value !== 'object' || value === null) return null;

@@ -92,7 +92,6 @@ export type TimelineEntry = {
   name?: string | undefined;
 };
 
-/** The maximum number of entries in one record. */
 export const timelineItems = { maxItems: limits.timelineEntries };
 
 /** Returns the text of an entry; an empty string if there is none. */

@@ -25,7 +25,7 @@ import {
 import { entryText } from './timeline.ts';
 
 /*
- * Validates requests, with error messages for people. The server sends these messages in its
+ * Validates requests and returns human-readable messages. The server sends these messages in its
  * responses. The dry run of the command line reports them without a server.
  */
 

@@ -26,7 +26,7 @@ async function stored(userId: string) {
 }
 const subjects = async (userId: string) => (await stored(userId)).map(({ subject }) => subject);
 
-describe('lines with an externalId have the contents of the file', () => {
+describe('memories with an externalId have the contents of the file', () => {
   test('after a batch reverts a change', async () => {
     const monday = [ticket('back', '1', 'open'), ticket('back', '2', 'same')];
     const tuesday = [ticket('back', '1', 'solved'), ticket('back', '2', 'same')];
@@ -50,7 +50,7 @@ describe('lines with an externalId have the contents of the file', () => {
     expect((await stored('since'))[0]).toEqual({ id: one?.id ?? '', subject: 'one' });
   });
 
-  test('and lines without an externalId between them are not duplicated', async () => {
+  test('and lines without an externalId between these lines are not duplicated', async () => {
     const mixed = [ticket('mixed', '1', 'one'), ticket('mixed', null, 'bare')];
     expect(await ingest(mixed)).toMatchObject({ stdout: counts(2, 0) });
     await ingest([ticket('mixed', '1', 'changed')]);
@@ -63,7 +63,7 @@ describe('lines with an externalId have the contents of the file', () => {
     expect((await subjects('mixed')).toSorted()).toEqual(['bare', 'two']);
   });
 
-  test('and a remark explains why fewer are complete than were accepted', async () => {
+  test('and a note explains why there are fewer memories than accepted records', async () => {
     const twice = [ticket('fewer', '1', 'open'), ticket('fewer', '1', 'solved')];
     const { code, stdout, stderr } = await ingest(twice, ['--wait']);
     expect({ code, stdout }).toMatchObject({
@@ -77,7 +77,7 @@ describe('lines with an externalId have the contents of the file', () => {
     expect(silent).not.toContain('records are');
   });
 
-  test('the last version in a long file is stored, wherever it is', async () => {
+  test('the last version of a record is stored, regardless of its position', async () => {
     const versions = Array.from({ length: 1_700 }, (_, at) =>
       at % 3 === 0 ? ticket('long', '1', `v${at}`) : ticket('long', null, `bare ${at}`),
     );
@@ -90,7 +90,7 @@ describe('lines with an externalId have the contents of the file', () => {
   });
 });
 
-test('bad lines of both kinds are reported once, in file order', async () => {
+test('bad lines with and without an externalId are reported once, in file order', async () => {
   using folder = temporaryFolder();
   const out = folder.file('bad.jsonl');
   const kinds = ['1', null, '2', null];
@@ -111,7 +111,7 @@ test('a repeated key of the caller has no further effect, whatever the lines con
   expect((await subjects('key')).toSorted()).toEqual(['bare', 'two']);
 });
 
-test('for deleted memories of lines without an externalId, the reason is reported', async () => {
+test('a second run reports why it does not restore memories without an externalId', async () => {
   const batch = ['ingest', 'batch', '-'];
   const stdin = JSON.stringify({ type: 'event', userId: 'gone', data: { name: 'one' } });
   await memory(batch, { stdin });

@@ -65,7 +65,7 @@ test('bad lines of concurrent requests are reported and stored in file order', a
   expect(lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line).line)).toEqual(bad);
 });
 
-test('a line above any body limit is reported and does not stop the rest', async () => {
+test('a line that exceeds the body limit is reported and does not stop the rest', async () => {
   const stdin = [event('far', 'a'), event('far', 'x'.repeat(21 << 20)), event('far', 'b')];
   const { code, stdout } = await memory([...batch, '-', '--json'], { stdin: stdin.join('\n') });
   const failures = [{ line: 2, error: 'payload_too_large', message: expect.any(String) }];
@@ -147,7 +147,7 @@ test('tickets, chats and documents without a type are recognized', async () => {
   ]);
 });
 
-test('for a text file, the error names the command that accepts it', async () => {
+test('the error for a text file names the command that accepts the file', async () => {
   using folder = temporaryFolder();
   const file = folder.file('notes.md');
   writeFileSync(file, '# Notes\n\nA text.\n');

@@ -49,7 +49,7 @@ function watchRequests({ url }: TestServer) {
 }
 
 describe('memory ingest batch', () => {
-  test('ingests every line, duplicates too; a second run has no effect', async () => {
+  test('ingests every line, including duplicates; a second run has no effect', async () => {
     const equal = Array.from({ length: 1_600 }, () => event('equal', 'same'));
     const stdin = `${equal.join('\n')}\n`;
     const first = await memory([...batch, '-'], { stdin });
@@ -101,7 +101,7 @@ describe('memory ingest batch', () => {
     expect(await countOf('bad')).toBe(2);
   });
 
-  test('--json: one object with the summary and the failures', async () => {
+  test('--json prints one object with the summary and the failures', async () => {
     const stdin = [event('json', 'a'), '{'].join('\n');
     const { code, stdout, stderr } = await memory([...batch, '-', '--json'], { stdin });
     expect(JSON.parse(stdout)).toEqual({
@@ -129,7 +129,7 @@ describe('memory ingest batch', () => {
     expect(dry.stderr).not.toContain('Copy these lines');
   });
 
-  test('failures in JSON are in line order', async () => {
+  test('--json lists failures in line order', async () => {
     const stdin = Array.from({ length: 1_800 }, (_, index) =>
       index % 360 === 7 ? '{' : event(index % 360 === 3 ? '' : 'order', `e${index}`),
     ).join('\n');

@@ -46,7 +46,7 @@ describe('the suggestions', () => {
     expect(await after(line)).toEqual(expected);
   });
 
-  test('have descriptions', async () => {
+  test('include descriptions', async () => {
     const { stdout } = await memory(['completion', '--line', 'memory he']);
     expect(lines(stdout)).toContain(
       'health\tShow the health of the service. Needs no key; exits with 1 if it is failing.',
@@ -60,7 +60,7 @@ describe('the suggestions', () => {
   });
 });
 
-test('a script completes the command and calls it', async () => {
+test('the script of every shell calls `memory completion --line`', async () => {
   for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
     const installed = await memory(['completion', shell]);
     expect(installed.stdout).toContain('memory completion --line');
@@ -124,13 +124,13 @@ const typedAndShown = [
   ['memory ingest batch --errors-out=ot\t', '--errors-out=other.jsonl '],
 ] as const;
 
-describe.if(has('bash'))('in bash', () => {
+describe.if(has('bash'))('completion in bash', () => {
   const bash = ['bash', '--norc', '--noprofile', '-i'];
   test.each(typedAndShown)('%s', (typed, shown) =>
     typing(bash, 'source <(memory completion bash)', typed, shown),
   );
 
-  test('the typed line is never executed', () =>
+  test('never executes the typed line', () =>
     typing(
       bash,
       'source <(memory completion bash)',
@@ -139,17 +139,17 @@ describe.if(has('bash'))('in bash', () => {
     ));
 });
 
-describe.if(has('zsh'))('in zsh', () => {
+describe.if(has('zsh'))('completion in zsh', () => {
   const setUp = 'autoload -Uz compinit; compinit -u; source <(memory completion zsh)';
   test.each(typedAndShown)('%s', (typed, shown) =>
     typing(['zsh', '-f', '-i'], setUp, typed, shown),
   );
 
-  test('with descriptions', () =>
+  test('shows descriptions', () =>
     typing(['zsh', '-f', '-i'], setUp, 'memory ingest \t', 'batch     -- Ingest a JSONL file'));
 });
 
-describe.if(has('fish'))('in fish', () => {
+describe.if(has('fish'))('completion in fish', () => {
   async function complete(line: string): Promise<string> {
     const script = 'memory completion fish | source; complete -C $argv[1]';
     const fish = Bun.spawn(['fish', '--no-config', '-c', script, line], {

@@ -53,7 +53,7 @@ const commands: [string, string[], Surroundings][] = [
   ['a document that is no text', ['ingest', 'document', ...user, 'bad'], terminal],
 ];
 
-test.each(commands)('%s', async (_, argv, around) => {
+test.each(commands)('control characters are escaped in: %s', async (_, argv, around) => {
   const real = argv.map((word) => ({ ID: id, DB: server.databaseUrl })[word] ?? word);
   const options = { ...around, cwd: folder.path };
   const { stdout, stderr } = await memoryAt(server)(real, options);

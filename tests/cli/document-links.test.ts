@@ -24,7 +24,7 @@ describe('a folder with links to targets outside it', () => {
   const links = ['absolute.md', 'file.md', 'folder', 'twice.md'].map((name) => `docs/${name}`);
 
   test.each([[['docs']], [['docs/**']], [['docs/*.md']], [['docs', '--dry-run']]])(
-    'reports and counts the links and follows none: %p',
+    'reports and counts the links and follows none of them: %p',
     async (argv) => {
       using folder = withLinks('outside');
       const { code, stdout, stderr } = await folder.ingest(argv);
@@ -40,7 +40,7 @@ describe('a folder with links to targets outside it', () => {
     },
   );
 
-  test('reports them in JSON too', async () => {
+  test('reports the links with --json as well', async () => {
     using folder = withLinks('outside-json');
     const { stdout } = await folder.ingest(['docs', '--json']);
     const rows = lines(stdout).map((line) => JSON.parse(line));

@@ -65,7 +65,7 @@ describe('an unreadable file', () => {
     expect(code).toBe(1);
   });
 
-  test('a file above any body limit is not read into memory', async () => {
+  test('a file over 32 MiB is not read into memory', async () => {
     using folder = inFolder('huge', { 'huge.txt': Buffer.alloc(33 * 1024 * 1024, 97) });
     expect((await folder.ingest(['huge.txt'])).stderr).toContain('huge.txt is over 32 MiB');
   });
@@ -99,7 +99,7 @@ test.each([
   expect(data.title).toBe(title);
 });
 
-describe('a folder with odd files', () => {
+describe('a folder with unusual files', () => {
   test('skips files without text; naming one is an error', async () => {
     const odd = { 'd/a.md': 'a', 'd/b.md': ' \n', 'd/c.html': '<script>x</script>' };
     using folder = inFolder('odd', odd);
@@ -117,7 +117,7 @@ describe('a folder with odd files', () => {
     expect(JSON.parse(stdout)).toMatchObject({ externalId: '-', data: { text: 'of the file' } });
   });
 
-  test('reports each file on one line, whatever its name', async () => {
+  test('reports each file on one line, even if its name contains newlines', async () => {
     const name = 'a\nError: b\x1b[31m.md';
     using folder = inFolder('names', { [`d/${name}`]: 'a\0b', 'd/z\ny.md': 'z' });
     const { stdout, stderr } = await folder.ingest(['d'], { terminal: 80 });

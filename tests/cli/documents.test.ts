@@ -58,7 +58,7 @@ describe('a folder', () => {
     });
   });
 
-  test('gives its files the same external ids as naming them does', async () => {
+  test('gives its files the same external ids as files that are named directly', async () => {
     using folder = inFolder('names', docs);
     const first = await folder.ingest(['docs']);
     for (const argv of [
@@ -77,7 +77,7 @@ describe('a folder', () => {
     expect(externalIdOf({ platform: 'linux' }, 'a\\b.md')).toBe('a\\b.md');
   });
 
-  test('with a cycle of links ends, and reports a broken link', async () => {
+  test('with a cycle of links is read once, and a broken link is reported', async () => {
     using folder = inFolder('links', { 'docs/a.md': 'a', 'docs/deep/b.md': 'b', 'b.md': 'b' });
     symlinkSync('..', folder.file('docs/deep/circle'));
     symlinkSync('deep/b.md', folder.file('docs/b.md'));
@@ -140,7 +140,7 @@ describe('a second run', () => {
     expect(again).toEqual({ code: 0, stdout, stderr: `Unchanged. To show it: memory get ${id}\n` });
   });
 
-  test('stores a text again that has since been reverted, changed or deleted', async () => {
+  test('stores a text again if its memory has been reverted, changed or deleted', async () => {
     using folder = inFolder('back', { 'a.md': 'first' });
     const content = async () => (await storedOf('back')).get('a.md')?.content;
     const id = (await folder.ingest(['a.md'])).stdout.trim();

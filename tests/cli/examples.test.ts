@@ -83,7 +83,7 @@ const elsewhere =
     ? /^memory (serve|restore|migrate)/
     : /^memory (serve|restore|migrate|backup)/;
 for (const example of all.filter((line) => !elsewhere.test(line))) {
-  test(example, async () => {
+  test(`the example in the help succeeds: ${example}`, async () => {
     const { code, stderr } = await shell(await realIds(example));
     expect({ code, stderr }).toMatchObject({
       code: 0,

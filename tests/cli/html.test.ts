@@ -100,7 +100,7 @@ describe('any page', () => {
     );
   });
 
-  test('is read without an error, however malformed', () => {
+  test('is read without an error, even if it is malformed', () => {
     const pieces = [
       '<',
       '>',
@@ -137,7 +137,7 @@ describe('any page', () => {
   });
 
   test.each(['div', 'ul', 'pre', 'canvas', 'b'])(
-    'takes time in proportion to its length: 100,000 nested and closed %s',
+    'is read in linear time: 100,000 nested and closed %s',
     (name) => {
       const open = `<${name}>`.repeat(100_000);
       const deep = `a${open}<script>no</script>${open.replaceAll('<', '</')}b`;
@@ -158,7 +158,7 @@ describe('any page', () => {
   });
 
   test.each(['\n', ' ', '&', '<div><b>', '<ul><li>', '<table><tr><td>', '<pre>\n', '<br>'])(
-    'takes time in proportion to its length: a megabyte of %j',
+    'is read in linear time: a megabyte of %j',
     (piece) => {
       const { text } = readHtml(`<pre>a${piece.repeat(1_000_000 / piece.length)}b`);
       expect(text.at(-1)).toBe('b');

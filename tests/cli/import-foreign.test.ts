@@ -47,7 +47,7 @@ describe('memory import --from mem0', () => {
   };
   const text = JSON.stringify(exported);
 
-  test('keeps text, user, id, labels and times, and counts the rest', async () => {
+  test('keeps text, user, id, labels and times, and counts all other data', async () => {
     const { code, stdout, stderr } = await importFrom('mem0', text);
     expect(stdout).toBe(summary(2, 0, 2));
     expect(code).toBe(1);
@@ -123,7 +123,7 @@ describe('memory import --from jsonl', () => {
     expect(items.map(({ createdAt }) => createdAt)).toContain('2026-02-13T16:26:40.000Z');
   });
 
-  test('a second run duplicates nothing, not even equal lines', async () => {
+  test('a second run creates no duplicates, not even of equal lines', async () => {
     expect((await importFrom('jsonl', text)).stdout).toBe(summary(0, 4, 2));
     expect(await all(userId)).toHaveLength(4);
   });
@@ -166,7 +166,7 @@ describe('memory import --from chatgpt', () => {
   const empty = { ...conversation, conversation_id: 'c-2', mapping: node('root', null, null) };
   const text = JSON.stringify([conversation, empty]);
 
-  test('ingests what the user saw of each conversation, and counts the rest', async () => {
+  test('ingests the visible messages of each conversation, and counts all other data', async () => {
     const userId = newUser();
     const { code, stdout, stderr } = await importFrom('chatgpt', text, '--user', userId);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'accepted\t1\nreplayed\t0\nfailed\t0\n' });
@@ -195,7 +195,7 @@ describe('memory import --from chatgpt', () => {
     expect(after).toHaveLength(1);
   });
 
-  test('a conversation above the length limit becomes several records', async () => {
+  test('a conversation with more than 1,000 messages becomes several records', async () => {
     const userId = newUser();
     const mapping = Object.assign(
       node('n0', null, say('user', 'message 0')),

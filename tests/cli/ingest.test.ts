@@ -113,7 +113,7 @@ describe('memory ingest support', () => {
     expect(code).toBe(1);
   });
 
-  test('for a record without the data wrapper, the error says where it belongs', async () => {
+  test('the error for a record without data says where its fields belong', async () => {
     const stdin = JSON.stringify({ subject: 's', comments: [] });
     const { code, stderr } = await memory(['ingest', 'support', '-'], { stdin });
     expect(stderr).toContain('Put the contents of the record into data: {');
@@ -160,7 +160,7 @@ describe('memory ingest document', () => {
     });
   });
 
-  test('stores several files under their paths, and a bad file does not stop the rest', async () => {
+  test('stores several files under their paths; a bad file does not stop the rest', async () => {
     using folder = temporaryFolder();
     const [a, b, none, empty] = ['a', 'b', 'none', 'empty'].map((name) => folder.file(name));
     writeFileSync(`${a}`, 'text of a');
@@ -196,7 +196,7 @@ describe('memory ingest document', () => {
     expect(await contentsOf('one-doc')).toHaveLength(2);
   });
 
-  test('several without --wait do not mention completion', async () => {
+  test('does not mention completion for several files without --wait', async () => {
     using folder = temporaryFolder();
     const files = ['a', 'b'].map((name) => folder.file(name));
     for (const file of files) writeFileSync(file, 'text');

@@ -43,7 +43,7 @@ const events = (count: number) =>
 const interrupted = { error: { code: 'interrupted' } };
 const onlyWaiting = 'which will be processed. Only the wait was interrupted.\n';
 
-test('many records', async () => {
+test('an interrupted --wait for many records reports that they were accepted', async () => {
   await using proxy = interruptedAt('SIGINT');
   const argv = ['ingest', 'batch', '-', '--wait', '--json'];
   const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: events(20) });
@@ -52,7 +52,7 @@ test('many records', async () => {
   expect(ran.code).toBe(130);
 });
 
-test('many records, one of them invalid', async () => {
+test('an interrupted --wait reports the accepted records if one record is invalid', async () => {
   await using proxy = interruptedAt('SIGTERM');
   const argv = ['ingest', 'record', '-', '--wait'];
   const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: `${events(2)}\n{` });
@@ -60,7 +60,7 @@ test('many records, one of them invalid', async () => {
   expect({ code: ran.code, stdout: ran.stdout }).toEqual({ code: 143, stdout: '' });
 });
 
-test('several documents', async () => {
+test('an interrupted --wait for several documents reports that they were accepted', async () => {
   await using proxy = interruptedAt('SIGINT');
   using folder = foldersFor(() => memoryAt(server))('docs', { 'a.md': 'a', 'b.md': 'b' });
   const { code, stderr } = await folder.ingest(['.', '--wait'], proxy.around);
@@ -68,7 +68,7 @@ test('several documents', async () => {
   expect(code).toBe(130);
 });
 
-test('one record: its id is on stderr, because stdout has only the error', async () => {
+test('an interrupted --wait --json prints the id of one record on stderr', async () => {
   await using proxy = interruptedAt('SIGTERM');
   const argv = ['ingest', 'chat', '--user', 'one', '--message', 'user: Hi', '--wait'];
   const ran = await memoryAt(server)([...argv, '--json'], proxy.around);
@@ -78,7 +78,7 @@ test('one record: its id is on stderr, because stdout has only the error', async
   expect(ran.code).toBe(143);
 });
 
-test('one record, without --json', async () => {
+test('an interrupted --wait prints the id of one record on stdout', async () => {
   await using proxy = interruptedAt('SIGINT');
   const argv = ['ingest', 'chat', '--user', 'plain', '--message', 'user: Hi', '--wait'];
   const { code, stdout, stderr } = await memoryAt(server)(argv, proxy.around);

@@ -177,7 +177,7 @@ describe('keys create', () => {
   });
 });
 
-test('keys revoke never echoes a key', async () => {
+test('keys revoke never prints a key', async () => {
   const key = `mk_${'a1'.repeat(19)}`;
   const { code, stdout, stderr } = await memory(['keys', 'revoke', key]);
   expect(stderr).toContain('The argument is a key, not the id of a key (key_…)');
@@ -199,7 +199,7 @@ test('the table of keys shows the access if one key is read-only', async () => {
   expect((await writes()).sort()).toEqual(['WRITES', 'no', 'yes']);
 });
 
-test('the table of keys does not wrap at 80 columns, whatever its contents', async () => {
+test('the table of keys never wraps at 80 columns', async () => {
   using folder = temporaryFolder();
   const database = ['--database', folder.file('new.db')];
   const name = 'a name that is rather long for a key of any kind';

@@ -54,7 +54,7 @@ function home() {
 const command = '/opt/memory';
 const args = ['mcp', '--user', 'ada'];
 
-describe('the file where the client reads its settings', () => {
+describe('the entry is in the settings file of the client', () => {
   test.each([
     ['claude-code', { mcpServers: { memory: { type: 'stdio', command, args } } }],
     ['cursor', { mcpServers: { memory: { command, args } } }],
@@ -77,7 +77,7 @@ describe('the file where the client reads its settings', () => {
     });
   });
 
-  test('on macOS and with the environment variables of the clients', async () => {
+  test('on macOS, and with the environment variables of the clients', async () => {
     const { openSettings } = await import('../../cli/mcp-clients/clients.ts');
     const { testTerminal } = await import('./command.ts');
     const term = testTerminal({ code: 0, stdout: '', stderr: '' }, { home: '/nowhere' });
@@ -95,7 +95,7 @@ describe('the file where the client reads its settings', () => {
   });
 });
 
-describe('the contents of the file are kept', () => {
+describe('the other contents of the settings file are kept', () => {
   test('JSON with comments, and its layout', async () => {
     using place = home();
     const before = `{
@@ -184,7 +184,7 @@ describe('the contents of the file are kept', () => {
   });
 });
 
-describe('the key', () => {
+describe('the key in the settings of the client', () => {
   test('is not written unless requested', async () => {
     using place = home();
     const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key };
@@ -195,7 +195,7 @@ describe('the key', () => {
     expect(place.read('cursor')).toContain(server.url);
   });
 
-  test('must be in the profile without --with-key', async () => {
+  test('must be in the profile if --with-key is not given', async () => {
     using place = home();
     const env = { XDG_CONFIG_HOME: place.file('empty'), MEMORY_BASE_URL: server.url };
     const own = { ...env, MEMORY_API_KEY: server.key };
@@ -206,7 +206,7 @@ describe('the key', () => {
     expect(existsSync(place.path('cursor'))).toBe(false);
   });
 
-  test('must equal the one in the profile, which may have other permissions', async () => {
+  test('must equal the key in the profile, because the permissions may differ', async () => {
     using place = home();
     const env = { MEMORY_API_KEY: await server.createKey('default', { readOnly: true }) };
     const { code, stderr } = await place.install('cursor', ['--yes'], { env });
@@ -240,7 +240,7 @@ describe('a usage error names the missing argument and an example', () => {
   });
 });
 
-describe('the prompt', () => {
+describe('the prompt of memory mcp install', () => {
   test('accepts yes and writes', async () => {
     using place = home();
     const { stderr } = await place.install('cursor', [], { typed: 'y\n', terminal: 80 });

@@ -7,7 +7,7 @@ import { newDatabase, postgresUrl } from '../support/postgres.ts';
 import { importable } from '../support/writes.ts';
 import { memory, type Surroundings } from './command.ts';
 
-/* Fills a database with every kind of row and reads it as a client does, on either backend. */
+/* Fills a database with every kind of row and reads the rows over HTTP, on either backend. */
 
 export type Keys = { whole: string; bound: string; other: string; revoked: string };
 
@@ -63,7 +63,7 @@ export async function request(
   return { status: response.status, text: await response.text() };
 }
 
-/** Saves `memories` memories of one user, and a few rows of every other kind. */
+/** Imports `memories` memories of one user, and creates a few rows of every other kind. */
 export async function fill(service: Service, keys: Keys, memories: number): Promise<void> {
   const send = (method: string, path: string, body?: object, headers = {}) =>
     request(service, keys.whole, method, path, { headers, ...(body !== undefined && { body }) });

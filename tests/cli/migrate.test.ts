@@ -66,7 +66,7 @@ async function lockWrites(url: string, table: string): Promise<AsyncDisposable> 
   };
 }
 
-/** Sends SIGINT when the output contains `words`. The fast clock causes a report per batch. */
+/** Sends SIGINT when the output contains `words`. The fast clock makes every batch report. */
 function interruptedAfter(words: string): Surroundings {
   const interrupt = new AbortController();
   const onOutput = (text: string) => void (text.includes(words) && interrupt.abort('SIGINT'));
@@ -109,7 +109,7 @@ test('clients get the same responses after a copy to PostgreSQL and back', async
   await onSqlite.stop();
 });
 
-test('running tasks become waiting again, in order and without a lost attempt, and are processed', async () => {
+test('running tasks are queued again in order, without the interrupted attempt', async () => {
   const from = copyOf('running.db');
   leaveRunning(folder.file('running.db'));
   await using target = await freshDatabase();
@@ -173,7 +173,7 @@ describe('an interrupted copy', () => {
     await (await serve(target.url)).stop();
   });
 
-  test('whose source changes before it resumes is reported as different and is not served', async () => {
+  test('is reported and not served if its source changes before it resumes', async () => {
     const from = copyOf('changed.db');
     await using target = await freshDatabase();
     const first = await memory(migrating(from, target.url), interruptedAfter('rows copied'));

@@ -40,7 +40,7 @@ const doors = [
 ];
 
 for (const [kind, bytes, what, how] of kinds) {
-  test(`${kind}: reported once, with a hint`, async () => {
+  test(`${kind} is reported once per file, with a hint`, async () => {
     using folder = temporaryFolder();
     for (const name of ['in.jsonl', 'in.json']) {
       const file = folder.file(name);
@@ -55,7 +55,7 @@ for (const [kind, bytes, what, how] of kinds) {
     }
   });
 
-  test(`${kind} on stdin, the first byte alone`, async () => {
+  test(`${kind} on stdin is reported even if the first byte arrives alone`, async () => {
     const stdin = new ReadableStream({
       start(stream) {
         for (const piece of [bytes.subarray(0, 1), bytes.subarray(1)]) stream.enqueue(piece);

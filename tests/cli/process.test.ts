@@ -73,7 +73,7 @@ print(process_count)`;
     expect(stderr).toBe('');
   });
 
-  test('an export waits for a slow pipe, and ends without an error if the pipe is closed', async () => {
+  test('an export waits for a slow pipe; a closed pipe ends it without an error', async () => {
     const whole = await shell(`$MEMORY export --user ${userId} | (sleep 0.3; wc -lc)`).ended;
     const [count, bytes] = whole.stdout.trim().split(/\s+/).map(Number);
     expect(count).toBe(40);
@@ -183,7 +183,7 @@ describe('memory serve', () => {
     const again = serve(folder);
     await until(() => again.log().includes('Press Ctrl-C to stop.'), { what: 'the banner' });
     expect(again.log()).not.toContain('mk_');
-    // npm forwards a Ctrl-C that its child also received, so two immediate signals count as one.
+    // npm forwards a Ctrl-C that its child also received, so two immediate signals are one.
     again.signal('SIGTERM');
     expect(await again.end('SIGINT')).toBe(0);
     expect(again.log()).toEndWith('Stopped.\n');

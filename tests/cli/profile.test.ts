@@ -52,7 +52,7 @@ describe('the profile', () => {
     });
   });
 
-  test('loses nothing to concurrent writers', async () => {
+  test('keeps the keys of all concurrent writers', async () => {
     using folder = temporaryFolder();
     const term = ioAt(folder.path);
     const urls = Array.from({ length: 30 }, (_, port) => `http://127.0.0.1:${8000 + port}`);

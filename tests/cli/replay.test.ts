@@ -37,7 +37,7 @@ test.each([
   expect({ code: json.code, stderr: json.stderr }).toEqual({ code: 1, stderr: '' });
 });
 
-test('a replayed update: exit 1', async () => {
+test('a replayed update of a deleted memory: nothing on stdout, exit 1', async () => {
   const { id } = await server.client.save({ userId: 'replay', content: 'a' });
   const argv = ['update', id, 'b', '--idempotency-key', 'update-1'];
   expect((await memory(argv)).code).toBe(0);
@@ -49,7 +49,7 @@ test('a replayed update: exit 1', async () => {
   );
 });
 
-test('the SDK has a type for it, if the caller passes the key', async () => {
+test('the SDK has a type for the replay of a deleted memory', async () => {
   const request = { userId: 'replay', content: 'typed' };
   const saved = await server.client.save(request, { idempotencyKey: 'typed' });
   if ('deleted' in saved) throw new Error('it is there');

@@ -40,7 +40,7 @@ test('the wait of a batch is reported', async () => {
   expect(stderr).toStartWith(`More${queue.slice(4)}; retrying in 2 s.\n`);
 });
 
-test('any long wait is reported, a short wait is not', async () => {
+test('a long wait is reported, a short wait is not', async () => {
   using server = startFaultServer(
     refusal(503, 'unavailable', { 'Retry-After': '2' }),
     refusal(503, 'unavailable', { 'Retry-After': '0' }),
@@ -50,7 +50,7 @@ test('any long wait is reported, a short wait is not', async () => {
   expect(stderr).toBe('The service returned 503; retrying in 2 s.\n');
 });
 
-test('ingest batch reports it once, however many requests wait', async () => {
+test('ingest batch reports a wait once, even if several requests wait', async () => {
   using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '3' }));
   const record = JSON.stringify({ type: 'event', userId: 'u', data: { name: 'x' } });
   const stdin = `${record}\n`.repeat(2_000);

@@ -58,7 +58,7 @@ describe('memory search', () => {
     expect(plain.stdout).not.toContain('\u001b');
   });
 
-  test('with filters and a limit', async () => {
+  test('applies filters and a limit', async () => {
     const idsOf = async (...argv: string[]) =>
       lines((await memory(search('refund', ...argv))).stdout).length;
     expect(await idsOf()).toBe(2);
@@ -69,7 +69,7 @@ describe('memory search', () => {
     expect(await idsOf('-m', 'plan=pro', '--type', 'ticket')).toBe(0);
   });
 
-  test('- reads the query from stdin; nothing in it is an option or syntax', async () => {
+  test('- reads the query from stdin and treats options in it as words', async () => {
     const piped = await memory(search('-'), { stdin: '"order 5512" --limit OR (\n' });
     expect(piped.code).toBe(0);
     expect(lines(piped.stdout)[0]).toContain('«order» «5512»');

@@ -48,7 +48,7 @@ describe('memory ingest document', () => {
     },
   );
 
-  test('still fails if a file fails', async () => {
+  test('still fails if a file fails and the pipe is closed', async () => {
     using folder = folderOf('bad');
     const { code, stderr } = await unread(`${folder.command} none.md`);
     expect(stderr).toContain(`${count} ingested, 1 failed.\n`);
@@ -80,7 +80,7 @@ describe('a failure keeps its exit code if stdout is closed', () => {
     expect((await unread(command)).code).toBe(code);
   });
 
-  test('of a service', async () => {
+  test('of a health check', async () => {
     const failing = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',
@@ -128,7 +128,7 @@ describe('a full disk: stderr reports what was created', () => {
     expect(stderr).not.toMatch(/mk_\w{16}/);
   });
 
-  test('a key that is stored in the profile is not to be revoked', async () => {
+  test('for a key that is stored in the profile, no hint to revoke it is printed', async () => {
     using folder = temporaryFolder();
     const line = `$MEMORY keys create --save --database sqlite:${folder.file('new.db')}`;
     const env = { HOME: folder.path, MEMORY_API_KEY: '' };

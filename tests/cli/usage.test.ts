@@ -153,7 +153,7 @@ describe('an invalid command line', () => {
 });
 
 describe('without a key or a server', () => {
-  test('without a key: explains how to get one, exit 4', async () => {
+  test('a missing key is reported with how to get one, exit 4', async () => {
     const { code, stderr } = await memory(['get', 'mem_1']);
     expect(stderr).toContain('No API key for http://127.0.0.1:7070');
     expect(stderr).toContain('memory keys create');
@@ -167,7 +167,7 @@ describe('without a key or a server', () => {
     expect(code).toBe(2);
   });
 
-  test('without a server: reports it and what to try, exit 5', async () => {
+  test('an unreachable server is reported with what to try, exit 5', async () => {
     // Nothing listens on port 1.
     const env = { MEMORY_API_KEY: 'a-key-of-16-chars', MEMORY_BASE_URL: 'http://127.0.0.1:1' };
     const { code, stdout, stderr } = await memory(['get', 'mem_1'], { env });
@@ -267,7 +267,7 @@ describe('help of every command', async () => {
       : [[command.name()]],
   );
   for (const words of leaves) {
-    test(`memory ${words.join(' ')} --help: on stdout, with examples, within 80 columns`, async () => {
+    test(`memory ${words.join(' ')} --help prints examples within 80 columns`, async () => {
       const { code, stdout, stderr } = await memory([...words, '--help']);
       expect(stdout).toStartWith(`Usage: memory ${words.join(' ')}`);
       expect(stdout).toMatch(/\nExamples?:\n {2}/);

@@ -45,7 +45,7 @@ function busyServer(isStuck: (memoryId: string) => boolean | Promise<boolean>) {
   };
 }
 
-test('at the deadline the rest counts as processing, without a request for each', async () => {
+test('pending memories are reported at the deadline without one request each', async () => {
   await using busy = busyServer(() => true);
   const startedAt = performance.now();
   const argv = [...batch, '--timeout', '1s'];
@@ -70,7 +70,7 @@ test('at the deadline the rest counts as processing, without a request for each'
   expect(code).toBe(8);
 });
 
-test('completed memories are reported, even behind pending ones', async () => {
+test('completed memories are reported, even if earlier memories are pending', async () => {
   const stuck = new Set<string>();
   await using busy = busyServer((id) => (stuck.has(id) || stuck.size < 10) && !!stuck.add(id));
   const argv = [...batch, '--timeout', '1s'];
@@ -85,7 +85,7 @@ test('completed memories are reported, even behind pending ones', async () => {
 const ofManyUsers = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, at) => events(`${prefix}-${at}`, 1)).join('\n');
 
-test('waiting for a batch above the rate limit takes few requests', async () => {
+test('waiting for a batch larger than the rate limit needs few requests', async () => {
   const limited = await startTestServer({ MEMORY_RATE_LIMIT: '200/60' });
   const stdin = [events('one', 5_000), events('two', 3_000), ofManyUsers('some', 20)].join('\n');
   const { code, stdout, stderr } = await memoryAt(limited)(batch, { stdin });
@@ -103,7 +103,7 @@ test('a 429 in the middle of the wait only delays it', async () => {
   await limited.stop();
 }, 30_000);
 
-test('a rate limit that outlasts the wait: unread statuses count as still processing', async () => {
+test('if a rate limit outlasts the wait, unread statuses are reported as processing', async () => {
   const limited = await startTestServer({ MEMORY_RATE_LIMIT: '2/60' });
   const { memoryId } = await limited.client.ingest.document({ userId: 'u', data: { text: 'a' } });
   await limited.client.key();
@@ -117,7 +117,7 @@ test('a rate limit that outlasts the wait: unread statuses count as still proces
   await limited.stop();
 }, 20_000);
 
-test('waits for the rate limit to reset', async () => {
+test('a wait continues after the rate limit resets', async () => {
   const limited = await startTestServer({ MEMORY_RATE_LIMIT: '100/1' });
   const { code, stdout } = await memoryAt(limited)(batch, { stdin: events('anew', 200) });
   expect(JSON.parse(stdout)).toMatchObject({ complete: 200, stillProcessing: 0 });
@@ -125,7 +125,7 @@ test('waits for the rate limit to reset', async () => {
   await limited.stop();
 });
 
-test('the summary of documents counts those still processing', async () => {
+test('the summary counts the documents that are still processing', async () => {
   const inFolder = foldersFor(() => memoryAt(server));
   await using busy = busyServer(() => true);
   using folder = inFolder('docs', { 'a.md': 'a', 'b.md': 'b' });
@@ -163,7 +163,7 @@ test('deleted memories of documents are also counted separately', async () => {
   expect(code).toBe(3);
 });
 
-test('a server gone at the deadline: known statuses are reported and counted', async () => {
+test('if the server is gone at the deadline, known statuses are reported and counted', async () => {
   await using busy = busyServer(() => {
     // Stops the proxy during the second status request.
     if (busy.looks.length > 1) setImmediate(() => busy[Symbol.asyncDispose]());

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts';
 import { lines, memory, memoryAt, temporaryFolder } from './command.ts';
 
 test.each([1, 3])(
-  'memory wait of %d memories survives a restart of the server',
+  'memory wait for %d memories continues after a restart of the server',
   async (count) => {
     using folder = temporaryFolder();
     const databaseUrl = `sqlite:${folder.file('memory.db')}`;
@@ -76,7 +76,7 @@ function passingService(port: number, answers: number, status = 'complete') {
   };
 }
 
-test('a wait for many continues while the service is unreachable', async () => {
+test('a wait for many memories continues while the service is unreachable', async () => {
   const ids = Array.from({ length: 60 }, (_, at) => `mem_${at}`);
   const first = passingService(0, 1, 'processing');
   const env = { MEMORY_BASE_URL: first.url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
@@ -90,7 +90,7 @@ test('a wait for many continues while the service is unreachable', async () => {
   await again.proxy.stop(true);
 }, 40_000);
 
-test('a wait for thousands polls with one request while nothing completes', async () => {
+test('a wait for thousands of memories polls with one request while none completes', async () => {
   const ids = Array.from({ length: 5_000 }, (_, at) => `mem_${at}`);
   const service = passingService(0, Number.POSITIVE_INFINITY, 'processing');
   const env = { MEMORY_BASE_URL: service.url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
@@ -101,7 +101,7 @@ test('a wait for thousands polls with one request while nothing completes', asyn
   await service.proxy.stop(true);
 }, 20_000);
 
-test('a wait for many fails immediately if the service was never reachable', async () => {
+test('a wait for many memories fails immediately if the service was never reachable', async () => {
   const { url, proxy } = passingService(0, Number.POSITIVE_INFINITY);
   await proxy.stop(true);
   const env = { MEMORY_BASE_URL: url, MEMORY_API_KEY: 'a-key-for-tests-1234' };

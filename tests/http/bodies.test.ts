@@ -59,7 +59,7 @@ describe.each(framings)('a body sent %s', (_, send) => {
     await refuses(server, bytes);
   });
 
-  test('returns 413 up to four times the limit to a client that writes before it reads', async () => {
+  test('returns 413 to a client that writes 4 MiB before it reads', async () => {
     await refuses(ordinary, 4 * 1_024 * 1_024);
   });
 });
@@ -175,7 +175,7 @@ describe('malformed JSON', () => {
     expectInvalid(await askRaw(server, 'POST', path, body));
   });
 
-  test('is not repeated in the message', async () => {
+  test('is not repeated in the error message', async () => {
     expect((await askRaw(server, 'POST', path, '{"canary')).text).not.toContain('canary');
   });
 });

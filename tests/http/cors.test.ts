@@ -84,7 +84,7 @@ describe.each(allowed)('from %s', (origin) => {
     );
   });
 
-  test('lets the page read that its key is rejected', async () => {
+  test('lets the page read the 401 for an invalid key', async () => {
     const headers = { origin, authorization: 'Bearer mk_wrong_key_wrong_key' };
     const answer = await ask(server, 'GET', '/v1/memories', { headers });
     expect(answer.status).toBe(401);
@@ -111,12 +111,12 @@ test('an OPTIONS that is not a preflight is treated like any other request', asy
   expect((await ask(server, 'OPTIONS', '/v1/memories', { headers })).status).toBe(405);
 });
 
-test('responses vary by origin if origins are set, so that caches separate them', async () => {
+test('if origins are allowed, responses vary by Origin, so caches separate them', async () => {
   const answer = await ask(server, 'GET', '/v1/memories?userId=u');
   expect(listOf(answer, 'vary')).toContain('origin');
 });
 
-test('without the setting no origin is allowed', async () => {
+test('without MEMORY_CORS_ORIGINS, no origin is allowed', async () => {
   for (const origin of allowed) {
     expect(corsHeaders(await preflight(closed, origin))).toEqual([]);
     const answer = await ask(closed, 'GET', '/v1/memories?userId=u', { headers: { origin } });

@@ -19,7 +19,7 @@ async function serveLarge(path: string, logged: string[] = []) {
   return { health, [Symbol.asyncDispose]: () => server.stop() };
 }
 
-test('damage in a file too large for the check at startup is detected while serving', async () => {
+test('damage in a file too large for the startup check is detected while serving', async () => {
   const path = join(folder, 'memory.db');
   const storage = await openSqlite(path);
   await saveMany(storage, 20, 'x'.repeat(1_000_000));

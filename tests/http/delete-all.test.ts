@@ -130,7 +130,7 @@ describe('an erasure with an idempotency key', () => {
     expect((await getPage(server, other)).items).toHaveLength(1);
   });
 
-  test('removes the text from a replayed save, which keeps its status', async () => {
+  test('removes the text from the replay of a save and keeps its status', async () => {
     const [userId, other] = [newUser(), newUser()];
     const saveOf = (of: string) => {
       return { method: 'POST', path: '/v1/memories', body: { userId: of, content: canary } };
@@ -155,7 +155,7 @@ describe('an erasure with an idempotency key', () => {
     expect(await getPage(server, userId)).toEqual({ items: [], nextCursor: null });
   });
 
-  test('does not change a replayed ingest, which restores nothing', async () => {
+  test('does not change the replay of an ingest, and the replay restores nothing', async () => {
     const userId = newUser();
     const items = [{ type: 'document', userId, data: { text: canary } }];
     const batch = { method: 'POST', path: '/v1/ingest/batch', body: { items } };

@@ -156,7 +156,7 @@ describe('a list filtered by metadata', () => {
     expect(await find(['text', 'pro'], ['inner', 'x'])).toEqual([]);
   });
 
-  test('follows an update of the metadata', async () => {
+  test('reflects an update of the metadata', async () => {
     const user = newUser();
     await saveWith(user, 'x', { plan: 'free' });
     const id = (await getPage(server, user)).items[0]?.id;
@@ -202,7 +202,7 @@ describe('paging through a filtered list', () => {
     }
   });
 
-  test('ends with null if the last page is full', async () => {
+  test('returns null as nextCursor if the last page is full', async () => {
     const first = await getPage(server, userId, 'metadata[third]=true&limit=50');
     const last = await getPage(
       server,
@@ -265,7 +265,7 @@ test('as many filters as fit into a URL apply to a list and a search', async () 
   const metadata = Object.fromEntries(Array.from({ length: 700 }, (_, n) => [`${n}`, '']));
   await saveWith(userId, 'has them all', metadata);
   await saveWith(userId, 'has them all but the last', { ...metadata, 699: 'x' });
-  // The filters are not percent-encoded, so that more of them fit into the URL.
+  // The filters are not percent-encoded, so more of them fit into the URL.
   const filters = Object.keys(metadata).map((key) => `metadata[${key}]=`);
   for (const of of ['', '/search']) {
     const query = `userId=${userId}&${of === '' ? '' : 'query=all&'}${filters.join('&')}`;

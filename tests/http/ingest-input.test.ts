@@ -165,7 +165,7 @@ test.each(others)('%s %j: rejects an invalid %s', async (path, base, field, valu
   for (const value of values) await refuses(path, base, field, value);
 });
 
-test('returns 400 for an invalid part of a content', async () => {
+test('returns 400 for an invalid part of a message', async () => {
   const field = 'data.messages.0.content';
   for (const value of badParts) {
     const body = withValue(chat, field, [{ type: 'text', text: 'x' }, value]);

@@ -134,7 +134,7 @@ const renderings: [name: string, type: string, data: object, content: string][] 
   ],
 ];
 
-describe('content', () => {
+describe('the content of an ingested memory', () => {
   test.each(renderings)('%s (%s)', async (_, type, data, content) => {
     const { memoryId } = await ingest(server, '/v1/ingest', { userId: newUser(), type, data });
     expect((await getMemory(server, memoryId)).content).toBe(content);
@@ -154,7 +154,7 @@ describe('content', () => {
   });
 });
 
-describe('POST /v1/ingest/chat with the messages next to userId', () => {
+describe('POST /v1/ingest/chat with top-level messages', () => {
   const messages = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }];
 
   test('creates the same memory as with the messages in data', async () => {
@@ -193,7 +193,7 @@ describe.each(doors)('the times of POST %s (%s)', (path, _, body) => {
     });
   });
 
-  test('create no memory if it has already expired', async () => {
+  test('create no memory if the record has already expired', async () => {
     const sent = { ...body, expiresAt: '2020-01-01', userId: newUser() };
     const { memoryId } = await ingest(server, path, sent);
     expect((await ask(server, 'GET', `/v1/memories/${memoryId}`)).status).toBe(404);

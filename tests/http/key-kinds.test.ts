@@ -77,7 +77,7 @@ describe('a key of the project', () => {
   });
 
   test.each(byUser.filter((name) => name !== 'export'))(
-    'must name the user of %s',
+    'must name the user for %s',
     async (name) => {
       const answer = await perform(server, name, { ...(await newTarget()), userId: null });
       expectError(answer, 400, 'invalid_request', 'userId');
@@ -118,7 +118,7 @@ describe('a read-only key', () => {
 });
 
 describe('a key that is bound to a user', () => {
-  test.each(named)('can %s of its own user', async (name) => {
+  test.each(named)('can %s for its own user', async (name) => {
     const target = await newTarget();
     const answer = await perform(await keyOf(target), name, target);
     expect(answer.status).toBeWithin(200, 300);
@@ -139,7 +139,7 @@ describe('a key that is bound to a user', () => {
     expect(await contentsOf(bystander)).toEqual([bystander.text]);
   });
 
-  test.each(byUser)('cannot %s of another user: 403, and nothing changes', async (name) => {
+  test.each(byUser)('cannot %s for another user: 403, and nothing changes', async (name) => {
     const [own, other] = [await newTarget(), await newTarget()];
     const answer = await perform(await keyOf(own), name, other);
     expectError(answer, 403, 'forbidden');
@@ -160,7 +160,7 @@ describe('a key that is bound to a user', () => {
     expect(await contentsOf(other)).toEqual([other.text]);
   });
 
-  test.each(byId)('also gets a 404 for an invalid %s of another user', async (name) => {
+  test.each(byId)('gets a 404, not a 400, for an invalid %s of another user', async (name) => {
     const [own, other] = [await newTarget(), await newTarget()];
     const { method, path } = operations[name];
     const target = `${path.replace(':id', other.id)}?nonsense=1`;

@@ -32,7 +32,7 @@ test('a save returns 201 with Location and ETag, and its fields', async () => {
   expect(await getMemory(server, saved.id)).toEqual(memory);
 });
 
-test('the same source and externalId replace all fields but id and createdAt, with 200', async () => {
+test('the same source and externalId replace all but id and createdAt, with 200', async () => {
   const origin = { userId: newUser(), source: 'agent', externalId: 'diet' };
   const times = { occurredAt: '2026-05-08T00:00:00Z', expiresAt: '2096-05-08T00:00:00Z' };
   const first = await post({ ...origin, ...times, content: 'vegan', metadata: { a: 1 } });
@@ -68,19 +68,19 @@ test('another user, another source or no source creates another memory', async (
   expect(ids.size).toBe(4);
 });
 
-test('without an externalId, the same source identifies nothing', async () => {
+test('without an externalId, the same source does not identify a memory', async () => {
   const body = { userId: newUser(), content: 'x', source: 's' };
   expect([(await post(body)).status, (await post(body)).status]).toEqual([201, 201]);
 });
 
-test('the same pair creates a new memory after a delete', async () => {
+test('the same source and externalId create a new memory after a delete', async () => {
   const body = { userId: newUser(), content: 'x', source: 's', externalId: 'e' };
   const { id } = bodyOf<SavedMemory>(await post(body), 201);
   await ask(server, 'DELETE', `/v1/memories/${id}`);
   expect(bodyOf<SavedMemory>(await post(body), 201).id).not.toBe(id);
 });
 
-test('a save replaces an ingested record of the same name, and is complete immediately', async () => {
+test('a save replaces an ingested record with the same source and externalId', async () => {
   const origin = { userId: newUser(), source: 's', externalId: 'e' };
   const ingested = await server.client.ingest.document({ ...origin, data: { text: 'former' } });
   const saved = bodyOf<SavedMemory>(await post({ ...origin, content: 'now' }), 200);

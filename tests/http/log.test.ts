@@ -126,7 +126,7 @@ describe('a flood', () => {
     return written().map(({ status, suppressed = 0 }) => ({ status, suppressed }));
   }
 
-  test('of requests without a key is sampled: 401 and 429', async () => {
+  test('of requests without a key is sampled, both 401 and 429', async () => {
     const requests = 1_000;
     const first = await flood(requests, {});
     // The sampler logs 20 lines of each status immediately, and then two per second.

@@ -59,7 +59,7 @@ describe('the rate limit of a project', () => {
     expect(rateLimit(refused).left).toBe(left - 1);
   });
 
-  test('grants the announced number, then returns 429 on every route', async () => {
+  test('allows the announced number of requests, then returns 429 on every route', async () => {
     const headers = withKey(await server.createKey('flood'));
     const flood = await Promise.all(
       Array.from({ length: requests * 2 }, () => {

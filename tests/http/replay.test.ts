@@ -55,7 +55,7 @@ describe.each(restarts)('a replay %s', (_, between) => {
     expect(await getMemory(server, saved.id)).toMatchObject({ content: 'newest' });
   });
 
-  test('after a delete, of a response with the text, has the old status and no text', async () => {
+  test('of a save or an update, after a delete, has the old status but no text', async () => {
     const userId = newUser();
     const saved = await sendKeyed(server, saveOf(userId), userId);
     const { id } = bodyOf<SavedMemory>(saved, 201);
@@ -106,7 +106,7 @@ describe.each(restarts)('a replay %s', (_, between) => {
     expect(bodyOf<object>(again, 200)).toEqual({ id: memoryId, memoryId, deleted: true });
   });
 
-  test('after a delete, of another request with the same key, is still rejected', async () => {
+  test('of a used key with another request, after a delete, is rejected', async () => {
     const userId = newUser();
     const { id } = bodyOf<SavedMemory>(await sendKeyed(server, saveOf(userId), userId), 201);
     bodyOf(await ask(server, 'DELETE', `/v1/memories/${id}`), 204);

@@ -56,7 +56,7 @@ async function live(userId: string, client: number, script: Act[]): Promise<void
   for (const [id, text] of known) expect(await found(text)).toEqual([id]);
 }
 
-test('search agrees with every response, with four concurrent clients on one user', async () => {
+test('a search reflects every acknowledged write of four concurrent clients', async () => {
   let round = 0;
   const scripts = fc.tuple(acts, acts, acts, acts);
   await fc.assert(

@@ -38,7 +38,7 @@ function leftOf({ headers }: Response): number {
   return Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
 }
 
-test('all servers together grant the announced number of requests', async () => {
+test('all servers together allow the announced number of requests', async () => {
   const alone = await Promise.all(Array.from({ length: 10 }, () => ask(servers[0])));
   expect(alone.map(({ status }) => status)).toEqual(Array(10).fill(404));
   const rest = await Promise.all(
@@ -54,7 +54,7 @@ test('all servers together grant the announced number of requests', async () => 
   }
 });
 
-test('a server counts requests by itself while the database cannot', async () => {
+test('a server counts requests locally while the database is unreachable', async () => {
   const own = await newDatabase();
   const url = new URL(own.url);
   const proxy = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });

@@ -88,11 +88,11 @@ describe('the limit on metadata includes the descriptive fields', () => {
     return ask(server, 'POST', '/v1/ingest/document', { body });
   }
 
-  test('returns 202 if together they reach it', async () => {
+  test('returns 202 if all metadata is exactly at the limit', async () => {
     expect((await sendTitled(16_384)).status).toBe(202);
   });
 
-  test('returns 400 if together they exceed it', async () => {
+  test('returns 400 if all metadata is over the limit', async () => {
     expectInvalid(await sendTitled(16_385), 'metadata');
   });
 });

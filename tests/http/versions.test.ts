@@ -58,7 +58,7 @@ describe('If-Match', () => {
   });
 
   test.each(['"1"', '"3"', '"999999999999999"'])(
-    '%s is a 412 that changes nothing',
+    '%s returns 412 and changes nothing',
     async (tag) => {
       const id = await changed();
       const before = await getMemory(server, id);
@@ -83,7 +83,7 @@ describe('If-Match', () => {
     },
   );
 
-  test('for an unknown memory is a 404 with any value', async () => {
+  test('returns 404 for an unknown memory, with any value', async () => {
     for (const ifMatch of ['"1"', '*', 'x']) {
       expectError(await patch('mem_none', { content: 'x' }, ifMatch), 404, 'not_found');
       expectError(await remove('mem_none', ifMatch), 404, 'not_found');
@@ -108,7 +108,7 @@ describe('If-None-Match', () => {
   const get = (id: string, ifNoneMatch: string) =>
     ask(server, 'GET', `/v1/memories/${id}`, { headers: { 'if-none-match': ifNoneMatch } });
 
-  test.each(['"2"', 'W/"2"', '"1", "2"', '"x","2"', '*'])('%s is a 304', async (tag) => {
+  test.each(['"2"', 'W/"2"', '"1", "2"', '"x","2"', '*'])('%s returns 304', async (tag) => {
     const answer = await get(await changed(), tag);
     expect(answer).toMatchObject({ status: 304, text: '' });
     expect(answer.headers.get('etag')).toBe('"2"');
@@ -122,7 +122,7 @@ describe('If-None-Match', () => {
     expectError(await get(await changed(), tag), 400, 'invalid_request', 'If-None-Match');
   });
 
-  test('for an unknown memory is a 404', async () => {
+  test('returns 404 for an unknown memory', async () => {
     expectError(await get('mem_none', '*'), 404, 'not_found');
   });
 });
@@ -169,13 +169,13 @@ describe('50 clients that each add a key to the metadata of one memory', () => {
     return getMemory(server, id);
   }
 
-  test('lose none with If-Match', async () => {
+  test('lose no key with If-Match', async () => {
     const { metadata, version } = await addKeys(true);
     expect(Object.keys(metadata).sort()).toEqual(keys.toSorted());
     expect(version).toBe(51);
   });
 
-  test('lose some without', async () => {
+  test('lose keys without If-Match', async () => {
     expect(Object.keys((await addKeys(false)).metadata).length).toBeLessThan(50);
   });
 });

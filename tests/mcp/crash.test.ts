@@ -67,7 +67,7 @@ afterEach(async () => {
 });
 
 test.each(ways.filter(({ version }) => version === '2026-07-28'))(
-  'kill -9 before the response to a save neither loses nor duplicates it: $transport',
+  'kill -9 before the response to a save neither loses nor duplicates the memory: $transport',
   async (way) => {
     await startService();
     const url = await startProxy();

@@ -31,9 +31,9 @@ async function post(path: string, body: unknown, headers: Headers = {}, to = ser
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-describe('access', () => {
+describe('access to /mcp', () => {
   test.each([{ authorization: '' }, { authorization: 'Bearer mk_unknown_key_0123' }])(
-    'needs a key: %p',
+    'requires a valid key: %p',
     async (headers) => {
       for (const path of ['/mcp', '/mcp/users/u']) {
         const { status, headers: found, json } = await post(path, list, headers);
@@ -75,7 +75,7 @@ describe('access', () => {
   });
 });
 
-describe('Host and Origin', () => {
+describe('the headers Host and Origin', () => {
   const at = () => new URL(server.url).host;
 
   test.each([
@@ -97,12 +97,12 @@ describe('Host and Origin', () => {
     expect(await post('/mcp/users/u', list, { origin })).toMatchObject({ status });
   });
 
-  test('its own origin is allowed', async () => {
+  test('the origin of the server is allowed', async () => {
     const origin = `http://${at()}`;
     expect(await post('/mcp/users/u', list, { origin })).toMatchObject({ status: 200 });
   });
 
-  test('settings allow more of both', async () => {
+  test('settings allow additional hosts and origins', async () => {
     const env = { MEMORY_MCP_HOSTS: 'memory.example', MEMORY_CORS_ORIGINS: 'https://app.example' };
     const other = await startTestServer(env);
     const statusOf = async (headers: Headers) =>
@@ -121,7 +121,7 @@ describe('Host and Origin', () => {
 });
 
 describe('rejected requests', () => {
-  test.each(['GET', 'DELETE', 'PUT'])('%s', async (method) => {
+  test.each(['GET', 'DELETE', 'PUT'])('the method %s', async (method) => {
     const response = await send(server, method, '/mcp/users/u');
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST');
@@ -152,7 +152,7 @@ describe('rejected requests', () => {
     expect(json.error.code).toBe(-32601);
   });
 
-  test('a subscription, since the tools never change', async () => {
+  test('a subscription, because the tools never change', async () => {
     const version = '2026-07-28';
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': version,
@@ -167,8 +167,8 @@ describe('rejected requests', () => {
   });
 });
 
-describe('limits and logging apply as to every request', () => {
-  test('messages and the requests of tools count; a tool reports when to retry', async () => {
+describe('limits and logging apply to MCP messages', () => {
+  test('messages and tool requests use the rate limit; a tool reports when to retry', async () => {
     const limited = await startTestServer({ MEMORY_RATE_LIMIT: '4/60' });
     const search = call('search_memories', { query: 'x' });
     const first = await post('/mcp/users/u', search, {}, limited);
@@ -182,12 +182,12 @@ describe('limits and logging apply as to every request', () => {
     await limited.stop();
   });
 
-  test('a request of a tool has the id of the message', async () => {
+  test('the response has the request id of the message', async () => {
     const { headers } = await post('/mcp/users/u', list, { 'x-request-id': 'mine' });
     expect(headers.get('x-request-id')).toBe('mine');
   });
 
-  test('a tool receives a large response of the service in parts', async () => {
+  test('a tool can read a large response of the service', async () => {
     const text = 'word '.repeat(900_000);
     await server.client.ingest.document({ userId: 'large', data: { text } });
     const { json } = await post('/mcp/users/large', call('list_memories', {}));
@@ -223,11 +223,11 @@ test('a thread that does not respond is terminated and replaced', async () => {
 });
 
 test.each(['/mcp/', '/mcp/users', '/mcp/users/', '/mcp/users/a/b', '/mcp/other'])(
-  '404 for %s',
+  'an unknown path returns 404: %s',
   async (path) => expect(await post(path, list)).toMatchObject({ status: 404 }),
 );
 
-test('a user id in the path is validated as in any request', async () => {
+test('the user id in the path is validated', async () => {
   const tool = call('save_memory', { content: 'x' });
   const long = await post(`/mcp/users/${'u'.repeat(257)}`, tool);
   expect(long.json.result).toMatchObject({ isError: true });

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { send, startTestServer } from '../support/server.ts';
 
 /*
- * Starts a server, uses it without and then with MCP, and prints after each step how many modules
- * of the MCP library the HTTP thread and the other threads have loaded.
+ * Starts a server, sends requests without and then with MCP, and prints after each step how many
+ * modules of the MCP library the HTTP thread and the other threads have loaded.
  */
 
 const log = process.env.LOADED_LOG ?? '';

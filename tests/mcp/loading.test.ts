@@ -12,7 +12,7 @@ function run(command: string[], env: Record<string, string> = {}) {
   return Bun.spawnSync(command, { env: { ...process.env, HOME: '/nowhere', ...env } });
 }
 
-test('the server loads it on the first message, outside the HTTP thread', () => {
+test('the server loads the MCP library on the first message, outside the HTTP thread', () => {
   using folder = temporaryFolder();
   const script = join(import.meta.dir, 'loaded.ts');
   const { stdout } = run([process.execPath, script], { LOADED_LOG: folder.file('log') });
@@ -26,7 +26,7 @@ test.each([
   ['mcp --help', false],
   ['list --user u', false],
   ['mcp --user u', true],
-])('memory %s loads it: %p', (line, loads) => {
+])('memory %s loads the MCP library: %p', (line, loads) => {
   using folder = temporaryFolder();
   const [bun = '', main = ''] = program;
   const log = folder.file('log');

@@ -46,7 +46,7 @@ function start(line: string, messages: string[], env: Record<string, string> = {
   return { child, lines };
 }
 
-describe('it exits', () => {
+describe('memory mcp exits', () => {
   test.each([
     ['with its input', null],
     ['on SIGTERM', 'SIGTERM'],
@@ -69,7 +69,7 @@ describe('it exits', () => {
   });
 });
 
-describe('it starts', () => {
+describe('memory mcp starts', () => {
   test('while the service is unreachable, if the user is named', async () => {
     const call = { name: 'list_memories', arguments: {} };
     const list = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: call };
@@ -98,14 +98,14 @@ describe('it starts', () => {
     expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(why) });
   });
 
-  test('not with the address of another web server', async () => {
+  test('not if another web server responds at the address', async () => {
     using other = startFaultServer(html(404));
     const ran = await memory(['mcp', '--user', 'u'], { env: { MEMORY_BASE_URL: other.url } });
     const stderr = expect.stringContaining('The server at this address is not the memory service');
     expect(ran).toMatchObject({ code: 1, stdout: '', stderr });
   });
 
-  test('not for a user other than the one the key is bound to', async () => {
+  test('not if the key is bound to another user', async () => {
     const MEMORY_API_KEY = await server.createKey('default', { userId: 'ada' });
     const ran = await memory(['mcp', '--user', 'bob'], { env: { MEMORY_API_KEY } });
     expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining('another user') });
@@ -119,7 +119,7 @@ describe('it starts', () => {
   });
 });
 
-test('a tool reports an error of the service whose code it does not know', async () => {
+test('a tool reports an error of the service with an unknown code', async () => {
   const key = { project: 'default', keyName: 'k', userId: null, readOnly: false, expiresAt: null };
   using failing = startFaultServer(json(200, key), refusal(410, 'gone'));
   const call = { name: 'list_memories', arguments: {} };

@@ -56,7 +56,7 @@ test('invalid values are rejected before they are sent', async () => {
   expect(server.requests).toHaveLength(0);
 });
 
-test('a later rejection of onAttempt is ignored', async () => {
+test('a rejected promise of onAttempt is ignored', async () => {
   using server = startFaultServer(json(200, aMemory));
   const onAttempt = async () => {
     await Bun.sleep(1);

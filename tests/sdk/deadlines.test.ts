@@ -30,7 +30,7 @@ test('every attempt has the full timeoutMs', async () => {
   expect(found).toMatchObject({ id: 'mem_1' });
 });
 
-test('a signal aborted before the call sends nothing', async () => {
+test('a call with an aborted signal sends nothing', async () => {
   using server = startFaultServer(json(200, aMemory));
   const error = await failure(clientOf(server).get('mem_1', { signal: AbortSignal.abort() }));
   expect(error).toBeInstanceOf(AbortError);

@@ -20,7 +20,7 @@ const classes = {
 };
 
 for (const [code, { status }] of Object.entries(errorTable)) {
-  test(`${status} ${code} is one class, with all fields of the response`, async () => {
+  test(`${status} ${code} throws its error class with all fields of the response`, async () => {
     using server = startFaultServer(refusal(status, code, { 'Retry-After': '3' }));
     const error = await failure(clientOf(server, { maxRetries: 0 }).get('mem_1'));
     expect(error).toBeInstanceOf(classes[status]);
@@ -29,7 +29,7 @@ for (const [code, { status }] of Object.entries(errorTable)) {
     expect(error).toMatchObject({ attempts: 1, retryAfterMs: 3_000, details: [] });
   });
 
-  test(`${status} without a body is the same class`, async () => {
+  test(`${status} ${code} without a body throws the same error class`, async () => {
     using server = startFaultServer(text(status, ''));
     const error = await failure(clientOf(server, { maxRetries: 0 }).get('mem_1'));
     expect(error).toBeInstanceOf(classes[status]);
@@ -87,14 +87,14 @@ test('the API key does not appear in errors, events or the client itself', async
   expect(inspect(seen[0])).toContain('[redacted]');
 });
 
-test('an API key that cannot be a header is not quoted by the error', async () => {
+test('the error for an API key that is invalid in a header does not contain the key', async () => {
   const client = new sdk.MemoryClient({ apiKey: 'secret\nkey', baseUrl: 'http://127.0.0.1:1' });
   const error = await failure(client.get('mem_1'));
   expect(error).toBeInstanceOf(sdk.AuthenticationError);
   expect(inspect(error, { depth: 20 })).not.toContain('secret');
 });
 
-test('a failed call causes no unhandled rejection, however it was called', async () => {
+test('a failed call causes no unhandled rejection, in any form of the call', async () => {
   using server = startFaultServer(refusal(404, 'not_found'));
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);

@@ -11,7 +11,7 @@ const ok = {
   oldestPendingSeconds: null,
 };
 
-test('health() of a failing service returns immediately', async () => {
+test('health() returns the status of a failing service without retries', async () => {
   const failing = { ...ok, status: 'failing' as const, message: 'the database does not respond' };
   using server = startFaultServer(json(503, failing));
   const { data, response } = await clientOf(server).health().withResponse();

@@ -7,7 +7,7 @@ function page(ids: string[], nextCursor: string | null) {
   return json(200, { items: ids.map((id) => ({ ...aMemory, id })), nextCursor });
 }
 
-test('list() awaited is one page', async () => {
+test('awaiting list() returns one page', async () => {
   using server = startFaultServer(page(['mem_1'], 'c 1'));
   const query = { userId: 'u&1', limit: 1, order: 'asc' } as const;
   const { items, nextCursor } = await clientOf(server).list(query);
@@ -18,7 +18,7 @@ test('list() awaited is one page', async () => {
   ]);
 });
 
-test('list() iterated is every memory of every page', async () => {
+test('iterating list() yields every memory of every page', async () => {
   using server = startFaultServer(
     page(['mem_1', 'mem_2'], 'c1'),
     page([], 'c2'),
@@ -34,7 +34,7 @@ test('list() iterated is every memory of every page', async () => {
   ]);
 });
 
-test('list() iterated continues from a cursor and fetches pages on demand', async () => {
+test('iterating list() starts at the given cursor and fetches pages on demand', async () => {
   using server = startFaultServer(page(['mem_1', 'mem_2'], 'c2'));
   for await (const { id } of clientOf(server).list({ userId: 'u-1', cursor: 'c1' })) {
     expect(id).toBe('mem_1');
@@ -43,7 +43,7 @@ test('list() iterated continues from a cursor and fetches pages on demand', asyn
   expect(server.requests.map(({ path }) => path)).toEqual(['/v1/memories?userId=u-1&cursor=c1']);
 });
 
-test('list() iterated sends its filters with every page', async () => {
+test('iterating list() sends the filters with the request for every page', async () => {
   using server = startFaultServer(page(['mem_1'], 'c1'), page(['mem_2'], null));
   const query = { userId: 'u-1', type: 'event', metadata: { plan: 'pro' } } as const;
   const ids: string[] = [];
@@ -53,7 +53,7 @@ test('list() iterated sends its filters with every page', async () => {
   expect(server.requests.map(({ path }) => path)).toEqual([first, `${first}&cursor=c1`]);
 });
 
-test('export() awaited is one page, of a project or of a user', async () => {
+test('awaiting export() returns one page, of a project or of a user', async () => {
   using server = startFaultServer(page(['mem_1'], 'c1'));
   const { items, nextCursor } = await clientOf(server).export();
   expect([items.map(({ id }) => id), nextCursor]).toEqual([['mem_1'], 'c1']);
@@ -64,7 +64,7 @@ test('export() awaited is one page, of a project or of a user', async () => {
   ]);
 });
 
-test('export() iterated is every memory of every page', async () => {
+test('iterating export() yields every memory of every page', async () => {
   using server = startFaultServer(page(['mem_1'], 'c1'), page([], 'c2'), page(['mem_2'], null));
   const ids: string[] = [];
   for await (const { id } of clientOf(server).export()) ids.push(id);
@@ -76,7 +76,7 @@ test('export() iterated is every memory of every page', async () => {
   ]);
 });
 
-test('list() iterated throws if a page fails, after the memories before it', async () => {
+test('iterating list() throws if a page fails, after yielding the earlier memories', async () => {
   using server = startFaultServer(page(['mem_1'], 'c1'), refusal(404, 'not_found'));
   const ids: string[] = [];
   const walk = async () => {

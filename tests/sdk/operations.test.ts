@@ -46,7 +46,7 @@ const calls: Record<keyof typeof operations, [(client: Client) => Promise<unknow
 
 for (const [name, { method, path, success }] of Object.entries(operations)) {
   const [call, answer] = calls[name as keyof typeof operations];
-  test(`${name}() is ${method} ${path}, and returns the response`, async () => {
+  test(`${name}() sends ${method} ${path} and returns the response`, async () => {
     using server = startFaultServer(success === 204 ? text(204, '') : json(success, answer));
     expect(await call(clientOf(server))).toEqual(answer);
     const [request] = server.requests;
@@ -60,7 +60,7 @@ for (const [name, { method, path, success }] of Object.entries(operations)) {
   });
 }
 
-test('a request arrives unchanged, in any script', async () => {
+test('a request in any writing system arrives unchanged', async () => {
   using server = startFaultServer(json(201, saved));
   const request = { userId: 'ü/1', content: 'Grüezi 👋\n"x"', metadata: { a: [1, null] } };
   await clientOf(server).save(request);
@@ -70,7 +70,7 @@ test('a request arrives unchanged, in any script', async () => {
 const filters = { type: 'ticket', source: 'crm', externalId: 'a/1' } as const;
 const asQuery = '&type=ticket&source=crm&externalId=a%2F1';
 
-test('filters are query parameters, metadata as metadata[key]=value', async () => {
+test('filters are sent as query parameters, metadata as metadata[key]=value', async () => {
   using server = startFaultServer(json(200, { items: [], nextCursor: null }));
   const client = clientOf(server);
   const metadata = { plan: 'pro & more', seats: 5, open: false, 'a]b': '', ü: 1.5 };
@@ -90,7 +90,7 @@ test('filters are query parameters, metadata as metadata[key]=value', async () =
   ]);
 });
 
-test('the user of an erasure is sent unchanged, even if it is empty', async () => {
+test('deleteAll() sends the userId unchanged, even if it is empty', async () => {
   using server = startFaultServer(json(200, { deleted: 0 }));
   await clientOf(server).deleteAll({ userId: 'u&1' });
   await clientOf(server).deleteAll({ userId: '' });

@@ -46,7 +46,7 @@ test('an invalid Date is rejected before it is sent: as null it would clear the 
   expect(server.requests).toHaveLength(0);
 });
 
-test('a null cursor starts at the first page, for use in loops', async () => {
+test('a null cursor starts at the first page', async () => {
   using server = startFaultServer(json(200, { items: [], nextCursor: 'c' }), json(200, page));
   const client = clientOf(server);
   let cursor: string | null = null;
@@ -60,7 +60,7 @@ test('a null cursor starts at the first page, for use in loops', async () => {
   expect(paths).toEqual([list, `${list}&cursor=c`, '/v1/users', '/v1/export']);
 });
 
-test('a save reports by its status whether it replaced a memory', async () => {
+test('the response status of a save shows whether it replaced a memory', async () => {
   using server = startFaultServer(json(200, saved), json(201, saved));
   const client = clientOf(server);
   const request = { userId: 'u', content: 'x', externalId: 'e' };
@@ -72,7 +72,7 @@ test('a save reports by its status whether it replaced a memory', async () => {
   expect(statuses).toEqual([200, 201]);
 });
 
-test('an interface is accepted as metadata, and undefined omits a field', async () => {
+test('metadata may have an interface type, and undefined fields are omitted', async () => {
   interface Preferences {
     theme: string;
     sizes: number[];

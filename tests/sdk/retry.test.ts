@@ -42,7 +42,7 @@ for (const [fault, reply] of Object.entries(passing)) {
     expect(server.requests).toHaveLength(3);
   });
 
-  test(`save() gives up after two retries of ${fault}, with one key and body`, async () => {
+  test(`save() fails after two retries of ${fault}, all with the same key and body`, async () => {
     using server = startFaultServer(reply);
     const client = clientOf(server, { timeoutMs: 100 });
     const error = await failure(client.save({ userId: 'u-1', content: 'x' }));
@@ -85,7 +85,7 @@ for (const [answer, reply] of Object.entries(final)) {
   });
 }
 
-test('a refused connection is a ConnectionError after all attempts', async () => {
+test('a refused connection throws a ConnectionError after all attempts', async () => {
   const server = startFaultServer(silent());
   server[Symbol.dispose]();
   const error = await failure(clientOf(server).get('mem_1'));
@@ -105,7 +105,7 @@ test('maxRetries limits the retries; 0 turns them off', async () => {
   expect(server.requests).toHaveLength(6);
 });
 
-test('an error after retries is that of the last attempt', async () => {
+test('after all retries, the error of the last attempt is thrown', async () => {
   using server = startFaultServer(dropped(), refusal(429, 'rate_limited'), html(502));
   const error = await failure(clientOf(server).get('mem_1'));
   expect(error).toBeInstanceOf(ServerError);

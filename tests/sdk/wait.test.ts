@@ -26,7 +26,7 @@ test('waitUntilComplete() polls until processing ends and reports every status',
   );
 });
 
-test('waitUntilComplete() throws the reason of a failure', async () => {
+test('waitUntilComplete() throws an error with the reason if processing failed', async () => {
   using server = startFaultServer(state('failed', { errorMessage: 'no text in it' }));
   const error = await failure(clientOf(server).waitUntilComplete('mem_1'));
   expect(error).toBeInstanceOf(IngestFailedError);
@@ -34,7 +34,7 @@ test('waitUntilComplete() throws the reason of a failure', async () => {
   expect(error.message).toContain('no text in it');
 });
 
-test('waitUntilComplete() ends at its deadline with a message that nothing is lost', async () => {
+test('waitUntilComplete() throws at its deadline and says that processing continues', async () => {
   using server = startFaultServer(state('processing'));
   const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 150 }));
   expect(error).toBeInstanceOf(WaitTimeoutError);
@@ -42,13 +42,13 @@ test('waitUntilComplete() ends at its deadline with a message that nothing is lo
   expect(error.message).toContain('processing continues');
 });
 
-test('waitUntilComplete() ends at its deadline without a response', async () => {
+test('waitUntilComplete() throws at its deadline if the service does not respond', async () => {
   using server = startFaultServer(silent());
   const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 20 }));
   expect(error).toBeInstanceOf(WaitTimeoutError);
 });
 
-test('the error of a wait counts all requests, retries included', async () => {
+test('the error of a wait has the number of all requests, including retries', async () => {
   const [processing, failed] = [state('processing'), state('failed')];
   using late = startFaultServer(processing, dropped(), processing);
   const timedOut = await failure(clientOf(late).waitUntilComplete('mem_1', { timeoutMs: 350 }));
@@ -67,7 +67,7 @@ test('waitUntilComplete() does not wait past its deadline for a Retry-After', as
   expect(error).toBeInstanceOf(WaitTimeoutError);
 });
 
-test('waitUntilComplete() obeys the signal between two polls', async () => {
+test('waitUntilComplete() stops if the signal aborts between two polls', async () => {
   using server = startFaultServer(state('processing'));
   const controller = new AbortController();
   const onStatus = () => controller.abort('enough');
@@ -78,7 +78,7 @@ test('waitUntilComplete() obeys the signal between two polls', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test('waitUntilComplete() does not keep waiting on an unknown status', async () => {
+test('waitUntilComplete() throws on an unknown status', async () => {
   using server = startFaultServer(state('paused'));
   const error = await failure(clientOf(server).waitUntilComplete('mem_1'));
   expect(error).toBeInstanceOf(ServerError);
@@ -104,7 +104,7 @@ for (const [fault, reply] of Object.entries({
   'answers of 503': refusal(503, 'unavailable'),
   'answers of 429': refusal(429, 'rate_limited'),
 })) {
-  test(`waitUntilComplete() survives more ${fault} than a call retries`, async () => {
+  test(`waitUntilComplete() tolerates more ${fault} than one call retries`, async () => {
     const faults = Array.from({ length: 5 }, () => reply);
     using server = startFaultServer(state('processing'), ...faults, state('complete'));
     const seen: string[] = [];
@@ -125,7 +125,7 @@ test('waitUntilComplete() continues if the service is unavailable at first', asy
   expect(await clientOf(server).waitUntilComplete('mem_1')).toMatchObject({ status: 'complete' });
 });
 
-test('a wait that ends in errors has the last one as its cause', async () => {
+test('the error of a wait that timed out has the last error as its cause', async () => {
   using server = startFaultServer(state('processing'), refusal(503, 'unavailable'));
   const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 400 }));
   expect(error).toBeInstanceOf(WaitTimeoutError);
@@ -136,7 +136,7 @@ test('a wait that ends in errors has the last one as its cause', async () => {
   expect(held).toMatchObject({ code: 'wait_timeout', cause: { retryAfterMs: 50_000 } });
 });
 
-test('between two polls a wait obeys the last Retry-After', async () => {
+test('a wait does not poll again before the Retry-After of the last response', async () => {
   const later = refusal(429, 'rate_limited', { 'Retry-After': '1' });
   using server = startFaultServer(later, state('complete'));
   const startedAt = performance.now();
@@ -151,7 +151,7 @@ test('waitUntilComplete() fails immediately if the service was never reachable',
   expect(server.requests).toHaveLength(3);
 });
 
-test('a permanent error ends a wait, also after transient ones', async () => {
+test('a permanent error ends a wait, even after transient errors', async () => {
   const busy = refusal(503, 'unavailable');
   using server = startFaultServer(busy, busy, busy, refusal(404, 'not_found'));
   const error = await failure(clientOf(server).waitUntilComplete('mem_1'));
@@ -159,7 +159,7 @@ test('a permanent error ends a wait, also after transient ones', async () => {
   expect(error.attempts).toBe(4);
 });
 
-test('the response of a wait counts its requests', async () => {
+test('the response of a wait has the number of all requests', async () => {
   const busy = refusal(503, 'unavailable');
   using server = startFaultServer(
     state('processing'),
@@ -185,7 +185,7 @@ test('a wait awaits onStatus and ends if it rejects', async () => {
   expect(seen).toEqual(['processing', 'processing']);
 });
 
-test('an aborted wait counts its requests', async () => {
+test('the error of an aborted wait has the number of all requests', async () => {
   using server = startFaultServer(state('processing'), dropped(), state('processing'));
   const controller = new AbortController();
   let looks = 0;

@@ -8,7 +8,7 @@ import {
 import { aMemory, json, refusal, startFaultServer } from '../support/fault-server.ts';
 import { clientOf, failure } from './client-of.ts';
 
-test('the delays double and stay below their backoff', async () => {
+test('the backoff doubles, with random jitter that only shortens it', async () => {
   using server = startFaultServer(refusal(503, 'unavailable'));
   const waits: number[] = [];
   const onAttempt = ({ retryInMs }: AttemptEvent) => {
@@ -22,7 +22,7 @@ test('the delays double and stay below their backoff', async () => {
   }
 });
 
-test('no backoff is longer than 8 s', async () => {
+test('the backoff is at most 8 s', async () => {
   using server = startFaultServer(refusal(503, 'unavailable'));
   const { waitMs } = await firstWait(server, { retryDelayMs: 1_000_000 });
   expect(waitMs).toBeGreaterThanOrEqual(6_000);
@@ -53,7 +53,7 @@ test('an invalid or past Retry-After does not change the backoff', async () => {
   }
 });
 
-test('a Retry-After of over 60 s is an immediate error', async () => {
+test('a Retry-After of over 60 s fails the call immediately', async () => {
   for (const value of ['61', asDate(120_000)]) {
     using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': value }));
     const error = await failure(clientOf(server).get('mem_1'));

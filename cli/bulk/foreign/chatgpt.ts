@@ -6,9 +6,9 @@ type Message = { role: string; content: string | object[]; timestamp?: number };
 const messagesInRecord = 1_000;
 
 /**
- * Converts a conversation in ChatGPT's conversations.json into records: one, or several if it
- * exceeds the length limit of a record. The messages form a tree; `current_node` is the end of the
- * branch that the user sees.
+ * Converts a conversation in ChatGPT's conversations.json into one record, or into several if the
+ * conversation exceeds the maximum number of messages. The messages form a tree; `current_node` is
+ * the end of the branch that the user sees.
  */
 export function* recordsOf(
   conversation: Fields,
@@ -51,7 +51,7 @@ function branchOf({ mapping, current_node: end }: Fields, losses: Losses): Field
   return branch;
 }
 
-/** Keeps the text of a message. Parts without text are replaced by their type. */
+/** Converts a message. Returns an empty list for hidden, system, tool and empty messages. */
 function messageOf(message: Fields, losses: Losses): Message[] {
   const content = fieldsOf(message.content);
   const parts = Array.isArray(content.parts) ? content.parts : [];

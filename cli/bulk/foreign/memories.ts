@@ -15,14 +15,14 @@ const aliases = {
   createdAt: ['createdAt', 'created_at'],
   updatedAt: ['updatedAt', 'updated_at'],
 };
-/** Fields of mem0 that become metadata keys, so that they can be used in filters. */
+/** Fields of mem0 that become metadata keys, because filters can use metadata. */
 const labels = ['categories', 'agent_id', 'app_id', 'run_id', 'actor_id', 'role'];
 const carried = new Set([...Object.values(aliases).flat(), ...labels]);
 
 /**
- * Converts memories of other services. The id is derived from the memory's original identity, so
- * that a second import skips the memory. Returns null for an expired memory. The service validates
- * the rest.
+ * Creates a converter for memories of other services. The id is derived from the memory's original
+ * identity, so a second import skips the memory. The converter returns null for an expired memory.
+ * The service validates all other values.
  */
 export function memoryConverter({ source, userId, nowMs, losses }: Options) {
   const seen = new Map<string, number>();
@@ -90,7 +90,7 @@ function timeOf(value: unknown): string | null {
     typeof value === 'number'
       ? value * (Math.abs(value) < 1e11 ? 1_000 : 1)
       : Date.parse(`${value}${hasZone ? '' : 'Z'}`);
-  // An invalid time is passed on, so that the service reports the error.
+  // Passes an invalid time through, so the service reports the error.
   return Number.isNaN(ms) || Math.abs(ms) > 8.64e15 ? String(value) : new Date(ms).toISOString();
 }
 

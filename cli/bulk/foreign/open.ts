@@ -10,14 +10,14 @@ export type ForeignFormat = 'mem0' | 'chatgpt' | 'jsonl';
 
 type Foreign = { term: Terminal; path: string; userId: string | undefined; losses: Losses };
 
-/** Converts an export of another service to lines. `losses` is updated while they are read. */
+/** Converts an export of another service to lines. Reading the lines updates `losses`. */
 export async function openForeign(format: ForeignFormat, from: Foreign): Promise<BatchInput> {
   if (format === 'jsonl') return { lines: convertedLines(from), unit: 'line' };
   const parsed = await parseJson(await readText(from.term, from.path), from.path);
   return items(format === 'mem0' ? mem0Items(parsed, from) : chatgptItems(parsed, from));
 }
 
-/** Passes lines that are not JSON objects on unchanged, so that they are reported by number. */
+/** Converts each JSON object. Passes other lines through, so the report has their numbers. */
 async function* convertedLines({ term, path, ...options }: Foreign): AsyncGenerator<Line> {
   const convert = memoryConverter({ ...options, source: 'import', nowMs: term.now() });
   for await (const line of readLines(readUtf8(term, path))) {
