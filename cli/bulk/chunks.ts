@@ -19,10 +19,10 @@ type ChunkOptions = {
  */
 const linesInChunk = 500;
 /**
- * Well below the body limit of 5 MiB, because serializing a record again can make it slightly
- * longer.
+ * Well below 1 MiB, the default body limit of nginx. A chunk that is split after a 413 has other
+ * keys than one that is sent whole, so a resumed run would duplicate it if the limit has changed.
  */
-const bytesInChunk = 4 * 1024 * 1024;
+const bytesInChunk = 900_000;
 
 /**
  * Groups lines by position: a new chunk starts every `linesInChunk` lines, so a change in one part

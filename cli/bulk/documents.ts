@@ -85,7 +85,10 @@ async function ingestMany(
   const awaited: string[] = [];
   async function ingest(found: Found) {
     const request = await requestOf(found);
-    const sent = await send(() => sendDocument(client, request, keyAt(call, found)));
+    const keyed = keyAt(call, found);
+    // One key for all attempts, because an attempt without a response may have been executed.
+    const own = request.externalId === undefined ? { idempotencyKey: crypto.randomUUID() } : {};
+    const sent = await send(() => sendDocument(client, request, { ...own, ...keyed }));
     const { memoryId } = sent.accepted;
     if (call.idempotencyKey !== undefined) {
       await send(() => rejectDeletedIngest(term, client, memoryId));

@@ -53,7 +53,9 @@ export async function chunkSender<Answer extends BulkAnswer>(
   const send = await retryWhileBusy(term);
   async function sendPart({ entries, key }: Chunk): Promise<Sent> {
     const items = entries.map(({ item }) => item);
-    const call = { idempotencyKey: key, signal: term.interrupted, timeoutMs: chunkTimeoutMs };
+    // One key for all attempts, because an attempt without a response may have been executed.
+    const idempotencyKey = key ?? crypto.randomUUID();
+    const call = { idempotencyKey, signal: term.interrupted, timeoutMs: chunkTimeoutMs };
     const { data, response } = await send(() => post(items, call).withResponse());
     const bad = data.failed.flatMap(({ index, error, message }) =>
       entries.slice(index, index + 1).map(({ line, text }) => ({ line, error, message, text })),
@@ -63,7 +65,10 @@ export async function chunkSender<Answer extends BulkAnswer>(
   async function onError(part: Chunk, error: unknown): Promise<Sent> {
     const isTooLarge = error instanceof PayloadTooLargeError;
     if (!isTooLarge && !(error instanceof InvalidRequestError)) throw error;
-    if (isTooLarge && part.entries.length > 1) return sendParts(halves(part));
+    // A body is also invalid if its JSON has too many values or levels. Other errors, such as a
+    // reused key, concern every part.
+    const mayFit = isTooLarge || error.code === 'invalid_request';
+    if (mayFit && part.entries.length > 1) return sendParts(halves(part));
     const why = { error: isTooLarge ? 'payload_too_large' : error.code, message: messageOf(error) };
     return { done: 0, bad: part.entries.map(({ line, text }) => ({ line, ...why, text })) };
   }

@@ -10,7 +10,7 @@ import {
   ProfileData,
   TicketData,
 } from './record-data.ts';
-import { Metadata, PointInTime, Text } from './text.ts';
+import { Metadata, OptionalTime, Text } from './text.ts';
 import type { TimelineEntry } from './timeline.ts';
 
 /*
@@ -32,13 +32,13 @@ const ExternalId = Text({
     'Its id in that system. Ingesting the same pair again replaces the memory of that user.',
 });
 const OccurredAt = Type.Unsafe<string>({
-  ...PointInTime,
+  ...OptionalTime,
   description:
     'When the event in the record happened: RFC 3339, or a date alone, which means ' +
     'midnight UTC. The default is the latest timestamp of the comments or messages.',
 });
 const ExpiresAt = Type.Unsafe<string>({
-  ...PointInTime,
+  ...OptionalTime,
   description: 'When the memory expires: an RFC 3339 time, or a date, which means midnight UTC.',
 });
 const recordFields = {

@@ -51,7 +51,7 @@ export function OpenEnum<const T extends string>(values: readonly T[], descripti
 const firstMs = Date.parse('0000-01-01T00:00:00.000Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** A `PointInTime`, or whole milliseconds since 1970. */
+/** A `PointInTime`, whole milliseconds since 1970, or an empty string, which counts as omitted. */
 export const Timestamp = Type.Unsafe<string | number>({
   [Kind]: 'Timestamp',
   title: 'Timestamp',
@@ -59,7 +59,9 @@ export const Timestamp = Type.Unsafe<string | number>({
     { type: 'string', format: 'date-time' },
     { type: 'integer', minimum: firstMs, maximum: lastMs },
   ],
-  description: 'RFC 3339, a date alone (midnight UTC), or an integer of milliseconds since 1970.',
+  description:
+    'RFC 3339, a date alone (midnight UTC), or an integer of milliseconds since 1970. An empty ' +
+    'string counts as omitted.',
   examples: ['2026-11-19T08:30:00Z'],
 });
 
@@ -79,6 +81,9 @@ export const PointInTime = Type.Unsafe<string>({
   description: 'RFC 3339. A date alone (`2026-05-08`) is accepted too and means midnight UTC.',
   examples: ['2026-05-08T13:56:07Z'],
 });
+
+/** A `PointInTime`, or an empty string, which counts as omitted. */
+export const OptionalTime = Type.Unsafe<string>({ ...PointInTime, [Kind]: 'OptionalTime' });
 
 export type JsonValue =
   | string
@@ -118,6 +123,7 @@ export function textProblem(
 }
 
 export function timestampProblem(value: unknown): string | null {
+  if (value === '') return null;
   const isMs = typeof value === 'number' && Number.isInteger(value) && isRepresentable(value);
   if (isMs || pointInTimeProblem(value) === null) return null;
   return 'must be an RFC 3339 time, a date (YYYY-MM-DD) or whole milliseconds since 1970';
@@ -128,6 +134,10 @@ export function instantProblem(value: unknown): string | null {
   // An offset can move the year beyond four digits, and such a time could not be returned.
   const named = !Number.isNaN(at) && /^\d{4}-/.test(new Date(at).toISOString());
   return named ? null : 'must be an RFC 3339 time';
+}
+
+export function optionalTimeProblem(value: unknown): string | null {
+  return value === '' ? null : pointInTimeProblem(value);
 }
 
 export function pointInTimeProblem(value: unknown): string | null {
@@ -236,5 +246,6 @@ TypeRegistry.Set<TSchema & { maxLength?: number }>(
 );
 TypeRegistry.Set('Timestamp', (_, value) => timestampProblem(value) === null);
 TypeRegistry.Set('Instant', (_, value) => instantProblem(value) === null);
+TypeRegistry.Set('OptionalTime', (_, value) => optionalTimeProblem(value) === null);
 TypeRegistry.Set('PointInTime', (_, value) => pointInTimeProblem(value) === null);
 TypeRegistry.Set('Metadata', (_, value) => metadataProblem(value) === null);

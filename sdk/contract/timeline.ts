@@ -111,7 +111,8 @@ function callText(call: ToolCall): string {
   return `[tool call: ${called?.name ?? custom?.name ?? name ?? 'unknown'}]`;
 }
 
-/** Converts a valid timestamp to milliseconds since 1970. */
-export function timestampMs(timestamp: string | number): number {
+/** Converts a valid timestamp to milliseconds since 1970, or to null if it is omitted. */
+export function timestampMs(timestamp: string | number | undefined): number | null {
+  if (timestamp === undefined || timestamp === '') return null;
   return typeof timestamp === 'number' ? timestamp : pointInTimeMs(timestamp);
 }

@@ -18,6 +18,7 @@ import { firstItemErrors } from './list.ts';
 import {
   instantProblem,
   metadataProblem,
+  optionalTimeProblem,
   pointInTimeProblem,
   textProblem,
   timestampProblem,
@@ -210,6 +211,7 @@ const problems: Record<string, (value: unknown, schema: TSchema) => string | nul
   Timestamp: timestampProblem,
   Instant: instantProblem,
   PointInTime: pointInTimeProblem,
+  OptionalTime: optionalTimeProblem,
   Metadata: metadataProblem,
   List: () => 'must be an array',
 };

@@ -76,6 +76,9 @@ const largeBytes = 64 * 1024;
  */
 const discardedLimits = 4;
 
+/** How long a large body may take to arrive, because others wait for its memory meanwhile. */
+const maxReadMs = 120_000;
+
 /** Returns null if the body is chunked. */
 function declaredBytes(headers: Headers): number | null {
   const declared = headers.get('content-length');
@@ -123,28 +126,41 @@ async function readBytes(
 
 async function readCounted(
   body: ReadableStream<Uint8Array> | null,
-  { maxBytes, scan }: Reading,
+  { declared, maxBytes, scan }: Reading,
   admit: () => Promise<void>,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
+  let admittedAt = Number.POSITIVE_INFINITY;
   for await (const chunk of body ?? []) {
     const wasLarge = bytes > largeBytes;
     bytes += chunk.length;
     if (bytes > maxBytes * discardedLimits) break;
-    if (bytes > maxBytes) {
+    if (performance.now() - admittedAt > maxReadMs) throw tooSlow();
+    // A body that will be rejected takes no memory, so it needs no admission.
+    if (bytes > maxBytes || (declared ?? 0) > maxBytes) {
       chunks.length = 0;
       continue;
     }
     chunks.push(chunk);
     // Admission depends on the bytes received: a client that only declares a large body must not
     // reserve memory.
-    if (bytes > largeBytes && !wasLarge) await admit();
+    if (bytes > largeBytes && !wasLarge) {
+      await admit();
+      admittedAt = performance.now();
+    }
     scan.push(chunk);
     if (bytes > largeBytes) await yieldToEventLoop();
   }
   if (bytes > maxBytes) throw tooLarge(maxBytes);
   return Buffer.concat(chunks);
+}
+
+function tooSlow(): ServiceError {
+  const seconds = maxReadMs / 1_000;
+  return invalidBody(
+    `the request body did not arrive within ${seconds} seconds; send a smaller body`,
+  );
 }
 
 function tooLarge(maxBytes: number): ServiceError {

@@ -1,3 +1,4 @@
+import { unknownPosition } from '../storage/refusals.ts';
 import { badRequest } from './parse.ts';
 
 /**
@@ -13,9 +14,8 @@ export function writeCursor(position: string, list: readonly string[]): string {
 /** Throws `invalid_request` if the cursor is malformed or was issued for another list. */
 export function readCursor(cursor: string, list: readonly string[]): string {
   const [position, found] = decode(cursor);
-  if (typeof position !== 'string') {
-    throw badRequest('cursor', 'was not issued by this service; start again without a cursor');
-  }
+  // No position contains NUL, which PostgreSQL rejects.
+  if (typeof position !== 'string' || position.includes('\0')) throw unknownPosition();
   if (found !== hash(list)) {
     const message =
       'was issued for a different user, order or filter; start again without a cursor';

@@ -15,8 +15,8 @@ export function renderRecord(record: IngestRecord, id: string): NewMemory {
     // An empty string is treated as omitted.
     source: record.source || null,
     externalId: record.externalId || null,
-    occurredAt: occurredAt === undefined ? latestMs(record) : pointInTimeMs(occurredAt),
-    expiresAt: expiresAt === undefined ? null : pointInTimeMs(expiresAt),
+    occurredAt: occurredAt ? pointInTimeMs(occurredAt) : latestMs(record),
+    expiresAt: expiresAt ? pointInTimeMs(expiresAt) : null,
   };
 }
 
@@ -57,16 +57,18 @@ function timeline(entries: TimelineEntry[]): string {
 
 /** Formats the time of an entry in UTC. The time is part of the content and can be searched. */
 function stamp({ timestamp }: TimelineEntry): string {
-  if (timestamp === undefined) return '';
-  return `[${new Date(timestampMs(timestamp)).toISOString().replace('.000Z', 'Z')}] `;
+  const ms = timestampMs(timestamp);
+  if (ms === null) return '';
+  return `[${new Date(ms).toISOString().replace('.000Z', 'Z')}] `;
 }
 
 /** Returns the latest timestamp of the entries with text, or null. */
 function latestMs(record: IngestRecord): number | null {
   let latest: number | null = null;
   for (const entry of timelineOf(record)) {
-    if (entry.timestamp === undefined || entryText(entry) === '') continue;
-    latest = Math.max(latest ?? Number.NEGATIVE_INFINITY, timestampMs(entry.timestamp));
+    const ms = timestampMs(entry.timestamp);
+    if (ms === null || entryText(entry) === '') continue;
+    latest = Math.max(latest ?? Number.NEGATIVE_INFINITY, ms);
   }
   return latest;
 }

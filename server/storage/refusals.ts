@@ -37,6 +37,14 @@ export function queueFull(): ServiceError {
   );
 }
 
+/** The error of a cursor that was forged or issued for another database. */
+export function unknownPosition(): ServiceError {
+  const message = 'was not issued by this service; start again without a cursor';
+  return new ServiceError('invalid_request', `cursor ${message}`, {
+    details: [{ field: 'cursor', message }],
+  });
+}
+
 /** `fitting` is the number of results whose texts fit into one response. */
 export function tooMuchText(fitting: number): ServiceError {
   const message = `must be at most ${fitting}: more results would exceed the maximum response size`;

@@ -158,7 +158,7 @@ describe('memory ingest batch', () => {
 
   test('a change in one request does not affect the next, even if it is split', async () => {
     const names = Array.from({ length: 1_000 }, (_, index) => `e${index}`);
-    const large = 'x'.repeat(2_500_000);
+    const large = 'x'.repeat(600_000);
     const sent = (changed: number) => ({
       stdin: names.map((name, at) => event('split', at < changed ? large : name)).join('\n'),
     });
@@ -210,6 +210,18 @@ test('chunks are halved until they fit into a smaller body limit', async () => {
     stdout: summary(0, 99, 1),
   });
   await small.stop();
+});
+
+test('chunks are halved if their JSON has too many values, and one line too deep fails alone', async () => {
+  const values = Array(500).fill(1);
+  const dense = (name: string) => event('dense', name, { metadata: { values } });
+  const deep = event('dense', 'deep').replace('"deep"', `${'['.repeat(33)}${']'.repeat(33)}`);
+  const names = Array.from({ length: 450 }, (_, index) => `e${index}`);
+  const stdin = [...names.map(dense), deep].join('\n');
+  const { stdout, stderr } = await memory([...batch, '-'], { stdin });
+  expect(stdout).toBe(summary(450, 0, 1));
+  expect(stderr).toContain('line 451: the JSON must be at most 32 levels deep');
+  expect(await countOf('dense')).toBe(450);
 });
 
 test('a rejected key ends the run with exit 4 and a hint on how to resume', async () => {

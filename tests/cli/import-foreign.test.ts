@@ -223,3 +223,18 @@ test('--user without --from is rejected', async () => {
   expect(code).toBe(2);
   expect(stderr).toContain('--user requires --from');
 });
+
+test('a numeric id that JSON.parse would round is reported, and null is an invalid line', async () => {
+  const userId = newUser();
+  const lines = [
+    `{"id":9007199254740993,"text":"a","userId":"${userId}"}`,
+    `{"id":9007199254740992,"text":"b","userId":"${userId}"}`,
+    `{"id":9007199254740991,"text":"c","userId":"${userId}"}`,
+    'null',
+  ];
+  const { stdout, stderr } = await importFrom('jsonl', lines.join('\n'));
+  expect(stdout).toBe(summary(1, 0, 3));
+  expect(stderr).toContain('line 1: externalId: must be a string');
+  expect(stderr).toContain('line 4: ');
+  expect((await all(userId)).map(({ externalId }) => externalId)).toEqual(['9007199254740991']);
+});

@@ -66,3 +66,20 @@ test('ingest batch reports a wait once, even if several requests wait', async ()
   const { stderr } = await running;
   expect(stderr.match(/It is rate_limited; retrying in 3 s\./g)).toHaveLength(1);
 });
+
+test.each([
+  [
+    'a batch with external ids',
+    ['ingest', 'batch', '-'],
+    '{"type":"event","userId":"u","externalId":"e","data":{"name":"x"}}',
+  ],
+  ['an import', ['import', '-'], JSON.stringify(aMemory)],
+])('all attempts of %s have the same idempotency key', async (_, argv, stdin) => {
+  const later = refusal(429, 'rate_limited', { 'Retry-After': '0' });
+  using server = startFaultServer(later, later, later, later, refusal(400, 'invalid_request'));
+  await memory(argv, { ...around(server.url), stdin });
+  const keys = server.requests.map(({ headers }) => headers.get('idempotency-key'));
+  expect(keys.length).toBeGreaterThan(4);
+  expect(keys[0]).toMatch(/./);
+  expect(new Set(keys).size).toBe(1);
+});

@@ -208,6 +208,15 @@ test('the latest timestamp of a timeline is occurredAt', async () => {
   expect((await getMemory(server, memoryId)).occurredAt).toBe('2026-05-09T00:00:00.000Z');
 });
 
+test('empty times are treated as absent', async () => {
+  const comments = [{ content: 'x', timestamp: '' }];
+  const times = { occurredAt: '', expiresAt: '' };
+  const body = { userId: newUser(), ...times, data: { subject: 'S', comments } };
+  const { memoryId } = await ingest(server, '/v1/ingest/support', body);
+  const memory = await getMemory(server, memoryId);
+  expect(memory).toMatchObject({ occurredAt: null, expiresAt: null, content: 'S\n\nunknown: x' });
+});
+
 test('empty optional texts are treated as absent', async () => {
   const data = { ...ticket, description: '', status: '', priority: '' };
   const body = { userId: newUser(), source: '', externalId: '', data };

@@ -21,9 +21,9 @@ afterAll(() => server.stop());
 const path = '/v1/ingest/document';
 
 /** Starts a request that declares a large body, and sends part of the body. */
-function stall(sentBytes: number): Promise<Socket> {
+function stall(sentBytes: number, declaredBytes = bodyBytes): Promise<Socket> {
   const { hostname, port } = new URL(server.url);
-  const lines = ['Content-Type: application/json', `Content-Length: ${bodyBytes}`];
+  const lines = ['Content-Type: application/json', `Content-Length: ${declaredBytes}`];
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname, () => {
       const begin = head(server, 'POST', path, ...lines) + ' '.repeat(sentBytes);
@@ -69,3 +69,12 @@ test('clients that declare large bodies but send little do not block others', as
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
   for (const socket of stalled) socket.destroy();
 });
+
+test('a body that will be rejected as too large does not block others', async () => {
+  const stalled = await Promise.all([1, 2].map(() => stall(90_000, 3 * bodyBytes)));
+  await Bun.sleep(50);
+  const other = await server.createKey('not-blocked');
+  const answers = await Promise.all([post(server.key, bodyBytes), post(other, bodyBytes)]);
+  expect(answers.map(({ status }) => status)).toEqual([202, 202]);
+  for (const socket of stalled) socket.destroy();
+}, 10_000);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { Filter } from '../../server/storage/storage.ts';
+import { rejectionOf } from '../support/thrown.ts';
 import { imported, memory, type OpenStorage, type Project, record, walk } from './fixtures.ts';
 import { withStorage } from './suite.ts';
 
@@ -50,6 +51,17 @@ function keys({ metadata = [] }: Partial<Filter>): Filter['metadata'] {
 }
 
 /** Tests lists, filters, users and statuses. */
+const foreignPositions = [
+  '',
+  'x',
+  'x mem_1',
+  '1 x',
+  '12 mem_1 ',
+  '99999999999999999999 mem_1',
+  '.',
+  'x.mem_1',
+];
+
 export function testReads(name: string, open: OpenStorage): void {
   describe(`${name}: lists`, () => {
     let project: Project;
@@ -75,6 +87,12 @@ export function testReads(name: string, open: OpenStorage): void {
           expect(pages).toHaveLength(Math.ceil(times.length / limit));
         }
       }
+    });
+
+    test.each(foreignPositions)('and exports reject the position %j', async (after) => {
+      const invalid = { code: 'invalid_request', details: [{ field: 'cursor' }] };
+      expect(await rejectionOf(project.page('u', { after }))).toMatchObject(invalid);
+      expect(await rejectionOf(project.exportPage({ after }))).toMatchObject(invalid);
     });
 
     test('of a user without memories are empty', async () => {

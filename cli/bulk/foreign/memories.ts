@@ -48,7 +48,7 @@ export function memoryConverter({ source, userId, nowMs, losses }: Options) {
     }
     const user = userId ?? given.userId;
     const origin = given.source ?? source;
-    const externalId = given.externalId == null ? null : String(given.externalId);
+    const externalId = externalIdOf(given.externalId);
     const createdAt = timeOf(given.createdAt) ?? new Date(nowMs).toISOString();
     return {
       id: idOf([origin, user, externalId ?? given.content], externalId !== null),
@@ -65,6 +65,16 @@ export function memoryConverter({ source, userId, nowMs, losses }: Options) {
       updatedAt: timeOf(given.updatedAt) ?? createdAt,
     };
   };
+}
+
+/**
+ * Passes a number that JSON.parse has rounded on, so that the service reports it. As text, it would
+ * be the id of another memory.
+ */
+function externalIdOf(value: unknown): unknown {
+  if (value == null) return null;
+  const isRounded = typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+  return isRounded ? value : String(value);
 }
 
 function valuesOf(item: Item): { [field in keyof typeof aliases]?: unknown } {

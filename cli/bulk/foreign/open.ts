@@ -22,7 +22,7 @@ async function* convertedLines({ term, path, ...options }: Foreign): AsyncGenera
   const convert = memoryConverter({ ...options, source: 'import', nowMs: term.now() });
   for await (const line of readLines(readUtf8(term, path))) {
     const item = parsedLine(line);
-    const memory = isObject(item) ? convert(item) : item;
+    const memory = isObject(item) ? convert(item) : undefined;
     if (memory === undefined) yield line;
     else if (memory !== null) yield { ...line, bytes: Buffer.from(JSON.stringify(memory)) };
   }

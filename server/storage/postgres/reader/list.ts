@@ -1,6 +1,6 @@
 import { bucketOf } from '../../../bucket.ts';
 import { isUnfiltered, matches, necessaryTexts, noFilter } from '../../../memory/filter.ts';
-import { takePage } from '../../../memory/page.ts';
+import { listPosition, parseListPosition, parsePosition, takePage } from '../../../memory/page.ts';
 import { reportProgress } from '../../../threads/serve.ts';
 import type { Page, Storage, StoredMemory } from '../../storage.ts';
 import { memoryColumns, memoryTime, notExpired, withTask } from '../row.ts';
@@ -78,10 +78,6 @@ async function gather(
   }
 }
 
-function listPosition({ createdAt, id }: StoredMemory): string {
-  return `${createdAt} ${id}`;
-}
-
 function exportPosition({ bucket, id }: Row): string {
   return `${bucket}.${id}`;
 }
@@ -124,7 +120,7 @@ function listText(direction: 'ASC' | 'DESC', beyond: string): string {
 
 function listStatement(read: ListRead, batch: number): Statement {
   const { projectId, userId, now, filter, order, after } = read;
-  const [time, id] = after === null ? [beforeAll[order], ''] : splitAt(after, ' ');
+  const [time, id] = after === null ? [beforeAll[order], ''] : parseListPosition(after);
   return statement(
     listTexts[order],
     projectId,
@@ -162,11 +158,7 @@ const exportText = `SELECT m.bucket, s.octets::float8 AS octets, s.total::float8
   WHERE s.${isShort} ORDER BY m.bucket, m.id`;
 
 function exportStatement({ projectId, now, after }: ExportRead, batch: number): Statement {
-  const [bucket, id] = after === null ? [-1, ''] : splitAt(after, '.');
+  const [bucket = 0, id = ''] =
+    after === null ? [-1, ''] : parsePosition(after, /^(\d{1,4})\.(mem_[\w-]+)$/);
   return statement(exportText, projectId, bucket, id, now, batch);
-}
-
-function splitAt(position: string, mark: string): [string, string] {
-  const index = position.indexOf(mark);
-  return [position.slice(0, index), position.slice(index + 1)];
 }

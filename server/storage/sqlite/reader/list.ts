@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite';
 import { matches, necessaryTexts } from '../../../memory/filter.ts';
-import { takePage } from '../../../memory/page.ts';
+import { listPosition, parseListPosition, parsePosition, takePage } from '../../../memory/page.ts';
 import { reportProgress } from '../../../threads/serve.ts';
 import type { Filter, Page, Storage, StoredMemory } from '../../storage.ts';
 import { memoriesWithTasks, memoryColumns, memoryTime, notExpired } from '../row.ts';
@@ -52,7 +52,8 @@ export function createPageReads(db: Database): PageReads {
       }
       const sql = `SELECT ${memoryColumns} FROM ${memoriesWithTasks}
         WHERE m.project_id = +? AND m.id > +? AND ${notExpired} ORDER BY m.id`;
-      const rows = prepare<StoredMemory>(sql).iterate(read.projectId, read.after ?? '', read.now);
+      const [after = ''] = read.after === null ? [] : parsePosition(read.after, /^(mem_[\w-]+)$/);
+      const rows = prepare<StoredMemory>(sql).iterate(read.projectId, after, read.now);
       return takePage(rows, read.limit, ({ id }) => id);
     },
   };
@@ -69,10 +70,6 @@ function createStatements(db: Database) {
   };
 }
 
-function listPosition({ createdAt, id }: StoredMemory): string {
-  return `${createdAt} ${id}`;
-}
-
 type Listed = Pick<ListRead, 'projectId' | 'now' | 'order' | 'after'> & {
   userId: string;
   filter: Filter | null;
@@ -83,9 +80,8 @@ function listStatement({ projectId, userId, now, filter, order, after }: Listed)
   const where = ['m.project_id = +?', 'm.user_id = +?'];
   const values: Value[] = [projectId, userId];
   if (after !== null) {
-    const space = after.indexOf(' ');
     where.push(`(m.created_at, m.id) ${beyond} (+?, +?)`);
-    values.push(Number(after.slice(0, space)), after.slice(space + 1));
+    values.push(...parseListPosition(after));
   }
   for (const [condition, value] of filter === null ? [] : conditions(filter)) {
     where.push(condition);
