@@ -41,6 +41,10 @@ export type ThreadOptions = {
 const pingEveryMs = 400;
 /** Counted in ticks, not in time, because a suspended process has no ticks. */
 const silentTicks = 4;
+/** A thread that starts may wait for a lock or recover a log: 30 s. */
+const startTicks = 75;
+/** An announced operation may take long, but a disk may also hang meanwhile: 10 min. */
+const busyTicks = 1_500;
 const stopWithinMs = 5_000;
 
 export function startThread(options: ThreadOptions): Thread {
@@ -55,9 +59,8 @@ export function startThread(options: ThreadOptions): Thread {
   let cause = `the ${name} thread exited`;
 
   function tick(): void {
-    if (!isReady) return;
     ticks += 1;
-    if (ticks === silentTicks) {
+    if (ticks === (isReady ? silentTicks : startTicks)) {
       const reason = `the ${name} thread does not respond`;
       channel.failPending(lost(reason));
       onSilent?.(reason);
@@ -66,8 +69,7 @@ export function startThread(options: ThreadOptions): Thread {
   }
 
   function receive(message: unknown): void {
-    // After `busy`, the thread counts as responsive until its next message.
-    ticks = message === 'busy' ? Number.NEGATIVE_INFINITY : 0;
+    ticks = message === 'busy' ? silentTicks - busyTicks : 0;
     if (message === 'alive' || message === 'busy' || channel.receive(message)) return;
     if (message === 'ready') {
       isReady = true;

@@ -1,10 +1,11 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { diagnose } from '../../server/storage/sqlite/admin/doctor.ts';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { createRandom } from '../support/random.ts';
 import { until } from '../support/until.ts';
-import { claim, complete, keyed, memory, newProject, record } from './fixtures.ts';
+import { claim, complete, imported, keyed, memory, newProject, record } from './fixtures.ts';
 import { type OpenedFile, openInFolder } from './sqlite.ts';
 
 /*
@@ -193,3 +194,74 @@ test.concurrent('a scrub blocked by a read delays no save, and runs after a rest
   await scrubbed(opened);
   expect(hits(opened)).toBe(0);
 });
+
+const large = 'x'.repeat(2 * 1024 * 1024);
+
+async function saveLarge({ save }: Awaited<ReturnType<typeof open>>, expiresAt: number | null) {
+  const documents = Array.from({ length: 24 }, () => memory({ content: large, expiresAt }));
+  for (const document of documents) await save(document);
+}
+
+test.concurrent('large documents are erased in several transactions', async () => {
+  await using project = await open();
+  await saveLarge(project, null);
+  const seen = new Set<number>();
+  let isErasing = true;
+  const erasing = project.erase().finally(() => {
+    isErasing = false;
+  });
+  while (isErasing) seen.add((await project.users()).items[0]?.memories ?? 0);
+  await erasing;
+  expect([...seen].filter((count) => count > 0 && count < 24)).not.toEqual([]);
+});
+
+test.concurrent('large documents that have expired are deleted in several transactions', async () => {
+  await using project = await open();
+  const { opened } = project;
+  await saveLarge(project, 5_000);
+  const removed: number[] = [];
+  for (let isDone = false; !isDone; ) {
+    const { expiredMemories, more } = await opened.storage.maintain({ now: 5_000, elapsedMs: 0 });
+    removed.push(expiredMemories);
+    isDone = !more;
+  }
+  expect(removed.length).toBeGreaterThan(3);
+  expect(removed.reduce((sum, count) => sum + count, 0)).toBe(24);
+});
+
+test.concurrent('an erasure does not delete a memory that is saved after its begin', async () => {
+  await using project = await open();
+  // The newest row has the oldest time, so the first transaction would delete it, and SQLite would
+  // give its number to the next memory.
+  for (let createdAt = 1_000; createdAt > 0; createdAt -= 100) {
+    const times = Array.from({ length: 100 }, (_, n) => ({ createdAt: createdAt - n }));
+    await project.import(times.map((time) => imported({ ...time, userId: 'u' })));
+  }
+  const erasing = project.erase('u');
+  const later = memory({ content: 'later' });
+  const saving = project.save(later);
+  expect(JSON.parse((await erasing).response.body)).toEqual({ deleted: 1_000 });
+  await saving;
+  expect(await project.list('u')).toMatchObject([{ id: later.id }]);
+});
+
+const statusOf = () => readFileSync('/proc/self/status', 'utf8');
+const megabytesOf = (name: string) =>
+  Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(statusOf())?.[1]) / 1_024;
+
+test.skipIf(process.platform !== 'linux')(
+  'a rebuild does not copy the file into memory',
+  async () => {
+    await using project = await open();
+    const { opened } = project;
+    for (let n = 0; n < 60; n += 1)
+      await project.save(memory({ userId: 'a', content: large + large }));
+    await project.save(memory({ userId: erased, content: text(erased, 10) }));
+    await project.erase(erased);
+    // Resets the peak.
+    writeFileSync('/proc/self/clear_refs', '5');
+    const before = megabytesOf('VmRSS');
+    await scrubbed(opened);
+    expect(megabytesOf('VmHWM') - before).toBeLessThan(80);
+  },
+);

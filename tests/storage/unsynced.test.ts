@@ -3,7 +3,9 @@ import { expect, test } from 'bun:test';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
+import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
+import { endsThread } from './faulty-threads.ts';
 import { memory, newProject } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
@@ -13,8 +15,10 @@ import { openInFolder } from './sqlite.ts';
 const longBytes = 8_000 * 4_096;
 const content = 'a long text '.repeat(80_000);
 
-async function open(preload: string) {
-  const opened = await openInFolder({ preload: [join(import.meta.dir, preload)] });
+async function open(...preload: string[]) {
+  const opened = await openInFolder({
+    preload: preload.map((name) => join(import.meta.dir, name)),
+  });
   const project = await newProject(opened);
   return {
     opened,
@@ -63,4 +67,18 @@ test('while the checkpoint thread is blocked, everything is stored, with a warni
   );
   expect((await save()).response.status).toBe(201);
   await until(async () => (await warning()) === null, { what: 'its end' });
+});
+
+test('after a failed sync, neither an erasure nor a new writer thread removes the log', async () => {
+  await using all = await open('failing-sync-in-thread.ts', 'faulty-threads.ts');
+  const { opened, project, save, warning, logBytes } = all;
+  while ((await warning()) === null) await save();
+  await project.erase('u');
+  // An erasure is followed by a rebuild after one second.
+  await Bun.sleep(2_000);
+  expect(logBytes()).toBeGreaterThan(0);
+  await rejectionOf(project.save(memory({ userId: endsThread })));
+  await until(() => save().catch(() => null), { what: 'another writer' });
+  await opened.storage.close();
+  expect(logBytes()).toBeGreaterThan(0);
 });

@@ -7,6 +7,8 @@ export type Checkpointer = {
   checkpoint(): void;
   /** Records that the writer failed to sync the file. No further checkpoints are made. */
   noteSyncFailure(): void;
+  /** Whether a sync of the file has ever failed. */
+  syncFailed(): boolean;
   warning(): string | null;
   stop(): Promise<void>;
 };
@@ -66,6 +68,7 @@ export function createCheckpointer(
     noteSyncFailure() {
       syncFailed = true;
     },
+    syncFailed: () => syncFailed,
     warning: () => (syncFailed ? fileNotSynced : silence),
     stop() {
       isStopping = true;

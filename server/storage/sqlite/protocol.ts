@@ -1,7 +1,8 @@
 import type { Port } from '../../threads/channel.ts';
 import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
-export type WriterStart = { path: string };
+/** `syncFailed`: a sync of the file failed before this thread was started. */
+export type WriterStart = { path: string; syncFailed: boolean };
 
 /** A write of more rows is large: it is committed alone. */
 export const maxSmallRows = 128;

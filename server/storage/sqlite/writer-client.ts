@@ -41,15 +41,15 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
   let isStopping = false;
   let fault: string | null = null;
   let silence: string | null = null;
-  let writer = start();
   const checkpointer = createCheckpointer(path, {
     preload,
     warn,
     made: (checkpointed) => order({ checkpointed }),
   });
+  let writer = start();
 
   function start(): Thread {
-    const data: WriterStart = { path };
+    const data: WriterStart = { path, syncFailed: checkpointer.syncFailed() };
     return startThread({
       name: 'writer',
       module: 'server/storage/sqlite/writer/thread.ts',
@@ -68,9 +68,14 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
       onEnd(reason) {
         if (!restarts.admit(reason)) return;
         warn(`${reason}; it is being restarted`);
-        silence = null;
         fault = null;
         writer = start();
+        writer.ready.then(
+          () => {
+            silence = null;
+          },
+          () => {},
+        );
         onReplaced();
       },
       onNotice: (notice) => take(notice as WriterNotice),

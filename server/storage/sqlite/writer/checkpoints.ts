@@ -10,13 +10,14 @@ import { isSyncFault } from '../errors.ts';
  */
 export type Checkpoints = {
   committed(): void;
-  /** Called after a checkpoint by the thread. Returns whether a sync has ever failed. */
-  made(outcome: CheckpointOutcome): boolean;
+  /** Called after a checkpoint by the thread. */
+  made(outcome: CheckpointOutcome): void;
+  noteSyncFailure(): void;
+  /** Whether a sync has ever failed, so that the file may lack pages of the log. */
+  syncFailed(): boolean;
 };
 
-/**
- * If `syncFailed` is set, the file may lack pages of the log, and no later sync would report it.
- */
+/** After a failed sync, no later sync would report that the file lacks pages of the log. */
 export type CheckpointOutcome = { syncFailed: boolean };
 
 type Log = { log: number; checkpointed: number };
@@ -35,6 +36,7 @@ const maxLogBytes = 64 * 1024 * 1024;
 export function createCheckpoints(options: {
   db: Database;
   path: string;
+  syncFailed: boolean;
   request(): void;
 }): Checkpoints {
   const { db, path, request } = options;
@@ -44,7 +46,7 @@ export function createCheckpoints(options: {
   const truncate = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
   let lookedAt = performance.now();
   let isRequested = false;
-  let hasFailed = false;
+  let hasFailed = options.syncFailed;
 
   /** Writes the rest of the log to the file and syncs the file. */
   function finish(): void {
@@ -70,10 +72,13 @@ export function createCheckpoints(options: {
     made({ syncFailed }) {
       isRequested = false;
       hasFailed ||= syncFailed;
-      if (hasFailed) return true;
+      if (hasFailed) return;
       const { log, checkpointed } = look.get() ?? { log: 0, checkpointed: 0 };
       if (log >= longLogPages && log > checkpointed) finish();
-      return hasFailed;
     },
+    noteSyncFailure() {
+      hasFailed = true;
+    },
+    syncFailed: () => hasFailed,
   };
 }

@@ -23,6 +23,9 @@ export type GroupCommit = {
 /** Returned by an operation that did part of its work and must run again in the next group. */
 export const unfinished = Symbol('unfinished');
 
+/** A group ends after this time, because the thread must respond to pings between two groups. */
+const maxGroupMs = 100;
+
 /** Runs one operation inside the transaction and returns a function that sends the reply. */
 export type RunCall = (call: Incoming) => (() => void) | typeof unfinished;
 
@@ -75,7 +78,11 @@ export function createGroupCommit(options: {
     let asError = notStored;
     try {
       begin.run();
-      for (const call of group) replies.push(runOne(call));
+      const begun = performance.now();
+      for (const call of group) {
+        replies.push(runOne(call));
+        if (performance.now() - begun > maxGroupMs) break;
+      }
       asError = notCommitted;
       end.run();
     } catch (error) {
@@ -84,6 +91,7 @@ export function createGroupCommit(options: {
       failAll(group, asError(error));
       return;
     }
+    small.unshift(...group.slice(replies.length));
     for (const reply of replies) reply();
   }
 

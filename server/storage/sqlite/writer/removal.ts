@@ -7,22 +7,25 @@ import type { ScrubNote } from './scrub.ts';
 import type { Users } from './users.ts';
 
 type Row = { rowId: number; id: string };
-type ErasedRow = Row & { expiresAt: number | null };
+type SizedRow = Row & { bytes: number };
+type ErasedRow = SizedRow & { expiresAt: number | null };
 
 /** An erasure runs in several groups. Later memories than the first group's are not deleted. */
-export type Erasure = Write & { userId: string; name?: string; lastRowId?: number };
+export type Erasure = Write & { userId: string; name?: string; last?: Row };
 
 export type Removal = {
   /** Deletes memories of one user, with their tasks and their text in stored responses. */
   remove(projectId: number, userId: string, rows: readonly Row[]): void;
   /** Deletes all memories of a user. Expired memories are not counted. */
   eraseUser(erasure: Erasure): WriteResult | typeof unfinished;
-  /** Deletes at most `limit` memories that have expired by `now`. Returns their number. */
-  removeExpired(now: number, limit: number): number;
+  /** Deletes at most `limit` memories that have expired by `now`. */
+  removeExpired(now: number, limit: number): { removed: number; more: boolean };
 };
 
 /** The number of rows deleted per group. Other writes can run between two groups. */
 const rowsPerGroup = 500;
+/** The text deleted per group, in bytes. SQLite overwrites it and writes all its pages to the log. */
+const bytesPerGroup = 8 * 1024 * 1024;
 
 export function createRemoval(
   db: Database,
@@ -39,15 +42,23 @@ export function createRemoval(
   const removeErased = db.prepare('DELETE FROM erasures WHERE name = ?');
   const removeTasks = db.prepare('DELETE FROM tasks WHERE project_id = ? AND memory_row_id = ?');
   const removeMemory = db.prepare('DELETE FROM memories WHERE project_id = ? AND row_id = ?');
-  const newest = db.prepare<{ rowId: number | null }, [number, string]>(
-    'SELECT max(row_id) AS rowId FROM memories WHERE project_id = ? AND user_id = ?',
+  // The id is that of the row with the highest number.
+  const newest = db.prepare<Row, [number, string]>(
+    `SELECT coalesce(max(row_id), 0) AS rowId, coalesce(id, '') AS id FROM memories
+     WHERE project_id = ? AND user_id = ?`,
   );
-  const some = db.prepare<ErasedRow, [number, string, number, number]>(
-    `SELECT row_id AS rowId, id, expires_at AS expiresAt FROM memories
-     WHERE project_id = ? AND user_id = ? AND row_id <= ? ORDER BY created_at, id LIMIT ?`,
+  const erasedColumns =
+    'row_id AS rowId, id, expires_at AS expiresAt, octet_length(content) AS bytes';
+  const older = db.prepare<ErasedRow, [number, string, number, number]>(
+    `SELECT ${erasedColumns} FROM memories
+     WHERE project_id = ? AND user_id = ? AND row_id < ? ORDER BY created_at, id LIMIT ?`,
   );
-  const expired = db.prepare<Row & { projectId: number; userId: string }, [number, number]>(
-    `SELECT row_id AS rowId, id, project_id AS projectId, user_id AS userId FROM memories
+  const one = db.prepare<ErasedRow, [number, number, string]>(
+    `SELECT ${erasedColumns} FROM memories WHERE project_id = ? AND row_id = ? AND id = ?`,
+  );
+  const expired = db.prepare<SizedRow & { projectId: number; userId: string }, [number, number]>(
+    `SELECT row_id AS rowId, id, project_id AS projectId, user_id AS userId,
+       octet_length(content) AS bytes FROM memories
      WHERE expires_at <= ? ORDER BY expires_at LIMIT ?`,
   );
 
@@ -68,23 +79,41 @@ export function createRemoval(
       // A request with the same key may have finished since the last group.
       const replay = keys.find(erasure);
       if (replay !== null) return replay;
-      erasure.lastRowId ??= newest.get(projectId, userId)?.rowId ?? 0;
-      const rows = some.all(projectId, userId, erasure.lastRowId, rowsPerGroup);
+      erasure.last ??= newest.get(projectId, userId) ?? { rowId: 0, id: '' };
+      const { rowId, id } = erasure.last;
+      const found = older.all(projectId, userId, rowId, rowsPerGroup);
+      const rows = firstBytes(found);
+      const isEnd = found.length < rowsPerGroup && rows.length === found.length;
+      // SQLite gives a new row the number after the highest. The newest row is therefore deleted at
+      // the end, so that memories saved since the begin of the erasure have higher numbers.
+      if (isEnd) rows.push(...one.all(projectId, rowId, id));
       if (rows.length > 0) remove(projectId, userId, rows);
       erasure.name ??= nameOf(erasure);
       const unexpired = rows.filter(({ expiresAt }) => (expiresAt ?? at + 1) > at).length;
       const { erased } = addErased.get(erasure.name, unexpired) ?? { erased: unexpired };
-      if (rows.length === rowsPerGroup) return unfinished;
+      if (!isEnd) return unfinished;
       scrub.noteErased();
       removeErased.run(erasure.name);
       return keys.store(erasure, erasedResponse(erased));
     },
     removeExpired(now, limit) {
-      const rows = expired.all(now, limit);
+      const found = expired.all(now, limit);
+      const rows = firstBytes(found);
       for (const row of rows) remove(row.projectId, row.userId, [row]);
-      return rows.length;
+      return { removed: rows.length, more: found.length === limit || rows.length < found.length };
     },
   };
+}
+
+/** Returns the first rows with at most `bytesPerGroup` of text, and at least one row. */
+function firstBytes<Sized extends SizedRow>(rows: Sized[]): Sized[] {
+  let left = bytesPerGroup;
+  const isBeyond = ({ bytes }: Sized, index: number) => {
+    left -= bytes;
+    return left < 0 && index > 0;
+  };
+  const end = rows.findIndex(isBeyond);
+  return end === -1 ? rows : rows.slice(0, end);
 }
 
 function nameOf({ projectId, userId, idempotency }: Erasure): string {

@@ -1,6 +1,10 @@
 import type { Database } from 'bun:sqlite';
 import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { announced } from '../../../threads/serve.ts';
+import { isSyncFault } from '../errors.ts';
+import { applySetting, openForWriting } from '../settings.ts';
+import type { Checkpoints } from './checkpoints.ts';
 
 /**
  * Removes the traces of deleted text. `secure_delete` overwrites a deleted row in place, but an
@@ -35,9 +39,10 @@ export const maxRebuiltBytes = 1024 ** 3;
 export function createScrubber(options: {
   db: Database;
   path: string;
+  checkpoints: Checkpoints;
   warn(message: string, error: unknown): void;
 }): Scrubber {
-  const { db, path, warn } = options;
+  const { db, path, checkpoints, warn } = options;
   const note = db.prepare(
     `INSERT INTO maintenance (name, value) SELECT 'scrub', 1
      WHERE EXISTS (SELECT 1 FROM maintenance WHERE name = 'deleted')
@@ -64,7 +69,7 @@ export function createScrubber(options: {
     if (isSmall && rebuilt !== value) {
       // Clear the `deleted` row first, because the rebuild does not cover later deletions.
       forgetDeleted.run();
-      db.run('VACUUM');
+      rebuild(path);
     }
     rebuilt = value;
     const isEmptied = emptyLog(db);
@@ -77,6 +82,13 @@ export function createScrubber(options: {
     isNoted = noted.get() !== null && isSmall;
   }
 
+  /** A rebuild that failed is followed by a pause, too, because it took as long. */
+  function pauseAfter(begun: number): void {
+    const took = performance.now() - begun;
+    const pause = Math.min(maxPauseMs, took * pauseFactor);
+    notBefore = performance.now() + (isNoted ? Math.max(pause, retryMs) : pause);
+  }
+
   return {
     noteDeleted: () => void noteDeleted.run(),
     noteErased() {
@@ -86,18 +98,34 @@ export function createScrubber(options: {
     },
     runIfDue() {
       const begun = performance.now();
-      if (!isNoted || begun < notBefore) return;
+      // After a failed sync, emptying the log could lose pages that the file lacks.
+      if (!isNoted || begun < notBefore || checkpoints.syncFailed()) return;
       try {
         announced(scrub);
-        const took = performance.now() - begun;
-        const pause = Math.min(maxPauseMs, took * pauseFactor);
-        notBefore = performance.now() + (isNoted ? Math.max(pause, retryMs) : pause);
+        pauseAfter(begun);
       } catch (error) {
-        notBefore = performance.now() + retryMs;
+        pauseAfter(begun);
+        if (isSyncFault(error)) checkpoints.noteSyncFailure();
         warn('erased text has not been removed from the database file yet; retrying', error);
       }
     },
   };
+}
+
+/**
+ * Rebuilds the file on a connection of its own, which keeps the copy in a temporary file next to
+ * the database. The other connections have their temporary data in memory.
+ */
+function rebuild(path: string): void {
+  const db = openForWriting(path);
+  try {
+    applySetting(db, 'wal_autocheckpoint', 0);
+    applySetting(db, 'temp_store', 1);
+    db.run(`PRAGMA temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`);
+    db.run('VACUUM');
+  } finally {
+    db.close(true);
+  }
 }
 
 /** Returns false if a reader prevented emptying the log. */

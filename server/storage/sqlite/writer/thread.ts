@@ -30,7 +30,7 @@ const keysPerRun = 1_000;
 /** If a group has more text than this, in UTF-16 units, garbage collection runs after the group. */
 const collectedUnits = 1_000_000;
 
-const { path } = workerData as WriterStart;
+const { path, syncFailed } = workerData as WriterStart;
 const db = openForWriting(path);
 applySetting(db, 'busy_timeout', busyTimeoutMs);
 // The checkpoint thread makes checkpoints on request, so SQLite's automatic checkpoints are off.
@@ -38,7 +38,6 @@ applySetting(db, 'wal_autocheckpoint', 0);
 
 const notify = (notice: WriterNotice) => parent().postMessage(notice);
 const inboxes: Inbox[] = [];
-let keepsLog = false;
 let units = 0;
 
 const fileCheck = watchFile(path);
@@ -46,11 +45,13 @@ const health = createWriteHealth({ db, fileCheck, changed: (fault) => notify({ f
 const checkpoints = createCheckpoints({
   db,
   path,
+  syncFailed,
   request: () => notify({ checkpoint: true }),
 });
 const scrubber = createScrubber({
   db,
   path,
+  checkpoints,
   warn: (message, error) => notify({ warning: message, error: String(error) }),
 });
 const { operations, keys, removal, uptime } = openWrites(db, scrubber);
@@ -101,11 +102,11 @@ function replyTo(call: Incoming, outcome: unknown): void {
 
 function maintain({ now, elapsedMs }: { now: number; elapsedMs: number }): MaintenanceReport {
   uptime.add(elapsedMs);
-  const expiredMemories = removal.removeExpired(now, expiredPerRun);
+  const expired = removal.removeExpired(now, expiredPerRun);
   const keptMs = limits.idempotencyKeptMs;
   const expiredKeys = keys.sweep({ now, keptMs, limit: keysPerRun });
-  const more = expiredMemories === expiredPerRun || expiredKeys > 0;
-  return { expiredMemories, expiredKeys, more };
+  const more = expired.more || expiredKeys > 0;
+  return { expiredMemories: expired.removed, expiredKeys, more };
 }
 
 function listen(port: Port, take: (call: Incoming) => void): void {
@@ -118,8 +119,8 @@ parent().on('message', (order: WriterOrder | unknown) => {
   // The tasks thread claims and completes many tasks per call, and no client waits for it.
   if (port !== undefined) listen(port, (call) => group.take(call, 'large'));
   if (checkpointed === undefined) return;
-  keepsLog = checkpoints.made(checkpointed);
-  if (keepsLog) notify({ syncFailed: true });
+  checkpoints.made(checkpointed);
+  if (checkpoints.syncFailed()) notify({ syncFailed: true });
 });
 listen(parent(), (call) => group.take(call, call.texts.length <= maxSmallRows ? 'small' : 'large'));
 const scrubbing = setInterval(scrubber.runIfDue, scrubEveryMs);
@@ -129,6 +130,6 @@ watched(() => {
   health.stop();
   group.drain();
   // After a failed sync, the file may lack pages of the log, so the log is kept.
-  if (keepsLog) closeKeepingLog(path, db);
+  if (checkpoints.syncFailed()) closeKeepingLog(path, db);
   else db.close(true);
 });
