@@ -1,4 +1,3 @@
-import { unknownPosition } from '../storage/refusals.ts';
 import type { Page, StoredMemory } from '../storage/storage.ts';
 import { memoriesJson } from './json.ts';
 
@@ -30,23 +29,6 @@ export function takePage(
     items.push(memory);
   }
   return { items: memoriesJson(items), next: null };
-}
-
-/** The position after a memory in a list by creation time. */
-export function listPosition({ createdAt, id }: StoredMemory): string {
-  return `${createdAt} ${id}`;
-}
-
-export function parseListPosition(position: string): [createdAt: number, id: string] {
-  const [createdAt, id = ''] = parsePosition(position, /^(-?\d{1,16}) (mem_[\w-]+)$/);
-  return [Number(createdAt), id];
-}
-
-/** Returns the groups of the pattern. Throws `invalid_request` if the position does not match. */
-export function parsePosition(position: string, pattern: RegExp): string[] {
-  const match = pattern.exec(position);
-  if (match === null) throw unknownPosition();
-  return match.slice(1);
 }
 
 /** Returns the approximate size in a page. As JSON, a text can be several times as long. */

@@ -1,7 +1,8 @@
 import { bucketOf } from '../../../bucket.ts';
 import { isUnfiltered, matches, necessaryTexts, noFilter } from '../../../memory/filter.ts';
-import { listPosition, parseListPosition, parsePosition, takePage } from '../../../memory/page.ts';
+import { takePage } from '../../../memory/page.ts';
 import { reportProgress } from '../../../threads/serve.ts';
+import { listPosition, parseListPosition, parsePosition } from '../../position.ts';
 import type { Page, Storage, StoredMemory } from '../../storage.ts';
 import { memoryColumns, memoryTime, notExpired, withTask } from '../row.ts';
 import { type Statement, statement, textArray } from '../statement.ts';

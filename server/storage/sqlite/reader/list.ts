@@ -1,7 +1,8 @@
 import type { Database, Statement } from 'bun:sqlite';
 import { matches, necessaryTexts } from '../../../memory/filter.ts';
-import { listPosition, parseListPosition, parsePosition, takePage } from '../../../memory/page.ts';
+import { takePage } from '../../../memory/page.ts';
 import { reportProgress } from '../../../threads/serve.ts';
+import { listPosition, parseListPosition, parsePosition } from '../../position.ts';
 import type { Filter, Page, Storage, StoredMemory } from '../../storage.ts';
 import { memoriesWithTasks, memoryColumns, memoryTime, notExpired } from '../row.ts';
 

@@ -24,7 +24,7 @@ export type Removal = {
 
 /** The number of rows deleted per group. Other writes can run between two groups. */
 const rowsPerGroup = 500;
-/** The text deleted per group, in bytes. SQLite overwrites it and writes all its pages to the log. */
+/** The text deleted per group, in bytes. SQLite overwrites it and writes its pages to the log. */
 const bytesPerGroup = 8 * 1024 * 1024;
 
 export function createRemoval(

@@ -1,0 +1,21 @@
+import { unknownPosition } from './refusals.ts';
+import type { StoredMemory } from './storage.ts';
+
+/* The positions after which pages continue. Clients return them in cursors, so they may be forged. */
+
+/** The position after a memory in a list by creation time. */
+export function listPosition({ createdAt, id }: StoredMemory): string {
+  return `${createdAt} ${id}`;
+}
+
+export function parseListPosition(position: string): [createdAt: number, id: string] {
+  const [createdAt, id = ''] = parsePosition(position, /^(-?\d{1,16}) (mem_[\w-]+)$/);
+  return [Number(createdAt), id];
+}
+
+/** Returns the groups of the pattern. Throws `invalid_request` if the position does not match. */
+export function parsePosition(position: string, pattern: RegExp): string[] {
+  const match = pattern.exec(position);
+  if (match === null) throw unknownPosition();
+  return match.slice(1);
+}
