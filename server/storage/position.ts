@@ -1,7 +1,7 @@
 import { unknownPosition } from './refusals.ts';
 import type { StoredMemory } from './storage.ts';
 
-/* The positions after which pages continue. Clients return them in cursors, so they may be forged. */
+/* Positions after which pages continue. Clients return them in cursors, so they may be forged. */
 
 /** The position after a memory in a list by creation time. */
 export function listPosition({ createdAt, id }: StoredMemory): string {

@@ -32,6 +32,7 @@ const shared = [
   'claimable',
   'held-indexes',
   'pooled-reads',
+  'position',
   'reader-pool',
   'read-reply',
   'refusals',
