@@ -100,7 +100,7 @@ function onlyUser(user: string, previous: string | undefined = undefined): strin
 
 /** Not checked by commander, which would report a missing --user before a mistyped --usr. */
 export function needUser(user: string | undefined): string {
-  if (user === undefined) throw usageError('Missing --user <id>: the user that owns the memory.');
+  if (user === undefined) throw usageError('Missing --user <id>: the user whose memories to use.');
   if (user === '') throw usageError('--user must not be empty.');
   const length = charactersOf(user);
   if (length <= nameCharacters) return user;

@@ -39,7 +39,7 @@ export class Memories {
    * safe to repeat with the same `idempotencyKey`; if the memory has been deleted since, the result
    * is `{ id, memoryId, deleted: true }`.
    *
-   * Errors: `InvalidRequestError`, `PayloadTooLargeError`, and those of every call:
+   * Errors: `InvalidRequestError`, `PayloadTooLargeError`, and the errors common to all calls:
    * `AuthenticationError`, `PermissionError`, `RateLimitError`, `ServerError`, `ConnectionError`,
    * `TimeoutError`, `AbortError`.
    *
@@ -57,7 +57,7 @@ export class Memories {
   /**
    * Lists a user's memories, newest first. `limit` is the size of a page, 1–100, default 20.
    * `type`, `source`, `externalId`, `metadata`, `from` and `to` are filters, combined with AND.
-   * Errors: `InvalidRequestError` and those of every call.
+   * Errors: `InvalidRequestError` and the common errors.
    *
    * ```ts
    * const page = await memory.list({ userId: 'u-1', limit: 50 });   // page.items, page.nextCursor
@@ -84,7 +84,7 @@ export class Memories {
   }
 
   /**
-   * Returns a memory. Errors: `NotFoundError` and those of every call.
+   * Returns a memory. Errors: `NotFoundError` and the common errors.
    *
    * ```ts
    * const { content, metadata } = await memory.get('mem_…');
@@ -120,8 +120,8 @@ export class Memories {
   }
 
   /**
-   * Deletes a memory permanently. Errors: `NotFoundError`, `PreconditionFailedError` and those of
-   * every call.
+   * Deletes a memory permanently. Errors: `NotFoundError`, `PreconditionFailedError` and the common
+   * errors.
    *
    * ```ts
    * await memory.delete('mem_…');
@@ -132,8 +132,8 @@ export class Memories {
   }
 
   /**
-   * Deletes all memories of a user permanently and returns how many there were. Errors: those of
-   * every call; a user without memories is not an error.
+   * Deletes all memories of a user permanently and returns how many there were. Errors: the common
+   * errors; a user without memories is not an error.
    *
    * ```ts
    * const { deleted } = await memory.deleteAll({ userId: 'u-1' });
@@ -171,8 +171,8 @@ export class Memories {
   }
 
   /**
-   * Returns the processing status of an ingested memory. Errors: `NotFoundError` and those of every
-   * call.
+   * Returns the processing status of an ingested memory. Errors: `NotFoundError` and the common
+   * errors.
    *
    * ```ts
    * const { status, chunksComplete, chunksTotal } = await memory.status('mem_…');
@@ -184,7 +184,7 @@ export class Memories {
 
   /**
    * Returns the statuses of 1 to 1,000 memories, in the order of the request; unknown ids are in
-   * `notFound`. Errors: `InvalidRequestError` and those of every call.
+   * `notFound`. Errors: `InvalidRequestError` and the common errors.
    *
    * ```ts
    * const { items, notFound } = await memory.statusMany(['mem_…', 'mem_…']);
@@ -196,7 +196,7 @@ export class Memories {
 
   /**
    * Lists the users that have memories, ordered by id. `limit` is the size of a page, 1–100,
-   * default 20. Errors: `InvalidRequestError` and those of every call.
+   * default 20. Errors: `InvalidRequestError` and the common errors.
    *
    * ```ts
    * for await (const { userId, memories } of memory.users()) console.log(userId, memories);
@@ -207,7 +207,7 @@ export class Memories {
   }
 
   /**
-   * Returns the properties of the API key. Errors: those of every call.
+   * Returns the properties of the API key. Errors: the common errors.
    *
    * ```ts
    * const { project, userId, readOnly } = await memory.key();

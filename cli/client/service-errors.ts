@@ -156,7 +156,7 @@ function unreachable({ code, name, message, cause }: MemoryServiceError, url: st
   const isLocal = /^https?:\/\/(127\.|localhost\b|\[::1\])/.test(url);
   const hint = isLocal
     ? 'Is the server running? Try: memory serve'
-    : 'Check the address: memory profile show';
+    : 'To check the address: memory profile show';
   if (name === 'TimeoutError') return failure('timed out', hint);
   if (/refused/i.test(reason)) return failure('connection refused', hint);
   return failure(/notfound|dns/i.test(reason) ? 'no such host' : message, hint);

@@ -10,7 +10,7 @@ const wrong: Array<[string[], string]> = [
   [['save', '--usr', 'u', 'text'], 'Did you mean --user?'],
   [
     ['save', 'text'],
-    'Missing --user <id>: the user that owns the memory.\nFor example: memory save --user',
+    'Missing --user <id>: the user whose memories to use.\nFor example: memory save --user',
   ],
   [['list'], 'Missing --user <id>'],
   [['list', '--user', ''], '--user must not be empty'],
@@ -135,7 +135,7 @@ describe('an invalid command line', () => {
     expect(JSON.parse(stdout)).toEqual({
       error: {
         code: 'usage',
-        message: 'Missing --user <id>: the user that owns the memory.',
+        message: 'Missing --user <id>: the user whose memories to use.',
         hint: expect.stringContaining('memory save --help'),
         requestId: null,
       },

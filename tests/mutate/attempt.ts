@@ -32,7 +32,7 @@ export type Copy = AsyncDisposable & {
   failing(tests: string[]): Promise<string[] | null>;
 };
 
-/** Creates a copy of the files at `paths`, and replaces the files of `faults` with their texts. */
+/** Copies the files at `paths` to a temporary folder, and overwrites the faulty ones there. */
 export function createCopy(paths: string[], faults: Replaced[]): Copy {
   const folder = mkdtempSync(join(tmpdir(), 'mutate-'));
   for (const copied of paths) {

@@ -4,7 +4,7 @@ import type { QuotaTake, QuotaTaken, Storage } from '../../server/storage/storag
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
-/* Two servers take requests from shared windows of the rate limit. */
+/* Two servers reserve requests from the same rate-limit window. */
 
 let database: TestDatabase;
 let storages: Storage[];
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 let projects = 0;
 
-/** Returns a function that takes requests of a new project through one of the servers. */
+/** Returns a function that reserves requests of a new project through one of the servers. */
 function newTakes(window: Omit<QuotaTake, 'projectId' | 'amount'>) {
   projects += 1;
   const projectId = projects;

@@ -22,7 +22,10 @@ type Row = StoredMemory & { bucket: number; octets: number; total: number };
 const maxTexts = 64;
 /** The number of rows per fetch if a filter may reject most of them. */
 const filteredRows = 256;
-/** The maximum text per statement in bytes: three for each UTF-16 unit of a page. */
+/**
+ * Reading stops after this many bytes of text. A page holds 4 Mi UTF-16 units, and one unit is at
+ * most three bytes in UTF-8.
+ */
 const maxOctets = 3 * 4 * 1024 * 1024;
 
 /**
