@@ -47,16 +47,26 @@ export function isConflict(error: unknown): boolean {
   return /^(23505|40001|40P01)$/.test(stateOf(error));
 }
 
+/** Whether another transaction held a row for longer than the lock timeout. */
+export function isLocked(error: unknown): boolean {
+  return stateOf(error) === '55P03';
+}
+
 /** Whether a group may have failed because of one write. Its writes are then retried alone. */
 export function isOfOneWrite(error: unknown): boolean {
   if (!isRefusal(error)) return false;
   if (isPartLost(error) || isConflict(error)) return true;
-  return faultOf(error) === null || stateOf(error) === '55P03';
+  return faultOf(error) === null || isLocked(error);
 }
 
 /** Whether the error means that no write can succeed. */
 export function isWriteFault(error: unknown): boolean {
-  return /^(53|25006)/.test(stateOf(error));
+  return /^(53|25006)/.test(stateOf(error)) && !isLimitReached(error);
+}
+
+/** Whether the server accepts no new connections. The open connections still work. */
+export function isLimitReached(error: unknown): boolean {
+  return stateOf(error) === '53300';
 }
 
 /** Returns why the database cannot serve requests, or null if the error has another cause. */
