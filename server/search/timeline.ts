@@ -5,7 +5,7 @@ import type { MemoryTable } from './memory-table.ts';
 /** All chunks of a user in order of time, as columns. The index of a chunk is called its rank. */
 export type Timeline = {
   dictionary: Dictionary;
-  /** The tokens of all chunks. Those of one chunk run from its `starts` to its `ends`, exclusive. */
+  /** The tokens of all chunks. Those of a chunk run from its `starts` to its `ends`, exclusive. */
   tokens: Uint32Array;
   starts: Uint32Array;
   ends: Uint32Array;
