@@ -150,16 +150,23 @@ export function testReads(name: string, open: OpenStorage): void {
     });
 
     test('with a filter reach the end past many memories that do not match', async () => {
-      const metadata = (n: number) => JSON.stringify({ tag: n % 50 === 7 ? 'yes' : 'no' });
-      const given = Array.from({ length: 400 }, (_, n) =>
-        imported({ createdAt: n, metadata: metadata(n) }),
+      const tagOf = (n: number) => JSON.stringify({ tag: n % 500 === 7 ? 'yes' : 'no' });
+      const given = Array.from({ length: 5_000 }, (_, n) =>
+        imported({ createdAt: n, metadata: tagOf(n) }),
       );
       await project.import(given);
-      const filter = withKey('tag', 'yes');
-      const pages = await walk((after) => project.page('u', { filter, limit: 3, after }));
-      expect(pages.map((page) => page.length)).toEqual([3, 3, 2]);
-      const wanted = given.filter((_, n) => n % 50 === 7).map(({ id }) => id);
-      expect(pages.flat().map(({ id }) => id)).toEqual(wanted.reverse());
+      const wanted = given.filter((_, n) => n % 500 === 7).map(({ id }) => id);
+      for (const order of ['asc', 'desc'] as const) {
+        const walkTag = (tag: string) => {
+          const filter = withKey('tag', tag);
+          return walk((after) => project.page('u', { filter, order, limit: 4, after }));
+        };
+        const pages = await walkTag('yes');
+        expect(pages.map((page) => page.length)).toEqual([4, 4, 2]);
+        const ids = pages.flat().map(({ id }) => id);
+        expect(ids).toEqual(order === 'asc' ? wanted : wanted.toReversed());
+        expect(await walkTag('maybe')).toEqual([[]]);
+      }
     });
   });
 

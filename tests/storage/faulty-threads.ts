@@ -10,30 +10,38 @@ export const endsThread = 'this call ends its thread';
 export const breaksThread = 'this call throws in its thread';
 export const hangsThread = 'this call hangs its thread';
 export const slowsThread = 'this call takes its thread a while';
+export const slowsRows = 'each row that this call reads by key takes a while';
 export const slowMs = 150;
 export const failsCommit = 'the first COMMIT after this call fails';
 
 /** Only the first request for a fault has an effect, so that a retry succeeds. */
 const commitFaults = { requested: false, used: false };
+let areRowsSlow = false;
 
 const isOfStorage = !isMainThread && typeof workerData?.path === 'string';
 if (isOfStorage && parentPort !== null) {
-  interceptCommit();
+  interceptStatements();
   parentPort.on('message', (message: unknown) => {
     const [json] = Array.isArray(message) ? message : [''];
     if (String(json).includes(endsThread)) process.exit(7);
     if (String(json).includes(breaksThread)) throw new Error('a broken thread');
     if (String(json).includes(slowsThread)) Bun.sleepSync(slowMs);
+    areRowsSlow = String(json).includes(slowsRows);
     if (String(json).includes(failsCommit)) commitFaults.requested = true;
     while (String(json).includes(hangsThread)) Bun.sleepSync(1_000);
   });
 }
 
-function interceptCommit(): void {
+function interceptStatements(): void {
   const { prepare } = Database.prototype;
   Database.prototype.prepare = function prepareFaulty(this: Database, sql: string) {
     const statement: Statement = prepare.call(this, sql);
     const run = statement.run.bind(statement);
+    const get = statement.get.bind(statement);
+    statement.get = ((...values) => {
+      if (areRowsSlow) Bun.sleepSync(slowMs);
+      return get(...values);
+    }) as typeof statement.get;
     if (sql !== 'COMMIT') return statement;
     statement.run = ((...values) => {
       if (!commitFaults.requested || commitFaults.used) return run(...values);

@@ -7,9 +7,10 @@ import {
   endsThread,
   failsCommit,
   hangsThread,
+  slowsRows,
   slowsThread,
 } from './faulty-threads.ts';
-import { keyed, memory, newProject, record } from './fixtures.ts';
+import { imported, keyed, memory, newProject, record } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
 /* The effect on pending and later calls when a storage thread ends or hangs. */
@@ -102,6 +103,26 @@ test.concurrent('a search that is aborted while it waits is not executed', async
   expect(await waiting).toEqual([]);
   await Promise.all(slow);
   expect(await project.search('kept')).toHaveLength(1);
+});
+
+test.concurrent('the statuses of many memories may take longer than a thread may be silent', async () => {
+  await using all = await open();
+  const { project } = all;
+  const given = memory();
+  await project.save(given);
+  const missing = Array.from({ length: 20 }, (_, n) => `${slowsRows} ${n}`);
+  const statuses = await project.statuses([...missing, given.id]);
+  expect(statuses.map(({ memoryId }) => memoryId)).toEqual([given.id]);
+});
+
+test.concurrent('the statuses of an id that is repeated read its text once', async () => {
+  await using all = await open();
+  const { project } = all;
+  const given = imported({ content: 'one sentence. '.repeat(350_000) });
+  await project.import([given]);
+  const statuses = await project.statuses([...Array(1_000).fill(given.id), 'mem_none', given.id]);
+  expect(statuses).toHaveLength(1_001);
+  expect(new Set(statuses.map(({ memoryId }) => memoryId))).toEqual(new Set([given.id]));
 });
 
 test.concurrent('an index that takes long to build is never searched in part, and is finally built', async () => {

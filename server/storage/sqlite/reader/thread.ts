@@ -3,11 +3,12 @@ import {
   type Incoming,
   openInbox,
   parent,
+  reportProgress,
   watched,
   yieldPriority,
 } from '../../../threads/serve.ts';
 import { replyToRead } from '../../read-reply.ts';
-import type { Read, Storage } from '../../storage.ts';
+import type { Read, Storage, StoredStatus } from '../../storage.ts';
 import { notRead } from '../errors.ts';
 import type { ReaderStart } from '../protocol.ts';
 import { openForReading } from '../settings.ts';
@@ -29,12 +30,21 @@ const queueState = db.prepare<{ pending: number; oldestAcceptedAt: number | null
    FROM tasks INDEXED BY tasks_pending WHERE run_at IS NOT NULL`,
 );
 
+/** Reads each id once, because the status of a memory without a task requires its whole text. */
+function getStatuses({ ids, ...read }: Parameters<Storage['getStatuses']>[0]): StoredStatus[] {
+  const byId = new Map<string, StoredStatus | null>();
+  for (const id of new Set(ids)) {
+    byId.set(id, getStatus({ ...read, id }));
+    reportProgress();
+  }
+  return ids.map((id) => byId.get(id) ?? null).filter((status) => status !== null);
+}
+
 const operations = {
   ...createPageReads(db),
   ...createUserReads(db),
   ...createSearches(db, maxIndexBytes),
-  getStatuses: ({ ids, ...read }: Parameters<Storage['getStatuses']>[0]) =>
-    ids.map((id) => getStatus({ ...read, id })).filter((status) => status !== null),
+  getStatuses,
   taskQueueState: () => queueState.get() ?? { pending: 0, oldestAcceptedAt: null },
 };
 
