@@ -93,7 +93,10 @@ export function withFlag(message: string, flag: string | undefined): string {
   return flag === undefined ? message : message.replace(/\bMEMORY_DATABASE_URL\b/, '--database');
 }
 
-/** Removes the password that a database URL may contain. */
+/** Removes the password that a database URL may contain. The last `@` precedes the host. */
 export function shownDatabase(url: string): string {
-  return url.replace(/^sqlite:(\/\/)?/, '').replace(/\/\/([^:@/]*):[^@/]*@/, '//$1@');
+  return url
+    .replace(/^sqlite:(\/\/)?/, '')
+    .replace(/\/\/([^:/]*):.*@/, '//$1@')
+    .replace(/([?&]password=)[^&]*/, '$1…');
 }

@@ -26,6 +26,8 @@ type QueueState = Awaited<ReturnType<Storage['taskQueueState']>>;
 
 /** The maximum share of time spent counting the queue. Counting a long queue is slow. */
 const costShare = 0.05;
+/** The duration includes the wait for a reader thread, which may be long. */
+const maxCachedMs = 10_000;
 
 /** Caches the result of `ask`, so that calling `ask` takes at most `costShare` of the time. */
 function cached<T>(ask: () => Promise<T>): () => Promise<T> {
@@ -35,7 +37,7 @@ function cached<T>(ask: () => Promise<T>): () => Promise<T> {
     if (last !== null && begun < last.until) return last.value;
     const value = await ask();
     const ended = performance.now();
-    last = { value, until: ended + (ended - begun) / costShare };
+    last = { value, until: ended + Math.min(maxCachedMs, (ended - begun) / costShare) };
     return value;
   };
 }

@@ -29,6 +29,8 @@ export type ReadRequest = {
 const maxWaitMs = 10_000;
 const maxWaiting = 1_000;
 const maxThreads = 9;
+/** The number of users per thread whose index the thread is assumed to hold. */
+const maxUsers = 10_000;
 /** The memory limit for the search indexes of all threads together. */
 const maxIndexBytes = 192 * 1024 * 1024;
 
@@ -120,7 +122,7 @@ export function createReaderPool(options: {
     const reader = idleReader(request);
     if (reader === undefined) return;
     reader.projectId = request.projectId;
-    if (request.user !== undefined) reader.users.add(request.user);
+    if (request.user !== undefined) remember(reader.users, request.user);
     const { operation, argument, resolve, reject } = request;
     const called = reader.thread.call(operation, argument);
     reader.thread.flush();
@@ -150,6 +152,14 @@ export function createReaderPool(options: {
       await Promise.all(readers.map(({ thread }) => thread.stop()));
     },
   };
+}
+
+/** Adds the user as the most recent, and removes the oldest if there are too many. */
+function remember(users: Set<string>, user: string): void {
+  users.delete(user);
+  users.add(user);
+  const [oldest] = users;
+  if (users.size > maxUsers && oldest !== undefined) users.delete(oldest);
 }
 
 function waitedTooLong() {

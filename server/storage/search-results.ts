@@ -2,6 +2,7 @@ import { matches } from '../memory/filter.ts';
 import type { FoundMemory } from '../memory/json.ts';
 import type { Ranked, RankedMemory } from '../search/index.ts';
 import { snippet } from '../search/snippet.ts';
+import { reportProgress } from '../threads/serve.ts';
 import { tooMuchText } from './refusals.ts';
 import type { Filter, StoredMemory } from './storage.ts';
 
@@ -30,6 +31,8 @@ export class SearchResults {
 
   /** Adds the next best memory if it matches the filter. `memory` is null if it has expired. */
   add({ start, length, score }: RankedMemory, memory: StoredMemory | null): void {
+    // A filter may reject many memories in a row.
+    reportProgress();
     if (this.isFull || memory === null || !matches(memory, this.#filter)) return;
     this.#units += memory.content.length;
     if (this.found.length > 0 && this.#units > maxText) throw tooMuchText(this.found.length);

@@ -81,9 +81,13 @@ test('the table shows which keys have expired', async () => {
   expect(stdout).toMatch(/\d{4}-\d\d-\d\d +long\n/);
 });
 
-test('an error about a database does not contain its password', async () => {
-  const argv = ['keys', 'list', '--database', 'postgres://me:secret@127.0.0.1:1/x'];
-  const { code, stderr } = await memory(argv);
+test.each([
+  'postgres://me:secret@127.0.0.1:1/x',
+  'postgres://me:other@secret@127.0.0.1:1/x',
+  'postgres://me@tenant:secret@127.0.0.1:1/x',
+  'postgres://me@127.0.0.1:1/x?password=secret',
+])('an error about the database %s does not contain its password', async (database) => {
+  const { code, stderr } = await memory(['keys', 'list', '--database', database]);
   expect(stderr).toContain('Cannot open the database');
   expect(stderr).not.toContain('secret');
   expect(code).toBe(1);

@@ -27,6 +27,8 @@ export function createOperations(parts: Parts): Operations {
   const { writer, readers, keyReads, pageReads } = parts;
   const admin = <T>(operation: string, argument: unknown) =>
     writer.write<T>({ projectId: noProject, operation, argument });
+  // The cost of an unfiltered page does not grow with the stored data.
+  const pooled = createPooledReads(readers, (read) => here(() => pageReads.listMemories(read)));
 
   return {
     saveMemory: ({ memory, ...write }) =>
@@ -60,9 +62,13 @@ export function createOperations(parts: Parts): Operations {
       }),
 
     getMemory: (read) => here(() => keyReads.getMemory(read)),
-    getStatus: (read) => here(() => keyReads.getStatus(read)),
-    // The cost of an unfiltered page does not grow with the stored data.
-    ...createPooledReads(readers, (read) => here(() => pageReads.listMemories(read))),
+    async getStatus(read) {
+      const isLong = await here(() => keyReads.mustCountLongText(read));
+      if (!isLong) return here(() => keyReads.getStatus(read));
+      const [status = null] = await pooled.getStatuses({ ...read, ids: [read.id] });
+      return status;
+    },
+    ...pooled,
 
     claimTasks: (claim) => admin('claimTasks', claim),
     completeTasks: (results) => admin('completeTasks', results),
@@ -95,7 +101,8 @@ function withoutContent<T extends { content: string }>(memory: T): T {
   return { ...memory, content: '' };
 }
 
-async function here<T>(read: () => T): Promise<T> {
+/** Runs a read in this thread. */
+export async function here<T>(read: () => T): Promise<T> {
   try {
     return read();
   } catch (error) {

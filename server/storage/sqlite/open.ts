@@ -6,7 +6,7 @@ import { createReaderPool } from '../reader-pool.ts';
 import type { Storage } from '../storage.ts';
 import type { TaskStorage } from '../task-storage.ts';
 import { damaged, structuralFaults } from './check.ts';
-import { createOperations } from './client.ts';
+import { createOperations, here } from './client.ts';
 import { watchFile } from './file-identity.ts';
 import { type Lock, lockDatabase } from './lock.ts';
 import { assertFinished, migrate } from './migrate.ts';
@@ -145,8 +145,8 @@ export function connectSqlite({ path, port }: { path: string; port: MessagePort 
     failTask: (failure) => call('failTask', failure),
     releaseTask: (lease) => call('releaseTask', lease),
     recoverTasks: (recovery) => call('recoverTasks', recovery),
-    nextTaskAt: async () => nextTaskAt(),
-    getMemory: async (read) => getMemory(read),
+    nextTaskAt: () => here(nextTaskAt),
+    getMemory: (read) => here(() => getMemory(read)),
     async close() {
       db.close(true);
       port.close();

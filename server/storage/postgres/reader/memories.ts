@@ -1,4 +1,5 @@
 import { splitChunks } from '../../../memory/chunks.ts';
+import { reportProgress } from '../../../threads/serve.ts';
 import type { Read, Storage, StoredKey, StoredMemory, StoredStatus } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
 import { findByIds, findMemory, isId, notExpired, statusColumn, withTask } from '../row.ts';
@@ -46,11 +47,12 @@ export async function readStatuses(
   const rows = (await findByIds(run, projectId, ids.filter(isId), (places) =>
     findStatuses(places.map((place) => [...place, now])),
   )) as StatusRow[];
-  const byId = new Map(rows.map((row) => [row.memoryId, row]));
-  return ids.flatMap((id) => {
-    const row = byId.get(id);
-    return row === undefined || !isOf(row, onlyUserId) ? [] : [asStatus(row)];
-  });
+  const byId = new Map<string, StoredStatus>();
+  for (const row of rows) {
+    if (isOf(row, onlyUserId)) byId.set(row.memoryId, asStatus(row));
+    reportProgress();
+  }
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 function asStatus({ userId: _, savedContent, ...status }: StatusRow): StoredStatus {
