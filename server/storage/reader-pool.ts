@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { ServiceError } from '../errors.ts';
 import { FairQueue } from '../fair-queue.ts';
 import type { Returned } from '../threads/channel.ts';
 import { startThread, type Thread } from '../threads/start.ts';
@@ -84,6 +85,14 @@ export function createReaderPool(options: {
     dispatch();
   }
 
+  /** Prefers the other threads after a failed read, because this thread may have no connection. */
+  function moveToEnd(reader: Reader): void {
+    const index = readers.indexOf(reader);
+    if (index < 0) return;
+    readers.push(...readers.splice(index, 1));
+    reader.users.clear();
+  }
+
   function mayRun(projectId: number): boolean {
     const own = readers.filter((reader) => reader.projectId === projectId).length;
     return own < Math.max(1, size - 1);
@@ -115,10 +124,15 @@ export function createReaderPool(options: {
     const { operation, argument, resolve, reject } = request;
     const called = reader.thread.call(operation, argument);
     reader.thread.flush();
-    called.then(resolve, reject).finally(() => {
-      reader.projectId = null;
-      dispatch();
-    });
+    called
+      .then(resolve, (error) => {
+        reject(error);
+        if (error instanceof ServiceError && error.code === 'unavailable') moveToEnd(reader);
+      })
+      .finally(() => {
+        reader.projectId = null;
+        dispatch();
+      });
   }
 
   return {

@@ -16,6 +16,8 @@ export type Connection = {
   session(): Promise<Session>;
   /** Runs the statements and returns their rows. Rejects with the first error. */
   run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
+  /** Whether the connection has an open session. */
+  isOpen(): boolean;
   /** The time since the oldest unanswered statement or connection attempt began, in ms, or 0. */
   silentMs(): number;
   close(): void;
@@ -88,6 +90,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   return {
     session,
     run: async (statements, deadlineMs) => (await session()).run(statements, deadlineMs),
+    isOpen: () => open !== null,
     silentMs() {
       if (opening === null) return 0;
       return open?.silentMs() ?? performance.now() - openingSince;

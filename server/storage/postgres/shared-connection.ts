@@ -6,19 +6,30 @@ const connections = 2;
 
 /**
  * Two connections for statements that may run in any order. If the server stops responding on one,
- * new statements use the other. The first reopens after its deadline.
+ * or one is lost, new statements use the other until the first is open again.
  */
 export function createSharedConnection(options: ConnectionOptions): Connection {
   const all = Array.from({ length: connections }, () => createConnection(options));
 
+  /** Keeps both open, so that either is ready when the other fails. */
+  function openAll(): void {
+    for (const one of all) {
+      if (!one.isOpen()) one.session().catch(() => {});
+    }
+  }
+
   function next(): Connection {
-    const answering = all.find((one) => one.silentMs() < passedOverAfterMs);
-    return answering ?? all.reduce((a, b) => (b.silentMs() < a.silentMs() ? b : a));
+    const open = all.filter((one) => one.isOpen());
+    if (open.length > 0) openAll();
+    const usable = open.length > 0 ? open : all;
+    const answering = usable.find((one) => one.silentMs() < passedOverAfterMs);
+    return answering ?? usable.reduce((a, b) => (b.silentMs() < a.silentMs() ? b : a));
   }
 
   return {
     session: () => next().session(),
     run: (statements, deadlineMs) => next().run(statements, deadlineMs),
+    isOpen: () => all.some((one) => one.isOpen()),
     silentMs: () => Math.max(...all.map((one) => one.silentMs())),
     close() {
       for (const one of all) one.close();

@@ -55,6 +55,8 @@ const maxRowsInGroup = 128;
 const maxAttempts = 5;
 const maxPauseMs = 20;
 const triedForMs = 5_000;
+/** How long a connection that was lost or cannot be opened is set aside if another is open. */
+const setAsideMs = 200;
 /** The number of recent idempotency keys to remember. A replay would make its group fail. */
 const maxRecentKeys = 10_000;
 
@@ -98,7 +100,11 @@ export function createWriteQueue(options: {
   function dispatch(): void {
     isPlanned = false;
     for (;;) {
-      const connection = idle.pop();
+      // An open connection if there is one, or else the last.
+      const [connection] = idle.splice(
+        idle.findLastIndex((one) => one.isOpen()),
+        1,
+      );
       const next = connection === undefined ? undefined : queue.take(mayRun);
       if (connection === undefined) return;
       if (next === undefined) {
@@ -107,10 +113,24 @@ export function createWriteQueue(options: {
         return;
       }
       const done = next.insert === null ? runAlone(connection, next) : runGroup(connection, next);
-      done.finally(() => {
-        idle.push(connection);
-        plan();
-      });
+      done.finally(() => giveBack(connection));
+    }
+  }
+
+  async function giveBack(connection: Connection): Promise<void> {
+    const isLost = !connection.isOpen() && connections.some((one) => one.isOpen());
+    if (isLost) await Bun.sleep(setAsideMs);
+    idle.push(connection);
+    plan();
+  }
+
+  /** Whether the connection cannot be opened and another is open. Nothing was sent in this case. */
+  async function mustMove(connection: Connection): Promise<boolean> {
+    try {
+      await connection.session();
+      return false;
+    } catch {
+      return connections.some((one) => one.isOpen());
     }
   }
 
@@ -133,6 +153,10 @@ export function createWriteQueue(options: {
     const group = gather(first);
     const inserts = group.flatMap(({ insert }) => (insert === null ? [] : [insert]));
     try {
+      if (await mustMove(connection)) {
+        for (const one of group) push(one);
+        return;
+      }
       await inTransaction(connection, insertGroup(inserts, { uptime: uptime(), isDistributed }));
       for (const { insert, resolve } of group) {
         resolve({ response: insert?.response, replayed: false });
@@ -149,10 +173,10 @@ export function createWriteQueue(options: {
   }
 
   async function runAlone(connection: Connection, waiting: Waiting): Promise<void> {
-    const { projectId, resolve, reject } = waiting;
+    const { projectId, reject } = waiting;
     running.set(projectId, (running.get(projectId) ?? 0) + 1);
     try {
-      resolve(await tryAgain(connection, waiting));
+      await tryAgain(connection, waiting);
     } catch (error) {
       reject(notStored(error));
     } finally {
@@ -162,11 +186,13 @@ export function createWriteQueue(options: {
     }
   }
 
-  async function tryAgain(connection: Connection, waiting: Waiting): Promise<unknown> {
+  async function tryAgain(connection: Connection, waiting: Waiting): Promise<void> {
     const begun = performance.now();
     for (let attempt = 1; ; attempt += 1) {
+      if (await mustMove(connection)) return push(waiting);
       try {
-        return await inTransaction(connection, waiting.work, waiting.deadlineMs);
+        const result = await inTransaction(connection, waiting.work, waiting.deadlineMs);
+        return waiting.resolve(result);
       } catch (error) {
         note(error);
         // ConnectionLost means that COMMIT was not sent, so nothing was stored.

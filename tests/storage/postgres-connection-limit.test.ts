@@ -1,0 +1,92 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { openPostgres } from '../../server/storage/postgres/open.ts';
+import type { Storage } from '../../server/storage/storage.ts';
+import { newWholeDatabase, postgresUrl, query } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+import { memory, newProject, type Project } from './fixtures.ts';
+
+/* Sessions end while the database accepts no new connections. The other sessions stay open. */
+
+const role = `limited_${crypto.randomUUID().replaceAll('-', '')}`;
+let database: Awaited<ReturnType<typeof newWholeDatabase>>;
+let url: string;
+let storage: Storage;
+let project: Project;
+
+beforeAll(async () => {
+  database = await newWholeDatabase();
+  await query(database.url, `CREATE ROLE ${role} LOGIN PASSWORD 'limited'`);
+  await query(database.url, `ALTER DATABASE ${database.name} OWNER TO ${role}`);
+  url = Object.assign(new URL(database.url), { username: role, password: 'limited' }).href;
+});
+afterAll(async () => {
+  await database.drop();
+  await query(await postgresUrl(), `DROP ROLE ${role}`);
+});
+beforeEach(async () => {
+  await setLimit(-1);
+  storage = await openPostgres(url);
+  project = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
+});
+afterEach(() => storage.close());
+
+const setLimit = (limit: number) =>
+  query(database.url, `ALTER ROLE ${role} CONNECTION LIMIT ${limit}`);
+
+async function countSessions(purpose: string): Promise<number> {
+  const text = `SELECT count(*)::int4 AS n FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = $1`;
+  const [row] = await query(database.url, text, [`memory ${purpose}`]);
+  return Number(row?.n);
+}
+
+/** Waits for the sessions, rejects new ones, and ends the most recently used session. */
+async function loseOneOf(count: number, purpose: string): Promise<void> {
+  const has = (n: number) => async () => (await countSessions(purpose)) === n;
+  await until(has(count), { what: 'the open sessions' });
+  await setLimit(0);
+  const text = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = $1
+    ORDER BY state_change DESC LIMIT 1`;
+  await query(database.url, text, [`memory ${purpose}`]);
+  await until(has(count - 1), { what: 'the end of a session' });
+  await Bun.sleep(20);
+}
+
+test('writes use the open connections if one cannot be reopened', async () => {
+  const given = memory();
+  await project.save(given);
+  await loseOneOf(4, 'writer');
+  const update = () => project.update(given.id, { content: 'newer' });
+  for (let round = 0; round < 3; round += 1) {
+    await project.save(memory());
+    await update();
+    // More writes than connections, so that the lost one is tried too.
+    await Promise.all(Array.from({ length: 6 }, update));
+  }
+  expect(await project.list()).toHaveLength(4);
+  expect(await project.get(given.id)).toMatchObject({ version: 22 });
+});
+
+test('reads use the open connection if the other cannot be reopened', async () => {
+  const given = memory();
+  await project.save(given);
+  await loseOneOf(2, 'server');
+  for (let round = 0; round < 5; round += 1) {
+    expect(await project.get(given.id)).toMatchObject(given);
+  }
+});
+
+test('searches use another thread if the connection of one cannot be reopened', async () => {
+  await project.save(memory());
+  const search = () => project.search('hello');
+  // One project may not use all threads.
+  const other = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
+  await Promise.all([search(), other.search('hello')]);
+  // The first idle thread holds the index, so it runs this search and loses its session.
+  await search();
+  await loseOneOf(2, 'reader');
+  const results = [];
+  for (let round = 0; round < 5; round += 1) results.push(await search().catch(() => 'failed'));
+  expect(results.filter((result) => result === 'failed').length).toBeLessThanOrEqual(1);
+});
