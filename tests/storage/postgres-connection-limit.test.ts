@@ -90,3 +90,17 @@ test('searches use another thread if the connection of one cannot be reopened', 
   for (let round = 0; round < 5; round += 1) results.push(await search().catch(() => 'failed'));
   expect(results.filter((result) => result === 'failed').length).toBeLessThanOrEqual(1);
 });
+
+test('a health probe that cannot connect is a warning, and writes continue', async () => {
+  await loseOneOf(1, 'health');
+  const warning = async () => {
+    const { warning, fault } = await storage.health();
+    return warning ?? fault;
+  };
+  const reported = await until(warning, { what: 'a report of the failed probe' });
+  expect(reported).toBe('the database has no free connections');
+  await project.save(memory());
+  expect(await storage.health()).toMatchObject({ fault: null });
+  await setLimit(-1);
+  await until(async () => (await warning()) === null, { what: 'the end of the warning' });
+});

@@ -56,7 +56,12 @@ export function isOfOneWrite(error: unknown): boolean {
 
 /** Whether the error means that no write can succeed. */
 export function isWriteFault(error: unknown): boolean {
-  return /^(53|25006)/.test(stateOf(error));
+  return /^(53|25006)/.test(stateOf(error)) && !isLimitReached(error);
+}
+
+/** Whether the server accepts no new connections. The open connections still work. */
+export function isLimitReached(error: unknown): boolean {
+  return stateOf(error) === '53300';
 }
 
 /** Returns why the database cannot serve requests, or null if the error has another cause. */

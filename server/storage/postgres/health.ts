@@ -1,6 +1,6 @@
 import type { StorageHealth } from '../storage.ts';
 import { type Connection, createConnection } from './connection.ts';
-import { faultOf, isWriteFault } from './errors.ts';
+import { faultOf, isLimitReached, isWriteFault } from './errors.ts';
 import { statement } from './statement.ts';
 
 /** Tracks whether the database responds and accepts writes, so that /health does not wait. */
@@ -27,6 +27,7 @@ export function createHealth(url: string, watched: readonly Connection[]): Healt
   const connection: Connection = createConnection({ url, purpose: 'health' });
   let fault: string | null = null;
   let writeFault: string | null = null;
+  let warning: string | null = null;
   let isProbing = false;
 
   /** Retries a read that failed quickly: the server may only have closed the idle session. */
@@ -45,12 +46,16 @@ export function createHealth(url: string, watched: readonly Connection[]): Healt
     isProbing = true;
     try {
       await answers();
-      fault = null;
+      fault = warning = null;
       if (writeFault !== null) await connection.run([write], probeWithinMs);
       writeFault = null;
     } catch (error) {
+      warning = null;
       if (isWriteFault(error)) writeFault = faultOf(error);
-      else fault = faultOf(error) ?? 'the database does not respond';
+      else if (isLimitReached(error) && watched.some((one) => one.isOpen())) {
+        fault = null;
+        warning = faultOf(error);
+      } else fault = faultOf(error) ?? 'the database does not respond';
     } finally {
       isProbing = false;
     }
@@ -60,7 +65,7 @@ export function createHealth(url: string, watched: readonly Connection[]): Healt
   return {
     state() {
       const isSilent = watched.some((one) => one.silentMs() > silentMs);
-      return { fault: fault ?? writeFault, warning: isSilent ? silence : null };
+      return { fault: fault ?? writeFault, warning: isSilent ? silence : warning };
     },
     note(error) {
       if (isWriteFault(error)) writeFault = faultOf(error);
