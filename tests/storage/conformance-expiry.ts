@@ -141,5 +141,14 @@ export function testExpiry(name: string, open: OpenStorage): void {
       expect(await project.import([again], after)).toMatchObject({ imported: 1, skipped: 0 });
       expect(await project.get(given.id, after)).toMatchObject({ content: 'again' });
     });
+
+    test('is counted once by an import that contains its id twice', async () => {
+      const given = memory({ expiresAt });
+      await project.save(given);
+      const again = imported({ id: given.id });
+      const outcome = { imported: 1, skipped: 1 };
+      expect(await project.import([again, again], after)).toMatchObject(outcome);
+      expect((await project.users()).items).toMatchObject([{ userId: 'u', memories: 1 }]);
+    });
   });
 }

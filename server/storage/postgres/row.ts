@@ -81,14 +81,19 @@ const findLocations = overPlaces(
     WHERE (project_id, bucket, id) IN (${values})${inBucket('bucket')}`,
 );
 
-/** Returns the rows that `find` selects. Needs one round trip for ids created by this service. */
+/**
+ * Returns the rows that `find` selects, each once even if an id is given twice. Needs one round
+ * trip for ids created by this service.
+ */
 export async function findByIds(
   run: Run,
   projectId: number,
   ids: readonly string[],
   find: (places: Value[][]) => Statement[],
 ): Promise<Record<string, unknown>[]> {
-  const places = ids.map((id): Value[] => [projectId, bucketOfId(id), id]).sort(byKey);
+  const places = [...new Set(ids)]
+    .map((id): Value[] => [projectId, bucketOfId(id), id])
+    .sort(byKey);
   const here = find(places);
   const rows = await run(...here, ...findLocations(places));
   const located = rows.slice(here.length).flat() as {
