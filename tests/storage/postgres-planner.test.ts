@@ -8,7 +8,7 @@ import { backend } from '../support/backend.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { recordStatements, type SentStatement } from '../support/statement-recorder.ts';
 import { until } from '../support/until.ts';
-import { newProject, record } from './fixtures.ts';
+import { memory, newProject, record } from './fixtures.ts';
 import { isPlanned } from './plans.ts';
 
 /* The plans that PostgreSQL chooses for a user with thousands of memories. */
@@ -58,6 +58,17 @@ test.skipIf(backend !== 'postgres')('tables are analyzed soon after they have gr
     what: 'ANALYZE of the tables with new rows',
     timeoutMs: 20_000,
   });
+});
+
+test('every cleanup sends the same statements, so that none is prepared again', async () => {
+  const textsAt = async (now: number) => {
+    await project.save(memory({ userId: 'gone', expiresAt: now }), { at: now - 1 });
+    recorder.take();
+    expect(await storage.maintain({ now, elapsedMs: 1 })).toMatchObject({ expiredMemories: 1 });
+    const cleanup = recorder.take().filter(({ text }) => text.includes('expires_at'));
+    return new Set(cleanup.map(({ text }) => text));
+  };
+  expect(await textsAt(6_000)).toEqual(await textsAt(5_000));
 });
 
 test('a list reads only the rows of its page', async () => {

@@ -97,14 +97,14 @@ async function erase(tx: Transaction, { projectId, userId, at }: Erase): ReturnT
 
 type Expired = Removed & { projectId: number };
 
-const stillExpired = (now: number) =>
-  overPlaces(
-    place,
-    (values, inBucket) => `SELECT project_id::float8 AS "projectId", bucket, id, user_id AS "userId"
-      FROM memories
-      WHERE (project_id, bucket, id) IN (${values}) AND expires_at <= ${Math.floor(now)}
-        ${inBucket('bucket')}`,
-  );
+const stillExpired = overPlaces(
+  [...place, 'int8'],
+  (values, inBucket) => `SELECT m.project_id::float8 AS "projectId", m.bucket, m.id,
+      m.user_id AS "userId"
+    FROM (${values}) AS p (project_id, bucket, id, now) JOIN memories AS m
+      ON m.project_id = p.project_id AND m.bucket = p.bucket AND m.id = p.id
+    WHERE m.expires_at <= p.now${inBucket('m.bucket')}`,
+);
 
 export function removeExpired(now: number, limit: number): Work<number> {
   return async (tx) => {
@@ -117,9 +117,11 @@ export function removeExpired(now: number, limit: number): Work<number> {
       ),
     )) as Expired[][];
     if (candidates.length === 0) return { last: [], result: 0 };
-    const places = candidates.map(({ projectId, bucket, id }): Value[] => [projectId, bucket, id]);
+    const places = candidates.map(({ projectId, bucket, id }): Value[] => {
+      return [projectId, bucket, id, now];
+    });
     const locks = countChanges(candidates.map((one) => ({ ...one, added: 0 })));
-    const rows = await tx.run(...locks, ...stillExpired(now)(places));
+    const rows = await tx.run(...locks, ...stillExpired(places));
     const expired = rows.slice(locks.length).flat() as Expired[];
     const projects = Map.groupBy(expired, ({ projectId }) => projectId);
     const last = [
