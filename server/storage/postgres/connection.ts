@@ -28,6 +28,8 @@ export type Session = {
   /** Runs the statements and returns the outcome of each, in order. */
   settle(statements: readonly Statement[], deadlineMs?: number): Promise<Outcome[]>;
   run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
+  /** Ends the session immediately, without waiting for running statements. */
+  end(): void;
 };
 
 export type Row = Record<string, unknown>;
@@ -58,7 +60,7 @@ const openDeadlineMs = 4_000;
 /** After a failed attempt, calls fail immediately with the same error for this time. */
 const connectAgainAfterMs = 200;
 
-type Open = Session & Pick<Connection, 'silentMs'> & { end(): void };
+type Open = Session & Pick<Connection, 'silentMs'>;
 
 export function createConnection(options: ConnectionOptions): Connection {
   let opening: Promise<Open> | null = null;
@@ -133,7 +135,6 @@ async function openChecked(pool: SQL): Promise<Bun.ReservedSQL> {
 function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): Open {
   const unanswered = new Set<{ sentAt: number }>();
 
-  /** Ends the session immediately, without waiting for running statements. */
   function end(): void {
     lost();
     endPool(pool);
@@ -159,13 +160,7 @@ function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): 
 
   return {
     settle,
-    async run(statements, deadlineMs) {
-      const outcomes = await settle(statements, deadlineMs);
-      return outcomes.map((outcome) => {
-        if ('error' in outcome) throw outcome.error;
-        return outcome.rows;
-      });
-    },
+    run: async (statements, deadlineMs) => rowsOf(await settle(statements, deadlineMs)),
     silentMs() {
       const [oldest] = unanswered;
       return oldest === undefined ? 0 : performance.now() - oldest.sentAt;
@@ -191,6 +186,14 @@ function asText(value: Value): string | null {
 function outcomeOf(settled: PromiseSettledResult<Row[] & { command?: string | null }>): Outcome {
   if (settled.status === 'rejected') return { error: asLost(settled.reason) };
   return { rows: settled.value, command: settled.value.command ?? '' };
+}
+
+/** Returns the rows of each statement. Throws the first error. */
+export function rowsOf(outcomes: readonly Outcome[]): Row[][] {
+  return outcomes.map((outcome) => {
+    if ('error' in outcome) throw outcome.error;
+    return outcome.rows;
+  });
 }
 
 /** Converts an error that the server did not send to ConnectionLost. */

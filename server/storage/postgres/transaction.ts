@@ -1,5 +1,5 @@
 import { outcomeUnknown } from '../refusals.ts';
-import type { Connection, Outcome, Row } from './connection.ts';
+import { type Connection, type Outcome, type Row, rowsOf, type Session } from './connection.ts';
 import { isPartLost, isRefusal } from './errors.ts';
 import { type Statement, statement } from './statement.ts';
 
@@ -32,21 +32,33 @@ export async function inTransaction<T>(
     async run(...statements) {
       if (isBegun) return session.run(statements, deadlineMs);
       isBegun = true;
-      const [, ...rows] = await session.run([begin, ...statements], deadlineMs);
-      return rows;
+      const outcomes = await session.settle([begin, ...statements], deadlineMs);
+      assertBegun(session, outcomes);
+      return rowsOf(outcomes).slice(1);
     },
   };
   try {
     const { last, result } = await work(tx);
-    const all = [...(isBegun ? [] : [begin]), ...last, commit];
+    const first = isBegun ? [] : [begin];
     isBegun = false;
-    assertCommitted(await session.settle(all, deadlineMs));
+    const outcomes = await session.settle([...first, ...last, commit], deadlineMs);
+    if (first.length > 0) assertBegun(session, outcomes);
+    assertCommitted(outcomes);
     return result;
   } catch (error) {
     // No rollback is needed once COMMIT was sent, because the transaction has ended.
     if (isBegun) await session.settle([rollback]).catch(() => {});
     throw error;
   }
+}
+
+/** Without BEGIN, the server has committed each further statement on its own. */
+function assertBegun(session: Session, [first]: Outcome[]): void {
+  if (first === undefined) return;
+  const isRefused = 'error' in first ? isRefusal(first.error) : first.command !== 'BEGIN';
+  if (!isRefused) return;
+  session.end();
+  throw outcomeUnknown('error' in first ? first.error : undefined);
 }
 
 function assertCommitted(outcomes: Outcome[]): void {

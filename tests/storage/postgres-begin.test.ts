@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { openPostgres } from '../../server/storage/postgres/open.ts';
+import type { Storage } from '../../server/storage/storage.ts';
+import { newDatabase, type TestDatabase } from '../support/postgres.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { rejectionOf } from '../support/thrown.ts';
+import { memory, newProject, type Project } from './fixtures.ts';
+
+/* Without BEGIN, the server commits each statement of a transaction on its own. */
+
+let database: TestDatabase;
+let proxy: TcpProxy;
+let storage: Storage;
+let project: Project;
+let breaks = false;
+
+/** Turns the next BEGIN into a syntax error. */
+function breakBegin(bytes: Buffer): void {
+  const at = breaks ? bytes.indexOf('BEGIN ISOLATION') : -1;
+  if (at < 0) return;
+  bytes.write('BROKE', at);
+  breaks = false;
+}
+
+beforeEach(async () => {
+  database = await newDatabase();
+  const url = new URL(database.url);
+  const address = { hostname: url.hostname, port: Number(url.port) };
+  proxy = startTcpProxy(address, (_, bytes) => breakBegin(bytes));
+  url.port = String(proxy.port);
+  storage = await openPostgres(url.href);
+  project = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
+});
+afterEach(async () => {
+  await storage.close();
+  proxy.stop();
+  await database.drop();
+});
+
+test.each([
+  ['a save', {}],
+  ['a save that reads first', { externalId: '1' }],
+])('%s whose BEGIN fails has an unknown outcome', async (_, fields) => {
+  // The text of BEGIN is sent only once in a session.
+  breaks = true;
+  expect(await rejectionOf(project.save(memory(fields)))).toMatchObject({
+    code: 'internal',
+    message: expect.stringContaining('the outcome is unknown'),
+  });
+  expect(breaks).toBe(false);
+  await project.save(memory({ userId: 'v' }));
+});
