@@ -3,7 +3,7 @@ import type { NewKey } from '../../server/storage/storage.ts';
 import type { Opened, OpenStorage } from './fixtures.ts';
 import { withStorage } from './suite.ts';
 
-function newKey(fields: Partial<NewKey>): NewKey {
+export function newKey(fields: Partial<NewKey>): NewKey {
   const shown = { name: 'n', prefix: 'mk_abcd', lastFour: 'wxyz', project: 'p' };
   const rights = { userId: null, readOnly: false, createdAt: 5, expiresAt: null };
   return { ...shown, ...rights, id: 'key', hash: `hash of ${fields.id}`, ...fields };

@@ -7,6 +7,7 @@ import { newWholeDatabase, query, type TestDatabase } from '../support/postgres.
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
+import { newKey } from './conformance-keys.ts';
 import { keyed, memory, newProject, type Project, record } from './fixtures.ts';
 
 /* Writes and reads during faults of the database or of the connection to it. */
@@ -63,6 +64,17 @@ describe('a connection that is lost after COMMIT was sent', () => {
     await project.update(given.id, { content: 'newer text' }, { idempotency });
     expect(await project.get(given.id)).toMatchObject({ content: 'newer text', version: 3 });
   });
+});
+
+test('a key whose connection is lost after the INSERT was sent has an unknown outcome', async () => {
+  await storage.createKey(newKey({ id: 'kept' }));
+  const lost = newKey({ id: 'lost' });
+  proxy.loseAnswerTo(lost.hash);
+  expect(await rejectionOf(storage.createKey(lost))).toMatchObject({
+    code: 'internal',
+    message: expect.stringContaining('the outcome is unknown'),
+  });
+  expect((await storage.listKeys()).map(({ id }) => id)).toEqual(['kept', 'lost']);
 });
 
 test('a write whose connection is lost before COMMIT stores nothing and is retried', async () => {

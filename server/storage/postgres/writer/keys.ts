@@ -1,7 +1,9 @@
+import { outcomeUnknown } from '../../refusals.ts';
 import type { NewKey, StoredKey } from '../../storage.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection, Row } from '../connection.ts';
+import { isPartLost, isRefusal } from '../errors.ts';
 import { byKey } from '../row.ts';
-import { overRows, statement } from '../statement.ts';
+import { overRows, type Statement, statement } from '../statement.ts';
 
 export type KeyWrites = {
   createKey(key: NewKey): Promise<StoredKey>;
@@ -17,6 +19,18 @@ const touch = overRows(
   (values) => `UPDATE api_keys AS k SET last_used_at = greatest(k.last_used_at, v.at)
     FROM (${values}) AS v (id, at) WHERE k.id = v.id`,
 );
+
+/** Runs a write of one statement. It may have been stored even if the connection is lost. */
+async function runOnce(connection: Connection, write: Statement): Promise<Row[]> {
+  const session = await connection.session();
+  try {
+    const [rows = []] = await session.run([write]);
+    return rows;
+  } catch (error) {
+    if (isRefusal(error) && !isPartLost(error)) throw error;
+    throw outcomeUnknown(error, 'check the list of keys');
+  }
+}
 
 export function createKeyWrites(connection: Connection): KeyWrites {
   async function ensureProject(name: string): Promise<number> {
@@ -39,7 +53,8 @@ export function createKeyWrites(connection: Connection): KeyWrites {
       const { hash, ...shown } = key;
       const { id, name, prefix, lastFour, userId, readOnly, createdAt, expiresAt } = key;
       const projectId = await ensureProject(key.project);
-      await connection.run([
+      await runOnce(
+        connection,
         statement(
           `INSERT INTO api_keys (id, project_id, name, hash, prefix, last_four, user_id, read_only,
              created_at, expires_at)
@@ -55,18 +70,19 @@ export function createKeyWrites(connection: Connection): KeyWrites {
           createdAt,
           expiresAt,
         ),
-      ]);
+      );
       return { ...shown, projectId, lastUsedAt: null, revokedAt: null };
     },
     async revokeKey(id, at) {
-      const [revoked = []] = await connection.run([
+      const revoked = await runOnce(
+        connection,
         statement(
           `UPDATE api_keys SET revoked_at = $2::int8 WHERE id = $1 AND revoked_at IS NULL
            RETURNING 1 AS one`,
           id,
           at,
         ),
-      ]);
+      );
       return revoked.length > 0;
     },
     async touchKeys(used) {
