@@ -47,11 +47,16 @@ export function isConflict(error: unknown): boolean {
   return /^(23505|40001|40P01)$/.test(stateOf(error));
 }
 
+/** Whether another transaction held a row for longer than the lock timeout. */
+export function isLocked(error: unknown): boolean {
+  return stateOf(error) === '55P03';
+}
+
 /** Whether a group may have failed because of one write. Its writes are then retried alone. */
 export function isOfOneWrite(error: unknown): boolean {
   if (!isRefusal(error)) return false;
   if (isPartLost(error) || isConflict(error)) return true;
-  return faultOf(error) === null || stateOf(error) === '55P03';
+  return faultOf(error) === null || isLocked(error);
 }
 
 /** Whether the error means that no write can succeed. */

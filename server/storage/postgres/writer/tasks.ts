@@ -1,5 +1,6 @@
 import type { Lease, TaskQueue, TaskResult } from '../../task-storage.ts';
 import type { Connection } from '../connection.ts';
+import { isLocked } from '../errors.ts';
 import { byKey } from '../row.ts';
 import { after, overPlaces, statement, type Value } from '../statement.ts';
 import type { Work } from '../transaction.ts';
@@ -22,6 +23,9 @@ const heartbeatEveryMs = 3_000;
 /** Matches a task by its lease, which is passed as parameters $1 to $4. */
 const held = `project_id = $1::int8 AND bucket = $2::int2 AND task_id = $3::int8
   AND state = 'running' AND lease_token = $4::int8`;
+
+/** Much less than a lease, because the leases are not renewed while the results are stored. */
+const lockBriefly = statement(`SET LOCAL lock_timeout = '1s'`);
 
 const leaseTypes = ['int8', 'int2', 'int8', 'int8'];
 
@@ -112,7 +116,13 @@ export function createTasks(
     async completeTasks(results) {
       if (results.length === 0) return [];
       for (const result of results) forget(result);
-      return transact(completion(results, overTasks));
+      const store = (part: readonly TaskResult[]) => transact(completion(part, overTasks));
+      try {
+        return await store(results);
+      } catch (error) {
+        if (!isLocked(error)) throw error;
+        return storeByBucket(results, store);
+      }
     },
     failTask: ({ now, retryAt, errorMessage, ...lease }: Failure) =>
       changed(
@@ -158,6 +168,25 @@ export function createTasks(
   };
 }
 
+/** Stores the results of each bucket apart. Throws if a user is still locked. */
+async function storeByBucket(
+  results: readonly TaskResult[],
+  store: (part: readonly TaskResult[]) => Promise<boolean[]>,
+): Promise<boolean[]> {
+  const isStored = new Map<TaskResult, boolean>();
+  const parts = Map.groupBy(results, ({ taskId }) => bucketOfTask(taskId)).values();
+  const settled = await Promise.allSettled(
+    [...parts].map(async (part) => {
+      for (const [index, held] of (await store(part)).entries()) {
+        const result = part[index];
+        if (result !== undefined) isStored.set(result, held);
+      }
+    }),
+  );
+  for (const one of settled) if (one.status === 'rejected') throw one.reason;
+  return results.map((result) => isStored.get(result) ?? false);
+}
+
 /** Completes the tasks. If there are two results for a task, the first wins. */
 function completion(
   results: readonly TaskResult[],
@@ -166,7 +195,8 @@ function completion(
   return async (tx) => {
     const rows = results.map((result): Value[] => placeOf(result)).sort(byKey);
     const values = results.map((result) => [...placeOf(result), result.chunks, result.now]);
-    const completed = await tx.run(
+    const [, ...completed] = await tx.run(
+      lockBriefly,
       ...overTasks(rows).flatMap(countUsers),
       ...overTasks(values.sort(byKey)).flatMap(complete),
     );

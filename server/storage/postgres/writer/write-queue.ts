@@ -4,6 +4,7 @@ import type { StoredResponse, Write } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
 import { ConnectionLost, isConflict, isOfOneWrite, notStored } from '../errors.ts';
 import { type InsertedMemory, memoryInserts } from '../row.ts';
+import { statement } from '../statement.ts';
 import { inTransaction, type Work } from '../transaction.ts';
 import { keyInserts } from './idempotency.ts';
 import { indexedOf, queueNew } from './task-rows.ts';
@@ -57,6 +58,8 @@ const maxPauseMs = 20;
 const triedForMs = 5_000;
 /** How long a connection that was lost or cannot be opened is set aside if another is open. */
 const setAsideMs = 200;
+/** A group does not wait longer for one locked user. Its writes are then run alone. */
+const lockBriefly = statement(`SET LOCAL lock_timeout = '200ms'`);
 /** The number of recent idempotency keys to remember. A replay would make its group fail. */
 const maxRecentKeys = 10_000;
 
@@ -240,9 +243,11 @@ function insertGroup(
   const tasks = queueNew(queued.map(indexedOf));
   return async (tx) => {
     if (!isDistributed) {
-      return { last: [...keys, ...counts, ...memoryInserts(rows, null), ...tasks], result: null };
+      const inserts = memoryInserts(rows, null);
+      return { last: [lockBriefly, ...keys, ...counts, ...inserts, ...tasks], result: null };
     }
-    const counted = (await tx.run(...keys, ...counts)).slice(keys.length).flat();
+    const [, ...answers] = await tx.run(lockBriefly, ...keys, ...counts);
+    const counted = answers.slice(keys.length).flat();
     return { last: [...memoryInserts(rows, changeNumbers(counted)), ...tasks], result: null };
   };
 }

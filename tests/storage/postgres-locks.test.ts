@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { SQL } from 'bun';
+import { connectPostgres, openPostgres } from '../../server/storage/postgres/open.ts';
+import type { Storage } from '../../server/storage/storage.ts';
+import type { TaskStorage } from '../../server/storage/task-storage.ts';
+import { newDatabase, type TestDatabase } from '../support/postgres.ts';
+import { rejectionOf } from '../support/thrown.ts';
+import { claim, memory, newProject, type Project } from './fixtures.ts';
+
+/* Another transaction, such as an erasure on another server, holds the row of one user. */
+
+let database: TestDatabase;
+let storage: Storage;
+let tasks: TaskStorage;
+let project: Project;
+
+beforeAll(async () => {
+  database = await newDatabase();
+  storage = await openPostgres(database.url);
+  tasks = connectPostgres({ url: database.url, isDistributed: false });
+});
+afterAll(async () => {
+  await tasks.close();
+  await storage.close();
+  await database.drop();
+});
+beforeEach(async () => {
+  project = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
+});
+
+async function lockUser(userId: string): Promise<() => Promise<void>> {
+  const sql = new SQL(database.url, { max: 1 });
+  const session = await sql.reserve();
+  await session`BEGIN`;
+  await session`SELECT 1 FROM users WHERE user_id = ${userId} FOR UPDATE`;
+  return async () => {
+    await session`COMMIT`;
+    session.release();
+    await sql.close();
+  };
+}
+
+test('a save does not wait for the locked user of another save of its group', async () => {
+  await project.save(memory({ userId: 'locked' }));
+  const unlock = await lockUser('locked');
+  const begun = performance.now();
+  const waiting = project.save(memory({ userId: 'locked' }));
+  await project.save(memory({ userId: 'free' }));
+  expect(performance.now() - begun).toBeLessThan(2_500);
+  await unlock();
+  await waiting;
+  expect(await project.list('locked')).toHaveLength(2);
+});
+
+test('the results of other tasks are stored if the user of one task is locked', async () => {
+  const [locked, ...free] = [
+    await project.acceptOne({ userId: 'waits' }),
+    await project.acceptOne({ userId: 'free 1' }),
+    await project.acceptOne({ userId: 'free 2' }),
+  ];
+  const results = (await claim(storage)).map((task) => ({ ...task, now: 3_000, chunks: 1 }));
+  const unlock = await lockUser('waits');
+  expect(await rejectionOf(tasks.completeTasks(results))).toMatchObject({ code: 'unavailable' });
+  await unlock();
+  const statuses = await project.statuses([locked, ...free]);
+  expect(statuses.map(({ status }) => status)).toEqual(['processing', 'complete', 'complete']);
+  expect(await tasks.completeTasks(results)).toEqual(
+    results.map(({ memoryId }) => memoryId === locked),
+  );
+});
