@@ -64,7 +64,11 @@ export async function migrate(
     const copiedRows = copies ? await copyRows(source, target, onCopied) : 0;
     const items = await compare(source, target, onCompared);
     const isEqual = items.every((item) => item.isEqual);
-    if (copies && isEqual) await target.finish(await source.sourceId());
+    if (copies && isEqual) {
+      // A server that has started since may have accepted writes that were not copied.
+      await source.assertUnused();
+      await target.finish(await source.sourceId());
+    }
     return { copiedRows, isEqual, items };
   } finally {
     source.close();

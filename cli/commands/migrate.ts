@@ -42,10 +42,9 @@ idempotency keys, with their ids, times and versions, and then compares the two
 databases. To continue an interrupted copy, run the same command again. Servers
 do not start on an unfinished copy.
 
-The command fails if a server is running on either database, but cannot detect a
-server that starts on a PostgreSQL source later. If the source changes during
-the copy, the comparison fails: empty the target and copy again. Exits with 1 if
-the databases differ.`;
+The command fails if a server is running on either database at the start, or on
+the source at the end. If the source changes during the copy, the comparison
+fails: empty the target and copy again. Exits with 1 if the databases differ.`;
 
 function urlOf(term: Terminal, database: string | undefined, flag: string): string {
   if (database) return databaseUrlOf(term, database);

@@ -273,10 +273,8 @@ export function testMemories(name: string, open: OpenStorage): void {
     test('reports the number of chunks of a long text that was not ingested', async () => {
       const long = memory({ content: 'A sentence of a long text. '.repeat(10_000) });
       await project.save(long);
-      const one = await project.status(long.id);
-      expect(one?.chunksTotal).toBeGreaterThan(100);
-      expect(await project.statuses([long.id])).toEqual(one === null ? [] : [one]);
-      expect(await project.status(long.id, { onlyUserId: 'other' })).toBeNull();
+      const status = { status: 'complete', chunksTotal: expect.toBeWithin(100, 1_000) };
+      expect(await project.status(long.id)).toMatchObject(status);
     });
 
     test('creates a new memory after the previous one is deleted', async () => {

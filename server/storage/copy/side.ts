@@ -6,6 +6,8 @@ export type CopySide = {
   /** Returns a random id that identifies the source database. The id is stored on first use. */
   sourceId(): Promise<number>;
   countRows(): Promise<number>;
+  /** Throws an Error with advice if a server has opened the database. */
+  assertUnused(): Promise<void>;
   /** Returns the rows after the position in key order, or null if there are none. */
   read(table: TableName, position: string | null): Promise<Batch | null>;
   state(): Promise<CopyState>;
@@ -53,6 +55,7 @@ export type CopyDatabase = {
   integer(expression: string): string;
   jsonArray(expressions: string): string;
   isUnfinished(): Promise<boolean>;
+  assertUnused(): Promise<void>;
   read(query: Query): Promise<Row[]>;
   run(...queries: Query[]): Promise<void>;
   /** Stores the rows and runs `last` in one transaction. The table has `before` rows already. */
@@ -63,7 +66,7 @@ export type CopyDatabase = {
 };
 
 export function createSide(database: CopyDatabase): CopySide {
-  const { stored, parameter, integer, run, close } = database;
+  const { stored, parameter, integer, run, assertUnused, close } = database;
   const name = parameter(1, 'name');
   const nameAndValue = `(name, value) VALUES (${name}, ${parameter(2, 'value')})`;
   const setProgress = `UPDATE ${progressTable} SET progress = ${name}`;
@@ -98,6 +101,7 @@ export function createSide(database: CopyDatabase): CopySide {
 
   return {
     ...createReads(database),
+    assertUnused,
     async sourceId() {
       const made = crypto.getRandomValues(Buffer.alloc(6)).readUIntBE(0, 6);
       await run({

@@ -229,12 +229,21 @@ function databaseOf(url: string): string {
 }
 
 /**
+ * Adds the schema to the name in pg_stat_activity, unless it is public, because services in several
+ * schemas may share a database. The schema's name may be too long, so its number is used.
+ */
+const nameSchema = `set_config('application_name', concat_ws(' ',
+  current_setting('application_name'),
+  to_regnamespace(quote_ident(nullif(current_schema(), 'public')))::oid), false)`;
+
+/**
  * Rejects a standby, whose data may be outdated. Enables synchronous commit, because an
  * asynchronous commit can lose acknowledged writes.
  */
 async function checkServer(session: Bun.ReservedSQL): Promise<void> {
   const [server] = await session.unsafe(
-    `SELECT pg_is_in_recovery() AS "isStandby", current_setting('synchronous_commit') AS "commit"`,
+    `SELECT pg_is_in_recovery() AS "isStandby", current_setting('synchronous_commit') AS "commit",
+       ${nameSchema}`,
   );
   if (server?.isStandby === true) throw new ConnectionLost('the server is a standby');
   if (server?.commit === 'off') await session.unsafe('SET synchronous_commit = on');

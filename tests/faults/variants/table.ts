@@ -160,9 +160,17 @@ export const variants: Record<string, Variant> = {
       ],
     ],
   },
-  /** No protection removed: a transaction pauses between the rows that it locks. */
+  /**
+   * No protection removed: a transaction pauses between the rows that it locks, and waits long
+   * enough for PostgreSQL to detect a deadlock.
+   */
   'slow-locks': {
     patches: [
+      [
+        'server/storage/postgres/writer/write-queue.ts',
+        "lock_timeout = '200ms'",
+        "lock_timeout = '5s'",
+      ],
       [
         'server/storage/postgres/writer/idempotency.ts',
         'return insertKeys(rows.sort(byKey));',

@@ -39,17 +39,34 @@ export async function openCopySide(
   }
 }
 
-/** Throws if a server holds the cleanup turn (writer/maintenance.ts) and thus may be running. */
+/** Whether a server has sessions. Its name differs from that of this session in one word. */
+const isServed = statement(`SELECT 1 AS one FROM pg_stat_activity
+  WHERE datname = current_database() AND application_name IN (
+    replace(current_setting('application_name'), 'migrate', 'server'),
+    replace(current_setting('application_name'), 'migrate', 'writer'))
+  LIMIT 1`);
+/** The sessions of a server that has just exited may take a moment to end. */
+const sessionsEndWithinMs = 1_000;
+
+/** Throws if a server has sessions, or holds the cleanup turn (writer/maintenance.ts). */
 async function assertUnused(connection: Connection): Promise<void> {
   const [turns = []] = await connection.run([
     statement(`SELECT ceil(extract(epoch FROM held_until - clock_timestamp()))::float8 AS seconds
       FROM maintenance WHERE name = 'turn' AND held_until > clock_timestamp()`),
   ]);
   const [turn] = turns as { seconds: number }[];
-  if (turn === undefined) return;
-  throw new Error(
-    'a server is running on the database. Stop it and run the command again. If it was killed, wait ' +
-      `${turn.seconds} seconds.`,
+  if (turn !== undefined) throw isRunning(`wait ${turn.seconds} seconds`);
+  const deadline = performance.now() + sessionsEndWithinMs;
+  while ((await connection.run([isServed])).flat().length > 0) {
+    if (performance.now() > deadline) throw isRunning('end its sessions in pg_stat_activity');
+    await Bun.sleep(50);
+  }
+}
+
+function isRunning(advice: string): Error {
+  return new Error(
+    'a server is running on the database. Stop it and run the command again. If it was killed, ' +
+      `${advice}.`,
   );
 }
 
@@ -61,6 +78,7 @@ function copyDatabase(connection: Connection): CopyDatabase {
     // Cast to text, because the client would parse a value of type json.
     jsonArray: (expressions) => `json_build_array(${expressions})::text`,
     isUnfinished: () => isUnfinishedCopy(connection),
+    assertUnused: () => assertUnused(connection),
     async read(query) {
       const [rows = []] = await asCopyError(connection.run([query], deadlineMs));
       return rows as Row[];

@@ -117,6 +117,8 @@ function copyDatabase(db: Database, release: () => void): CopyDatabase {
     integer: (expression) => expression,
     jsonArray: (expressions) => `json_array(${expressions})`,
     isUnfinished: async () => isUnfinishedCopy(db),
+    // The lock on the file excludes servers.
+    assertUnused: async () => {},
     read: async (query) => runOne(query),
     async run(...queries) {
       db.transaction(() => queries.forEach(runOne)).immediate();

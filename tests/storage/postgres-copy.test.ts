@@ -1,0 +1,21 @@
+import { expect, test } from 'bun:test';
+import { openCopySide } from '../../server/storage/postgres/admin/copy.ts';
+import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { newDatabase, query } from '../support/postgres.ts';
+import { rejectionOf } from '../support/thrown.ts';
+
+test('a copy detects a server that starts after it, but no server of another schema', async () => {
+  const [database, another] = [await newDatabase(), await newDatabase()];
+  const elsewhere = await openPostgres(another.url);
+  const side = await openCopySide(database.url, { create: true });
+  const storage = await openPostgres(database.url);
+  // As if the server that held the turn had stopped.
+  await query(database.url, `UPDATE maintenance SET held_until = NULL WHERE name = 'turn'`);
+  const message = 'a server is running on the database';
+  expect((await rejectionOf(side.assertUnused())).message).toContain(message);
+  await storage.close();
+  await side.assertUnused();
+  side.close();
+  await elsewhere.close();
+  for (const { drop } of [database, another]) await drop();
+});
