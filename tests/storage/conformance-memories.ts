@@ -273,8 +273,7 @@ export function testMemories(name: string, open: OpenStorage): void {
     test('reports the number of chunks of a long text that was not ingested', async () => {
       const long = memory({ content: 'A sentence of a long text. '.repeat(10_000) });
       await project.save(long);
-      const status = { status: 'complete', chunksTotal: expect.toBeWithin(100, 1_000) };
-      expect(await project.status(long.id)).toMatchObject(status);
+      expect((await project.status(long.id))?.chunksTotal).toBeGreaterThan(100);
     });
 
     test('creates a new memory after the previous one is deleted', async () => {
