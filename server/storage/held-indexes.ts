@@ -1,6 +1,7 @@
 import { indexedChunks, splitChunks } from '../memory/chunks.ts';
-import { SearchIndex } from '../search/index.ts';
-import { reportProgress } from '../threads/serve.ts';
+import { type Ranked, SearchIndex } from '../search/index.ts';
+import type { Query } from '../search/query.ts';
+import { announced, reportProgress } from '../threads/serve.ts';
 import { unavailable } from './refusals.ts';
 
 /*
@@ -63,6 +64,16 @@ export function createHeldIndexes(maxBytes: number): HeldIndexes {
   };
 }
 
+/** An index above this size, or a text of more UTF-16 units, may take a second on a busy machine. */
+const largeIndexBytes = 16 * 1024 * 1024;
+const largeUnits = 500_000;
+
+/** Searches the index. Nothing can report progress meanwhile. */
+export function rank({ index }: HeldIndex, query: Query): Ranked {
+  const search = () => index.search(query);
+  return index.bytes > largeIndexBytes ? announced(search) : search();
+}
+
 /** The maximum time that one search may spend on updating its index. */
 const budgetMs = 10_000;
 /** Progress is reported after this much text, which takes a few milliseconds to index. */
@@ -97,8 +108,12 @@ export class IndexUpdate {
       this.#applied = changed.change;
     }
     const { id, createdAt, content, metadata, isSearchable } = changed;
-    const chunks = isSearchable ? indexedChunks(content, metadata, splitChunks(content)) : [];
-    this.#held.index.put({ id, createdAt, chunks });
+    const put = () => {
+      const chunks = isSearchable ? indexedChunks(content, metadata, splitChunks(content)) : [];
+      this.#held.index.put({ id, createdAt, chunks });
+    };
+    if (content.length > largeUnits) announced(put);
+    else put();
     this.#unreported += unitsOf(changed);
     if (this.#unreported < progressUnits) return;
     reportProgress();

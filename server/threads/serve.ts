@@ -91,6 +91,7 @@ export function reportProgress(): void {
 
 /** Runs a long operation that cannot report progress, without the watchdog ending the thread. */
 export function announced<T>(operation: () => T): T {
+  if (parentPort === null) return operation();
   parent().postMessage('busy');
   try {
     return operation();

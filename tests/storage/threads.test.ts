@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { createRandom } from '../support/random.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import {
@@ -205,3 +206,14 @@ test.concurrent('an erasure that is repeated after a failed COMMIT deletes and c
   expect(JSON.parse(response.body)).toMatchObject({ deleted: 601 });
   expect(await project.list('erased')).toEqual([]);
 });
+
+test.concurrent('a text that takes seconds to index can be searched', async () => {
+  await using all = await open();
+  const { project } = all;
+  const random = createRandom(1);
+  // Chinese text takes the longest.
+  const letters = Array.from({ length: 4_000_000 }, () => random.between(0x4e00, 0x9fa0));
+  const content = letters.map((code) => String.fromCharCode(code)).join('');
+  await project.save(memory({ content: `${content} lantern` }));
+  expect(await project.search('lantern')).toHaveLength(1);
+}, 20_000);

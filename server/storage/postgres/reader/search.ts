@@ -3,7 +3,7 @@ import { isUnfiltered } from '../../../memory/filter.ts';
 import type { FoundMemory } from '../../../memory/json.ts';
 import type { Ranked, RankedMemory } from '../../../search/index.ts';
 import { parseQuery } from '../../../search/query.ts';
-import { createHeldIndexes } from '../../held-indexes.ts';
+import { createHeldIndexes, rank } from '../../held-indexes.ts';
 import { foundItems } from '../../read-reply.ts';
 import { SearchResults } from '../../search-results.ts';
 import type { SearchResult, Storage, StoredMemory } from '../../storage.ts';
@@ -33,7 +33,7 @@ export function createSearches(
     const { projectId, userId } = read;
     const own = held.take(JSON.stringify([projectId, userId]));
     await catchUp(tx, own, { projectId, userId });
-    return collect(tx, read, own.index.search(parseQuery(read.query)));
+    return collect(tx, read, rank(own, parseQuery(read.query)));
   }
 
   return {

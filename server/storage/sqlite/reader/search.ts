@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import type { FoundMemory } from '../../../memory/json.ts';
 import { parseQuery } from '../../../search/query.ts';
-import { createHeldIndexes } from '../../held-indexes.ts';
+import { createHeldIndexes, rank } from '../../held-indexes.ts';
 import { foundItems } from '../../read-reply.ts';
 import { SearchResults } from '../../search-results.ts';
 import type { SearchResult, Storage } from '../../storage.ts';
@@ -26,7 +26,7 @@ export function createSearches(
     const { projectId, userId, now } = read;
     const own = held.take(JSON.stringify([projectId, userId]));
     catchUp(own, { projectId, userId });
-    const ranked = own.index.search(parseQuery(read.query));
+    const ranked = rank(own, parseQuery(read.query));
     const results = new SearchResults(ranked, read);
     for (const place of ranked) {
       results.add(place, getMemory({ projectId, id: place.id, now }));
