@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startServer } from '../../server/main.ts';
-import { newDatabase, type TestDatabase } from '../support/postgres.ts';
+import { newDatabase, postgresUrl, query, type TestDatabase } from '../support/postgres.ts';
 import { lines, memory } from './command.ts';
 
 /* Tests of the administrative commands on a PostgreSQL database. */
@@ -96,6 +96,32 @@ test('doctor runs the PostgreSQL checks and reports no problem', async () => {
     'dead rows ok',
   ]);
   expect(code).toBe(0);
+});
+
+test('doctor warns if commits do not wait for a connected synchronous standby', async () => {
+  const own = await newDatabase();
+  const url = new URL(own.url);
+  const schema = url.searchParams.get('search_path');
+  url.searchParams.set('search_path', `${schema},pg_catalog`);
+  // Simulates a standby by shadowing the catalogue of PostgreSQL.
+  const statements = [
+    'VIEW pg_stat_replication AS SELECT 1',
+    `VIEW pg_settings AS SELECT 'synchronous_commit' AS name, 'local' AS reset_val`,
+    `FUNCTION current_setting(name text) RETURNS text LANGUAGE sql AS $$
+       SELECT CASE name WHEN 'synchronous_standby_names' THEN 'any 1 (*)'
+         ELSE pg_catalog.current_setting(name) END $$`,
+  ];
+  for (const text of statements) {
+    await query(await postgresUrl(), `CREATE ${text.replace(' ', ` ${schema}.`)}`);
+  }
+  const { stdout } = await memory(['doctor', '--json', '--database', url.href]);
+  expect(JSON.parse(stdout).items).toContainEqual({
+    name: 'standbys',
+    level: 'warning',
+    found: '1 connected, synchronous: any 1 (*)',
+    advice: expect.stringContaining('set synchronous_commit = on'),
+  });
+  await own.drop();
 });
 
 test.each([

@@ -152,6 +152,14 @@ test('hints explain a missing key and an overriding environment', async () => {
   expect(code).toBe(0);
 });
 
+test('on a terminal, profile list shows "none" as the key of a service without one', async () => {
+  using folder = temporaryFolder();
+  const run = somebody(folder.path);
+  await run(['profile', 'use', 'https://m.example']);
+  const { stdout } = await run(['profile', 'list'], { terminal: 80 });
+  expect(stdout).toMatch(/^https:\/\/m\.example +none +used$/m);
+});
+
 test('for text that is not an address, the error lists the known services', async () => {
   using folder = temporaryFolder();
   const run = somebody(folder.path);

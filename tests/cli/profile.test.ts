@@ -131,6 +131,14 @@ describe('memory profile', () => {
     expect(shown.stdout).toContain('none');
   });
 
+  test('show names the environment as the source of a path that a variable sets', async () => {
+    using folder = temporaryFolder();
+    const env = { XDG_CONFIG_HOME: folder.path };
+    const { stdout } = await memory(['profile', 'show', '--json'], { env });
+    const value = `${folder.path}/memory-service/profile.json`;
+    expect(JSON.parse(stdout).profile).toEqual({ value, from: 'environment' });
+  });
+
   test('path prints the path', async () => {
     const { stdout } = await memory(['profile', 'path'], { home: '/her' });
     expect(stdout).toBe('/her/.config/memory-service/profile.json\n');

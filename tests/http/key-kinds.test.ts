@@ -236,4 +236,16 @@ describe('a key that is bound to a user', () => {
       expectError(answer, 400, 'invalid_request', 'userId');
     }
   });
+
+  test('gets a validation error for a request or item that is not an object', async () => {
+    const as = await keyOf({ userId: newUser() });
+    for (const body of [null, 1, 'x', []]) {
+      const saved = await ask(as, 'POST', '/v1/memories', { body });
+      expectError(saved, 400, 'invalid_request', '');
+      const answer = await ask(as, 'POST', '/v1/ingest/batch', { body: { items: [body] } });
+      expect(bodyOf<BatchAccepted>(answer, 202).failed).toMatchObject([
+        { index: 0, error: 'invalid_request' },
+      ]);
+    }
+  });
 });

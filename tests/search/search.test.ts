@@ -87,6 +87,11 @@ describe('search', () => {
     expect(parseQuery('green and tea').pairs).toEqual([]);
   });
 
+  test('joins adjacent words of the query', () => {
+    const texts = ['Bought a notebook', 'Sang one note', 'Read a book'];
+    expect(ask('note book?', texts).found.map(({ id }) => id)).toContain('0');
+  });
+
   test('joins adjacent words, but not a speaker and the text', () => {
     expect(ask('anaboat?', ['an ana boat']).found).toHaveLength(1);
     expect(ask('anaboat?', ['Ana: boat']).found).toHaveLength(0);

@@ -103,3 +103,22 @@ for (const [refusal, statements, who] of files) {
     }
   });
 }
+
+/** Opens the database with an SQLite that reports another version. */
+const openWith = (version: string) => `
+  import { Database } from 'bun:sqlite';
+  const { prepare } = Database.prototype;
+  Database.prototype.prepare = function prepareOlder(sql, ...more) {
+    return prepare.call(this, sql.replace('sqlite_version()', "'${version}'"), ...more);
+  };
+  ${opens.server}`;
+
+test.each(['2.52.4', '3.50.9', '3.51.2'])('SQLite %s is too old', (version) => {
+  const refusal = `SQLite ${version} is too old: 3.51.3 or newer is required`;
+  expect(run(openWith(version))).toContain(refusal);
+});
+
+test.each(['3.51.3', '3.52.0', '4.0.0'])('SQLite %s is accepted', (version) => {
+  expect(run(openWith(version))).toBe('');
+  expect(existsSync(`${path}-wal`)).toBe(true);
+});
