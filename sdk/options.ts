@@ -88,8 +88,12 @@ export function readSettings(options: ClientOptions) {
 function readBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text).href : '';
   const [base] = /^https?:\/\/[^/@]+\/[^?#]*(?=[?#]*$)/.exec(url) ?? [];
-  if (base) return base.replace(/\/+$/, '');
-  throw invalid('baseUrl must be an http or https URL without a user name, query or fragment');
+  const trimmed = base?.replace(/\/+$/, '');
+  if (!trimmed) {
+    throw invalid('baseUrl must be an http or https URL without a user name, query or fragment');
+  }
+  if (!trimmed.endsWith('/v1')) return trimmed;
+  throw invalid('baseUrl must not contain /v1: the client adds it to every path');
 }
 
 export function atLeast(min: number, name: string, value: number): number {

@@ -136,3 +136,13 @@ test('the constructor rejects invalid options without quoting them', () => {
   for (const options of bad) expect(() => new MemoryClient(options)).toThrow(InvalidRequestError);
   expect(() => new MemoryClient({ baseUrl: 'http://u:password@host' })).not.toThrow('password');
 });
+
+test('a base URL that ends in /v1 is rejected, because the client adds it', () => {
+  const message = 'baseUrl must not contain /v1: the client adds it to every path';
+  for (const end of ['/v1', '/v1/', '/proxy/v1']) {
+    expect(() => new MemoryClient({ baseUrl: `http://host${end}` })).toThrow(message);
+  }
+  process.env.MEMORY_BASE_URL = 'http://host/v1';
+  expect(() => new MemoryClient()).toThrow(message);
+  expect(new MemoryClient({ baseUrl: 'http://host/v1/a' }).baseUrl).toBe('http://host/v1/a');
+});
