@@ -79,6 +79,7 @@ export function openCall(settings: Settings): Call {
   /** Builds the request once per call, because all attempts must share the idempotency key. */
   function requestOf(name: keyof ResponseBodies, input: Input, options: InnerOptions): ApiRequest {
     const operation: Operation = operations[name];
+    if ('body' in input && !isObject(input.body)) throw invalid('the request must be an object');
     const headers = headersOf(settings, operation, input, options);
     // Reject invalid dates: JSON.stringify would turn them into null, which clears the time.
     for (const value of Object.values(input.body ?? {})) textOf(value);

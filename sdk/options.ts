@@ -1,5 +1,6 @@
 import type { OperationName } from './contract/operations.ts';
 import { InvalidRequestError, type MemoryServiceError } from './errors.ts';
+import { isObject } from './transport.ts';
 
 /** The options of the client. All are optional. */
 export type ClientOptions = {
@@ -72,7 +73,8 @@ export type Settings = ReturnType<typeof readSettings>;
 export function readSettings(options: ClientOptions) {
   // Browsers and some worker runtimes have no `process`.
   const env: Record<string, string | undefined> = globalThis.process?.env ?? {};
-  return {
+  if (!isObject(options)) throw invalid('the options must be an object: { apiKey, baseUrl }');
+  const settings = {
     apiKey: options.apiKey || env.MEMORY_API_KEY,
     baseUrl: readBaseUrl(options.baseUrl || env.MEMORY_BASE_URL || 'http://127.0.0.1:7070'),
     timeoutMs: atLeast(1, 'timeoutMs', options.timeoutMs ?? 30_000),
@@ -82,14 +84,30 @@ export function readSettings(options: ClientOptions) {
     fetch: options.fetch ?? ((url: string, init?: RequestInit) => globalThis.fetch(url, init)),
     onAttempt: options.onAttempt,
   };
+  rejectUnknown(options, Object.keys(settings));
+  return settings;
+}
+
+/** From JavaScript, a misspelled option would otherwise be ignored. */
+function rejectUnknown(options: object, known: string[]): void {
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const letters = unknown.toLowerCase().replace(/[^a-z]/g, '');
+  const near = letters.length > 2 && known.find((name) => name.toLowerCase().includes(letters));
+  const hint = near ? `; did you mean ${near}?` : '';
+  throw invalid(`${unknown} is not a known option${hint}`);
 }
 
 /** The error message does not contain the URL, which can include a password. */
 function readBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text).href : '';
   const [base] = /^https?:\/\/[^/@]+\/[^?#]*(?=[?#]*$)/.exec(url) ?? [];
-  if (base) return base.replace(/\/+$/, '');
-  throw invalid('baseUrl must be an http or https URL without a user name, query or fragment');
+  const trimmed = base?.replace(/\/+$/, '');
+  if (!trimmed) {
+    throw invalid('baseUrl must be an http or https URL without a user name, query or fragment');
+  }
+  if (!trimmed.endsWith('/v1')) return trimmed;
+  throw invalid('baseUrl must not contain /v1: the client adds it to every path');
 }
 
 export function atLeast(min: number, name: string, value: number): number {

@@ -4,13 +4,22 @@ import { memoriesOf, quoted } from '../terminal/text.ts';
 import { apart, chunkLines, keyOfChunk } from './chunks.ts';
 import type { BatchInput } from './input.ts';
 import { runPipeline } from './pipeline.ts';
-import { type BadLine, type Entry, idOf, pairOf, problemsOf, type Unit } from './records.ts';
+import {
+  type BadLine,
+  type Entry,
+  idOf,
+  isExported,
+  pairOf,
+  problemsOf,
+  type Unit,
+} from './records.ts';
 import { openReport } from './report.ts';
 import { chunkSender } from './send.ts';
 import { type BulkOptions, waitAndCount } from './wait.ts';
 
 type BatchOptions = BulkOptions & { type?: RecordType | undefined };
-type ImportOptions = Omit<BulkOptions, 'timeout'>;
+/** `otherFormat` is printed if no line is a memory as this service exports it. */
+type ImportOptions = Omit<BulkOptions, 'timeout'> & { otherFormat?: string };
 
 /** The default body limit of the service. A dry run assumes this limit. */
 export const usualBodyBytes = 5 * 1024 * 1024;
@@ -94,8 +103,9 @@ export async function runImport(
   input: BatchInput,
   options: ImportOptions,
 ): Promise<void> {
-  const { idempotencyKey } = options;
+  const { idempotencyKey, otherFormat } = options;
   const counts = { imported: 0, skipped: 0 };
+  let hasExported = false;
   const report = reportFor(term, input, options);
   const send = await chunkSender(term, {
     unit: input.unit,
@@ -111,10 +121,15 @@ export async function runImport(
     jobs: chunkLines(input.lines, { keyOf }),
     // If several memories have the same id or external id, the first one must be imported.
     namesIn: ({ entries }) => namesOf(entries, [idOf, pairOf]),
-    work: (chunk) => send(chunk, [chunk]),
+    work(chunk) {
+      hasExported ||= chunk.entries.some(isExported);
+      return send(chunk, [chunk]);
+    },
     unit: 'records',
   });
   await report.summary(counts);
+  const isOther = report.failed() > 0 && !hasExported && !options.json;
+  if (isOther && otherFormat) await note(term, otherFormat);
   report.end();
 }
 

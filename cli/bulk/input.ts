@@ -17,8 +17,9 @@ export async function openInput(term: Terminal, path: string, held: Held): Promi
   if (first === undefined && held === 'memories') return { lines, unit: 'line' };
   if (first === undefined) throw empty(path);
   const [begin, next] = [beginOf(first), beginOf(second)];
-  // A pretty-printed object starts with a line that is only a brace, then a quoted name.
-  if (begin.startsWith('[') || (begin === '{' && next.startsWith('"'))) {
+  // An object over several lines continues with a quoted name.
+  const continues = begin.startsWith('{') && next.startsWith('"') && !isWhole(first);
+  if (begin.startsWith('[') || continues) {
     return items([await readWhole(lines, path)].flat());
   }
   if (held === 'records' && !begin.startsWith('{') && !next.startsWith('{')) throw aText(path);

@@ -97,6 +97,11 @@ export function idOf({ item }: Entry): string | undefined {
   return isObject(item) && typeof item.id === 'string' ? item.id : undefined;
 }
 
+/** Whether the record has the fields that tell a memory of `memory export` from other formats. */
+export function isExported({ item }: Entry): boolean {
+  return isObject(item) && 'id' in item && 'userId' in item && 'content' in item;
+}
+
 function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

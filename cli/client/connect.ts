@@ -47,8 +47,13 @@ export function parseBaseUrl(
   const shown = baseUrl.includes('@') ? '' : `: ${baseUrl}`;
   if (!/^https?:$/.test(protocol))
     throw usageError(`${where} is not an http or https URL${shown}`, hint);
-  if (!username && !password && !search && !hash) return baseUrl.trim().replace(/\/+$/, '');
-  throw usageError(`${where} must not contain a user name, query or fragment${shown}`, hint);
+  if (username || password || search || hash) {
+    throw usageError(`${where} must not contain a user name, query or fragment${shown}`, hint);
+  }
+  const base = baseUrl.trim().replace(/\/+$/, '');
+  if (!base.endsWith('/v1')) return base;
+  const without = `Remove /v1 from the base URL: ${base.slice(0, -'/v1'.length)}`;
+  throw usageError(`${where} must not contain /v1${shown}`, without);
 }
 
 /** Returns the key and its source. Trims spaces that were copied with the key. */

@@ -59,10 +59,15 @@ const memoryColumns = (now: number): Column<Memory>[] => [
 ];
 
 /** Adds the title of a document, because similar documents often start with the same text. */
-function withTitle(content: string, { type, metadata, externalId }: Memory): string {
-  const title = typeof metadata.title === 'string' ? metadata.title : externalId;
-  const isTold = type !== 'document' || !title || content.startsWith(title);
-  return isTold ? content : `${title}: ${content}`;
+function withTitle(content: string, memory: Memory): string {
+  const title = titleOf(memory);
+  return title === '' || content.startsWith(title) ? content : `${title}: ${content}`;
+}
+
+/** Returns the title of a document, or its external id; empty if it has neither. */
+export function titleOf({ type, metadata, externalId }: Memory): string {
+  if (type !== 'document') return '';
+  return (typeof metadata.title === 'string' ? metadata.title : externalId) ?? '';
 }
 
 export function addUsers(program: Parent, term: Terminal): void {

@@ -7,7 +7,8 @@ import { definedOnly, needUser, parseLimit, userOption } from '../options.ts';
 import { textArgument } from '../terminal/input.ts';
 import { type Column, printJson, printTable } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
-import { age, escapeControls, highlighted, indented, paint } from '../terminal/text.ts';
+import { age, cut, escapeControls, highlighted, indented, paint } from '../terminal/text.ts';
+import { titleOf } from './list.ts';
 
 export function addSearch(program: Parent, term: Terminal): void {
   const command = program
@@ -63,11 +64,12 @@ const columns: Column<FoundMemory>[] = [
 async function printFound(term: Terminal, found: FoundMemory[]): Promise<void> {
   if (!term.stdout.isTerminal) return printTable(term, columns, found);
   const now = term.now();
-  for (const { id, type, createdAt, snippet } of found) {
+  for (const memory of found) {
+    const { id, type, createdAt, snippet } = memory;
     const about = `${escapeControls(id)}  ${type === 'memory' ? '' : `${type}  `}${age(createdAt, now)}`;
+    const title = cut(titleOf(memory), Math.max(10, term.stdout.columns - about.length - 2));
+    const head = title === '' ? about : `${about}  ${title}`;
     const text = highlighted(term.stdout, escapeControls(snippet));
-    await term.stdout.write(
-      `${paint(term.stdout, 'dim', about)}\n${indented(term.stdout, text)}\n`,
-    );
+    await term.stdout.write(`${paint(term.stdout, 'dim', head)}\n${indented(term.stdout, text)}\n`);
   }
 }

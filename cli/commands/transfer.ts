@@ -81,7 +81,8 @@ export function addImport(program: Parent, term: Terminal): void {
     const client = await connect(term, options);
     if (from === undefined) {
       const { openInput } = await import('../bulk/input.ts');
-      return runImport(term, client, await openInput(term, file, 'memories'), options);
+      const input = await openInput(term, file, 'memories');
+      return runImport(term, client, input, { ...options, otherFormat });
     }
     const { openForeign } = await import('../bulk/foreign/open.ts');
     const { createLosses } = await import('../bulk/foreign/open.ts');
@@ -107,6 +108,9 @@ const fromOption = new Option(
   '--from <format>',
   'the format of an export from another service',
 ).choices(['mem0', 'chatgpt', 'jsonl'] as const);
+
+const otherFormat = `This is not an export of this service. For an export of mem0: --from mem0
+The other formats are chatgpt and jsonl: memory import --help`;
 
 const importHelp = `
 Ids, times, types and status are kept. A memory whose id already exists is

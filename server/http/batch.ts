@@ -39,7 +39,7 @@ export async function validateItems<Item, T>(
   await mapYielding(items, (item, index) => {
     try {
       const bound = withBoundUser(item, caller);
-      validated.valid.push(convert(parse<Item>(validate, bound)));
+      validated.valid.push(convert(parse<Item>(validate, bound, '')));
       validated.indexes.push(index);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;

@@ -1,12 +1,13 @@
 import { sentence, type Validator } from '../../sdk/contract/validate.ts';
 import { ServiceError } from '../errors.ts';
 
-/** Throws `invalid_request` with the invalid fields. */
-export function parse<T>(validate: Validator, value: unknown): T {
+/** Throws `invalid_request` with the invalid fields. `whole` names the value in the message. */
+export function parse<T>(validate: Validator, value: unknown, whole = 'the body '): T {
   const details = validate(value);
   const [first] = details;
   if (first === undefined) return value as T;
-  throw new ServiceError('invalid_request', sentence(first), { details });
+  const message = first.field === '' ? whole + first.message : sentence(first);
+  throw new ServiceError('invalid_request', message, { details });
 }
 
 /** Creates the error for a field that violates a rule outside of the schemas. */

@@ -94,6 +94,18 @@ test('a JSON array and a record over several lines are accepted', async () => {
   expect(stdout).toBe(`imported\t0\nskipped\t${lines(exported.stdout).length}\nfailed\t0\n`);
 });
 
+test('a record whose first line has fields is accepted, like the ticket of docs/cli.md', async () => {
+  const page = await Bun.file(`${import.meta.dir}/../../docs/cli.md`).text();
+  const [, stdin = ''] = /^\$ cat ticket\.json\n(.*?)\n\n/ms.exec(page) ?? [];
+  expect(JSON.parse(stdin)).toHaveProperty('userId');
+  expect(lines(stdin).length).toBeGreaterThan(1);
+  expect(await memory([...batch, '-'], { stdin })).toEqual({
+    code: 0,
+    stdout: 'accepted\t1\nreplayed\t0\nfailed\t0\n',
+    stderr: '',
+  });
+});
+
 describe('the error for a file of another command names that command', () => {
   test('records passed to import, memories passed to ingest', async () => {
     const { id } = await server.client.save({ userId: 'other', content: 'a' });

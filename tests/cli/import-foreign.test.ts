@@ -20,6 +20,24 @@ const all = async (userId: string) =>
 const summary = (imported: number, skipped: number, failed: number) =>
   `imported\t${imported}\nskipped\t${skipped}\nfailed\t${failed}\n`;
 
+test('without --from, the error for a file in another format names the formats', async () => {
+  const one = { id: 'a', memory: 'Likes tea', user_id: newUser() };
+  const hint = 'This is not an export of this service. For an export of mem0: --from mem0\n';
+  for (const value of [[one], { results: [one] }, one]) {
+    const { code, stderr } = await memory(['import', '-'], { stdin: JSON.stringify(value) });
+    expect(stderr).toContain(hint);
+    expect(code).toBe(1);
+  }
+  const ours = { ...one, userId: 'u', content: 'Likes tea' };
+  for (const stdin of [ours, one].map(
+    (last) => `${JSON.stringify(ours)}\n${JSON.stringify(last)}`,
+  )) {
+    const { code, stderr } = await memory(['import', '-'], { stdin });
+    expect(stderr).not.toContain('--from');
+    expect(code).toBe(1);
+  }
+});
+
 describe('memory import --from mem0', () => {
   const userId = newUser();
   const exported = {

@@ -48,6 +48,26 @@ describe('memory search', () => {
     expect(found.filter((line) => Bun.stringWidth(line) > 50)).toEqual([]);
   });
 
+  test('on a terminal, names the document of a result by its title or external id', async () => {
+    const [reader, text] = ['reader', `A first line.\n${'word '.repeat(400)}zebra`];
+    const path = { externalId: 'docs/long-name-of-a-file.md' };
+    const title = { externalId: 'b.md', data: { text, title: 'Animals\u001b[31m' } };
+    for (const record of [title, { ...path, data: { text } }]) {
+      const { memoryId } = await server.client.ingest.document({ userId: reader, ...record });
+      await server.client.waitUntilComplete(memoryId);
+    }
+    const argv = ['search', '--user', reader, 'zebra'];
+    const { stdout } = await memory(argv, { terminal: 100 });
+    const heads = lines(stdout).filter((line) => line.startsWith('mem_'));
+    expect(heads.map((line) => line.split(/ {2,}/).slice(3)).sort()).toEqual([
+      ['Animals\\u001b[31m'],
+      [path.externalId],
+    ]);
+    const narrow = lines((await memory(argv, { terminal: 70 })).stdout);
+    expect(narrow.some((line) => line.includes('docs/long-name-of…'))).toBeTrue();
+    expect(narrow.filter((line) => Bun.stringWidth(line) > 70)).toEqual([]);
+  });
+
   test('colours only the matched words, without guillemets', async () => {
     const { stdout } = await memory(search('tea'), { terminal: 80, color: true });
     expect(stdout).toContain('\u001b[33mtea\u001b[39m');

@@ -24,6 +24,11 @@ const wrong: Array<[string[], string]> = [
   [['wait', 'mem_1', '--timeout', 'soon'], 'Use a duration such as 90s, 5m, 12h or 30d.'],
   [['wait', 'mem_1', '--timeout', '0s'], 'Use a duration such as 90s, 5m, 12h or 30d.'],
   [['get', 'mem_1', '--base-url', 'example.com'], '--base-url is not an http or https URL'],
+  [
+    ['get', 'mem_1', '--base-url', 'http://x/v1/'],
+    '--base-url must not contain /v1: http://x/v1/\nRemove /v1 from the base URL: http://x\n',
+  ],
+  [['profile', 'set', 'http://x/a/v1', '-'], '<base-url> must not contain /v1: http://x/a/v1\n'],
   [['ingest', 'support'], 'Pass a file, or --user, --subject and --comment.'],
   [['ingest', 'chat', '--user', 'u'], 'Pass a file, or --user and --message.'],
   [
@@ -226,14 +231,13 @@ describe('a wrong base URL', () => {
   });
 
   test('/v1 in the base URL', async () => {
-    const server = await startTestServer();
-    const around = { env: { MEMORY_BASE_URL: `${server.url}/v1/` } };
-    const { code, stderr } = await memoryAt(server)(['get', 'mem_1'], around);
-    expect(stderr).toContain(`Remove /v1 from the base URL: ${server.url}\n`);
-    expect(code).toBe(3);
-    const health = await memory(['health'], around);
-    expect(health.stderr).toContain(`Remove /v1 from the base URL: ${server.url}\n`);
-    await server.stop();
+    const around = { env: { MEMORY_BASE_URL: 'http://x/v1/', MEMORY_API_KEY: 'k' } };
+    for (const argv of [['get', 'mem_1'], ['health']]) {
+      const { code, stderr } = await memory(argv, around);
+      expect(stderr).toStartWith('Error: MEMORY_BASE_URL must not contain /v1: http://x/v1/\n');
+      expect(stderr).toContain('Remove /v1 from the base URL: http://x\n');
+      expect(code).toBe(2);
+    }
   });
 });
 

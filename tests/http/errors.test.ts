@@ -57,6 +57,15 @@ describe('authentication', () => {
   });
 });
 
+test.each(['/v1/memories', '/v1/ingest', '/v1/ingest/batch'])(
+  'POST %s of a list says that the body must be an object',
+  async (path) => {
+    const answer = await ask(server, 'POST', path, { body: [] });
+    expectInvalid(answer, '');
+    expect(answer.body).toMatchObject({ message: 'the body must be an object' });
+  },
+);
+
 describe('not found', () => {
   const unknownRoutes = [
     '/v1',

@@ -136,3 +136,30 @@ test('the constructor rejects invalid options without quoting them', () => {
   for (const options of bad) expect(() => new MemoryClient(options)).toThrow(InvalidRequestError);
   expect(() => new MemoryClient({ baseUrl: 'http://u:password@host' })).not.toThrow('password');
 });
+
+test('a base URL that ends in /v1 is rejected, because the client adds it', () => {
+  const message = 'baseUrl must not contain /v1: the client adds it to every path';
+  for (const end of ['/v1', '/v1/', '/proxy/v1']) {
+    expect(() => new MemoryClient({ baseUrl: `http://host${end}` })).toThrow(message);
+  }
+  process.env.MEMORY_BASE_URL = 'http://host/v1';
+  expect(() => new MemoryClient()).toThrow(message);
+  expect(new MemoryClient({ baseUrl: 'http://host/v1/a' }).baseUrl).toBe('http://host/v1/a');
+});
+
+test('an unknown option is rejected, with the name of the right one', () => {
+  const unknown: [options: unknown, message: string][] = [
+    [{ baseURL: 'http://x' }, 'baseURL is not a known option; did you mean baseUrl?'],
+    [{ api_key: apiKey }, 'api_key is not a known option; did you mean apiKey?'],
+    [{ timeout: 1 }, 'timeout is not a known option; did you mean timeoutMs?'],
+    [{ url: undefined }, 'url is not a known option; did you mean baseUrl?'],
+    [{ zebra: 1 }, 'zebra is not a known option'],
+    [apiKey, 'the options must be an object: { apiKey, baseUrl }'],
+    [[], 'the options must be an object: { apiKey, baseUrl }'],
+  ];
+  for (const [options, message] of unknown) {
+    const create = () => new MemoryClient(options as never);
+    expect(create).toThrow(InvalidRequestError);
+    expect(create).toThrow(new RegExp(`^${RegExp.escape(message)}$`));
+  }
+});

@@ -136,6 +136,20 @@ test('an undefined request is rejected before it is sent', async () => {
   expect(server.requests).toHaveLength(0);
 });
 
+test('a request that is not an object is rejected before it is sent', async () => {
+  using server = startFaultServer(json(200, aMemory));
+  const client = clientOf(server);
+  const noObjects: unknown[] = [undefined, null, 'ada', [], new Map(), () => {}];
+  for (const request of noObjects as never[]) {
+    for (const call of [client.save(request), client.ingest.batch(request)]) {
+      const error = await failure(call);
+      expect(error).toBeInstanceOf(InvalidRequestError);
+      expect(error.message).toBe('the request must be an object');
+    }
+  }
+  expect(server.requests).toHaveLength(0);
+});
+
 test('a null signal is ignored, as fetch does', async () => {
   using server = startFaultServer(json(200, { ...aMemory, memoryId: 'mem_1' }));
   const client = clientOf(server);
