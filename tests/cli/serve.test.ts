@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { relative } from 'node:path';
 import { until } from '../support/until.ts';
 import { memory as inProcess, temporaryFolder } from './command.ts';
 
@@ -69,6 +70,31 @@ test.each([
     expect(seen.told).toContain(`\n  memory list --user u-1${address}\n`);
   },
 );
+
+test('a start in another folder names the new database and the key that it replaces', async () => {
+  using home = temporaryFolder();
+  const port = String(await freePort());
+  async function started(database: string): Promise<string> {
+    const interruption = new AbortController();
+    const argv = ['serve', '-p', port, '--database', database];
+    const { stderr } = await inProcess(argv, {
+      terminal: 100,
+      home: home.path,
+      env: { LOG_LEVEL: 'silent' },
+      interrupted: interruption.signal,
+      onOutput: (text) => /Ctrl-C to stop/.test(text) && setImmediate(() => interruption.abort()),
+    });
+    return stderr;
+  }
+  const first = await started(home.file('first.db'));
+  expect(first).toContain(`\nCreated a new database at ${home.file('first.db')}. Press Ctrl-C`);
+  expect(first).not.toContain('replaces');
+  const [, begin, end] = /^ {2}(mk_.{4}).*(.{4})$/m.exec(first) ?? [];
+  const second = await started(`sqlite:${relative(process.cwd(), home.file('other.db'))}`);
+  expect(second).toContain(`\nCreated a new database at ${home.file('other.db')}. Press Ctrl-C`);
+  expect(second).toContain(`profile.json.\nIt replaces the previous key: ${begin}…${end}\n`);
+  expect(await started(home.file('other.db'))).not.toMatch(/Created|replaces/);
+});
 
 async function freePort(): Promise<number> {
   const listener = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
