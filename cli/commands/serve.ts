@@ -7,7 +7,7 @@ import { addExamples, addNotes, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
 import { CliError, errorCode, errorText, usageError } from '../errors.ts';
 import { definedOnly, option, parseNumber } from '../options.ts';
-import { hint, note, noteStyled, type Terminal } from '../terminal/terminal.ts';
+import { hint, note, noteStyled, ownName, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, paint, quoted } from '../terminal/text.ts';
 
 const lastWordMs = 1_000;
@@ -123,9 +123,11 @@ async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCre
   } else if (shown) lines.push(`${failure}; to use the new key, set MEMORY_API_KEY.`);
   else lines.push(`${failure}.`, `To create a key that you can use: ${keysCreate}`);
   if (shown || failure === null) {
+    // npx finds the command only in its folder, and a new terminal may open in another.
+    const where = ownName(term) === 'memory' ? '' : ', in this folder';
     lines.push(
       '',
-      'In another terminal, try:',
+      `In another terminal${where}, try:`,
       `  memory save --user u-1 "Prefers dark mode"${flag}`,
       `  memory list --user u-1${flag}`,
     );
