@@ -1,5 +1,5 @@
 import { CliError } from '../errors.ts';
-import { decodeText, inputName, parseJson, readUtf8 } from '../terminal/input.ts';
+import { binaryFile, decodeText, inputName, parseJson, readUtf8 } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
 import { isBad, parseRecord, type Unit } from './records.ts';
@@ -8,12 +8,20 @@ export type BatchInput = { lines: AsyncIterable<Line>; totalBytes?: number; unit
 
 type Held = 'records' | 'memories';
 
-/** The first two lines identify the file format; `lines` includes them. */
-type Opened = { first: Line | undefined; second: Line | undefined; lines: AsyncIterable<Line> };
+/**
+ * The first two lines identify the file format; `lines` includes them. `isBinary` is true if the
+ * bytes read with them contain NUL.
+ */
+type Opened = {
+  first: Line | undefined;
+  second: Line | undefined;
+  isBinary: boolean;
+  lines: AsyncIterable<Line>;
+};
 
 /** Opens a file, or stdin for `-`, with one record per line or a JSON array. */
 export async function openInput(term: Terminal, path: string, held: Held): Promise<BatchInput> {
-  const { first, second, lines } = await openLines(term, path);
+  const { first, second, isBinary, lines } = await openLines(term, path);
   if (first === undefined && held === 'memories') return { lines, unit: 'line' };
   if (first === undefined) throw empty(path);
   const [begin, next] = [beginOf(first), beginOf(second)];
@@ -22,7 +30,9 @@ export async function openInput(term: Terminal, path: string, held: Held): Promi
   if (begin.startsWith('[') || continues) {
     return items([await readWhole(lines, path)].flat());
   }
-  if (held === 'records' && !begin.startsWith('{') && !next.startsWith('{')) throw aText(path);
+  const isJson = begin.startsWith('{') || next.startsWith('{');
+  if (isBinary && !isJson) throw binaryFile(path);
+  if (held === 'records' && !isJson) throw aText(path);
   if (isHeldBy(first, held === 'records' ? 'memories' : 'records')) throw otherLines(path, held);
   const size = path === '-' ? {} : { totalBytes: Bun.file(path).size };
   return { lines, unit: 'line', ...size };
@@ -42,7 +52,14 @@ export async function openRecords(
 }
 
 async function openLines(term: Terminal, path: string): Promise<Opened> {
-  const rest = readLines(readUtf8(term, path));
+  let isBinary = false;
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    for await (const piece of readUtf8(term, path)) {
+      isBinary ||= piece.includes(0);
+      yield piece;
+    }
+  }
+  const rest = readLines(pieces());
   const head: Line[] = [];
   for (let next = await rest.next(); !next.done; next = await rest.next()) {
     head.push(next.value);
@@ -52,7 +69,7 @@ async function openLines(term: Terminal, path: string): Promise<Opened> {
     yield* head;
     yield* rest;
   }
-  return { first: head[0], second: head[1], lines: lines() };
+  return { first: head[0], second: head[1], isBinary, lines: lines() };
 }
 
 async function readWhole(lines: AsyncIterable<Line>, path: string): Promise<unknown> {

@@ -32,7 +32,7 @@ export function parseRecord(line: Line, type: RecordType | undefined): Entry | B
   const text = tooLong ? '' : new TextDecoder().decode(bytes).trim();
   const bad = (error: string, message: string) => ({ line: number, error, message, text });
   if (tooLong) return bad('payload_too_large', 'the line is longer than 32 MiB');
-  if (!isUtf8(bytes)) return bad('invalid_text', notUtf8(number));
+  if (!isUtf8(bytes)) return bad('invalid_text', notUtf8(line));
   try {
     const item: Json = JSON.parse(text);
     if (holdsSoLarge(item)) return bad('invalid_request', soLarge);
@@ -77,7 +77,8 @@ function withData(item: JsonObject): JsonObject {
  * Suggests converting only this line, because converting the whole file could change the
  * idempotency keys of other lines.
  */
-function notUtf8(number: number): string {
+function notUtf8({ number, bytes }: Line): string {
+  if (bytes.includes(0)) return 'is binary data, not text';
   const inUtf8 = `sed -n ${number}p <file> | iconv -f WINDOWS-1252 -t UTF-8`;
   return `is not UTF-8 text; to convert it from another character set: ${inUtf8}`;
 }

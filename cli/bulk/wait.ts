@@ -4,6 +4,7 @@ import { rejectDeletedIngest } from '../client/service-errors.ts';
 import { exitCodes } from '../errors.ts';
 import { printJson, printJsonLine, printLine, resilientOutput, rowOf } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { memoriesOf } from '../terminal/text.ts';
 import { type Counts, maxShown } from './report.ts';
 
 /** The options of commands that ingest records. */
@@ -150,10 +151,15 @@ export async function waitAndCount(
 ): Promise<{ waited: Counts; exitCode: number }> {
   if (!wait) return { waited: {}, exitCode: exitCodes.done };
   const counts = new Map<number, number>();
+  const pending: string[] = [];
   let incomplete = 0;
   const waiting = waitForAll(term, client, awaited, timeout, async (outcome) => {
     const { memoryId, exitCode, error } = outcome;
     counts.set(exitCode, (counts.get(exitCode) ?? 0) + 1);
+    if (exitCode === exitCodes.processing) {
+      pending.push(memoryId);
+      return;
+    }
     if (error === null || ++incomplete > maxShown) return;
     // The message of a not-found error does not name the id.
     const id = exitCode === exitCodes.notFound ? `${memoryId}: ` : '';
@@ -164,6 +170,10 @@ export async function waitAndCount(
   const interrupted = `${queued} Only the wait was interrupted.`;
   const exitCode = await hintIfInterrupted(term, waiting, interrupted);
   if (incomplete > maxShown) await note(term, `and ${incomplete - maxShown} more`);
+  if (pending.length > 0) {
+    const still = `Still processing: ${memoriesOf(pending.length)}. Nothing is lost.`;
+    await hint(term, `${still} ${howToContinue(pending)}`);
+  }
   const notFound = counts.get(exitCodes.notFound);
   const waited = {
     complete: counts.get(exitCodes.done) ?? 0,
@@ -172,6 +182,13 @@ export async function waitAndCount(
     ...(notFound !== undefined && { notFound }),
   };
   return { waited, exitCode };
+}
+
+/** Sending the same records again creates nothing and waits for all of them. */
+function howToContinue(pending: string[]): string {
+  return pending.length > maxShown
+    ? 'To continue waiting, run the same command again.'
+    : `Continue waiting: memory wait ${pending.join(' ')}`;
 }
 
 /** Prints the id of a queued record and the next command; with --wait, the result. */

@@ -47,14 +47,20 @@ function projectOf(profile: Profile, service: string): string {
   return chosen ?? (others.length === 0 ? only?.project : undefined) ?? defaultProject;
 }
 
-/** Stores the key of a server's first start. Never replaces a key that the user stored. */
+/**
+ * Stores the key of a server's first start. Never replaces a key that the user stored. `replaced`
+ * is the masked key of an earlier first start, if any.
+ */
 export async function storeFirstRunKey(term: Terminal, baseUrl: string, apiKey: string) {
   const name = serviceName(baseUrl);
-  return changeProfile(term, (profile) => {
+  let replaced: string | undefined;
+  const isStored = await changeProfile(term, (profile) => {
     const known = profile.keys[name];
     if (known !== undefined && known.firstRun !== true) return null;
+    if (known !== undefined) replaced = endsOfKey(known.apiKey);
     return { ...profile, keys: { ...profile.keys, [name]: { apiKey, firstRun: true } } };
   });
+  return { isStored, replaced };
 }
 
 /** Stores a key of the user. Returns the lines to print, including the masked previous key. */

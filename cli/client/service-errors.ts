@@ -4,7 +4,12 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { resolveApiKey, resolveBaseUrl } from './connect.ts';
 import { shownProfilePath } from './profile.ts';
 
-type Context = { baseUrl?: string; apiKey?: string; project?: string };
+type Context = {
+  baseUrl?: string;
+  apiKey?: string;
+  project?: string;
+  called?: { name(): string };
+};
 
 export async function serviceFailure(
   term: Terminal,
@@ -14,7 +19,7 @@ export async function serviceFailure(
   const { value: baseUrl } = await resolveBaseUrl(term, context);
   const failure = isKeyRefused(error)
     ? await keyRefused(term, error, baseUrl, context)
-    : failureOf(error, baseUrl);
+    : failureOf(error, baseUrl, context.called?.name());
   failure.requestId = error.requestId ?? null;
   if (error.details.length > 0) failure.details = error.details;
   return failure;
@@ -34,7 +39,7 @@ function isKeyRefused({ name, code, status = 0 }: MemoryServiceError): boolean {
   return name === 'AuthenticationError' || (name === 'PermissionError' && code !== 'forbidden');
 }
 
-function failureOf(error: MemoryServiceError, baseUrl: string): CliError {
+function failureOf(error: MemoryServiceError, baseUrl: string, command?: string): CliError {
   const { status = 0, code, message } = error;
   const failure = (text: string, hint?: string, exitCode?: number) =>
     new CliError(code, text, hint, exitCode);
@@ -73,7 +78,7 @@ function failureOf(error: MemoryServiceError, baseUrl: string): CliError {
       return failure(text, `Continue waiting: memory wait ${id}`, exitCodes.processing);
     }
     default:
-      return failure(withDetails(error), hintFor(error));
+      return failure(withDetails(error), hintFor(error, command));
   }
 }
 
@@ -82,12 +87,20 @@ function withDetails(error: MemoryServiceError): string {
   return lines.length < 2 ? messageOf(error) : ['The request is invalid:', ...lines].join('\n');
 }
 
-function hintFor(error: MemoryServiceError): string | undefined {
+function hintFor(error: MemoryServiceError, command?: string): string | undefined {
   const { name, code, details } = error;
   if (details.some(({ field, message }) => field === 'data' && message === 'is required')) {
     return 'Put the contents of the record into data: { "userId": …, "data": { … } }';
   }
   if (code === 'idempotency_key_reused') return 'Omit --idempotency-key, or use a new one.';
+  // The server's setting does not raise the limits of a save or an update.
+  const isSave = command === 'save' || command === 'update';
+  const isLong = details.some(
+    ({ field, message }) => field === 'content' && /^must be at most .* characters/.test(message),
+  );
+  if (isSave && (isLong || name === 'PayloadTooLargeError')) {
+    return 'To store a long text: memory ingest document --user <id> <file>';
+  }
   if (name === 'PayloadTooLargeError') {
     return 'Split it, or raise MEMORY_MAX_BODY_BYTES on the server.';
   }

@@ -164,15 +164,17 @@ function createKey(term: Terminal, database: string | undefined, key: NewKey) {
 }
 
 /**
- * Returns the service of the new key. A service from the profile is rejected, because it may be
- * remote, and its key must not be overwritten.
+ * Returns the service of the new key. A remote service from the profile is rejected, because its
+ * key must not be overwritten.
  */
 async function serviceOf(term: Terminal, options: GlobalOptions): Promise<string> {
   const { value, from } = await resolveBaseUrl(term, options);
-  if (from !== 'profile') return profile.serviceName(value);
+  const service = profile.serviceName(value);
+  const isLocal = /^127(\.\d+){3}$/.test(new URL(service).hostname);
+  if (from !== 'profile' || isLocal) return service;
   throw usageError(
     `Specify the service of the key with --base-url: the profile uses ${value}.`,
-    `For example: memory keys create --save --base-url ${value}, or ${defaultBaseUrl}`,
+    `For example: memory keys create --save --base-url ${defaultBaseUrl}`,
   );
 }
 

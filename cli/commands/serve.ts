@@ -1,11 +1,13 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { resolveBaseUrl } from '../client/connect.ts';
 import { serviceName, shownProfilePath, storeFirstRunKey } from '../client/profile.ts';
 import { addExamples, addNotes, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
 import { CliError, errorCode, errorText, usageError } from '../errors.ts';
 import { definedOnly, option, parseNumber } from '../options.ts';
-import { hint, note, noteStyled, type Terminal } from '../terminal/terminal.ts';
+import { hint, note, noteStyled, ownName, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, paint, quoted } from '../terminal/text.ts';
 
 const lastWordMs = 1_000;
@@ -26,9 +28,10 @@ export function addServe(program: Parent, term: Terminal): void {
   command.action(async () => {
     const { port, host, database } = command.opts();
     const databaseUrl = databaseUrlOf(term, database);
+    const newFile = missingFile(term, databaseUrl);
     const server = await start(term, { databaseUrl, ...definedOnly({ port, host }) }, database);
     try {
-      await noteStyled(term, banner(term, server.url, databaseUrl));
+      await noteStyled(term, banner(term, server.url, databaseUrl, newFile));
       const keysCreate = `memory keys create${database ? ` --database ${quoted(database)}` : ''}`;
       if (server.firstKey !== null) {
         await showFirstKey(term, server.url, server.firstKey, keysCreate);
@@ -85,10 +88,21 @@ function cannotStart(error: unknown, url: string, flag: string | undefined): Cli
   return new CliError('cannot_start', message);
 }
 
-function banner(term: Terminal, url: string, database: string): string {
+/** Returns the absolute path of an SQLite file that the start will create; otherwise null. */
+function missingFile({ cwd }: Terminal, url: string): string | null {
+  if (!url.startsWith('sqlite:')) return null;
+  const path = resolve(cwd, shownDatabase(url));
+  return existsSync(path) ? null : path;
+}
+
+function banner(term: Terminal, url: string, database: string, newFile: string | null): string {
+  const stored =
+    newFile === null
+      ? `Data is stored in ${shownDatabase(database)}.`
+      : `Created a new database at ${newFile}.`;
   return [
     `${paint(term.stderr, 'bold', 'The memory service is running')} at ${url}`,
-    `Data is stored in ${escapeControls(shownDatabase(database))}. Press Ctrl-C to stop.`,
+    `${escapeControls(stored)} Press Ctrl-C to stop.`,
   ].join('\n');
 }
 
@@ -98,19 +112,22 @@ async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCre
   // An unreadable profile must not prevent the output: storeKey() reports it.
   const used = await resolveBaseUrl(term, {}).catch(() => null);
   const flag = used && serviceName(used.value) === baseUrl ? '' : ` --base-url ${baseUrl}`;
-  const failure = await storeKey(term, baseUrl, apiKey);
+  const { failure, replaced } = await storeKey(term, baseUrl, apiKey);
   const shown = term.stderr.isTerminal;
   const lines = shown
     ? ['', 'A first API key was created. It is shown only once:', `  ${apiKey}`]
     : ['', 'A first API key was created. It is shown only on a terminal.'];
   if (failure === null) {
     lines.push(`It is stored for the command line in ${shownProfilePath(term)}.`);
+    if (replaced !== undefined) lines.push(`It replaces the previous key: ${replaced}`);
   } else if (shown) lines.push(`${failure}; to use the new key, set MEMORY_API_KEY.`);
   else lines.push(`${failure}.`, `To create a key that you can use: ${keysCreate}`);
   if (shown || failure === null) {
+    // npx finds the command only in its folder, and a new terminal may open in another.
+    const where = ownName(term) === 'memory' ? '' : ', in this folder';
     lines.push(
       '',
-      'In another terminal, try:',
+      `In another terminal${where}, try:`,
       `  memory save --user u-1 "Prefers dark mode"${flag}`,
       `  memory list --user u-1${flag}`,
     );
@@ -120,12 +137,17 @@ async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCre
   await hint(term, [...lines, ''].join('\n'));
 }
 
-/** Returns the reason if the key was not stored. Never throws, because the server can still run. */
-async function storeKey(term: Terminal, baseUrl: string, apiKey: string): Promise<string | null> {
+/** `failure` is why the key was not stored. Never throws, because the server can still run. */
+async function storeKey(
+  term: Terminal,
+  baseUrl: string,
+  apiKey: string,
+): Promise<{ failure: string | null; replaced?: string | undefined }> {
   try {
-    const isStored = await storeFirstRunKey(term, baseUrl, apiKey);
-    return isStored ? null : `Your profile contains another key for ${baseUrl}`;
+    const { isStored, replaced } = await storeFirstRunKey(term, baseUrl, apiKey);
+    const failure = isStored ? null : `Your profile contains another key for ${baseUrl}`;
+    return { failure, replaced };
   } catch (error) {
-    return `The key could not be stored (${errorText(error)})`;
+    return { failure: `The key could not be stored (${errorText(error)})` };
   }
 }

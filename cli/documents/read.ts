@@ -1,6 +1,6 @@
 import type { DocumentRequest } from '../../sdk/index.ts';
 import { CliError } from '../errors.ts';
-import { inputName, readBytes } from '../terminal/input.ts';
+import { binaryFile, inputName, readBytes } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
 import { asHtml, isXml } from './html.ts';
@@ -87,11 +87,12 @@ const named =
  * another character set. Throws on invalid bytes.
  */
 function decodeDocument(bytes: Uint8Array, path: string, html: boolean): string {
-  const charset = markOf(bytes) ?? (html ? charsetOf(bytes) : undefined) ?? 'utf-8';
+  const mark = markOf(bytes);
+  if (mark === undefined && bytes.includes(0)) throw binaryFile(path);
+  const charset = mark ?? (html ? charsetOf(bytes) : undefined) ?? 'utf-8';
   const text = decode(bytes, charset, path);
-  if (!text.includes('\0')) return text;
-  const message = `${inputName(path)} is not text: it contains the character U+0000.`;
-  throw new CliError('not_text', message);
+  if (text.includes('\0')) throw binaryFile(path);
+  return text;
 }
 
 function markOf([first, second]: Uint8Array): string | undefined {

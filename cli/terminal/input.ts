@@ -70,9 +70,15 @@ export function decodeText(bytes: Uint8Array, path: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
+    if (bytes.includes(0)) throw binaryFile(path);
     const hint = 'Convert it to text first (for a PDF: pdftotext file.pdf).';
     throw new CliError('not_text', `${inputName(path)} is not UTF-8 text.`, hint);
   }
+}
+
+/** A character set cannot be the reason for a file with NUL bytes. */
+export function binaryFile(path: string): CliError {
+  return new CliError('not_text', `${inputName(path)} is a binary file, not text.`);
 }
 
 export async function parseJson(text: string, path: string): Promise<unknown> {

@@ -72,6 +72,21 @@ describe('memory ingest batch', () => {
     expect(stdout).toBe(summary(600, 1_000, 0));
   });
 
+  test('a binary file is reported as such, without a hint to convert it', async () => {
+    using folder = temporaryFolder();
+    const file = folder.file('image');
+    const bytes = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\n\0\0', 'latin1');
+    writeFileSync(file, bytes);
+    for (const argv of [batch, ['import'], ['ingest', 'record']]) {
+      const { code, stdout, stderr } = await memory([...argv, file]);
+      expect(stderr).toBe(`Error: ${file} is a binary file, not text.\n`);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    }
+    writeFileSync(file, Buffer.from('{}\n{\0\xe9', 'latin1'));
+    const { stderr } = await memory([...batch, file]);
+    expect(stderr).toContain('line 2: is binary data, not text\n');
+  });
+
   test('bad lines are reported, stored in --errors-out, and do not stop the rest', async () => {
     using folder = temporaryFolder();
     const [file, out] = [folder.file('in.jsonl'), folder.file('bad.jsonl')];

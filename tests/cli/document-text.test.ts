@@ -12,12 +12,15 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 const inFolder = foldersFor(() => memory);
 
+const png = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\n\0\0', 'latin1');
+
 describe('an unreadable file', () => {
   const bad: Files = {
     'a.md': 'a',
     'empty.md': ' \n',
     'latin.txt': Buffer.from('caf\xe9', 'latin1'),
     'binary.txt': 'a\0b',
+    'image.txt': png,
     'r.pdf': '%PDF-1.7',
     'page.html': '<meta charset="x-none"><p>a',
     'script.html': '<script>x</script>',
@@ -31,13 +34,14 @@ describe('an unreadable file', () => {
     expect(lines(stderr)).toEqual([
       'empty.md is empty.',
       'latin.txt is not UTF-8 text. To convert it from another character set: iconv -f WINDOWS-1252 -t UTF-8 latin.txt',
-      'binary.txt is not text: it contains the character U+0000.',
+      'binary.txt is a binary file, not text.',
+      'image.txt is a binary file, not text.',
       'r.pdf is application/pdf, not text. Convert it to text first: pdftotext r.pdf',
       'page.html uses the character set x-none, which is not supported. ' +
         'Convert it to UTF-8 first: iconv -f x-none -t UTF-8 page.html',
       'script.html contains no readable text.',
       'File not found: none.md.',
-      '2 ingested, 7 failed.',
+      '2 ingested, 8 failed.',
     ]);
     expect(code).toBe(1);
   });
@@ -123,7 +127,7 @@ describe('a folder with unusual files', () => {
     const { stdout, stderr } = await folder.ingest(['d'], { terminal: 80 });
     expect(lines(stdout)).toEqual([expect.stringMatching(/^mem_\w+ {2}d\/z\\ny\.md$/)]);
     expect(lines(stderr)).toEqual([
-      'd/a\\nError: b\\u001b[31m.md is not text: it contains the character U+0000.',
+      'd/a\\nError: b\\u001b[31m.md is a binary file, not text.',
       '1 ingested, 1 failed.',
     ]);
   });

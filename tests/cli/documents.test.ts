@@ -195,7 +195,7 @@ test('--dry-run reads and validates every file and sends nothing', async () => {
   expect(stdout).toBe(
     'docs/a/c.html\ttext/html\tThird\ndocs/a/d.TXT\ttext/plain\t\ndocs/b.md\ttext/markdown\tSecond\n',
   );
-  expect(stderr).toContain('U+0000.\nSkipped 3 files that are not documents: ');
+  expect(stderr).toContain('is a binary file, not text.\nSkipped 3 files that are not documents: ');
   expect(stderr).toContain('without text (1)');
   expect(stderr).toEndWith('3 valid, 1 failed.\n');
   expect(code).toBe(1);

@@ -208,7 +208,7 @@ describe('memory ingest document', () => {
     using folder = temporaryFolder();
     writeFileSync(folder.file('bin'), new Uint8Array([0xff, 0xfd, 0]));
     const ingest = (path: string) => memory(['ingest', 'document', '--user', 'doc', path]);
-    expect((await ingest(folder.file('bin'))).stderr).toContain('is not UTF-8 text');
+    expect((await ingest(folder.file('bin'))).stderr).toContain('is a binary file, not text');
     expect((await ingest(folder.file('none'))).stderr).toContain('File not found');
   });
 });

@@ -11,6 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+const longText = 'To store a long text: memory ingest document --user <id> <file>';
+
 describe('memory save', () => {
   test('prints the id on stdout and the next command on stderr', async () => {
     const { code, stdout, stderr } = await memory(['save', '--user', 'save', 'Likes tea']);
@@ -61,10 +63,22 @@ describe('memory save', () => {
     expect(JSON.parse(json.stdout).error).toEqual({
       code: 'invalid_request',
       message: expect.stringContaining('content'),
-      hint: null,
+      hint: longText,
       requestId: expect.stringMatching(/^req_/),
       details: [{ field: 'content', message: expect.stringContaining('at most 65536') }],
     });
+  });
+
+  test('hints how to store a text over the body limit of a save or an update', async () => {
+    const { stdout } = await memory(['save', '--user', 'save', 'short']);
+    for (const argv of [
+      ['save', '--user', 'save', '-'],
+      ['update', stdout.trim(), '-'],
+    ]) {
+      const { code, stderr } = await memory(argv, { stdin: 'x'.repeat(1024 * 1024) });
+      expect(stderr).toStartWith(`Error: the body must be at most 1048576 bytes\n${longText}\n`);
+      expect(code).toBe(1);
+    }
   });
 
   test('a wrong key: exit 4, and in JSON the code of the contract', async () => {

@@ -111,6 +111,15 @@ ofFile('restore rejects a running server and a damaged backup, and changes nothi
   expect((await memory(['doctor', ...on(target)])).code).toBe(0);
 });
 
+ofFile('doctor includes the write-ahead log in the size of the database', async () => {
+  const copy = folder.file('with-log.db');
+  await memory(['backup', copy, ...on(server.databaseUrl)]);
+  writeFileSync(`${copy}-wal`, Buffer.alloc(5 * 1024 * 1024));
+  const size = statSync(copy).size / 1024 / 1024 + 5;
+  const { stdout } = await memory(['doctor', ...on(`sqlite:${copy}`)]);
+  expect(stdout).toContain(`the database uses ${size.toFixed(1)} MB`);
+});
+
 test('doctor recommends a restore for a damaged file, and exits with 1', async () => {
   const broken = folder.file('sick.db');
   writeFileSync(broken, 'not a database, but long enough to look at '.repeat(100));

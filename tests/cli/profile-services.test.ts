@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { defaultBaseUrl } from '../../cli/client/connect.ts';
 import { apiKeyPattern } from '../../server/config.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, temporaryFolder } from './command.ts';
@@ -204,7 +205,7 @@ test.each([
   }
 });
 
-test('a key created here never replaces the key of the service in the profile', async () => {
+test('a key created here never replaces the key of a remote service in the profile', async () => {
   using folder = temporaryFolder();
   const run = somebody(folder.path);
   const env = { MEMORY_DATABASE_URL: staging.databaseUrl };
@@ -212,9 +213,23 @@ test('a key created here never replaces the key of the service in the profile', 
   const { code, stdout, stderr } = await run(['keys', 'create', '--save'], { env });
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain('the profile uses https://m.example.');
+  expect(stderr).toEndWith(`: memory keys create --save --base-url ${defaultBaseUrl}\n`);
   const named = ['keys', 'create', '--save', '--base-url', staging.url];
   expect((await run(named, { env })).code).toBe(0);
   expect((await run([...list, '--base-url', staging.url])).code).toBe(0);
+});
+
+test('a key created here is stored for a local service in the profile', async () => {
+  using folder = temporaryFolder();
+  const run = somebody(folder.path);
+  const env = { MEMORY_DATABASE_URL: staging.databaseUrl };
+  for (const url of [defaultBaseUrl, staging.url.replace('127.0.0.1', 'localhost')]) {
+    await run(['profile', 'use', url]);
+    const { code, stderr } = await run(['keys', 'create', '--save'], { env });
+    expect(stderr).toContain(`Stored the key for ${url.replace('localhost', '127.0.0.1')} in `);
+    expect(code).toBe(0);
+  }
+  expect((await run(list)).code).toBe(0);
 });
 
 test('an invalid address in the profile is an error that names the file', async () => {

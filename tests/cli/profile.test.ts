@@ -29,8 +29,9 @@ describe('the profile', () => {
   test('stores a first-run key, readable by its user alone, and replaces it later', async () => {
     using folder = temporaryFolder();
     const term = ioAt(folder.path);
-    expect(await storeFirstRunKey(term, url, 'mk_1')).toBe(true);
-    expect(await storeFirstRunKey(term, `${url}/`, 'mk_2')).toBe(true);
+    expect(await storeFirstRunKey(term, url, 'mk_1')).toMatchObject({ isStored: true });
+    const second = { isStored: true, replaced: 'mk_1…' };
+    expect(await storeFirstRunKey(term, `${url}/`, 'mk_2')).toEqual(second);
     expect(await readProfile(term)).toEqual({
       keys: { [url]: { apiKey: 'mk_2', firstRun: true } },
     });
@@ -44,8 +45,9 @@ describe('the profile', () => {
     const own = { keys: { [url]: { apiKey: 'mine' } }, later: true };
     mkdirSync(dirname(profilePath(term)), { recursive: true });
     writeFileSync(profilePath(term), JSON.stringify(own));
-    expect(await storeFirstRunKey(term, url, 'mk_1')).toBe(false);
-    expect(await storeFirstRunKey(term, 'http://127.0.0.1:8080', 'mk_2')).toBe(true);
+    expect(await storeFirstRunKey(term, url, 'mk_1')).toMatchObject({ isStored: false });
+    const other = 'http://127.0.0.1:8080';
+    expect(await storeFirstRunKey(term, other, 'mk_2')).toMatchObject({ isStored: true });
     expect<unknown>(await readProfile(term)).toEqual({
       keys: { ...own.keys, 'http://127.0.0.1:8080': { apiKey: 'mk_2', firstRun: true } },
       later: true,
@@ -66,7 +68,7 @@ describe('the profile', () => {
     const term = ioAt(folder.path);
     mkdirSync(dirname(profilePath(term)), { recursive: true });
     writeFileSync(`${profilePath(term)}.lock`, '');
-    expect(await storeFirstRunKey(term, url, 'mk_1')).toBe(true);
+    expect(await storeFirstRunKey(term, url, 'mk_1')).toMatchObject({ isStored: true });
     expect(await readdir(dirname(profilePath(term)))).toEqual(['profile.json']);
   });
 

@@ -1,8 +1,9 @@
 import { afterAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { relative } from 'node:path';
 import { until } from '../support/until.ts';
-import { memory as inProcess, temporaryFolder } from './command.ts';
+import { memory as inProcess, type Surroundings, temporaryFolder } from './command.ts';
 
 /* The first start must not fail if the key cannot be stored, and must not log the key. */
 
@@ -66,9 +67,46 @@ test.each([
     expect(seen.told).toMatch(/shown only once:\n {2}mk_\w{38}\n/);
     expect(seen.told).toContain(words);
     const address = needsAddress ? ` --base-url ${baseUrl}` : '';
+    expect(seen.told).toContain('\nIn another terminal, try:\n  memory save');
     expect(seen.told).toContain(`\n  memory list --user u-1${address}\n`);
   },
 );
+
+test('a start in another folder names the new database and the key that it replaces', async () => {
+  using home = temporaryFolder();
+  const port = String(await freePort());
+  const started = (database: string) =>
+    startAndStop(['-p', port, '--database', database], { home: home.path });
+  const first = await started(home.file('first.db'));
+  expect(first).toContain(`\nCreated a new database at ${home.file('first.db')}. Press Ctrl-C`);
+  expect(first).not.toContain('replaces');
+  const [, begin, end] = /^ {2}(mk_.{4}).*(.{4})$/m.exec(first) ?? [];
+  const second = await started(`sqlite:${relative(process.cwd(), home.file('other.db'))}`);
+  expect(second).toContain(`\nCreated a new database at ${home.file('other.db')}. Press Ctrl-C`);
+  expect(second).toContain(`profile.json.\nIt replaces the previous key: ${begin}…${end}\n`);
+  expect(await started(home.file('other.db'))).not.toMatch(/Created|replaces/);
+});
+
+test('if npm started the service, the first commands are for its folder', async () => {
+  using home = temporaryFolder();
+  const argv = ['-p', '0', '--database', home.file('first.db')];
+  const around = { home: home.path, env: { npm_command: 'start' } };
+  const words = '\nIn another terminal, in this folder, try:\n  npx memory save';
+  expect(await startAndStop(argv, around)).toContain(words);
+});
+
+/** Runs `memory serve` on a terminal, and returns its output. */
+async function startAndStop(argv: string[], around: Surroundings): Promise<string> {
+  const interruption = new AbortController();
+  const { stderr } = await inProcess(['serve', ...argv], {
+    terminal: 100,
+    ...around,
+    env: { LOG_LEVEL: 'silent', ...around.env },
+    interrupted: interruption.signal,
+    onOutput: (text) => /Ctrl-C to stop/.test(text) && setImmediate(() => interruption.abort()),
+  });
+  return stderr;
+}
 
 async function freePort(): Promise<number> {
   const listener = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });

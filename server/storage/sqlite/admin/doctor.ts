@@ -85,16 +85,19 @@ function aboutOwner(path: string): Finding {
 function aboutSpace(path: string): Finding {
   const { bavail, bsize } = statfsSync(dirname(path));
   const free = bavail * bsize;
-  const size = statSync(path).size;
+  const size = statSync(path).size + logBytes(path);
   const found = `${megabytes(free)} free, the database uses ${megabytes(size)}`;
   if (free > spareBytes && free > size) return { name: 'disk', level: 'ok', found };
   const level = free > spareBytes ? 'warning' : 'failure';
   return { name: 'disk', level, found, advice: 'free disk space: writes fail if the disk is full' };
 }
 
+function logBytes(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+}
+
 function aboutLog(path: string): Finding {
-  const log = `${path}-wal`;
-  const bytes = existsSync(log) ? statSync(log).size : 0;
+  const bytes = logBytes(path);
   const found = megabytes(bytes);
   if (bytes < longLogBytes) return { name: 'write-ahead log', level: 'ok', found };
   const advice =
