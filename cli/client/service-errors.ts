@@ -53,7 +53,7 @@ function failureOf(error: MemoryServiceError, baseUrl: string, command?: string)
     status === 404 ? code !== 'not_found' : isForeign && (status < 400 || status >= 500);
   if (isOther) {
     const text = `The server at this address is not the memory service: ${foundIn(error)}.`;
-    return failure(text, hintAbout(baseUrl));
+    return failure(text, `Check the base URL: ${baseUrl}`);
   }
   switch (error.name) {
     case 'ConnectionError':
@@ -61,7 +61,9 @@ function failureOf(error: MemoryServiceError, baseUrl: string, command?: string)
       return unreachable(error, baseUrl);
     case 'NotFoundError': {
       const isRoute = message.startsWith('no such route');
-      const hint = isRoute ? hintAbout(baseUrl) : 'To list ids: memory list --user <id>';
+      const hint = isRoute
+        ? `Check the base URL: ${baseUrl}`
+        : 'To list ids: memory list --user <id>';
       return failure(`Not found: ${message}.`, hint, exitCodes.notFound);
     }
     case 'PermissionError': {
@@ -140,22 +142,8 @@ async function keyRefused(
       ? `The API key in ${place} cannot be sent: it must consist of visible ASCII characters.`
       : `The API key was rejected: the key in ${place}${why}.`;
   const hint =
-    withoutV1(baseUrl) ??
     'On the machine of the server, list the keys: memory keys list, or create one: memory keys create --save';
   return new CliError(code, text, hint, exitCodes.refused);
-}
-
-function hintAbout(baseUrl: string): string {
-  return withoutV1(baseUrl) ?? `Check the base URL: ${baseUrl}`;
-}
-
-/**
- * Returns a hint if the base URL ends in /v1. With such a URL, a health check requests /v1/health,
- * and the service rejects the request without a key.
- */
-function withoutV1(baseUrl: string): string | undefined {
-  if (!baseUrl.endsWith('/v1')) return undefined;
-  return `Remove /v1 from the base URL: ${baseUrl.slice(0, -'/v1'.length)}`;
 }
 
 function unreachable({ code, name, message, cause }: MemoryServiceError, url: string): CliError {
