@@ -151,7 +151,7 @@ describe('a second run', () => {
     await folder.ingest(['a.md']);
     expect(await content()).toBe('first');
     await server.client.update(id, { content: 'by hand' });
-    await folder.ingest(['a.md']);
+    expect((await folder.ingest(['a.md'])).stderr).toStartWith('Queued.');
     expect(await content()).toBe('first');
     await server.client.delete(id);
     const { stderr } = await folder.ingest(['a.md']);
