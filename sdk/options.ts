@@ -84,18 +84,20 @@ export function readSettings(options: ClientOptions) {
     fetch: options.fetch ?? ((url: string, init?: RequestInit) => globalThis.fetch(url, init)),
     onAttempt: options.onAttempt,
   };
-  rejectUnknown(options, Object.keys(settings));
+  rejectMisspelled(options, Object.keys(settings));
   return settings;
 }
 
-/** From JavaScript, a misspelled option would otherwise be ignored. */
-function rejectUnknown(options: object, known: string[]): void {
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const letters = unknown.toLowerCase().replace(/[^a-z]/g, '');
-  const near = letters.length > 2 && known.find((name) => name.toLowerCase().includes(letters));
-  const hint = near ? `; did you mean ${near}?` : '';
-  throw invalid(`${unknown} is not a known option${hint}`);
+/**
+ * From JavaScript, `baseURL` or `api_key` would otherwise be ignored. Other names are accepted,
+ * because the object may also configure other things.
+ */
+function rejectMisspelled(options: object, known: string[]): void {
+  const lettersOf = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '');
+  for (const name of Object.keys(options)) {
+    const meant = known.find((one) => one !== name && lettersOf(one) === lettersOf(name));
+    if (meant !== undefined) throw invalid(`${name} is not a known option; did you mean ${meant}?`);
+  }
 }
 
 /** The error message does not contain the URL, which can include a password. */

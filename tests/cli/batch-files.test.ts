@@ -118,6 +118,14 @@ describe('the error for a file of another command names that command', () => {
     const { items } = await server.client.list({ userId: 'other' });
     expect(items.map((one) => one.id)).toEqual([id]);
   });
+
+  test('an id alone does not make a record a memory', async () => {
+    const stdin = JSON.stringify({ ...JSON.parse(event('other', 'a')), id: 'r1' });
+    const ingested = await memory([...batch, '-'], { stdin });
+    expect(ingested.stderr).toContain('line 1: id: is not a known field');
+    const imported = await memory(['import', '-'], { stdin });
+    expect(imported.stderr).toContain('\nTo ingest them: memory ingest batch -\n');
+  });
 });
 
 test('--dry-run reports a line that is too large, and every other invalid line', async () => {

@@ -108,6 +108,7 @@ describe('a pattern that the shell did not expand', () => {
     expect(await ingest('docs/**/*.md')).toEqual(['docs/b.md']);
     expect(await ingest('./docs/a/*.{ts,html}')).toEqual(['docs/a/c.html', 'docs/a/e.ts']);
     expect(await ingest('docs/*')).toEqual(['docs/Makefile', 'docs/b.md']);
+    expect(await ingest('docs/*/*.TXT')).toEqual(['docs/a/d.TXT']);
     expect(await ingest('**/[ab].md')).toEqual(['docs/b.md']);
     expect(await ingest(`${folder.path}/docs/*.md`)).toEqual([folder.file('docs/b.md')]);
   });
@@ -150,7 +151,7 @@ describe('a second run', () => {
     await folder.ingest(['a.md']);
     expect(await content()).toBe('first');
     await server.client.update(id, { content: 'by hand' });
-    await folder.ingest(['a.md']);
+    expect((await folder.ingest(['a.md'])).stderr).toStartWith('Queued.');
     expect(await content()).toBe('first');
     await server.client.delete(id);
     const { stderr } = await folder.ingest(['a.md']);

@@ -78,6 +78,15 @@ test('removing a project removes one key, removing the service removes both', as
   expect(await Bun.file(she.profile).json()).toEqual({ keys: {} });
 });
 
+test('removing another service keeps the project in use', async () => {
+  using she = await somebody();
+  const other = 'http://other.example';
+  await she.run(['profile', 'set', other, '-'], { stdin: server.key });
+  expect(await she.run(['profile', 'remove', other])).toMatchObject({ code: 0 });
+  const { projects } = await Bun.file(she.profile).json();
+  expect(projects).toEqual({ [server.url]: 'shop' });
+});
+
 test('a project without a key in the profile: exit 4, with the known projects', async () => {
   using she = await somebody();
   const { code, stderr } = await she.run([...list, '--project', 'other']);

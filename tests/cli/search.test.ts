@@ -70,7 +70,8 @@ describe('memory search', () => {
 
   test('colours only the matched words, without guillemets', async () => {
     const { stdout } = await memory(search('tea'), { terminal: 80, color: true });
-    expect(stdout).toContain('\u001b[33mtea\u001b[39m');
+    const boldYellow = '\u001b[1m\u001b[33mtea\u001b[39m\u001b[22m';
+    expect(stdout).toContain(boldYellow);
     expect(stdout).not.toContain('«tea»');
     expect(stdout).not.toContain('\u001b[31m');
     const plain = await memory(search('tea', '--no-color'), { terminal: 80, color: true });

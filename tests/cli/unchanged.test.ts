@@ -19,3 +19,11 @@ test('an unchanged document is printed with its current status, not that of its 
   expect(await statuses('a.md')).toEqual(['complete']);
   expect(await statuses('.')).toEqual(['complete', 'complete']);
 });
+
+test('a document without an external id is stored each time, and never reported as unchanged', async () => {
+  const ingest = ['ingest', 'document', '--user', 'stdin', '-'];
+  const send = () => memoryAt(server)(ingest, { stdin: 'the same text' });
+  const [first, second] = [await send(), await send()];
+  expect(second.stdout).not.toBe(first.stdout);
+  expect(first.stderr + second.stderr).not.toContain('Unchanged');
+});

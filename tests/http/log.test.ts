@@ -86,8 +86,10 @@ test('durationMs is the time from the head of the request to its response', asyn
         const lines = Object.entries(json).map(([name, value]) => `${name}: ${value}`);
         const length = `Content-Length: ${saved.length}`;
         const head = ['POST /v1/memories HTTP/1.1', 'Host: x', length, ...lines].join('\r\n');
-        const socket = connect(Number(port), hostname, () => socket.write(`${head}\r\n\r\n`));
-        setTimeout(() => socket.write(saved), 120);
+        const socket = connect(Number(port), hostname, () => {
+          socket.write(`${head}\r\n\r\n`);
+          setTimeout(() => socket.write(saved), 200);
+        });
         socket.on('data', () => resolve(socket.destroy()));
       }),
   );

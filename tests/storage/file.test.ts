@@ -181,3 +181,36 @@ test('writes are unavailable during a long lock of another program', async () =>
   await until(async () => (await fault()) === null, { what: 'the end of the fault' });
   expect((await saveOne(opened.storage)).response.status).toBe(201);
 });
+
+/** Saves until a save is rejected, and prints how many were stored and how the others failed. */
+const savesUntilRejected = `
+  import { openSqlite } from '${import.meta.dir}/../../server/storage/sqlite/open.ts';
+  import { saveOne } from '${import.meta.dir}/sqlite.ts';
+  const storage = await openSqlite(process.env.DATABASE);
+  const content = 'x'.repeat(100_000);
+  const save = () => saveOne(storage, { content }).then(() => 'stored', (error) => error.message);
+  const outcomes = [];
+  while (outcomes.length < 100 && !outcomes.at(-1)?.includes('nothing')) {
+    outcomes.push(await save());
+  }
+  console.log(JSON.stringify(outcomes));
+  process.exit();`;
+
+test('after a disk error writes are rejected, and no acknowledged memory is lost', async () => {
+  await using opened = await openInFolder();
+  await opened.storage.close();
+  // Writing beyond the limit fails with EFBIG, which SQLite reports like any other disk error.
+  const limited = `trap '' XFSZ; ulimit -f 2000; exec "$0" -e "$1"`;
+  const child = Bun.spawn(['bash', '-c', limited, process.execPath, savesUntilRejected], {
+    env: { ...process.env, DATABASE: opened.path },
+  });
+  const outcomes: string[] = JSON.parse(await child.stdout.text());
+  expect(outcomes.at(-1)).toBe('the disk reported an error; nothing was stored');
+  const stored = outcomes.filter((outcome) => outcome === 'stored').length;
+  const unknown = outcomes.filter((outcome) => outcome.includes('outcome is unknown')).length;
+  expect([stored > 0, stored + unknown]).toEqual([true, outcomes.length - 1]);
+  opened.storage = await openSqlite(opened.path);
+  const count = countIn(opened.path);
+  expect(count).toBeGreaterThanOrEqual(stored);
+  expect(count).toBeLessThanOrEqual(stored + unknown);
+});

@@ -121,6 +121,9 @@ test('reads use another connection if one stops responding', async () => {
   expect(await until(answer, { what: 'an answer', timeoutMs: 2_000 })).toMatchObject(given);
   // The first read is still pending. Only the loss of its connection would end it.
   expect(await Promise.race([stuck, 'no answer'])).toBe('no answer');
+  const warning = async () => (await storage.health()).warning;
+  expect(await until(warning, { what: 'a warning' })).toContain('has not responded for three');
+  expect(await fault()).toBeNull();
   proxy.heal();
   expect(await stuck).toBeNull();
 });

@@ -52,6 +52,28 @@ test('a save does not wait for the locked user of another save of its group', as
   expect(await project.list('locked')).toHaveLength(2);
 });
 
+test('one connection is left to other projects while updates of a locked user wait', async () => {
+  const other = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
+  const [locked, free, neighbour] = [memory({ userId: 'held' }), memory(), memory()];
+  await project.save(locked);
+  await project.save(free);
+  await other.save(neighbour);
+  const unlock = await lockUser('held');
+  const wait = (count: number) =>
+    Array.from({ length: count }, () => project.update(locked.id, { content: 'waits' }));
+  const waiting = wait(2);
+  // The end of an update must not free the connections of those that still wait.
+  await project.update(free.id, { content: 'ended' });
+  waiting.push(...wait(6));
+  // Until this read ends, the updates have taken every connection that they may take.
+  await project.get(free.id);
+  const begun = performance.now();
+  await other.update(neighbour.id, { content: 'at once' });
+  expect(performance.now() - begun).toBeLessThan(2_500);
+  await unlock();
+  await Promise.all(waiting);
+});
+
 test('the results of other tasks are stored if the user of one task is locked', async () => {
   const [locked, ...free] = [
     await project.acceptOne({ userId: 'waits' }),

@@ -61,7 +61,6 @@ describe('a timeline', () => {
     [{ author: 'user', timestamp: '2026-02-28T00:00:00' }, `timestamp: ${badTime}`],
     [{ author: 'user', timestamp: '2026-02-28T24:00:00Z' }, `timestamp: ${badTime}`],
     [{ author: 'user', timestamp: '2026-02' }, `timestamp: ${badTime}`],
-    [{ author: 'user', timestamp: '' }, `timestamp: ${badTime}`],
     [{ author: 'user', timestamp: 253_402_300_800_000 }, `timestamp: ${badTime}`],
     [{ author: 'user', timestamp: '9999-12-31T23:59:59-00:01' }, `timestamp: ${badTime}`],
   ])('rejects the entry %j', (entry, problem) => {
