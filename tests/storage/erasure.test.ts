@@ -60,7 +60,7 @@ function unusedPages({ path }: OpenedFile): unknown {
 }
 
 const scrubbed = (opened: OpenedFile) =>
-  until(() => !isScrubPending(opened), { what: 'the scrub' });
+  until(() => !isScrubPending(opened), { what: 'the scrub', timeoutMs: 25_000 });
 
 /** Returns the level at which the doctor reports that text may remain in the file. */
 function reportedLevel({ path }: OpenedFile): string | undefined {
@@ -115,7 +115,7 @@ test.concurrent('each erasure is followed by a rebuild of the file', async () =>
     await scrubbed(opened);
     expect(unusedPages(opened)).toBe(0);
   }
-});
+}, 30_000);
 
 test.concurrent('memories that were deleted one by one leave no text after the erasure of their user', async () => {
   await using project = await open();
@@ -227,7 +227,7 @@ test.concurrent('large documents are erased in several transactions', async () =
   while (isErasing) seen.add((await project.users()).items[0]?.memories ?? 0);
   await erasing;
   expect([...seen].filter((count) => count > 0 && count < 24)).not.toEqual([]);
-});
+}, 30_000);
 
 test.concurrent('large documents that have expired are deleted in several transactions', async () => {
   await using project = await open();
@@ -241,7 +241,7 @@ test.concurrent('large documents that have expired are deleted in several transa
   }
   expect(removed.length).toBeGreaterThan(3);
   expect(removed.reduce((sum, count) => sum + count, 0)).toBe(24);
-});
+}, 30_000);
 
 test.concurrent('an erasure does not delete a memory that is saved after its begin', async () => {
   await using project = await open();
@@ -278,4 +278,5 @@ test.skipIf(process.platform !== 'linux')(
     await scrubbed(opened);
     expect(megabytesOf('VmHWM') - before).toBeLessThan(80);
   },
+  30_000,
 );
