@@ -184,10 +184,10 @@ export async function waitAndCount(
   return { waited, exitCode };
 }
 
-/** Sending the same records again creates nothing and waits for all of them. */
+/** Sending the same records again could process them again, so it is not suggested. */
 function howToContinue(pending: string[]): string {
   return pending.length > maxShown
-    ? 'To continue waiting, run the same command again.'
+    ? 'Use --timeout to wait longer.'
     : `Continue waiting: memory wait ${pending.join(' ')}`;
 }
 

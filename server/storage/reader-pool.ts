@@ -129,7 +129,7 @@ export function createReaderPool(options: {
     called
       .then(resolve, (error) => {
         reject(error);
-        if (error instanceof ServiceError && error.code === 'unavailable') moveToEnd(reader);
+        if (hasLostDatabase(error)) moveToEnd(reader);
       })
       .finally(() => {
         reader.projectId = null;
@@ -152,6 +152,11 @@ export function createReaderPool(options: {
       await Promise.all(readers.map(({ thread }) => thread.stop()));
     },
   };
+}
+
+/** An index that is still being built is unavailable as well, but not because of another error. */
+function hasLostDatabase(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'unavailable' && error.cause !== undefined;
 }
 
 /** Adds the user as the most recent, and removes the oldest if there are too many. */

@@ -29,6 +29,8 @@ export type ThreadOptions = {
   transfer?: readonly unknown[];
   /** Modules that are loaded first. Tests use them to inject faults. */
   preload?: readonly string[];
+  /** How long an announced operation may take. Default: ten minutes. */
+  maxBusyMs?: number;
   /** Creates the error for pending calls of a thread that exited or does not respond. */
   lost(reason: string): Error;
   /** Called when the thread stops responding (it may recover), or when it exits unexpectedly. */
@@ -43,12 +45,12 @@ const pingEveryMs = 400;
 const silentTicks = 4;
 /** A thread that starts may wait for a lock or recover a log: 30 s. */
 const startTicks = 75;
-/** An announced operation may take long, but a disk may also hang meanwhile: 10 min. */
-const busyTicks = 1_500;
+/** An announced operation may take long, but a disk may also hang meanwhile. */
+const defaultMaxBusyMs = 10 * 60_000;
 const stopWithinMs = 5_000;
 
 export function startThread(options: ThreadOptions): Thread {
-  const { name, lost, onSilent, onEnd, onNotice } = options;
+  const { name, lost, onSilent, onEnd, onNotice, maxBusyMs = defaultMaxBusyMs } = options;
   const worker = startWorker(options);
   const channel = createChannel((message) => worker.postMessage(message));
   const ready = Promise.withResolvers<void>();
@@ -69,7 +71,7 @@ export function startThread(options: ThreadOptions): Thread {
   }
 
   function receive(message: unknown): void {
-    ticks = message === 'busy' ? silentTicks - busyTicks : 0;
+    ticks = message === 'busy' ? silentTicks - Math.round(maxBusyMs / pingEveryMs) : 0;
     if (message === 'alive' || message === 'busy' || channel.receive(message)) return;
     if (message === 'ready') {
       isReady = true;

@@ -64,8 +64,7 @@ test('pending memories are reported at the deadline without one request each', a
   });
   expect(busy.looks.length).toBeLessThan(20);
   expect(stderr).toBe(
-    'Still processing: 400 memories. Nothing is lost. ' +
-      'To continue waiting, run the same command again.\n',
+    'Still processing: 400 memories. Nothing is lost. ' + 'Use --timeout to wait longer.\n',
   );
   expect(code).toBe(8);
 });

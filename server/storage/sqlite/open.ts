@@ -89,7 +89,16 @@ function createDamageCheck(path: string, preload: readonly string[]) {
       if (isSmall(path)) return [];
       const module = 'server/storage/sqlite/integrity/thread.ts';
       const lost = (reason: string) => new Error(reason);
-      const thread = startThread({ name: 'integrity', module, data: { path }, preload, lost });
+      // Reading a file of many gigabytes may take hours.
+      const maxBusyMs = Number.POSITIVE_INFINITY;
+      const thread = startThread({
+        name: 'integrity',
+        module,
+        data: { path },
+        preload,
+        maxBusyMs,
+        lost,
+      });
       stop = async () => thread.terminate();
       const { value } = await thread.call('check', null);
       await thread.stop();

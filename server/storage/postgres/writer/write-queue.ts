@@ -48,7 +48,11 @@ export type Insert = {
   areQueued: boolean;
 };
 
-type Waiting = PlannedWrite & { resolve(result: unknown): void; reject(error: unknown): void };
+type Waiting = PlannedWrite & {
+  since: number;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+};
 
 /** The maximum number of groups in progress. More groups would be smaller, but not faster. */
 const maxGroups = 2;
@@ -128,12 +132,13 @@ export function createWriteQueue(options: {
   }
 
   /** Whether the connection cannot be opened and another is open. Nothing was sent in this case. */
-  async function mustMove(connection: Connection): Promise<boolean> {
+  async function mustMove(connection: Connection, { since }: Waiting): Promise<boolean> {
     try {
       await connection.session();
       return false;
     } catch {
-      return connections.some((one) => one.isOpen());
+      const isLate = performance.now() - since > triedForMs;
+      return !isLate && connections.some((one) => one.isOpen());
     }
   }
 
@@ -156,7 +161,7 @@ export function createWriteQueue(options: {
     const group = gather(first);
     const inserts = group.flatMap(({ insert }) => (insert === null ? [] : [insert]));
     try {
-      if (await mustMove(connection)) {
+      if (await mustMove(connection, first)) {
         for (const one of group) push(one);
         return;
       }
@@ -192,7 +197,7 @@ export function createWriteQueue(options: {
   async function tryAgain(connection: Connection, waiting: Waiting): Promise<void> {
     const begun = performance.now();
     for (let attempt = 1; ; attempt += 1) {
-      if (await mustMove(connection)) return push(waiting);
+      if (await mustMove(connection, waiting)) return push(waiting);
       try {
         const result = await inTransaction(connection, waiting.work, waiting.deadlineMs);
         return waiting.resolve(result);
@@ -214,7 +219,8 @@ export function createWriteQueue(options: {
       const mayBeReplay = write.insert !== null && seen(keyName(write.insert.write));
       return new Promise<T>((resolve, reject) => {
         const insert = mayBeReplay ? null : write.insert;
-        push({ ...write, insert, resolve: resolve as Waiting['resolve'], reject });
+        const since = performance.now();
+        push({ ...write, insert, since, resolve: resolve as Waiting['resolve'], reject });
       });
     },
     drain() {

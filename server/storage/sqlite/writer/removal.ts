@@ -10,8 +10,8 @@ type Row = { rowId: number; id: string };
 type SizedRow = Row & { bytes: number };
 type ErasedRow = SizedRow & { expiresAt: number | null };
 
-/** An erasure runs in several groups. Later memories than the first group's are not deleted. */
-export type Erasure = Write & { userId: string; name?: string; last?: Row };
+/** An erasure runs in several groups. `name` identifies it from the first group on. */
+export type Erasure = Write & { userId: string; name?: string };
 
 export type Removal = {
   /** Deletes memories of one user, with their tasks and their text in stored responses. */
@@ -32,21 +32,26 @@ export function createRemoval(
   parts: { keys: IdempotencyKeys; users: Users; scrub: ScrubNote },
 ): Removal {
   const { keys, users, scrub } = parts;
-  // The number of memories that each running erasure has deleted. Requests with the same
-  // idempotency key share it, and a rollback undoes it together with the deletions.
-  db.run('CREATE TEMP TABLE erasures (name TEXT PRIMARY KEY, erased INTEGER NOT NULL)');
-  const addErased = db.prepare<{ erased: number }, [string, number]>(
-    `INSERT INTO erasures (name, erased) VALUES (?, ?)
-     ON CONFLICT DO UPDATE SET erased = erased + excluded.erased RETURNING erased`,
+  // The running erasures: the user's newest memory when the erasure began, and the number of
+  // memories deleted since. Requests with the same idempotency key share a row, and a rollback
+  // undoes its changes together with the deletions.
+  db.run(`CREATE TEMP TABLE erasures (
+    name TEXT PRIMARY KEY, row_id INTEGER NOT NULL, id TEXT NOT NULL, erased INTEGER NOT NULL)`);
+  // The id is that of the row with the highest number.
+  const begin = db.prepare<null, [string, number, string]>(
+    `INSERT INTO erasures (name, row_id, id, erased)
+     SELECT ?, coalesce(max(row_id), 0), coalesce(id, ''), 0 FROM memories
+     WHERE project_id = ? AND user_id = ? ON CONFLICT DO NOTHING`,
+  );
+  const newest = db.prepare<Row, [string]>(
+    'SELECT row_id AS rowId, id FROM erasures WHERE name = ?',
+  );
+  const addErased = db.prepare<{ erased: number }, [number, string]>(
+    'UPDATE erasures SET erased = erased + ? WHERE name = ? RETURNING erased',
   );
   const removeErased = db.prepare('DELETE FROM erasures WHERE name = ?');
   const removeTasks = db.prepare('DELETE FROM tasks WHERE project_id = ? AND memory_row_id = ?');
   const removeMemory = db.prepare('DELETE FROM memories WHERE project_id = ? AND row_id = ?');
-  // The id is that of the row with the highest number.
-  const newest = db.prepare<Row, [number, string]>(
-    `SELECT coalesce(max(row_id), 0) AS rowId, coalesce(id, '') AS id FROM memories
-     WHERE project_id = ? AND user_id = ?`,
-  );
   const erasedColumns =
     'row_id AS rowId, id, expires_at AS expiresAt, octet_length(content) AS bytes';
   const older = db.prepare<ErasedRow, [number, string, number, number]>(
@@ -79,8 +84,9 @@ export function createRemoval(
       // A request with the same key may have finished since the last group.
       const replay = keys.find(erasure);
       if (replay !== null) return replay;
-      erasure.last ??= newest.get(projectId, userId) ?? { rowId: 0, id: '' };
-      const { rowId, id } = erasure.last;
+      erasure.name ??= nameOf(erasure);
+      begin.run(erasure.name, projectId, userId);
+      const { rowId, id } = newest.get(erasure.name) ?? { rowId: 0, id: '' };
       const found = older.all(projectId, userId, rowId, rowsPerGroup);
       const rows = firstBytes(found);
       const isEnd = found.length < rowsPerGroup && rows.length === found.length;
@@ -88,9 +94,8 @@ export function createRemoval(
       // the end, so that memories saved since the begin of the erasure have higher numbers.
       if (isEnd) rows.push(...one.all(projectId, rowId, id));
       if (rows.length > 0) remove(projectId, userId, rows);
-      erasure.name ??= nameOf(erasure);
       const unexpired = rows.filter(({ expiresAt }) => (expiresAt ?? at + 1) > at).length;
-      const { erased } = addErased.get(erasure.name, unexpired) ?? { erased: unexpired };
+      const { erased } = addErased.get(unexpired, erasure.name) ?? { erased: unexpired };
       if (!isEnd) return unfinished;
       scrub.noteErased();
       removeErased.run(erasure.name);

@@ -40,9 +40,11 @@ export function createScrubber(options: {
   db: Database;
   path: string;
   checkpoints: Checkpoints;
+  /** Called if the file could not be synced while the log was emptied. */
+  onSyncFailure(): void;
   warn(message: string, error: unknown): void;
 }): Scrubber {
-  const { db, path, checkpoints, warn } = options;
+  const { db, path, checkpoints, onSyncFailure, warn } = options;
   const note = db.prepare(
     `INSERT INTO maintenance (name, value) SELECT 'scrub', 1
      WHERE EXISTS (SELECT 1 FROM maintenance WHERE name = 'deleted')
@@ -72,14 +74,22 @@ export function createScrubber(options: {
       rebuild(path);
     }
     rebuilt = value;
-    const isEmptied = emptyLog(db);
-    if (!isEmptied) return;
+    if (!emptied()) return;
     if (isSmall) {
       done.run(value);
       // The next erasure counts from 1 again.
       rebuilt = null;
     }
     isNoted = noted.get() !== null && isSmall;
+  }
+
+  function emptied(): boolean {
+    try {
+      return emptyLog(db);
+    } catch (error) {
+      if (isSyncFault(error)) onSyncFailure();
+      throw error;
+    }
   }
 
   /** A rebuild that failed is followed by a pause, too, because it took as long. */
@@ -105,7 +115,6 @@ export function createScrubber(options: {
         pauseAfter(begun);
       } catch (error) {
         pauseAfter(begun);
-        if (isSyncFault(error)) checkpoints.noteSyncFailure();
         warn('erased text has not been removed from the database file yet; retrying', error);
       }
     },

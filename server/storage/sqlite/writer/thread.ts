@@ -52,6 +52,10 @@ const scrubber = createScrubber({
   db,
   path,
   checkpoints,
+  onSyncFailure() {
+    checkpoints.noteSyncFailure();
+    notify({ syncFailed: true });
+  },
   warn: (message, error) => notify({ warning: message, error: String(error) }),
 });
 const { operations, keys, removal, uptime } = openWrites(db, scrubber);
@@ -109,6 +113,11 @@ function maintain({ now, elapsedMs }: { now: number; elapsedMs: number }): Maint
   return { expiredMemories: expired.removed, expiredKeys, more };
 }
 
+/** The tasks thread claims and completes many tasks per call, and no client waits for it. */
+function takeTasks(call: Incoming): void {
+  group.take(call, /^(claim|complete)Tasks$/.test(call.operation) ? 'large' : 'small');
+}
+
 function listen(port: Port, take: (call: Incoming) => void): void {
   inboxes.push(openInbox(port, take));
 }
@@ -116,8 +125,7 @@ function listen(port: Port, take: (call: Incoming) => void): void {
 parent().on('message', (order: WriterOrder | unknown) => {
   if (typeof order !== 'object' || order === null || Array.isArray(order)) return;
   const { port, checkpointed } = order as WriterOrder;
-  // The tasks thread claims and completes many tasks per call, and no client waits for it.
-  if (port !== undefined) listen(port, (call) => group.take(call, 'large'));
+  if (port !== undefined) listen(port, takeTasks);
   if (checkpointed === undefined) return;
   checkpoints.made(checkpointed);
   if (checkpoints.syncFailed()) notify({ syncFailed: true });
