@@ -119,7 +119,7 @@ function decode(bytes: Uint8Array, charset: string, path: string): string {
       ? `${inputName(path)} is not ${decoder?.encoding.toUpperCase()} text.`
       : `${inputName(path)} uses the character set ${charset}, which is not supported.`;
     const hint = isKnown
-      ? `To convert it from another character set: iconv -f WINDOWS-1252 -t UTF-8 ${quoted(path)}`
+      ? `If it is Windows-1252, convert it with: iconv -f WINDOWS-1252 -t UTF-8 ${quoted(path)}`
       : `Convert it to UTF-8 first: iconv -f ${charset} -t UTF-8 ${quoted(path)}`;
     throw new CliError('not_text', message, hint);
   }
