@@ -15,7 +15,7 @@ export const UsersQuery = Type.Object(
       }),
     ),
     cursor: Type.Optional(
-      Type.String({ minLength: 1, description: '`nextCursor` of the previous page; opaque.' }),
+      Type.String({ minLength: 1, description: 'The `nextCursor` of the previous page: an opaque string.' }),
     ),
   },
   { additionalProperties: false },
