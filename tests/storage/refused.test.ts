@@ -73,7 +73,7 @@ const everybody: Who[] = ['server', 'command'];
 const files: [refusal: string, statements: string[], who: Who[]][] = [
   ['was written by a newer version', [ours, 'PRAGMA user_version = 999'], everybody],
   [
-    'was written by a version before the first release',
+    'was written by a pre-release version',
     [ours, 'PRAGMA user_version = 1'],
     everybody,
   ],
