@@ -52,7 +52,7 @@ async function readWhole(term: Terminal, path: string): Promise<Uint8Array> {
     size += piece.length;
     if (size > maxMebibytes * 1024 * 1024) {
       const message = `${inputName(path)} is over ${maxMebibytes} MiB: too large for one document.`;
-      throw new CliError('payload_too_large', message, 'Split it.');
+      throw new CliError('payload_too_large', message, 'Split the document.');
     }
     pieces.push(piece);
   }
