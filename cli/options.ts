@@ -100,7 +100,8 @@ function onlyUser(user: string, previous: string | undefined = undefined): strin
 
 /** Not checked by commander, which would report a missing --user before a mistyped --usr. */
 export function needUser(user: string | undefined): string {
-  if (user === undefined) throw usageError('Missing --user <id>: specify the user that owns the memories.');
+  if (user === undefined)
+    throw usageError('Missing --user <id>: specify the user that owns the memories.');
   if (user === '') throw usageError('--user must not be empty.');
   const length = charactersOf(user);
   if (length <= nameCharacters) return user;

@@ -65,7 +65,8 @@ export const memoryFields = {
   status: CurrentStatus,
   version: Type.Integer({
     minimum: 1,
-    description: 'Starts at 1 and increases with each change of content, metadata, occurredAt or expiresAt.',
+    description:
+      'Starts at 1 and increases with each change of content, metadata, occurredAt or expiresAt.',
   }),
   occurredAt: Type.Union([Time, Type.Null()], {
     description: 'When the event that the memory describes happened, if known.',
@@ -110,7 +111,8 @@ export const SavedMemory = Type.Object(
   { ...memoryFields, memoryId: MemoryId },
   {
     title: 'SavedMemory',
-    description: 'The memory that was saved. `memoryId` is its `id` under the name that ingest responses use.',
+    description:
+      'The memory that was saved. `memoryId` is its `id` under the name that ingest responses use.',
     examples: [{ ...exampleMemory, memoryId: exampleId }],
   },
 );

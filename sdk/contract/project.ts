@@ -15,7 +15,10 @@ export const UsersQuery = Type.Object(
       }),
     ),
     cursor: Type.Optional(
-      Type.String({ minLength: 1, description: 'The `nextCursor` of the previous page: an opaque string.' }),
+      Type.String({
+        minLength: 1,
+        description: 'The `nextCursor` of the previous page: an opaque string.',
+      }),
     ),
   },
   { additionalProperties: false },

@@ -46,7 +46,11 @@ export const FoundMemory = Type.Object(
       description: 'An excerpt from the best chunk, with matching words in «guillemets».',
     }),
   },
-  { title: 'FoundMemory', description: 'A memory that matches the query.', examples: [exampleFound] },
+  {
+    title: 'FoundMemory',
+    description: 'A memory that matches the query.',
+    examples: [exampleFound],
+  },
 );
 export type FoundMemory = Static<typeof FoundMemory>;
 

@@ -9,7 +9,10 @@ export const IngestStatus = Type.Object(
     memoryId: MemoryId,
     status: CurrentStatus,
     chunksComplete: Type.Integer({ minimum: 0, description: 'How many chunks are indexed.' }),
-    chunksTotal: Type.Integer({ minimum: 0, description: 'How many chunks there are; 0 until the text has been split.' }),
+    chunksTotal: Type.Integer({
+      minimum: 0,
+      description: 'How many chunks there are; 0 until the text has been split.',
+    }),
     attempts: Type.Integer({
       minimum: 0,
       description: 'How many times processing was started.',

@@ -18,12 +18,14 @@ export const responseHeaders = {
     example: '"default";q=6000;w=60',
   },
   [headers.rateLimit]: {
-    description: '`r` requests are left, and the quota resets in `t` seconds. Absent if there is no limit.',
+    description:
+      '`r` requests are left, and the quota resets in `t` seconds. Absent if there is no limit.',
     schema: text,
     example: '"default";r=5999;t=60',
   },
   [headers.idempotencyStatus]: {
-    description: 'Only with an Idempotency-Key: `created`, or `replayed` if this is a stored response.',
+    description:
+      'Only with an Idempotency-Key: `created`, or `replayed` if this is a stored response.',
     schema: text,
     example: 'created',
   },

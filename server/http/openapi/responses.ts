@@ -125,7 +125,9 @@ const ErrorSchema = Type.Object(
       Type.Array(
         Type.Object(
           {
-            field: Type.String({ description: 'The dotted path of the field; empty for the whole body.' }),
+            field: Type.String({
+              description: 'The dotted path of the field; empty for the whole body.',
+            }),
             message: Type.String({ description: 'What is wrong with the field, for people.' }),
           },
           { title: 'FieldError', description: 'An invalid field.' },
@@ -133,7 +135,9 @@ const ErrorSchema = Type.Object(
         { maxItems: 20, description: 'Only with validation errors.' },
       ),
     ),
-    requestId: Type.String({ description: 'Identifies the request in the log; same as `X-Request-Id`.' }),
+    requestId: Type.String({
+      description: 'Identifies the request in the log; same as `X-Request-Id`.',
+    }),
   },
   { title: 'Error', description: 'The body of every error.' },
 );
