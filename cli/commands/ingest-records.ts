@@ -171,8 +171,8 @@ function addFileOptions(command: AnyCommand, record: string): void {
     command.addOption(option);
   }
   const help = `
-A file contains one record, or several records, one per line. With -, the records
-are read from stdin.
+A file contains one record, or several records, one per line. With -, the
+records are read from stdin.
 Record: ${record}`;
   addNotes(command, help);
 }
