@@ -41,8 +41,8 @@ export type OperationDocument = {
 };
 
 const replaces =
-  'Ingesting the same `source` and `externalId` again for the same user replaces that memory ' +
-  'under its id.';
+  'Ingesting the same `source` and `externalId` again for the same user replaces the memory, ' +
+  'which keeps its id.';
 const accepted = { tag: 'Ingest', response: ingest.Accepted, location: true } as const;
 
 export const operationDocuments: Record<RouteName, OperationDocument> = {
