@@ -78,7 +78,7 @@ function cannotOpen(url: string, flag: string | undefined, error: unknown): CliE
   const why = withFlag(errorText(error), flag);
   const message = `Cannot open the database ${shownDatabase(url)}: ${why}`;
   const hint =
-    'Create keys on the machine of the server: in the same folder, or with the same --database.';
+    "Create keys on the server's machine, in the same folder or with the same --database.";
   return new CliError('database_unavailable', message, hint);
 }
 

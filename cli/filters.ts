@@ -4,7 +4,7 @@ import { addMetadata, definedOnly, option, parseMoment, parseName } from './opti
 
 const types = ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] as const;
 const time = 'only memories from this time on, for example 2026-05 or 2026-05-08';
-const pair = 'only memories with this metadata; may be repeated, then all must match';
+const pair = 'only memories with this metadata; may be repeated, and then all must match';
 
 export function addFilters(command: object & AnyCommand): void {
   command
@@ -14,7 +14,7 @@ export function addFilters(command: object & AnyCommand): void {
       option('--external-id <id>', 'only memories with this id in the source system', parseName),
     )
     .addOption(option('--from <time>', time, parseMoment))
-    .addOption(option('--to <time>', 'only memories from before this time', parseMoment))
+    .addOption(option('--to <time>', 'only memories before this time', parseMoment))
     .addOption(option('-m, --metadata <key=value>', pair, addFilter));
 }
 

@@ -40,7 +40,7 @@ export const sourceOption = option(
   parseName,
 );
 export function externalIdOptionFor(effect: string) {
-  return option('--external-id <id>', `its id in the source system; ${effect}`, parseName);
+  return option('--external-id <id>', `the id in the source system; ${effect}`, parseName);
 }
 
 export const idempotencyKeyOption = keyOption(keyCharacters);
@@ -57,7 +57,7 @@ function keyOption(max: number) {
 
 export const errorsOutOption = new Option(
   '--errors-out <file>',
-  'write every invalid line to this file, as JSON with its number and the reason',
+  'write each invalid line to this file, as JSON with its line number and the error',
 );
 
 export const waitOption = new Option('--wait', 'wait until processing ends');
@@ -69,14 +69,14 @@ export const timeoutOption = option(
 
 export const occurredOption = option(
   '--occurred <time>',
-  'when it happened, for example 2026-05-08 or 2026-05-08T13:56:07Z',
+  'when the event happened, for example 2026-05-08 or 2026-05-08T13:56:07Z',
   parseMoment,
 );
 
 /** Accepts a duration from now, or a point in time. */
 export const expiryOption = option(
   '--expires <time>',
-  'when it expires, for example 30d, 12h or 2026-05-08',
+  'when the memory expires, for example 30d, 12h or 2026-05-08',
   parseExpiry,
 );
 
@@ -100,7 +100,8 @@ function onlyUser(user: string, previous: string | undefined = undefined): strin
 
 /** Not checked by commander, which would report a missing --user before a mistyped --usr. */
 export function needUser(user: string | undefined): string {
-  if (user === undefined) throw usageError('Missing --user <id>: the user whose memories to use.');
+  if (user === undefined)
+    throw usageError('Missing --user <id>: specify the user that owns the memories.');
   if (user === '') throw usageError('--user must not be empty.');
   const length = charactersOf(user);
   if (length <= nameCharacters) return user;

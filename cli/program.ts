@@ -68,7 +68,7 @@ function createRoot(term: Terminal) {
     )
     .option('--api-key <key>', 'the API key; prefer the environment variable (env: MEMORY_API_KEY)')
     .option('--project <name>', 'use the key of this project from the profile', parseProject)
-    .option('--no-color', 'disable colours (env: NO_COLOR)');
+    .option('--no-color', 'disable colors (env: NO_COLOR)');
   return root.addHelpText('beforeAll', ({ command, error }) => {
     if (!root.opts().json) return '';
     if (!error) throw new HelpAsJson(command);

@@ -23,7 +23,7 @@ type ImportOptions = Omit<BulkOptions, 'timeout'> & { otherFormat?: string };
 
 /** The default body limit of the service. A dry run assumes this limit. */
 export const usualBodyBytes = 5 * 1024 * 1024;
-export const tooLarge = 'is larger than 5 MiB, the default limit of a service';
+export const tooLarge = 'is larger than 5 MiB, the default limit of the service';
 
 export async function runBatch(
   term: Terminal,

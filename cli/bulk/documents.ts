@@ -204,7 +204,7 @@ async function summarize(term: Terminal, report: Report, search: Search, counts:
   await report.summary({ ...counts, linksNotFollowed: search.outside.size });
 }
 
-/** For example `Skipped 4 files that are not documents: .png (3), without extension (1).` */
+/** For example `Skipped 4 files that are not documents: .png (3), no extension (1).` */
 function skippedLine(skipped: Search['skipped']): string {
   const kinds = [...skipped].sort(([, a], [, b]) => b - a);
   const sum = kinds.reduce((before, [, count]) => before + count, 0);

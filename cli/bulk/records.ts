@@ -80,7 +80,7 @@ function withData(item: JsonObject): JsonObject {
 function notUtf8({ number, bytes }: Line): string {
   if (bytes.includes(0)) return 'is binary data, not text';
   const inUtf8 = `sed -n ${number}p <file> | iconv -f WINDOWS-1252 -t UTF-8`;
-  return `is not UTF-8 text; to convert it from another character set: ${inUtf8}`;
+  return `is not UTF-8 text; if it is Windows-1252, convert it with: ${inUtf8}`;
 }
 
 export function isBad(parsed: Entry | BadLine): parsed is BadLine {

@@ -104,7 +104,7 @@ or set the default: memory profile use ${service} --project ${which}`;
 
 function serviceHint(services: string[]): string {
   if (services.length === 0) {
-    return `Set MEMORY_API_KEY. To start a server, which creates a first key: memory serve
+    return `Set MEMORY_API_KEY. To start a server, which creates the first key: memory serve
 To create a key for an existing server, on its machine: memory keys create --save`;
   }
   const which = services.length === 1 ? services[0] : '<url>';

@@ -104,7 +104,7 @@ function hintFor(error: MemoryServiceError, command?: string): string | undefine
     return 'To store a long text: memory ingest document --user <id> <file>';
   }
   if (name === 'PayloadTooLargeError') {
-    return 'Split it, or raise MEMORY_MAX_BODY_BYTES on the server.';
+    return 'Split the input, or raise MEMORY_MAX_BODY_BYTES on the server.';
   }
   const time = retryTime(error);
   if (name === 'RateLimitError' && time !== undefined) return `Try again in ${time}.`;
@@ -142,7 +142,7 @@ async function keyRefused(
       ? `The API key in ${place} cannot be sent: it must consist of visible ASCII characters.`
       : `The API key was rejected: the key in ${place}${why}.`;
   const hint =
-    'On the machine of the server, list the keys: memory keys list, or create one: memory keys create --save';
+    "On the server's machine, list the keys: memory keys list, or create one: memory keys create --save";
   return new CliError(code, text, hint, exitCodes.refused);
 }
 

@@ -32,7 +32,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 const { definedOnly } = shared;
 
 export const externalIdOption = shared.externalIdOptionFor(
-  'ingesting it again updates the same memory',
+  'ingesting the same id again updates the memory',
 );
 
 type Fields = Record<string, unknown>;
@@ -52,7 +52,7 @@ type Kind = {
 // The type assertions below are unchecked: a file may contain any JSON, and the service checks it.
 export const support: Kind = {
   name: 'support',
-  description: 'Ingest a support ticket: from a file, or from options.',
+  description: 'Ingest a support ticket from a file or from options.',
   options: [
     new Option('--subject <text>', 'the subject of the ticket'),
     shared.option(
@@ -81,7 +81,7 @@ export const support: Kind = {
 
 export const chat: Kind = {
   name: 'chat',
-  description: 'Ingest a conversation: from a file, or from options.',
+  description: 'Ingest a conversation from a file or from options.',
   options: [
     shared.option(
       '--message <role: text>',
@@ -171,8 +171,8 @@ function addFileOptions(command: AnyCommand, record: string): void {
     command.addOption(option);
   }
   const help = `
-A file contains one record, or several with one per line. With -, the records
-are read from stdin.
+A file contains one record, or several records, one per line. With -, the
+records are read from stdin.
 Record: ${record}`;
   addNotes(command, help);
 }
@@ -187,7 +187,7 @@ function addTurn(name: 'author' | 'role') {
     const turn = name === 'author' ? { author: who, content } : { role: who, content };
     if (content !== '') return [...(previous ?? []), turn];
     const hint = `For example: ${option} "user: Where is it?"`;
-    throw usageError(`${option} "${text}" has no author.`, hint);
+    throw usageError(`${option} must be "<${name}>: <text>", not "${text}".`, hint);
   };
 }
 

@@ -24,7 +24,7 @@ export function addSave(program: Parent, term: Terminal): void {
     .addOption(shared.userOption)
     .addOption(shared.metadataOption)
     .addOption(shared.sourceOption)
-    .addOption(shared.externalIdOptionFor('saving it again replaces the memory'))
+    .addOption(shared.externalIdOptionFor('saving with the same id again replaces the memory'))
     .addOption(shared.occurredOption)
     .addOption(shared.expiryOption)
     .addOption(shared.idempotencyKeyOption);

@@ -137,7 +137,7 @@ function addUse(group: Parent, term: Terminal): void {
       await note(term, 'MEMORY_BASE_URL is set and overrides the profile.');
     if ((await resolveApiKey(term, {}, service)) !== undefined) return;
     const set = `memory profile set ${service} -${isNamed ? ` --project ${project}` : ''}`;
-    await hint(term, `No key is stored for it. To store one: ${set}`);
+    await hint(term, `No key is stored for ${named}. To store one: ${set}`);
   });
   addExamples(command, ['memory profile use https://memory.example']);
 }
@@ -210,7 +210,7 @@ async function knownService(term: Terminal, text: string): Promise<string> {
   const known = new Set((await readEntries(term)).map(({ service }) => service));
   const hint =
     known.size === 0
-      ? `For example: ${defaultBaseUrl}. The profile contains no service yet.`
+      ? `For example: ${defaultBaseUrl}. The profile has no services yet.`
       : `A service is identified by its URL. The profile contains ${[...known].join(', ')}`;
   return serviceName(parseBaseUrl(text, '<base-url>', hint));
 }

@@ -115,8 +115,8 @@ async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCre
   const { failure, replaced } = await storeKey(term, baseUrl, apiKey);
   const shown = term.stderr.isTerminal;
   const lines = shown
-    ? ['', 'A first API key was created. It is shown only once:', `  ${apiKey}`]
-    : ['', 'A first API key was created. It is shown only on a terminal.'];
+    ? ['', 'The first API key was created. It is shown only once:', `  ${apiKey}`]
+    : ['', 'The first API key was created. It is shown only on a terminal.'];
   if (failure === null) {
     lines.push(`It is stored for the command line in ${shownProfilePath(term)}.`);
     if (replaced !== undefined) lines.push(`It replaces the previous key: ${replaced}`);

@@ -58,7 +58,7 @@ export function addImport(program: Parent, term: Terminal): void {
   const command = program
     .command('import')
     .argument('<file>', 'JSON lines; - for stdin')
-    .description('Import an export of this service, or of another one.')
+    .description('Import memories that were exported from this service or another one.')
     .addOption(fromOption)
     .addOption(userOptionFor('with --from: the user that owns the memories'))
     .addOption(errorsOutOption)
@@ -109,11 +109,11 @@ const fromOption = new Option(
   'the format of an export from another service',
 ).choices(['mem0', 'chatgpt', 'jsonl'] as const);
 
-const otherFormat = `This is not an export of this service. For an export of mem0: --from mem0
+const otherFormat = `This is not an export from this service. For an export from mem0: --from mem0
 The other formats are chatgpt and jsonl: memory import --help`;
 
 const importHelp = `
-Ids, times, types and status are kept. A memory whose id already exists is
+Ids, times, types and statuses are kept. A memory whose id already exists is
 skipped, so the same command can be run again. Invalid lines are reported and
 do not stop the import.
 

@@ -108,7 +108,7 @@ async function* filesIn(term: Terminal, search: Search, walk: Walk): AsyncGenera
       yield { ...about, bytes: (await statOf(term, path))?.size ?? 0 };
     } else if (isMeant(path)) {
       skipped += 1;
-      const named = extensionOf(path) || 'without extension';
+      const named = extensionOf(path) || 'no extension';
       skip(search, kind === 'pipe' ? 'pipes and devices' : named);
     }
   }

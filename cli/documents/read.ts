@@ -52,7 +52,7 @@ async function readWhole(term: Terminal, path: string): Promise<Uint8Array> {
     size += piece.length;
     if (size > maxMebibytes * 1024 * 1024) {
       const message = `${inputName(path)} is over ${maxMebibytes} MiB: too large for one document.`;
-      throw new CliError('payload_too_large', message, 'Split it.');
+      throw new CliError('payload_too_large', message, 'Split the document.');
     }
     pieces.push(piece);
   }
@@ -119,7 +119,7 @@ function decode(bytes: Uint8Array, charset: string, path: string): string {
       ? `${inputName(path)} is not ${decoder?.encoding.toUpperCase()} text.`
       : `${inputName(path)} uses the character set ${charset}, which is not supported.`;
     const hint = isKnown
-      ? `To convert it from another character set: iconv -f WINDOWS-1252 -t UTF-8 ${quoted(path)}`
+      ? `If it is Windows-1252, convert it with: iconv -f WINDOWS-1252 -t UTF-8 ${quoted(path)}`
       : `Convert it to UTF-8 first: iconv -f ${charset} -t UTF-8 ${quoted(path)}`;
     throw new CliError('not_text', message, hint);
   }

@@ -36,7 +36,7 @@ export const errorTable = {
   },
   precondition_failed: {
     status: 412,
-    when: 'the memory has a different version than If-Match',
+    when: 'the memory is not at the version in If-Match',
     example: 'the memory is at version 3, not 2; read it again and repeat the change',
   },
   payload_too_large: {

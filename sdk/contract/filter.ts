@@ -13,7 +13,7 @@ const max = limits.nameCharacters;
 export const filterFields = {
   type: Type.Optional(MemoryType),
   source: Type.Optional(Text({ max, description: 'The system that the memory came from.' })),
-  externalId: Type.Optional(Text({ max, description: 'Its id in that system.' })),
+  externalId: Type.Optional(Text({ max, description: "The memory's id in the `source` system." })),
   from: Type.Optional(
     Type.Unsafe<string>({
       ...PointInTime,
@@ -32,8 +32,8 @@ export const filterFields = {
     Type.Record(Type.String(), Type.String(), {
       propertyNames: { minLength: 1 },
       description:
-        'Top-level keys of the metadata, as `metadata[key]=value`. Matches a string with ' +
-        'this text, a number or boolean with this JSON text, or an array with such an element.',
+        'Filters by top-level keys of the metadata, as `metadata[key]=value`. Matches a string that ' +
+        'equals the value, a number or boolean with this JSON text, or an array with such an element.',
       examples: [{ source: 'chat' }],
     }),
   ),

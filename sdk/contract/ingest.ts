@@ -29,13 +29,14 @@ const ExternalId = Text({
   min: 0,
   max: limits.nameCharacters,
   description:
-    'Its id in that system. Ingesting the same pair again replaces the memory of that user.',
+    "The record's id in the `source` system. Ingesting the same `source` and `externalId` again for " +
+    'the same user replaces the memory.',
 });
 const OccurredAt = Type.Unsafe<string>({
   ...OptionalTime,
   description:
-    'When the event in the record happened: RFC 3339, or a date alone, which means ' +
-    'midnight UTC. The default is the latest timestamp of the comments or messages.',
+    'When the event that the record describes happened: RFC 3339, or a date alone, which ' +
+    'means midnight UTC. The default is the latest timestamp of the comments or messages.',
 });
 const ExpiresAt = Type.Unsafe<string>({
   ...OptionalTime,

@@ -4,7 +4,7 @@ import { Metadata, OpenEnum, PointInTime, Text } from './text.ts';
 
 const types = ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] as const;
 const typeDescription =
-  '`memory` was saved directly; the other types were ingested as a record of that type.';
+  '`memory` if it was saved directly; otherwise the type of the record that was ingested.';
 
 /** The type of a memory, in a request. */
 export const MemoryType = Type.Union(
@@ -29,7 +29,7 @@ export const CurrentStatus = OpenEnum(statuses, statusDescription);
 
 export const MemoryId = Type.String({
   title: 'MemoryId',
-  description: 'The id of a memory: opaque, begins with `mem_`.',
+  description: 'The id of a memory: an opaque string that begins with `mem_`.',
   examples: ['mem_0199c2a4f1e87c3d9b5e6a7f80912b3c'],
 });
 
@@ -60,18 +60,19 @@ export const memoryFields = {
   }),
   externalId: Type.Union([Type.String(), Type.Null()], {
     description:
-      'Its id in that system. Together with `source` it identifies a memory of the user.',
+      "The memory's id in the `source` system. The two together identify one memory of the user.",
   }),
   status: CurrentStatus,
   version: Type.Integer({
     minimum: 1,
-    description: 'Counts the changes of content, metadata, occurredAt and expiresAt, from 1.',
+    description:
+      'Starts at 1 and increases with each change of content, metadata, occurredAt or expiresAt.',
   }),
   occurredAt: Type.Union([Time, Type.Null()], {
-    description: 'When the event in the memory happened, if known.',
+    description: 'When the event that the memory describes happened, if known.',
   }),
   expiresAt: Type.Union([Time, Type.Null()], {
-    description: 'When the memory expires. No later request returns it.',
+    description: 'When the memory expires. After that, no request returns it.',
   }),
   createdAt: Time,
   updatedAt: Time,
@@ -110,7 +111,8 @@ export const SavedMemory = Type.Object(
   { ...memoryFields, memoryId: MemoryId },
   {
     title: 'SavedMemory',
-    description: 'The memory that was saved. `memoryId` is its `id`, as in every write.',
+    description:
+      'The memory that was saved. `memoryId` is its `id` under the name that ingest responses use.',
     examples: [{ ...exampleMemory, memoryId: exampleId }],
   },
 );
@@ -129,7 +131,7 @@ export const DeletedSince = Type.Object(
   {
     title: 'DeletedMemory',
     description:
-      'The response to a repeated request whose memory has been deleted since, without its text.',
+      'The response to a repeated request if the memory has since been deleted. It has no text.',
     examples: [{ id: exampleId, memoryId: exampleId, deleted: true }],
   },
 );
@@ -138,7 +140,8 @@ export type DeletedSince = Static<typeof DeletedSince>;
 const Content = Text({ max: limits.contentCharacters, description: 'The text to remember.' });
 
 const occurredAt = {
-  description: 'When the event in the memory happened. A date alone means midnight UTC.',
+  description:
+    'When the event that the memory describes happened. A date alone means midnight UTC.',
 };
 const expiresAt = {
   description: 'When the memory expires. A date alone means midnight UTC.',
@@ -156,7 +159,8 @@ export const SaveRequest = Type.Object(
       Text({
         max: limits.nameCharacters,
         description:
-          'Its id in that system. Saving the same pair again replaces the memory of that user.',
+          "The memory's id in the `source` system. Saving the same `source` and `externalId` again for " +
+          'the same user replaces the memory.',
       }),
     ),
     occurredAt: Type.Optional(Type.Unsafe<string>({ ...PointInTime, ...occurredAt })),

@@ -5,7 +5,7 @@ import { exampleMemory, Memory, UserId } from './memory.ts';
 
 export const Order = Type.Union([Type.Literal('desc'), Type.Literal('asc')], {
   default: 'desc',
-  description: 'The order of creation: `desc` is newest first.',
+  description: 'The order by creation time: `desc` is newest first.',
 });
 export type Order = Static<typeof Order>;
 
@@ -25,7 +25,8 @@ export const ListQuery = Type.Object(
       Type.String({
         minLength: 1,
         description:
-          '`nextCursor` of the previous page, with the same user, order and filters; opaque.',
+          'The `nextCursor` of the previous page: an opaque string that is valid only with the same ' +
+          'user, order and filters.',
       }),
     ),
     order: Type.Optional(Order),
@@ -48,7 +49,7 @@ export const Page = Type.Object(
   {
     items: Type.Array(Memory),
     nextCursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'Pass it as `cursor` to get the next page. Null only on the last page.',
+      description: 'The `cursor` of the next page. Null only on the last page.',
     }),
   },
   {

@@ -15,7 +15,10 @@ export const UsersQuery = Type.Object(
       }),
     ),
     cursor: Type.Optional(
-      Type.String({ minLength: 1, description: '`nextCursor` of the previous page; opaque.' }),
+      Type.String({
+        minLength: 1,
+        description: 'The `nextCursor` of the previous page: an opaque string.',
+      }),
     ),
   },
   { additionalProperties: false },
@@ -45,7 +48,7 @@ export const UserPage = Type.Object(
   {
     items: Type.Array(User),
     nextCursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'Pass it as `cursor` to get the next page. Null only on the last page.',
+      description: 'The `cursor` of the next page. Null only on the last page.',
     }),
   },
   {

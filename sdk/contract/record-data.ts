@@ -43,8 +43,8 @@ export const Messages = Type.Array(TimelineEntry, {
   ...timelineItems,
   minItems: 1,
   description:
-    'Messages with nothing to show are skipped. Without a title and a summary, at least one ' +
-    'message must have something to show.',
+    'Messages with neither content nor tool calls are skipped. Without a title or a summary, at ' +
+    'least one message must have content or a tool call.',
 });
 
 export const ConversationData = Type.Object(

@@ -11,8 +11,8 @@ export const SearchQuery = Type.Object(
     query: Text({
       max: limits.queryCharacters,
       description:
-        'Words or a question, without operators. Words in double quotes rank higher if they are ' +
-        'adjacent.',
+        'Words or a question, without operators. Memories that contain words in double quotes as a ' +
+        'phrase rank higher.',
       examples: ['dark mode'],
     }),
     limit: Type.Optional(
@@ -43,10 +43,14 @@ export const FoundMemory = Type.Object(
     ...memoryFields,
     score: Type.Number({ description: 'Higher is better. Comparable only within one response.' }),
     snippet: Type.String({
-      description: 'An excerpt of the best chunk, with matching words in «guillemets».',
+      description: 'An excerpt from the best chunk, with matching words in «guillemets».',
     }),
   },
-  { title: 'FoundMemory', description: 'A memory that was found.', examples: [exampleFound] },
+  {
+    title: 'FoundMemory',
+    description: 'A memory that matches the query.',
+    examples: [exampleFound],
+  },
 );
 export type FoundMemory = Static<typeof FoundMemory>;
 

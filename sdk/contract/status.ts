@@ -8,14 +8,17 @@ export const IngestStatus = Type.Object(
   {
     memoryId: MemoryId,
     status: CurrentStatus,
-    chunksComplete: Type.Integer({ minimum: 0, description: 'The chunks that are indexed.' }),
-    chunksTotal: Type.Integer({ minimum: 0, description: '0 until the text has been split.' }),
+    chunksComplete: Type.Integer({ minimum: 0, description: 'How many chunks are indexed.' }),
+    chunksTotal: Type.Integer({
+      minimum: 0,
+      description: 'How many chunks there are; 0 until the text has been split.',
+    }),
     attempts: Type.Integer({
       minimum: 0,
-      description: 'The number of times that processing was started.',
+      description: 'How many times processing was started.',
     }),
     errorMessage: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why the last attempt failed.',
+      description: 'Why the last attempt failed, if it did.',
     }),
     createdAt: Time,
     updatedAt: Time,
@@ -83,7 +86,7 @@ export const Health = Type.Object(
     storage: Type.String({ examples: ['sqlite'] }),
     pending: Type.Integer({ minimum: 0, description: 'Records waiting or being processed.' }),
     oldestPendingSeconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
-      description: 'How long the oldest pending record has waited.',
+      description: 'How long the oldest pending record has waited, if there is one.',
     }),
     message: Type.Optional(Type.String({ description: 'What is wrong, if anything.' })),
   },

@@ -101,9 +101,9 @@ export const Metadata = Type.Unsafe<Metadata>({
   type: 'object',
   additionalProperties: true,
   description:
-    `Free-form keys: at most ${limits.metadataBytes} bytes as JSON, including the descriptive fields ` +
-    `of a record, and ${limits.metadataLevels} levels deep. Text must not contain U+0000, and no key may be ` +
-    '`__proto__`, `constructor` or `prototype`.',
+    `An object with free-form keys: at most ${limits.metadataBytes} bytes as JSON, including the ` +
+    `descriptive fields of a record, and at most ${limits.metadataLevels} levels deep. Strings must not ` +
+    'contain U+0000, and no key may be `__proto__`, `constructor` or `prototype`.',
   examples: [{ source: 'chat' }],
 });
 

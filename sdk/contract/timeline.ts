@@ -25,7 +25,7 @@ const MessagePart = Type.Object(
     title: 'MessagePart',
     ...open,
     description:
-      'A part of a message. Parts other than text are shown as their type: `[image_url]`.',
+      'A part of a message. A part other than text appears in the memory as its type: `[image_url]`.',
     examples: [{ type: 'text', text: 'Where is my refund?' }],
   },
 );
@@ -36,7 +36,7 @@ export type MessagePart =
 
 const MessageContent = Type.Union([Text({ min: 0 }), Type.Null(), List(MessagePart)], {
   title: 'MessageContent',
-  description: 'A text, null, or a list of parts, whose texts are joined by newlines.',
+  description: 'A string, null, or a list of parts, whose text is joined by newlines.',
   examples: ['Where is my refund?'],
 });
 
@@ -46,7 +46,8 @@ const ToolCall = Type.Object(
   {
     title: 'ToolCall',
     ...open,
-    description: 'Shown as `[tool call: name]`, after the text. The arguments are not stored.',
+    description:
+      'Appears in the memory as `[tool call: name]`, after the text. The arguments are ignored.',
     examples: [{ id: 'call_1', type: 'function', function: { name: 'search', arguments: '{}' } }],
   },
 );
@@ -59,17 +60,19 @@ export type ToolCall =
 export const TimelineEntry = Type.Object(
   {
     author: Label('The label of the entry, such as `user`, `agent` or a name.'),
-    role: Label('The label if there is no `author`. Without both, the label is `unknown`.'),
+    role: Label(
+      'The label if there is no `author`. If there is no `role` either, the label is `unknown`.',
+    ),
     content: MessageContent,
     timestamp: Type.Optional(Timestamp),
     tool_calls: Type.Optional(List(ToolCall)),
-    tool_call_id: Type.Optional(Text({ min: 0, description: 'Accepted but not shown.' })),
-    name: Type.Optional(Text({ min: 0, description: 'Accepted but not shown.' })),
+    tool_call_id: Type.Optional(Text({ min: 0, description: 'Accepted but ignored.' })),
+    name: Type.Optional(Text({ min: 0, description: 'Accepted but ignored.' })),
   },
   {
     title: 'TimelineEntry',
     ...closed,
-    description: 'A comment or message. It is skipped if it has nothing to show.',
+    description: 'A comment or message. It is skipped if it has neither content nor tool calls.',
     examples: [
       ticket.data.comments[0],
       {

@@ -34,7 +34,8 @@ export const ExportQuery = Type.Object(
     cursor: Type.Optional(
       Type.String({
         minLength: 1,
-        description: '`nextCursor` of the previous page, with the same user; opaque.',
+        description:
+          'The `nextCursor` of the previous page: an opaque string that is valid only with the same user.',
       }),
     ),
   },

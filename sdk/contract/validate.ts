@@ -182,7 +182,7 @@ function problem({ type, schema, value }: ValueError): string {
         ? `must be one of ${schema.anyOf.map((one: TSchema) => one.const).join(', ')}`
         : `must be ${anyTyped(schema.anyOf)}`;
     case ValueErrorType.StringPattern:
-      return 'must be an id that this service issued';
+      return 'must be mem_ followed by 1 to 64 letters, digits, underscores or hyphens';
     case ValueErrorType.Kind:
       return problemOfKind(schema, value);
     default:

@@ -77,8 +77,8 @@ export async function openCopySides(
 ): Promise<[CopySide, CopySide]> {
   if (isPostgres(source) === isPostgres(target)) {
     throw new Error(
-      'one database must be sqlite:<path> and the other postgres://…. To copy a database to the ' +
-        'same kind, use "memory backup" or pg_dump.',
+      'one database must be sqlite:<path> and the other postgres://…. To copy between ' +
+        'databases of the same kind, use "memory backup" or pg_dump.',
     );
   }
   const from = await openCopySide(source, { create: false });

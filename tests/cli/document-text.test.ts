@@ -33,7 +33,7 @@ describe('an unreadable file', () => {
     expect(names(stdout)).toEqual(['a.md', 'z.md']);
     expect(lines(stderr)).toEqual([
       'empty.md is empty.',
-      'latin.txt is not UTF-8 text. To convert it from another character set: iconv -f WINDOWS-1252 -t UTF-8 latin.txt',
+      'latin.txt is not UTF-8 text. If it is Windows-1252, convert it with: iconv -f WINDOWS-1252 -t UTF-8 latin.txt',
       'binary.txt is a binary file, not text.',
       'image.txt is a binary file, not text.',
       'r.pdf is application/pdf, not text. Convert it to text first: pdftotext r.pdf',

@@ -22,7 +22,7 @@ const summary = (imported: number, skipped: number, failed: number) =>
 
 test('without --from, the error for a file in another format names the formats', async () => {
   const one = { id: 'a', memory: 'Likes tea', user_id: newUser() };
-  const hint = 'This is not an export of this service. For an export of mem0: --from mem0\n';
+  const hint = 'This is not an export from this service. For an export from mem0: --from mem0\n';
   for (const value of [[one], { results: [one] }, one]) {
     const { code, stderr } = await memory(['import', '-'], { stdin: JSON.stringify(value) });
     expect(stderr).toContain(hint);
@@ -189,7 +189,7 @@ describe('memory import --from chatgpt', () => {
     const { code, stdout, stderr } = await importFrom('chatgpt', text, '--user', userId);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'accepted\t1\nreplayed\t0\nfailed\t0\n' });
     expect(stderr).toContain(
-      'Not imported: messages of abandoned branches: 1, hidden messages: 1, images and files: 1, ' +
+      'Not imported: messages on abandoned branches: 1, hidden messages: 1, images and files: 1, ' +
         'tool messages: 2, thoughts: 1, conversations without messages: 1.\n',
     );
     const [memory, ...more] = await all(userId);

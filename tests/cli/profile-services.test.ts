@@ -165,7 +165,7 @@ test('for text that is not an address, the error lists the known services', asyn
   using folder = temporaryFolder();
   const run = somebody(folder.path);
   const early = await run(['profile', 'use', 'staging']);
-  expect(early.stderr).toEndWith('The profile contains no service yet.\n');
+  expect(early.stderr).toEndWith('The profile has no services yet.\n');
   await run(['profile', 'set', staging.url, '-'], { stdin: staging.key });
   const { code, stderr } = await run(['profile', 'use', 'staging']);
   expect(stderr).toEndWith(
@@ -178,7 +178,7 @@ test('without a key for this service, the error names services that have one', a
   using folder = temporaryFolder();
   const run = somebody(folder.path);
   const first = await run(list);
-  expect(first.stderr).toContain('creates a first key: memory serve');
+  expect(first.stderr).toContain('creates the first key: memory serve');
   await run(['profile', 'set', staging.url, '-'], { stdin: staging.key });
   const { code, stderr } = await run(list);
   expect(stderr).toEndWith(

@@ -34,7 +34,7 @@ async function tables(): Promise<number> {
 
 test.each([
   ['older than 15', 'server_version_num', '140022', 'PostgreSQL 15 or newer is required'],
-  ['with another encoding', 'server_encoding', 'LATIN1', 'create a database with UTF8'],
+  ['with another encoding', 'server_encoding', 'LATIN1', "create a database with ENCODING 'UTF8'"],
 ])('a server %s is rejected before any table is created', async (_, name, value, advice) => {
   await report(name, value);
   expect((await rejectionOf(openPostgres(url.href))).message).toContain(advice);

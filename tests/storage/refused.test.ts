@@ -72,11 +72,7 @@ const damage = [
 const everybody: Who[] = ['server', 'command'];
 const files: [refusal: string, statements: string[], who: Who[]][] = [
   ['was written by a newer version', [ours, 'PRAGMA user_version = 999'], everybody],
-  [
-    'was written by a version before the first release',
-    [ours, 'PRAGMA user_version = 1'],
-    everybody,
-  ],
+  ['was written by a pre-release version', [ours, 'PRAGMA user_version = 1'], everybody],
   ['is the database of another program', ['PRAGMA user_version = 7'], everybody],
   // Commands do not check the whole file.
   ['is damaged', damage, ['server']],

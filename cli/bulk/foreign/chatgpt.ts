@@ -47,7 +47,7 @@ function branchOf({ mapping, current_node: end }: Fields, losses: Losses): Field
     node = nodes.get(String(id));
   }
   const abandoned = [...nodes].filter(([name, { message }]) => !ids.has(name) && message != null);
-  losses.add('messages of abandoned branches', abandoned.length);
+  losses.add('messages on abandoned branches', abandoned.length);
   return branch;
 }
 

@@ -123,16 +123,17 @@ function sharedParameters({ refer }: Components): JsonObject {
       description:
         'Makes a retry safe. Send a new random value, such as a UUID, for each write. The same key ' +
         'with the same request returns the stored response for at least 72 hours and has no second ' +
-        'effect; with another request it is a 400. Errors do not use up a key. Once the memory is ' +
-        'deleted, the stored response is reduced to `{ "id", "memoryId", "deleted": true }`.',
+        'effect; with a different request, the response is a 400. Errors do not consume the key. ' +
+        'Once the memory is deleted, the stored response is reduced to ' +
+        '`{ "id", "memoryId", "deleted": true }`.',
       schema: { type: 'string', pattern: `^[!-~]{1,${limits.idempotencyKeyCharacters}}$` },
     },
     IfMatch: {
       name: headers.ifMatch,
       in: 'header',
       description:
-        'The `ETag` of the version to change. If the memory is at another version, the response ' +
-        'is a 412 and nothing changes. `*` matches any version.',
+        'The `ETag` of the version to change. If the memory is at a different version, the ' +
+        'response is a 412 and nothing changes. `*` matches any version.',
       schema: { type: 'string', pattern: '^(?:\\*|"[1-9][0-9]{0,14}")$' },
     },
     IfNoneMatch: {
@@ -149,8 +150,8 @@ const apiKey = {
   type: 'http',
   scheme: 'bearer',
   description:
-    'The API key of a project, the same with every request. It may be read-only, and bound to a ' +
-    'user: `userId` is then optional and defaults to that user.',
+    "A project's API key. It may be read-only. If it is bound to a user, `userId` is optional " +
+    'and defaults to that user.',
 };
 
 function introduction(): string {
@@ -160,14 +161,14 @@ function introduction(): string {
   return [
     'Saves, ingests, lists and searches what an application knows about its users.',
     'Send your API key with every request: `Authorization: Bearer <API_KEY>`. A key belongs to a ' +
-      'project, which sees only what was written with its own keys.',
-    'Names are camelCase, times RFC 3339 in UTC with milliseconds, ids opaque strings. Characters ' +
-      'are Unicode code points. Text is returned exactly as it was accepted. Unknown fields, ' +
-      'unknown query parameters and values out of range are rejected, never dropped or changed. ' +
+      'project and can access only the data of that project.',
+    'Names are camelCase, times are RFC 3339 in UTC with milliseconds, and ids are opaque. ' +
+      'Characters are Unicode code points. Text is returned exactly as it was accepted. Unknown ' +
+      'fields, unknown query parameters and out-of-range values are rejected, never dropped or changed. ' +
       `JSON has at most ${limits.jsonLevels} levels and ${limits.jsonValues} values, and at most ` +
       `${limits.recordFields} fields in one record.`,
-    'Responses and their enumerations are open: accept fields and values that you do not know. ' +
-      'Every response has `X-Request-Id`, the one you sent or a new one, and ' +
+    'Later versions may add fields and enumeration values to responses: accept unknown ones. ' +
+      'Every response has an `X-Request-Id`, which is the one you sent or a new one, and ' +
       '`Cache-Control: no-store`.',
     `Every error has the same body, with one of these codes:\n\n${[
       '| status | error | when |',

@@ -13,22 +13,24 @@ export const responseHeaders = {
     example: exampleRequestId,
   },
   [headers.rateLimitPolicy]: {
-    description: 'The quota `q` of the project in `w` seconds. Absent if there is no limit.',
+    description: "The project's quota: `q` requests per `w` seconds. Absent if there is no limit.",
     schema: text,
     example: '"default";q=6000;w=60',
   },
   [headers.rateLimit]: {
-    description: 'The requests `r` that are left, and the seconds `t` until the quota is reset.',
+    description:
+      '`r` requests are left, and the quota resets in `t` seconds. Absent if there is no limit.',
     schema: text,
     example: '"default";r=5999;t=60',
   },
   [headers.idempotencyStatus]: {
-    description: 'With an Idempotency-Key: `created`, or `replayed` for the stored response.',
+    description:
+      'Only with an Idempotency-Key: `created`, or `replayed` if this is a stored response.',
     schema: text,
     example: 'created',
   },
   [headers.retryAfter]: {
-    description: 'Whole seconds after which to retry.',
+    description: 'How many seconds to wait before a retry.',
     schema: { type: 'integer', minimum: 1 },
     example: 12,
   },
@@ -39,7 +41,7 @@ export const responseHeaders = {
     example: '"1"',
   },
   Location: {
-    description: 'The path of the memory, or of the status of the work on it.',
+    description: 'The path of the memory or, after an ingest, of its processing status.',
     required: true,
     schema: { type: 'string', format: 'uri-reference' },
     example: '/v1/memories/mem_0199c2a4f1e87c3d9b5e6a7f80912b3c/status',

@@ -15,9 +15,9 @@ import * as transfer from '../../../sdk/contract/transfer.ts';
 import type { RouteName } from '../routes.ts';
 
 export const tags = {
-  Memories: 'The memories of a user, one by one.',
-  Ingest: 'Records of other systems: tickets, documents, conversations, events and profiles.',
-  Project: 'The users of a project, and the API key that is used.',
+  Memories: 'Save, find, change and delete the memories of a user.',
+  Ingest: 'Records from other systems: tickets, documents, conversations, events and profiles.',
+  Project: "The project's users, and the API key of the request.",
   Transfer: 'Moving memories between projects or services, unchanged.',
   Service: 'The service itself. No key is required.',
 };
@@ -41,8 +41,8 @@ export type OperationDocument = {
 };
 
 const replaces =
-  'Ingesting the same `source` and `externalId` again for the same user replaces that memory ' +
-  'under its id.';
+  'Ingesting the same `source` and `externalId` again for the same user replaces the memory, ' +
+  'which keeps its id.';
 const accepted = { tag: 'Ingest', response: ingest.Accepted, location: true } as const;
 
 export const operationDocuments: Record<RouteName, OperationDocument> = {
@@ -51,9 +51,9 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Memories',
     summary: 'Save a memory',
     description:
-      'Stores a text for a user. The memory is `complete` immediately. If a memory of the user ' +
-      'already has this `source` and `externalId`, its content, metadata and times are replaced ' +
-      '(200).',
+      'Stores text for a user. The memory is `complete` immediately. If a memory of the user ' +
+      'already has this `source` and `externalId`, its content, metadata and times are replaced, ' +
+      'and the response is a 200.',
     request: memory.SaveRequest,
     response: memory.SavedMemory,
     holdsText: true,
@@ -75,7 +75,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Memories',
     summary: 'Search the memories of a user',
     description:
-      'Best first; a memory is ranked by its best chunk. The query is plain text without ' +
+      'Best match first; a memory ranks by its best chunk. The query is plain text without ' +
       'operators. A memory can be found once it is `complete`.',
     query: SearchQuery,
     response: SearchAnswer,
@@ -106,7 +106,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Memories',
     summary: 'Delete a memory',
     description:
-      'Removes the memory from lists, search and the queue before it responds. With `If-Match`, ' +
+      'When this returns, the memory is gone from lists, search and the queue. With `If-Match`, ' +
       'the delete is rejected unless the memory is still at that version.',
   },
   deleteAll: {
@@ -114,8 +114,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Memories',
     summary: 'Delete all memories of a user',
     description:
-      'The right to erasure: removes all memories of the user from lists, search and the queue, ' +
-      'and their text from stored responses, before it responds.',
+      'Implements the right to erasure. When this returns, all memories of the user are gone from ' +
+      'lists, search and the queue, and their text is gone from stored responses.',
     query: transfer.DeleteAllQuery,
     response: transfer.Deleted,
   },
@@ -123,7 +123,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     id: 'getMemoryStatus',
     tag: 'Memories',
     summary: 'Get the processing status of a memory',
-    description: 'Accurate from the moment the ingest call responded.',
+    description: 'Accurate as soon as the ingest call has returned.',
     response: IngestStatus,
   },
   statusMany: {
@@ -171,8 +171,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     summary: 'Ingest up to 1,000 records at once',
     description:
       'An invalid item does not affect the others: check `failedCount`. The valid items and the ' +
-      'response are committed together, under one Idempotency-Key. A body without 1 to 1,000 ' +
-      '`items` is a 400 and changes nothing.',
+      'response are committed together, under one Idempotency-Key. If `items` does not have 1 to ' +
+      '1,000 entries, the response is a 400 and nothing changes.',
     request: ingest.BatchRequest,
     response: ingest.BatchAccepted,
   },
@@ -181,8 +181,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Transfer',
     summary: 'Export the memories of a project or of one user',
     description:
-      'Pass `nextCursor` as `cursor` until it is null; a page of large memories has fewer than ' +
-      '`limit`. The items can be imported as they are.',
+      'Pass `nextCursor` as `cursor` until it is null; a page of large memories can have fewer ' +
+      'than `limit` items. The items can be imported as they are.',
     query: transfer.ExportQuery,
     response: Page,
   },
@@ -191,7 +191,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Transfer',
     summary: 'Import up to 1,000 memories at once',
     description:
-      'Accepts memories as list and export return them: ids, times, types and status are kept, ' +
+      'Accepts memories as list and export return them: ids, times, types and statuses are kept, ' +
       'and memories that were `processing` are processed. Existing ids are skipped. An invalid ' +
       'item does not affect the others: check `failedCount`. The valid items and the response are ' +
       'committed together.',

@@ -108,7 +108,7 @@ function nameOf(codes: ErrorCode[]): string {
 
 function content(schemas: TSchema[], refer: Components['refer']): JsonObject {
   const [first] = schemas;
-  if (first === undefined) return { description: 'Done; the response has no body.' };
+  if (first === undefined) return { description: 'Success. The response has no body.' };
   const schema = schemas.length === 1 ? refer(first) : { anyOf: schemas.map(refer) };
   return {
     description: first.description ?? '',
@@ -119,21 +119,25 @@ function content(schemas: TSchema[], refer: Components['refer']): JsonObject {
 /** The schema of `ErrorBody`, which is only a type in the contract. */
 const ErrorSchema = Type.Object(
   {
-    error: OpenEnum(Object.keys(errorTable), 'The error, for programs.'),
-    message: Type.String({ description: 'The error, for people. Do not parse it.' }),
+    error: OpenEnum(Object.keys(errorTable), 'The error code, for programs.'),
+    message: Type.String({ description: 'What is wrong, for people. Do not parse it.' }),
     details: Type.Optional(
       Type.Array(
         Type.Object(
           {
-            field: Type.String({ description: 'Dotted path; empty for the body as a whole.' }),
-            message: Type.String({ description: 'What is wrong with it, for people.' }),
+            field: Type.String({
+              description: 'The dotted path of the field; empty for the whole body.',
+            }),
+            message: Type.String({ description: 'What is wrong with the field, for people.' }),
           },
           { title: 'FieldError', description: 'An invalid field.' },
         ),
         { maxItems: 20, description: 'Only with validation errors.' },
       ),
     ),
-    requestId: Type.String({ description: 'Identifies the request in the log: X-Request-Id.' }),
+    requestId: Type.String({
+      description: 'Identifies the request in the log; same as `X-Request-Id`.',
+    }),
   },
   { title: 'Error', description: 'The body of every error.' },
 );

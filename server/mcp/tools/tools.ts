@@ -47,7 +47,8 @@ export const tools: Tool[] = [
   {
     name: 'search_memories',
     description:
-      'Search what is remembered about the user, best match first. Finds words, their forms and typos.',
+      'Search what is remembered about the user, best match first. Matches word forms and ' +
+      'tolerates typos.',
     inputSchema: schema(
       {
         query: { ...string, description: 'Words or a question' },
@@ -89,7 +90,7 @@ export const tools: Tool[] = [
   },
   {
     name: 'save_memory',
-    description: 'Remember a fact or a text about the user. It must make sense on its own.',
+    description: 'Save a fact or a passage of text about the user. It must make sense on its own.',
     inputSchema: schema(
       {
         content: string,
@@ -97,7 +98,7 @@ export const tools: Tool[] = [
           ...string,
           minLength: 1,
           maxLength: 256,
-          description: 'Name of a fact that may change, such as diet: saving it again replaces it',
+          description: 'Name of a fact that may change, such as diet. Reusing the name replaces the fact',
         },
         metadata: { type: 'object' },
       },
@@ -116,7 +117,7 @@ export const tools: Tool[] = [
         expectedVersion: {
           type: 'integer',
           minimum: 1,
-          description: 'Change nothing if it is at another version',
+          description: 'Change nothing unless the memory is at this version',
         },
       },
       ['id', 'content'],

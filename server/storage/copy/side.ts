@@ -8,7 +8,7 @@ export type CopySide = {
   countRows(): Promise<number>;
   /** Throws an Error with advice if a server has opened the database. */
   assertUnused(): Promise<void>;
-  /** Returns the rows after the position in key order, or null if there are none. */
+  /** Returns the next bounded batch in key order, or null if no rows are left. */
   read(table: TableName, position: string | null): Promise<Batch | null>;
   state(): Promise<CopyState>;
   /**

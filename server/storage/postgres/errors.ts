@@ -18,7 +18,7 @@ const faults: [state: RegExp, fault: string][] = [
   [/^53/, 'the database is out of resources'],
   [/^25006/, 'the database is a standby or read-only'],
   [/^55P03/, 'the database is busy with another write of the same user'],
-  [/^57014/, 'the database cancelled the statement'],
+  [/^57014/, 'the database canceled the statement'],
   [partLost, 'part of the database cannot be reached'],
   [/^(57P03|08)/, 'the database is not accepting connections'],
   [/^(40001|40P01)/, 'the write conflicted with concurrent writes'],

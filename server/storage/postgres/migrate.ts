@@ -53,7 +53,8 @@ async function assertServer(connection: Connection): Promise<void> {
   }
   if (server?.encoding !== 'UTF8') {
     throw new Error(
-      `the encoding of the database is ${server?.encoding}; create a database with UTF8`,
+      `the database encoding is ${server?.encoding}, but UTF8 is required; ` +
+        "create a database with ENCODING 'UTF8'",
     );
   }
 }

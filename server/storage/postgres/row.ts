@@ -51,7 +51,10 @@ export function locationOf(projectId: number, id: string): Statement {
   );
 }
 
-/** Whether a memory can have this id. PostgreSQL rejects some texts, such as those with NUL. */
+/**
+ * Whether a memory can have this id. PostgreSQL rejects some strings, such as those that contain
+ * NUL.
+ */
 export function isId(text: string): boolean {
   return /^mem_[\w-]{1,64}$/.test(text);
 }

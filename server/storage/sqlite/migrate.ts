@@ -50,7 +50,7 @@ export function assertOurs(db: Database, path: string): { schema: number; behind
   }
   if (schema > 0 && schema < firstVersion) {
     throw new Error(
-      `${path} was written by a version before the first release (schema ${schema}). Export it ` +
+      `${path} was written by a pre-release version (schema ${schema}). Export it ` +
         'with that version ("memory export"), and import the result into a new database.',
     );
   }

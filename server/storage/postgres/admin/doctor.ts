@@ -13,7 +13,7 @@ export async function diagnose(url: string, now: number): Promise<Finding[]> {
     const found =
       faultOf(error) ?? (error instanceof Error ? error.message : 'the database cannot be read');
     const advice =
-      'check that the server is running, and the host, user, password and database name';
+      'check that the server is running and that the host, user, password and database name are correct';
     return [{ name: 'database', level: 'failure', found, advice }];
   } finally {
     connection.close();
@@ -208,8 +208,8 @@ function aboutWork({ pending, oldest, failed, ended }: Queue, now: number): Find
 }
 
 function aboutDeadRows({ deadShare }: Pick<Contents, 'deadShare'>): Finding {
-  const found = `at most ${Math.round(deadShare * 100)} % of a table`;
+  const found = `at most ${Math.round(deadShare * 100)}% of any table`;
   if (deadShare < 1) return ok('dead rows', found);
-  const advice = 'autovacuum does not keep up: check its settings, and end long transactions';
+  const advice = 'autovacuum is not keeping up: check its settings, and end long transactions';
   return { name: 'dead rows', level: 'warning', found, advice };
 }

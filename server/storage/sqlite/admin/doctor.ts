@@ -78,7 +78,7 @@ function aboutOwner(path: string): Finding {
     name,
     level: 'warning',
     found,
-    advice: `other users of the machine can read the file; run chmod 600 ${path}`,
+    advice: `other users of this machine may be able to access the file; run: chmod 600 ${path}`,
   };
 }
 
