@@ -14,7 +14,7 @@ export function writeCursor(position: string, list: readonly string[]): string {
 /** Throws `invalid_request` if the cursor is malformed or was issued for another list. */
 export function readCursor(cursor: string, list: readonly string[]): string {
   const [position, found] = decode(cursor);
-  // No position contains NUL, which PostgreSQL rejects.
+  // No position contains NUL, which some databases reject.
   if (typeof position !== 'string' || position.includes('\0')) throw unknownPosition();
   if (found !== hash(list)) {
     const message =
