@@ -60,9 +60,7 @@ export type ToolCall =
 export const TimelineEntry = Type.Object(
   {
     author: Label('The label of the entry, such as `user`, `agent` or a name.'),
-    role: Label(
-      'The label if there is no `author`. If there is no `role` either, the label is `unknown`.',
-    ),
+    role: Label('The label if there is no `author`. Without both, the label is `unknown`.'),
     content: MessageContent,
     timestamp: Type.Optional(Timestamp),
     tool_calls: Type.Optional(List(ToolCall)),

@@ -98,7 +98,8 @@ export const tools: Tool[] = [
           ...string,
           minLength: 1,
           maxLength: 256,
-          description: 'Name of a fact that may change, such as diet. Reusing the name replaces the fact',
+          description:
+            'Name of a fact that may change, such as diet. Reusing the name replaces the fact',
         },
         metadata: { type: 'object' },
       },

@@ -32,24 +32,7 @@ export function createRemoval(
   parts: { keys: IdempotencyKeys; users: Users; scrub: ScrubNote },
 ): Removal {
   const { keys, users, scrub } = parts;
-  // The running erasures: the user's newest memory when the erasure began, and the number of
-  // memories deleted since. Requests with the same idempotency key share a row, and a rollback
-  // undoes its changes together with the deletions.
-  db.run(`CREATE TEMP TABLE erasures (
-    name TEXT PRIMARY KEY, row_id INTEGER NOT NULL, id TEXT NOT NULL, erased INTEGER NOT NULL)`);
-  // The id is that of the row with the highest number.
-  const begin = db.prepare<null, [string, number, string]>(
-    `INSERT INTO erasures (name, row_id, id, erased)
-     SELECT ?, coalesce(max(row_id), 0), coalesce(id, ''), 0 FROM memories
-     WHERE project_id = ? AND user_id = ? ON CONFLICT DO NOTHING`,
-  );
-  const newest = db.prepare<Row, [string]>(
-    'SELECT row_id AS rowId, id FROM erasures WHERE name = ?',
-  );
-  const addErased = db.prepare<{ erased: number }, [number, string]>(
-    'UPDATE erasures SET erased = erased + ? WHERE name = ? RETURNING erased',
-  );
-  const removeErased = db.prepare('DELETE FROM erasures WHERE name = ?');
+  const erasures = createErasures(db);
   const removeTasks = db.prepare('DELETE FROM tasks WHERE project_id = ? AND memory_row_id = ?');
   const removeMemory = db.prepare('DELETE FROM memories WHERE project_id = ? AND row_id = ?');
   const erasedColumns =
@@ -85,8 +68,7 @@ export function createRemoval(
       const replay = keys.find(erasure);
       if (replay !== null) return replay;
       erasure.name ??= nameOf(erasure);
-      begin.run(erasure.name, projectId, userId);
-      const { rowId, id } = newest.get(erasure.name) ?? { rowId: 0, id: '' };
+      const { rowId, id } = erasures.begin(erasure.name, erasure);
       const found = older.all(projectId, userId, rowId, rowsPerGroup);
       const rows = firstBytes(found);
       const isEnd = found.length < rowsPerGroup && rows.length === found.length;
@@ -95,10 +77,10 @@ export function createRemoval(
       if (isEnd) rows.push(...one.all(projectId, rowId, id));
       if (rows.length > 0) remove(projectId, userId, rows);
       const unexpired = rows.filter(({ expiresAt }) => (expiresAt ?? at + 1) > at).length;
-      const { erased } = addErased.get(unexpired, erasure.name) ?? { erased: unexpired };
+      const erased = erasures.add(erasure.name, unexpired);
       if (!isEnd) return unfinished;
       scrub.noteErased();
-      removeErased.run(erasure.name);
+      erasures.end(erasure.name);
       return keys.store(erasure, erasedResponse(erased));
     },
     removeExpired(now, limit) {
@@ -107,6 +89,39 @@ export function createRemoval(
       for (const row of rows) remove(row.projectId, row.userId, [row]);
       return { removed: rows.length, more: found.length === limit || rows.length < found.length };
     },
+  };
+}
+
+/**
+ * The running erasures: the user's newest memory when the erasure began, and the number of memories
+ * deleted since. Requests with the same idempotency key share a row. The table is temporary, but a
+ * rollback undoes its changes together with the deletions.
+ */
+function createErasures(db: Database) {
+  db.run(`CREATE TEMP TABLE erasures (
+    name TEXT PRIMARY KEY, row_id INTEGER NOT NULL, id TEXT NOT NULL, erased INTEGER NOT NULL)`);
+  // The id is that of the row with the highest number.
+  const insert = db.prepare<null, [string, number, string]>(
+    `INSERT INTO erasures (name, row_id, id, erased)
+     SELECT ?, coalesce(max(row_id), 0), coalesce(id, ''), 0 FROM memories
+     WHERE project_id = ? AND user_id = ? ON CONFLICT DO NOTHING`,
+  );
+  const newest = db.prepare<Row, [string]>(
+    'SELECT row_id AS rowId, id FROM erasures WHERE name = ?',
+  );
+  const add = db.prepare<{ erased: number }, [number, string]>(
+    'UPDATE erasures SET erased = erased + ? WHERE name = ? RETURNING erased',
+  );
+  const remove = db.prepare('DELETE FROM erasures WHERE name = ?');
+  return {
+    /** Returns the user's newest memory when the erasure with this name began. */
+    begin(name: string, { projectId, userId }: Erasure): Row {
+      insert.run(name, projectId, userId);
+      return newest.get(name) ?? { rowId: 0, id: '' };
+    },
+    /** Returns the number of memories deleted so far. */
+    add: (name: string, deleted: number) => add.get(deleted, name)?.erased ?? deleted,
+    end: (name: string) => void remove.run(name),
   };
 }
 
