@@ -78,9 +78,9 @@ three days by their text and position: they are skipped and counted as replayed,
 even if the memory has since been changed or deleted.
 
 To correct invalid lines, extract them from the --errors-out file, edit them and
-ingest only these lines: jq -r .text bad.jsonl > corrected.jsonl. If you ingested
-an edited copy of the whole file, its lines without an externalId would be saved
-a second time.`;
+ingest only these lines: jq -r .text bad.jsonl > corrected.jsonl. If you
+ingested an edited copy of the whole file, its lines without an externalId would
+be saved a second time.`;
 
 function addIngestDocument(group: Parent, term: Terminal): void {
   const command = group
