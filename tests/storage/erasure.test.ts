@@ -1,6 +1,5 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { diagnose } from '../../server/storage/sqlite/admin/doctor.ts';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { createRandom } from '../support/random.ts';
@@ -209,44 +208,6 @@ test.concurrent('a scrub blocked by a read delays no save, and runs after a rest
   expect(hits(opened)).toBe(0);
 });
 
-const large = 'x'.repeat(2 * 1024 * 1024);
-
-async function saveLarge(
-  { save }: Awaited<ReturnType<typeof open>>,
-  count: number,
-  expiresAt: number | null,
-) {
-  const documents = Array.from({ length: count }, () => memory({ content: large, expiresAt }));
-  for (const document of documents) await save(document);
-}
-
-test.concurrent('large documents are erased in several transactions', async () => {
-  await using project = await open();
-  await saveLarge(project, 24, null);
-  const seen = new Set<number>();
-  let isErasing = true;
-  const erasing = project.erase().finally(() => {
-    isErasing = false;
-  });
-  while (isErasing) seen.add((await project.users()).items[0]?.memories ?? 0);
-  await erasing;
-  expect([...seen].filter((count) => count > 0 && count < 24)).not.toEqual([]);
-}, 30_000);
-
-test.concurrent('large documents that have expired are deleted in several transactions', async () => {
-  await using project = await open();
-  const { opened } = project;
-  await saveLarge(project, 12, 5_000);
-  const removed: number[] = [];
-  for (let isDone = false; !isDone; ) {
-    const { expiredMemories, more } = await opened.storage.maintain({ now: 5_000, elapsedMs: 0 });
-    removed.push(expiredMemories);
-    isDone = !more;
-  }
-  expect(removed.length).toBeGreaterThan(2);
-  expect(removed.reduce((sum, count) => sum + count, 0)).toBe(12);
-}, 30_000);
-
 test.concurrent('an erasure does not delete a memory that is saved after its begin', async () => {
   await using project = await open();
   // The newest row has the oldest time, so the first transaction would delete it, and SQLite would
@@ -279,25 +240,3 @@ test.concurrent('a retry of a running erasure does not delete a memory saved aft
   expect(second?.response.body).toBe(first?.response.body ?? '');
   expect(await project.list('u')).toMatchObject([{ id: later.id }]);
 });
-
-const statusOf = () => readFileSync('/proc/self/status', 'utf8');
-const megabytesOf = (name: string) =>
-  Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(statusOf())?.[1]) / 1_024;
-
-test.skipIf(process.platform !== 'linux')(
-  'a rebuild does not copy the file into memory',
-  async () => {
-    await using project = await open();
-    const { opened } = project;
-    for (let n = 0; n < 30; n += 1)
-      await project.save(memory({ userId: 'a', content: large + large }));
-    await project.save(memory({ userId: erased, content: text(erased, 10) }));
-    await project.erase(erased);
-    // Resets the peak.
-    writeFileSync('/proc/self/clear_refs', '5');
-    const before = megabytesOf('VmRSS');
-    await scrubbed(opened);
-    expect(megabytesOf('VmHWM') - before).toBeLessThan(100);
-  },
-  30_000,
-);

@@ -1,0 +1,78 @@
+import { Database } from 'bun:sqlite';
+import { expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { until } from '../support/until.ts';
+import { memory, newProject, type Project } from './fixtures.ts';
+import { openInFolder } from './sqlite.ts';
+
+/* Erasures in databases with large documents. */
+
+async function open() {
+  const opened = await openInFolder();
+  return { ...(await newProject(opened)), opened, [Symbol.asyncDispose]: () => opened.dispose() };
+}
+
+function isScrubPending(path: string): boolean {
+  const db = new Database(path, { readonly: true });
+  try {
+    return db.prepare(`SELECT 1 FROM maintenance WHERE name = 'scrub'`).get() !== null;
+  } finally {
+    db.close(true);
+  }
+}
+
+const large = 'x'.repeat(2 * 1024 * 1024);
+
+async function saveLarge({ save }: Pick<Project, 'save'>, count: number, expiresAt: number | null) {
+  const documents = Array.from({ length: count }, () => memory({ content: large, expiresAt }));
+  for (const document of documents) await save(document);
+}
+
+test.concurrent('large documents are erased in several transactions', async () => {
+  await using project = await open();
+  await saveLarge(project, 24, null);
+  const seen = new Set<number>();
+  let isErasing = true;
+  const erasing = project.erase().finally(() => {
+    isErasing = false;
+  });
+  while (isErasing) seen.add((await project.users()).items[0]?.memories ?? 0);
+  await erasing;
+  expect([...seen].filter((count) => count > 0 && count < 24)).not.toEqual([]);
+}, 30_000);
+
+test.concurrent('large documents that have expired are deleted in several transactions', async () => {
+  await using project = await open();
+  const { opened } = project;
+  await saveLarge(project, 12, 5_000);
+  const removed: number[] = [];
+  for (let isDone = false; !isDone; ) {
+    const { expiredMemories, more } = await opened.storage.maintain({ now: 5_000, elapsedMs: 0 });
+    removed.push(expiredMemories);
+    isDone = !more;
+  }
+  expect(removed.length).toBeGreaterThan(2);
+  expect(removed.reduce((sum, count) => sum + count, 0)).toBe(12);
+}, 30_000);
+
+const statusOf = () => readFileSync('/proc/self/status', 'utf8');
+const megabytesOf = (name: string) =>
+  Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(statusOf())?.[1]) / 1_024;
+
+test.skipIf(process.platform !== 'linux')(
+  'a rebuild does not copy the file into memory',
+  async () => {
+    await using project = await open();
+    const { opened } = project;
+    for (let n = 0; n < 30; n += 1)
+      await project.save(memory({ userId: 'a', content: large + large }));
+    await project.save(memory({ userId: 'erased' }));
+    await project.erase('erased');
+    // Resets the peak.
+    writeFileSync('/proc/self/clear_refs', '5');
+    const before = megabytesOf('VmRSS');
+    await until(() => !isScrubPending(opened.path), { what: 'the scrub', timeoutMs: 25_000 });
+    expect(megabytesOf('VmHWM') - before).toBeLessThan(100);
+  },
+  30_000,
+);
