@@ -76,7 +76,7 @@ const largeBytes = 64 * 1024;
  */
 const discardedLimits = 4;
 
-/** How long a large body may take to arrive, because others wait for its memory meanwhile. */
+/** How long a large body may take to arrive. Its memory is reserved meanwhile. */
 const maxReadMs = 120_000;
 
 /** Returns null if the body is chunked. */

@@ -43,11 +43,13 @@ export type ThreadOptions = {
 const pingEveryMs = 400;
 /** Counted in ticks, not in time, because a suspended process has no ticks. */
 const silentTicks = 4;
-/** A thread that starts may wait for a lock or recover a log: 30 s. */
-const startTicks = 75;
+/** A thread that starts may wait for a lock or recover a log. */
+const maxStartMs = 30_000;
 /** An announced operation may take long, but a disk may also hang meanwhile. */
 const defaultMaxBusyMs = 10 * 60_000;
 const stopWithinMs = 5_000;
+
+const ticksIn = (ms: number) => Math.round(ms / pingEveryMs);
 
 export function startThread(options: ThreadOptions): Thread {
   const { name, lost, onSilent, onEnd, onNotice, maxBusyMs = defaultMaxBusyMs } = options;
@@ -62,7 +64,7 @@ export function startThread(options: ThreadOptions): Thread {
 
   function tick(): void {
     ticks += 1;
-    if (ticks === (isReady ? silentTicks : startTicks)) {
+    if (ticks === (isReady ? silentTicks : ticksIn(maxStartMs))) {
       const reason = `the ${name} thread does not respond`;
       channel.failPending(lost(reason));
       onSilent?.(reason);
@@ -71,7 +73,7 @@ export function startThread(options: ThreadOptions): Thread {
   }
 
   function receive(message: unknown): void {
-    ticks = message === 'busy' ? silentTicks - Math.round(maxBusyMs / pingEveryMs) : 0;
+    ticks = message === 'busy' ? silentTicks - ticksIn(maxBusyMs) : 0;
     if (message === 'alive' || message === 'busy' || channel.receive(message)) return;
     if (message === 'ready') {
       isReady = true;

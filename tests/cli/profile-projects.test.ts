@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /** Creates a user whose profile has one key for each of the projects `default` and `shop`. */
-async function somebody() {
+async function createUser() {
   const folder = temporaryFolder();
   const run = (argv: string[], { env, ...around }: Surroundings = {}) =>
     memory(argv, { ...around, home: folder.path, env: { MEMORY_BASE_URL: server.url, ...env } });
@@ -23,73 +23,75 @@ async function somebody() {
 const list = ['list', '--user', 'u'];
 
 test('a key of another project is stored and used; both can be chosen', async () => {
-  using she = await somebody();
-  expect(she.made.stderr).toContain(`Stored the key for ${server.url}, project shop, in ~/.config`);
-  expect(she.made.stderr).not.toContain('replaces');
+  using user = await createUser();
+  expect(user.made.stderr).toContain(
+    `Stored the key for ${server.url}, project shop, in ~/.config`,
+  );
+  expect(user.made.stderr).not.toContain('replaces');
   const back = `memory profile use ${server.url} --project default\n`;
-  expect(she.made.stderr).toContain(
+  expect(user.made.stderr).toContain(
     `Commands now use project shop of this service. To switch back: ${back}`,
   );
 
-  await she.run(['save', '--user', 'u', 'in shop']);
-  await she.run(['save', '--user', 'u', 'in default', '--project', 'default']);
-  expect((await she.run(list)).stdout).toContain('in shop');
-  expect((await she.run(['--project', 'default', ...list])).stdout).toContain('in default');
+  await user.run(['save', '--user', 'u', 'in shop']);
+  await user.run(['save', '--user', 'u', 'in default', '--project', 'default']);
+  expect((await user.run(list)).stdout).toContain('in shop');
+  expect((await user.run(['--project', 'default', ...list])).stdout).toContain('in default');
 
-  await she.run(['profile', 'use', server.url, '--project', 'default']);
-  const [row = '', ...more] = lines((await she.run(list)).stdout);
+  await user.run(['profile', 'use', server.url, '--project', 'default']);
+  const [row = '', ...more] = lines((await user.run(list)).stdout);
   expect(row).toEndWith('in default');
   expect(more).toEqual([]);
 });
 
 test('profile shows both projects and the one in use', async () => {
-  using she = await somebody();
-  const { items } = JSON.parse((await she.run(['profile', 'list', '--json'])).stdout);
+  using user = await createUser();
+  const { items } = JSON.parse((await user.run(['profile', 'list', '--json'])).stdout);
   const ends = (key: string) => `${key.slice(0, 7)}…${key.slice(-4)}`;
   expect(items).toEqual([
     { baseUrl: server.url, project: 'default', apiKey: ends(server.key), used: false },
-    { baseUrl: server.url, project: 'shop', apiKey: ends(she.made.stdout.trim()), used: true },
+    { baseUrl: server.url, project: 'shop', apiKey: ends(user.made.stdout.trim()), used: true },
   ]);
   const show = async (...argv: string[]) =>
-    JSON.parse((await she.run(['profile', 'show', '--json', ...argv])).stdout);
+    JSON.parse((await user.run(['profile', 'show', '--json', ...argv])).stdout);
   expect((await show()).project).toEqual({ value: 'shop', from: 'profile' });
   expect(await show('--project', 'default')).toMatchObject({
     apiKey: { value: ends(server.key), from: 'profile' },
     project: { value: 'default', from: 'flag' },
   });
-  const { stdout } = await she.run(['profile', 'list'], { terminal: 120 });
+  const { stdout } = await user.run(['profile', 'list'], { terminal: 120 });
   expect(lines(stdout)[0]).toMatch(/^BASE URL +PROJECT +KEY +USED$/);
 });
 
 test('removing a project removes one key, removing the service removes both', async () => {
-  using she = await somebody();
+  using user = await createUser();
   const remove = ['profile', 'remove', server.url];
-  expect(await she.run([...remove, '--project', 'shop'])).toMatchObject({
+  expect(await user.run([...remove, '--project', 'shop'])).toMatchObject({
     code: 0,
     stderr: `Removed ${server.url}, project shop.\n`,
   });
-  expect(await Bun.file(she.profile).json()).toEqual({
+  expect(await Bun.file(user.profile).json()).toEqual({
     keys: { [server.url]: { apiKey: server.key } },
   });
-  expect((await she.run(list)).code).toBe(0);
-  expect((await she.run([...remove, '--project', 'shop'])).code).toBe(3);
-  await she.run(['profile', 'set', server.url, '--project', 'shop', '-'], { stdin: server.key });
-  await she.run(remove);
-  expect(await Bun.file(she.profile).json()).toEqual({ keys: {} });
+  expect((await user.run(list)).code).toBe(0);
+  expect((await user.run([...remove, '--project', 'shop'])).code).toBe(3);
+  await user.run(['profile', 'set', server.url, '--project', 'shop', '-'], { stdin: server.key });
+  await user.run(remove);
+  expect(await Bun.file(user.profile).json()).toEqual({ keys: {} });
 });
 
 test('removing another service keeps the project in use', async () => {
-  using she = await somebody();
+  using user = await createUser();
   const other = 'http://other.example';
-  await she.run(['profile', 'set', other, '-'], { stdin: server.key });
-  expect(await she.run(['profile', 'remove', other])).toMatchObject({ code: 0 });
-  const { projects } = await Bun.file(she.profile).json();
+  await user.run(['profile', 'set', other, '-'], { stdin: server.key });
+  expect(await user.run(['profile', 'remove', other])).toMatchObject({ code: 0 });
+  const { projects } = await Bun.file(user.profile).json();
   expect(projects).toEqual({ [server.url]: 'shop' });
 });
 
 test('a project without a key in the profile: exit 4, with the known projects', async () => {
-  using she = await somebody();
-  const { code, stderr } = await she.run([...list, '--project', 'other']);
+  using user = await createUser();
+  const { code, stderr } = await user.run([...list, '--project', 'other']);
   expect(stderr).toStartWith(`Error: No API key for project other of ${server.url}.\n`);
   expect(stderr).toContain(
     'The profile has keys for the projects default, shop: add --project <name>',
@@ -98,11 +100,11 @@ test('a project without a key in the profile: exit 4, with the known projects', 
 });
 
 test('--project overrides the environment, and excludes --api-key', async () => {
-  using she = await somebody();
+  using user = await createUser();
   const env = { MEMORY_API_KEY: 'a-key-that-no-server-knows' };
-  expect((await she.run(list, { env })).code).toBe(4);
-  expect((await she.run([...list, '--project', 'shop'], { env })).code).toBe(0);
-  const both = await she.run([...list, '--project', 'shop', '--api-key', server.key]);
+  expect((await user.run(list, { env })).code).toBe(4);
+  expect((await user.run([...list, '--project', 'shop'], { env })).code).toBe(0);
+  const both = await user.run([...list, '--project', 'shop', '--api-key', server.key]);
   expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('not both') });
 });
 

@@ -14,14 +14,14 @@ afterAll(() => Promise.all([staging.stop(), production.stop()]));
 
 const list = ['list', '--user', 'u'];
 
-function somebody(home: string) {
+function memoryIn(home: string) {
   return (argv: string[], around: Parameters<typeof memory>[1] = {}) =>
     memory(argv, { ...around, home });
 }
 
 test('keys of two services are stored from stdin or the environment', async () => {
   using folder = temporaryFolder();
-  const run = somebody(folder.path);
+  const run = memoryIn(folder.path);
   const kept = await run(['profile', 'set', `${staging.url}/`, '-'], { stdin: `${staging.key}\n` });
   expect(kept).toMatchObject({ code: 0, stdout: '' });
   expect(kept.stderr).toContain(`To use it by default: memory profile use ${staging.url}\n`);
@@ -69,7 +69,7 @@ test('keys of two services are stored from stdin or the environment', async () =
 test('a key given as an argument is neither stored nor repeated', async () => {
   using folder = temporaryFolder();
   const secret = 'mk_0199c2a4f1e87c3d9b5e6a7f80912b3c';
-  const { code, stderr } = await somebody(folder.path)(['profile', 'set', 'http://x', secret]);
+  const { code, stderr } = await memoryIn(folder.path)(['profile', 'set', 'http://x', secret]);
   expect(code).toBe(2);
   expect(stderr).not.toContain(secret);
 });
@@ -84,7 +84,7 @@ test.each([
 ])('profile set stores only valid keys: %s', async (key) => {
   using folder = temporaryFolder();
   const taken = apiKeyPattern.test(key);
-  const run = somebody(folder.path);
+  const run = memoryIn(folder.path);
   for (const from of [{ stdin: key }, { env: { MEMORY_API_KEY: key } }]) {
     const argv = ['profile', 'set', 'http://x', ...('stdin' in from ? ['-'] : [])];
     const { code, stderr } = await run(argv, from);
@@ -99,7 +99,7 @@ test.each([
 
 test('a key typed at a terminal is not shown, may be corrected, and ends with Enter', async () => {
   using folder = temporaryFolder();
-  const run = somebody(folder.path);
+  const run = memoryIn(folder.path);
   const argv = ['profile', 'set', staging.url, '-'];
   const raw: boolean[] = [];
   const around = { terminal: 80, onRaw: (on: boolean) => void raw.push(on) };
@@ -113,7 +113,7 @@ test('a key typed at a terminal is not shown, may be corrected, and ends with En
 
 test('replacing the key of a service prints the masked previous key', async () => {
   using folder = temporaryFolder();
-  const run = somebody(folder.path);
+  const run = memoryIn(folder.path);
   const set = async (stdin: string) =>
     (await run(['profile', 'set', 'http://x', '-'], { stdin })).stderr;
   const first = 'mk_0199c2a4f1e87c3d';
@@ -135,7 +135,7 @@ test('--api-key overrides the environment, and cannot be used with -', async () 
   using folder = temporaryFolder();
   const around = { env: { MEMORY_API_KEY: 'mk_f1e87c3d0199c2a4' }, stdin: 'mk_f1e87c3d0199c2a4' };
   const set = (...more: string[]) =>
-    somebody(folder.path)(['profile', 'set', 'http://x', '--json', ...more], around);
+    memoryIn(folder.path)(['profile', 'set', 'http://x', '--json', ...more], around);
   const flag = ['--api-key', 'mk_0199c2a4f1e87c3d'];
   expect(JSON.parse((await set(...flag)).stdout).apiKey).toBe('mk_0199…7c3d');
   expect(await set('-', ...flag)).toMatchObject({ code: 2 });
@@ -145,7 +145,7 @@ test('--api-key overrides the environment, and cannot be used with -', async () 
 test('hints explain a missing key and an overriding environment', async () => {
   using folder = temporaryFolder();
   const env = { MEMORY_BASE_URL: staging.url };
-  const { code, stderr } = await somebody(folder.path)(['profile', 'use', 'https://m.example/'], {
+  const { code, stderr } = await memoryIn(folder.path)(['profile', 'use', 'https://m.example/'], {
     env,
   });
   expect(stderr).toContain('MEMORY_BASE_URL is set and overrides the profile.');
@@ -155,7 +155,7 @@ test('hints explain a missing key and an overriding environment', async () => {
 
 test('on a terminal, profile list shows "none" as the key of a service without one', async () => {
   using folder = temporaryFolder();
-  const run = somebody(folder.path);
+  const run = memoryIn(folder.path);
   await run(['profile', 'use', 'https://m.example']);
   const { stdout } = await run(['profile', 'list'], { terminal: 80 });
   expect(stdout).toMatch(/^https:\/\/m\.example +none +used$/m);
@@ -163,7 +163,7 @@ test('on a terminal, profile list shows "none" as the key of a service without o
 
 test('for text that is not an address, the error lists the known services', async () => {
   using folder = temporaryFolder();
-  const run = somebody(folder.path);
+  const run = memoryIn(folder.path);
   const early = await run(['profile', 'use', 'staging']);
   expect(early.stderr).toEndWith('The profile has no services yet.\n');
   await run(['profile', 'set', staging.url, '-'], { stdin: staging.key });
@@ -176,7 +176,7 @@ test('for text that is not an address, the error lists the known services', asyn
 
 test('without a key for this service, the error names services that have one', async () => {
   using folder = temporaryFolder();
-  const run = somebody(folder.path);
+  const run = memoryIn(folder.path);
   const first = await run(list);
   expect(first.stderr).toContain('creates the first key: memory serve');
   await run(['profile', 'set', staging.url, '-'], { stdin: staging.key });
@@ -193,7 +193,7 @@ test.each([
   ['ftp://me:secret@127.0.0.1:1', 'is not an http or https URL'],
 ])('%s is not a valid base URL: exit 2, without its password', async (url, why) => {
   using folder = temporaryFolder();
-  const run = somebody(folder.path);
+  const run = memoryIn(folder.path);
   for (const argv of [
     ['profile', 'use', url],
     [...list, '--base-url', url],
@@ -207,7 +207,7 @@ test.each([
 
 test('a key created here never replaces the key of a remote service in the profile', async () => {
   using folder = temporaryFolder();
-  const run = somebody(folder.path);
+  const run = memoryIn(folder.path);
   const env = { MEMORY_DATABASE_URL: staging.databaseUrl };
   await run(['profile', 'use', 'https://m.example']);
   const { code, stdout, stderr } = await run(['keys', 'create', '--save'], { env });
@@ -221,7 +221,7 @@ test('a key created here never replaces the key of a remote service in the profi
 
 test('a key created here is stored for a local service in the profile', async () => {
   using folder = temporaryFolder();
-  const run = somebody(folder.path);
+  const run = memoryIn(folder.path);
   const env = { MEMORY_DATABASE_URL: staging.databaseUrl };
   for (const url of [defaultBaseUrl, staging.url.replace('127.0.0.1', 'localhost')]) {
     await run(['profile', 'use', url]);
@@ -236,7 +236,7 @@ test('an invalid address in the profile is an error that names the file', async 
   using folder = temporaryFolder();
   const path = folder.file('.config/memory-service/profile.json');
   await Bun.write(path, '{"baseUrl":"ftp://x"}');
-  const { code, stderr } = await somebody(folder.path)(list);
+  const { code, stderr } = await memoryIn(folder.path)(list);
   expect(stderr).toContain(
     `The profile ${path} cannot be read: its contents are not a valid profile.`,
   );

@@ -55,20 +55,20 @@ test.each([
     const text = JSON.stringify(profile).replace('URL', baseUrl);
     await Bun.write(home.file('.config/memory-service/profile.json'), text);
     const interruption = new AbortController();
-    const seen = { told: '' };
+    const seen = { output: '' };
     const onOutput = (text: string) => {
-      seen.told += text;
-      if (seen.told.includes('curl')) interruption.abort('SIGTERM');
+      seen.output += text;
+      if (seen.output.includes('curl')) interruption.abort('SIGTERM');
     };
     const argv = ['serve', '-p', `${port}`, '--database', home.file('first.db')];
     const interrupted = interruption.signal;
     const env = { LOG_LEVEL: 'silent' };
     await inProcess(argv, { terminal: 100, home: home.path, env, interrupted, onOutput });
-    expect(seen.told).toMatch(/shown only once:\n {2}mk_\w{38}\n/);
-    expect(seen.told).toContain(words);
+    expect(seen.output).toMatch(/shown only once:\n {2}mk_\w{38}\n/);
+    expect(seen.output).toContain(words);
     const address = needsAddress ? ` --base-url ${baseUrl}` : '';
-    expect(seen.told).toContain('\nIn another terminal, try:\n  memory save');
-    expect(seen.told).toContain(`\n  memory list --user u-1${address}\n`);
+    expect(seen.output).toContain('\nIn another terminal, try:\n  memory save');
+    expect(seen.output).toContain(`\n  memory list --user u-1${address}\n`);
   },
 );
 

@@ -42,7 +42,7 @@ type Report = {
 };
 type Run = { code: number | null; seconds: number; megabytes: number; report: Report | null };
 
-/** The service stores the first copy of the data. SQL statements add the others for new users. */
+/** The service stores the first copy of the data. SQL adds the remaining copies for new users. */
 const copies = 20;
 
 /** A quarter of the memories have the status `failed`, which is stored in their tasks. */

@@ -21,7 +21,7 @@ export const slow: Harness = {
   promise:
     'Oversized, slow and dense request bodies use bounded memory and do not block other requests',
   proof:
-    `${sockets.full} connections send one byte per second, and others send bodies of ` +
+    `${sockets.full} connections send one byte per second, and further connections send bodies of ` +
     `${bombBytes / 1024 / 1024} MB, while a probe client saves; then bodies with ` +
     `${denseValues / 1_000_000} million values are sent; the latency of the probe client and the ` +
     'peak memory in /proc must stay below fixed limits',

@@ -70,7 +70,7 @@ test('clients that declare large bodies but send little do not block others', as
   for (const socket of stalled) socket.destroy();
 });
 
-test('a body that will be rejected as too large does not block others', async () => {
+test('a body that will be rejected as too large does not block other requests', async () => {
   const stalled = await Promise.all([1, 2].map(() => stall(90_000, 3 * bodyBytes)));
   await Bun.sleep(50);
   const other = await server.createKey('not-blocked');

@@ -5,6 +5,7 @@ import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { createRandom } from '../support/random.ts';
 import { until } from '../support/until.ts';
 import { claim, complete, imported, keyed, memory, newProject, record } from './fixtures.ts';
+import { isScrubPending, open, scrubbed } from './scrub.ts';
 import { type OpenedFile, openInFolder } from './sqlite.ts';
 
 /*
@@ -15,15 +16,6 @@ import { type OpenedFile, openInFolder } from './sqlite.ts';
 const canary = /canary|c4n4ry/gi;
 /** The user id contains the canary, because erasure must also remove the user id. */
 const erased = 'c4n4ry@example.org';
-
-/**
- * Opens a separate storage for each test. The tests run concurrently, because a scrub starts a
- * second after the erasure.
- */
-async function open() {
-  const opened = await openInFolder();
-  return { ...(await newProject(opened)), opened, [Symbol.asyncDispose]: () => opened.dispose() };
-}
 
 /**
  * Counts canaries in the files. Reads the files in another process, because closing a file in this
@@ -40,15 +32,6 @@ function hits({ path }: OpenedFile): number {
   return Number(child.stdout.toString());
 }
 
-function isScrubPending({ path }: OpenedFile): boolean {
-  const db = new Database(path, { readonly: true });
-  try {
-    return db.prepare(`SELECT 1 FROM maintenance WHERE name = 'scrub'`).get() !== null;
-  } finally {
-    db.close(true);
-  }
-}
-
 function unusedPages({ path }: OpenedFile): unknown {
   const db = new Database(path, { readonly: true });
   try {
@@ -57,9 +40,6 @@ function unusedPages({ path }: OpenedFile): unknown {
     db.close(true);
   }
 }
-
-const scrubbed = (opened: OpenedFile) =>
-  until(() => !isScrubPending(opened), { what: 'the scrub', timeoutMs: 25_000 });
 
 /** Returns the level at which the doctor reports that text may remain in the file. */
 function reportedLevel({ path }: OpenedFile): string | undefined {
@@ -208,7 +188,7 @@ test.concurrent('a scrub blocked by a read delays no save, and runs after a rest
   expect(hits(opened)).toBe(0);
 });
 
-test.concurrent('an erasure does not delete a memory that is saved after its begin', async () => {
+test.concurrent('an erasure does not delete a memory that is saved after it began', async () => {
   await using project = await open();
   // The newest row has the oldest time, so the first transaction would delete it, and SQLite would
   // give its number to the next memory.
@@ -224,7 +204,7 @@ test.concurrent('an erasure does not delete a memory that is saved after its beg
   expect(await project.list('u')).toMatchObject([{ id: later.id }]);
 });
 
-test.concurrent('a retry of a running erasure does not delete a memory saved after its begin', async () => {
+test.concurrent('a retry of a running erasure does not delete a memory saved after it began', async () => {
   await using project = await open();
   const save = () => project.save(memory());
   await Promise.all(Array.from({ length: 700 }, save));

@@ -10,7 +10,7 @@ const syncFault = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOE
  * seem to succeed, because the kernel reports an error only once. The caller is a module that every
  * thread of a storage preloads.
  */
-export function failFirstSync(method: 'all' | 'get'): void {
+export function failFirstSync(method: 'all' | 'get', mode = 'PASSIVE'): void {
   if (isMainThread || typeof workerData?.path !== 'string') return;
   const isOfSqlite = SQLiteError[Symbol.hasInstance];
   Object.defineProperty(SQLiteError, Symbol.hasInstance, {
@@ -21,7 +21,7 @@ export function failFirstSync(method: 'all' | 'get'): void {
   Database.prototype.prepare = function prepareFaulty(this: Database, sql: string) {
     const statement = prepare.call(this, sql);
     const run = statement[method] as typeof statement.all;
-    if (sql !== 'PRAGMA wal_checkpoint(PASSIVE)') return statement;
+    if (sql !== `PRAGMA wal_checkpoint(${mode})`) return statement;
     statement[method] = ((...values) => {
       if (hasFailed) return run.apply(statement, values);
       hasFailed = true;

@@ -182,7 +182,7 @@ test('writes are unavailable during a long lock of another program', async () =>
   expect((await saveOne(opened.storage)).response.status).toBe(201);
 });
 
-/** Saves until a save is rejected, and prints how many were stored and how the others failed. */
+/** Saves until a save is rejected, and prints the outcome of each. */
 const savesUntilRejected = `
   import { openSqlite } from '${import.meta.dir}/../../server/storage/sqlite/open.ts';
   import { saveOne } from '${import.meta.dir}/sqlite.ts';

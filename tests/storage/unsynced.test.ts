@@ -82,3 +82,12 @@ test('after a failed sync, neither an erasure nor a new writer thread removes th
   await opened.storage.close();
   expect(logBytes()).toBeGreaterThan(0);
 });
+
+test('a failed sync while the log is emptied after an erasure is reported', async () => {
+  await using all = await open('failing-sync-in-scrub.ts');
+  const { project, save, warning } = all;
+  await save();
+  await project.erase('u');
+  const reported = async () => (await warning())?.includes('could not be synced to the disk');
+  await until(reported, { what: 'the warning' });
+});

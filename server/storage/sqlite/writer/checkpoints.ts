@@ -12,7 +12,8 @@ export type Checkpoints = {
   committed(): void;
   /** Called after a checkpoint by the thread. */
   made(outcome: CheckpointOutcome): void;
-  noteSyncFailure(): void;
+  /** Writes the log to the file and truncates it. Returns false if a reader prevented this. */
+  emptyLog(): boolean;
   /** Whether a sync has ever failed, so that the file may lack pages of the log. */
   syncFailed(): boolean;
 };
@@ -32,14 +33,18 @@ const minPages = 4_000;
 const longLogPages = 8_000;
 /** A log that grew beyond this size during a long read is truncated. */
 const maxLogBytes = 64 * 1024 * 1024;
+/** How long to wait for readers of an older snapshot, which prevent emptying the log. */
+const emptyLogTimeoutMs = 100;
 
 export function createCheckpoints(options: {
   db: Database;
   path: string;
   syncFailed: boolean;
   request(): void;
+  /** Called when a sync by one of these checkpoints has failed. */
+  onSyncFailure(): void;
 }): Checkpoints {
-  const { db, path, request } = options;
+  const { db, path, request, onSyncFailure } = options;
   // Returns the length of the log without making a checkpoint.
   const look = db.prepare<Log, []>('PRAGMA wal_checkpoint(NOOP)');
   const checkpoint = db.prepare<Log, []>('PRAGMA wal_checkpoint(PASSIVE)');
@@ -48,15 +53,22 @@ export function createCheckpoints(options: {
   let isRequested = false;
   let hasFailed = options.syncFailed;
 
+  function watchSync<T>(run: () => T): T {
+    try {
+      return run();
+    } catch (error) {
+      if (isSyncFault(error)) {
+        hasFailed = true;
+        onSyncFailure();
+      }
+      throw error;
+    }
+  }
+
   /** Writes the rest of the log to the file and syncs the file. */
   function finish(): void {
-    try {
-      const { log, checkpointed } = checkpoint.get() ?? { log: 0, checkpointed: 0 };
-      if (log === checkpointed && statSync(`${path}-wal`).size > maxLogBytes) truncate.all();
-    } catch (error) {
-      // After any other error, a later checkpoint continues.
-      hasFailed = isSyncFault(error);
-    }
+    const { log, checkpointed } = checkpoint.get() ?? { log: 0, checkpointed: 0 };
+    if (log === checkpointed && statSync(`${path}-wal`).size > maxLogBytes) truncate.all();
   }
 
   return {
@@ -74,10 +86,22 @@ export function createCheckpoints(options: {
       hasFailed ||= syncFailed;
       if (hasFailed) return;
       const { log, checkpointed } = look.get() ?? { log: 0, checkpointed: 0 };
-      if (log >= longLogPages && log > checkpointed) finish();
+      if (log < longLogPages || log === checkpointed) return;
+      try {
+        watchSync(finish);
+      } catch {
+        // After any error but a failed sync, a later checkpoint continues.
+      }
     },
-    noteSyncFailure() {
-      hasFailed = true;
+    emptyLog() {
+      const { timeout } = db.prepare('PRAGMA busy_timeout').get() as { timeout: number };
+      db.run(`PRAGMA busy_timeout = ${emptyLogTimeoutMs}`);
+      try {
+        const { busy } = watchSync(() => truncate.get() as { busy: number });
+        return busy === 0;
+      } finally {
+        db.run(`PRAGMA busy_timeout = ${timeout}`);
+      }
     },
     syncFailed: () => hasFailed,
   };

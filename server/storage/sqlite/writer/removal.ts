@@ -73,7 +73,7 @@ export function createRemoval(
       const rows = firstBytes(found);
       const isEnd = found.length < rowsPerGroup && rows.length === found.length;
       // SQLite gives a new row the number after the highest. The newest row is therefore deleted at
-      // the end, so that memories saved since the begin of the erasure have higher numbers.
+      // the end, so that memories saved since the erasure began have higher numbers.
       if (isEnd) rows.push(...one.all(projectId, rowId, id));
       if (rows.length > 0) remove(projectId, userId, rows);
       const unexpired = rows.filter(({ expiresAt }) => (expiresAt ?? at + 1) > at).length;

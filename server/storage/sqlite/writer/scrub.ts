@@ -2,7 +2,6 @@ import type { Database } from 'bun:sqlite';
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { announced } from '../../../threads/serve.ts';
-import { isSyncFault } from '../errors.ts';
 import { applySetting, openForWriting } from '../settings.ts';
 import type { Checkpoints } from './checkpoints.ts';
 
@@ -31,8 +30,6 @@ const pauseFactor = 100;
 /** The maximum pause, so that erased text is normally removed within ten minutes. */
 const maxPauseMs = 9 * 60_000;
 const retryMs = 10_000;
-/** How long to wait for readers of an older snapshot, which prevent emptying the log. */
-const emptyLogTimeoutMs = 100;
 /** A larger file is not rebuilt, because that would block writes for too long. */
 export const maxRebuiltBytes = 1024 ** 3;
 
@@ -40,11 +37,9 @@ export function createScrubber(options: {
   db: Database;
   path: string;
   checkpoints: Checkpoints;
-  /** Called if the file could not be synced while the log was emptied. */
-  onSyncFailure(): void;
   warn(message: string, error: unknown): void;
 }): Scrubber {
-  const { db, path, checkpoints, onSyncFailure, warn } = options;
+  const { db, path, checkpoints, warn } = options;
   const note = db.prepare(
     `INSERT INTO maintenance (name, value) SELECT 'scrub', 1
      WHERE EXISTS (SELECT 1 FROM maintenance WHERE name = 'deleted')
@@ -74,22 +69,13 @@ export function createScrubber(options: {
       rebuild(path);
     }
     rebuilt = value;
-    if (!emptied()) return;
+    if (!checkpoints.emptyLog()) return;
     if (isSmall) {
       done.run(value);
       // The next erasure counts from 1 again.
       rebuilt = null;
     }
     isNoted = noted.get() !== null && isSmall;
-  }
-
-  function emptied(): boolean {
-    try {
-      return emptyLog(db);
-    } catch (error) {
-      if (isSyncFault(error)) onSyncFailure();
-      throw error;
-    }
   }
 
   /** A rebuild that failed is followed by a pause, too, because it took as long. */
@@ -115,7 +101,7 @@ export function createScrubber(options: {
         pauseAfter(begun);
       } catch (error) {
         pauseAfter(begun);
-        warn('erased text has not been removed from the database file yet; retrying', error);
+        warn('erased text has not been removed from the database file yet', error);
       }
     },
   };
@@ -134,17 +120,5 @@ function rebuild(path: string): void {
     db.run('VACUUM');
   } finally {
     db.close(true);
-  }
-}
-
-/** Returns false if a reader prevented emptying the log. */
-function emptyLog(db: Database): boolean {
-  const { timeout } = db.prepare('PRAGMA busy_timeout').get() as { timeout: number };
-  db.run(`PRAGMA busy_timeout = ${emptyLogTimeoutMs}`);
-  try {
-    const { busy } = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number };
-    return busy === 0;
-  } finally {
-    db.run(`PRAGMA busy_timeout = ${timeout}`);
   }
 }

@@ -47,15 +47,12 @@ const checkpoints = createCheckpoints({
   path,
   syncFailed,
   request: () => notify({ checkpoint: true }),
+  onSyncFailure: () => notify({ syncFailed: true }),
 });
 const scrubber = createScrubber({
   db,
   path,
   checkpoints,
-  onSyncFailure() {
-    checkpoints.noteSyncFailure();
-    notify({ syncFailed: true });
-  },
   warn: (message, error) => notify({ warning: message, error: String(error) }),
 });
 const { operations, keys, removal, uptime } = openWrites(db, scrubber);
@@ -126,9 +123,7 @@ parent().on('message', (order: WriterOrder | unknown) => {
   if (typeof order !== 'object' || order === null || Array.isArray(order)) return;
   const { port, checkpointed } = order as WriterOrder;
   if (port !== undefined) listen(port, takeTasks);
-  if (checkpointed === undefined) return;
-  checkpoints.made(checkpointed);
-  if (checkpoints.syncFailed()) notify({ syncFailed: true });
+  if (checkpointed !== undefined) checkpoints.made(checkpointed);
 });
 listen(parent(), (call) => group.take(call, call.texts.length <= maxSmallRows ? 'small' : 'large'));
 const scrubbing = setInterval(scrubber.runIfDue, scrubEveryMs);

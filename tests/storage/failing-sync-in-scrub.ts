@@ -1,0 +1,3 @@
+import { failFirstSync } from './failing-sync.ts';
+
+failFirstSync('get', 'TRUNCATE');
