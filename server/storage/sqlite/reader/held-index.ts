@@ -31,10 +31,13 @@ export function createIndexReads(db: Database): IndexReads {
   const user = db.prepare<UserRow, [number, string]>(
     `SELECT memories, last_change AS lastChange FROM users WHERE project_id = ? AND user_id = ?`,
   );
+  // The second half selects the memories whose task has changed. The first half leaves them out, so
+  // that the first search of a user does not index each ingested memory twice.
   const changed = db.prepare<ChangedMemory, [number, string, number]>(
     `SELECT ${columns}, m.last_change AS change
        FROM memories AS m LEFT JOIN tasks AS t ON ${indexTask}
        WHERE m.project_id = +?1 AND m.user_id = +?2 AND m.last_change > +?3
+         AND (t.last_change > +?3) IS NOT TRUE
      UNION ALL
      SELECT ${columns}, t.last_change AS change
        FROM tasks AS t JOIN memories AS m ON ${indexTask}
