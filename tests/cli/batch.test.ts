@@ -239,6 +239,13 @@ test('chunks are halved if their JSON has too many values, and one line too deep
   expect(await countOf('dense')).toBe(450);
 });
 
+test('equal lines are all stored, even if they fill several equal chunks', async () => {
+  const line = event('equal chunks', 'x'.repeat(400_000));
+  const stdin = Array(4).fill(line).join('\n');
+  expect(await memory([...batch, '-'], { stdin })).toMatchObject({ stdout: summary(4, 0, 0) });
+  expect(await countOf('equal chunks')).toBe(4);
+});
+
 test('a rejected key ends the run with exit 4 and a hint on how to resume', async () => {
   const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
   const argv = [...batch, '-'];

@@ -150,6 +150,15 @@ test('memory ingest record: any type', async () => {
 });
 
 describe('memory ingest document', () => {
+  test.each([
+    ['0', 0],
+    ['-1', 2],
+    ['2.5', 2],
+  ])('--page-count %s: exit %i', async (count, code) => {
+    const argv = ['ingest', 'document', '--user', 'pages', '-', '--page-count', count, '--dry-run'];
+    expect(await memory(argv, { stdin: 'text' })).toMatchObject({ code });
+  });
+
   test('keeps the text unchanged, also from stdin', async () => {
     const argv = ['ingest', 'document', '--user', 'doc', '-', '--title', 'T', '--page-count', '3'];
     const { stdout } = await memory(argv, { stdin: ' a\r\n\n' });

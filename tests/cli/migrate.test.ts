@@ -196,6 +196,13 @@ describe('an interrupted copy', () => {
     const first = await memory(migrating(from.url, back), interruptedAfter('rows copied'));
     expect(first).toMatchObject({ code: 130, stdout: '' });
     expect(String(await rejectionOf(serve(back)))).toContain('unfinished copy');
+    for (const command of ['list', 'create']) {
+      const { code, stderr } = await memory(['keys', command, '--database', back]);
+      expect({ code, stderr }).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('Run the same "memory migrate" command again'),
+      });
+    }
     const again = await migrate(from.url, back);
     expect(again).toMatchObject({ code: 0, report: { isEqual: true } });
     const rows = again.report.items.map(({ source }: { source: { rows: number } }) => source.rows);

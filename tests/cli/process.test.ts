@@ -157,6 +157,24 @@ print(process_count)`;
   });
 });
 
+test('a key that is typed on a terminal is not shown', async () => {
+  using folder = temporaryFolder();
+  let screen = '';
+  const child = Bun.spawn([...program, 'profile', 'set', server.url, '-'], {
+    env: { PATH: process.env.PATH, HOME: folder.path, MEMORY_BASE_URL: server.url },
+    terminal: {
+      data: (_, shown) => {
+        screen += new TextDecoder().decode(shown);
+      },
+    },
+  });
+  await until(() => screen.includes('API key (not shown): '), { what: 'the question' });
+  child.terminal?.write(`${server.key}\r`);
+  expect(await child.exited).toBe(0);
+  expect(screen).toContain('Stored the key for');
+  expect(screen).not.toContain(server.key);
+});
+
 describe('memory serve', () => {
   function serve(folder: ReturnType<typeof temporaryFolder>, args: string[] = []) {
     const database = `sqlite:${folder.file('memory.db')}`;

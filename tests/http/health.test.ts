@@ -40,6 +40,7 @@ describe('GET /health', () => {
   });
 
   test('reports the number of pending records and the age of the oldest', async () => {
+    const heldAt = performance.now();
     const held = await holdRecord(server);
     const first = await until(async () => {
       const state = await health();
@@ -50,7 +51,9 @@ describe('GET /health', () => {
       const state = await health();
       return (state.oldestPendingSeconds ?? 0) > (first.oldestPendingSeconds ?? 0) ? state : null;
     });
-    expect(later.oldestPendingSeconds).toBeLessThan(60);
+    expect(later.oldestPendingSeconds).toBeLessThanOrEqual(
+      (performance.now() - heldAt + 10) / 1_000,
+    );
     // Ingesting the record again revokes the test's lease on its task and wakes the worker.
     const again = { userId: held.userId, externalId: held.externalId, data: { text: 'again' } };
     await ingest(server, '/v1/ingest/document', again);

@@ -130,6 +130,15 @@ describe('the document', () => {
     expect(Object.keys(properties)).toEqual(names);
   });
 
+  test('only writes have the header Idempotency-Key', () => {
+    const methods = documented
+      .filter(({ parameters = [] }) =>
+        parameters.map(resolve).some(({ name }) => name === 'Idempotency-Key'),
+      )
+      .map(({ method }) => method);
+    expect(new Set(methods)).toEqual(new Set(['POST', 'PATCH', 'DELETE']));
+  });
+
   test('has no example of an idempotency key, because all clients would send it', () => {
     const keys = documented
       .flatMap(({ parameters = [] }) => parameters.map(resolve))

@@ -15,6 +15,13 @@ async function inFolder(use: (databaseUrl: string) => Promise<void>): Promise<vo
   }
 }
 
+test('an address of another machine is reported', async () => {
+  await inFolder(async (databaseUrl) => {
+    const start = startServer({ env, port: 0, host: '192.0.2.1', databaseUrl });
+    await expect(start).rejects.toThrow('address not available. Check --host');
+  });
+});
+
 test('a port in use is reported, and the next start still creates the first key', async () => {
   await inFolder(async (databaseUrl) => {
     const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
