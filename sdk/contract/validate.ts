@@ -27,7 +27,7 @@ import { entryText } from './timeline.ts';
 
 /*
  * Validates requests and returns human-readable messages. The server sends these messages in its
- * responses. The dry run of the command line reports them without a server.
+ * responses. The CLI's dry run reports them without a server.
  */
 
 /** The maximum number of reported fields: an invalid body must not cause a huge response. */

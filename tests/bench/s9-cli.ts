@@ -31,7 +31,7 @@ type Figures = Partial<Record<Form, CommandTime[]>>;
 /** The run time of a command, compared with `bun -e 0`. */
 export const commandLine: Benchmark = {
   ids: ['S9'],
-  title: 'The command line',
+  title: 'The CLI',
   async run(context) {
     const { folder, database, rounds, sizes, current } = context;
     const path = await database(current, tableOf(sizes[0] ?? 0));

@@ -211,7 +211,7 @@ describe('memory serve', () => {
     const child = startChild([...program, 'serve', '--port', '0', '--database', database], env);
     await until(() => child.log().includes('memory list'), { what: 'the banner' });
     expect(child.log()).toContain(
-      'It is stored for the command line in ~/.config/memory-service/profile.json.\n',
+      'It is stored for the CLI in ~/.config/memory-service/profile.json.\n',
     );
     await child.end('SIGTERM');
   });

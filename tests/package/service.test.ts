@@ -27,7 +27,7 @@ afterAll(async () => {
   await project[Symbol.asyncDispose]();
 });
 
-test('the command line is one file with bytecode and contains no server code', async () => {
+test('the CLI is one file with bytecode and contains no server code', async () => {
   const text = await Bun.file(join(placed.folder, 'cli/main.js')).text();
   expect(text).toContain('@bytecode');
   expect(Bun.file(join(placed.folder, 'cli/main.js.jsc')).size).toBeGreaterThan(100_000);
