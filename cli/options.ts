@@ -122,7 +122,7 @@ export function collect(value: string, previous: string[] | undefined): string[]
   return [...(previous ?? []), value];
 }
 
-/** Rejects empty ids and ids of dots, which would change the path of the request. */
+/** Rejects empty ids and ids of dots, which would change the request path. */
 export function parseId(id: string): string {
   if (!/^[.\s]*$/.test(id)) return id;
   throw new InvalidArgumentError('An id begins with mem_ or key_.');

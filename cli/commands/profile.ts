@@ -205,7 +205,9 @@ const serviceColumns: Column<Service>[] = [
   { title: 'USED', value: ({ used }) => (used ? 'used' : '') },
 ];
 
-/** Parses the URL of a service. For any other text, the error lists the services in the profile. */
+/**
+ * Parses the URL of a service. For any other string, the error lists the services in the profile.
+ */
 async function knownService(term: Terminal, text: string): Promise<string> {
   const known = new Set((await readEntries(term)).map(({ service }) => service));
   const hint =

@@ -3,10 +3,10 @@ import type { Storage } from './storage.ts';
 export interface TaskQueue {
   /**
    * Claims up to `limit` due tasks for `leaseMs`, in the order in which they became due, and counts
-   * the attempt. A task is due if it was never attempted, if its retry time is at or before `now`
-   * or after `horizon` (the clock was set back), or if it is running with an expired lease. A task
-   * that was attempted before is claimed alone, so that a task that crashes the process cannot use
-   * up the attempts of other tasks.
+   * the attempt. A task is due if it has never been attempted, if its retry time is at or before
+   * `now` or after `horizon` (the clock was set back), or if it is running with an expired lease. A
+   * task that was attempted before is claimed alone, so that a task that crashes the process cannot
+   * use up the attempts of other tasks.
    */
   claimTasks(claim: {
     owner: string;

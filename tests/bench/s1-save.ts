@@ -82,7 +82,7 @@ const warmUp = { connections, maxResponses: 3_000, seconds: 3 };
 
 type Timing = { rounds: number; seconds: number; warmUps?: number };
 
-/** Starts every subject on an empty database and measures all of them in turn. */
+/** Starts every subject on an empty database and measures all of them alternately. */
 export async function measureSaves(
   context: Context,
   names: readonly SaveSubject[],

@@ -116,7 +116,7 @@ function isPerRequest(name: Name): boolean {
   return name === 'perRequest' || name === 'farPerRequest';
 }
 
-/** Reads the process id of PostgreSQL from the first line of its lock file. */
+/** Reads PostgreSQL's process id from the first line of its lock file. */
 function databasePid({ folder }: PostgresNode): number {
   return Number.parseInt(readFileSync(join(folder, 'postmaster.pid'), 'utf8'), 10);
 }

@@ -57,7 +57,7 @@ async function textOf(test: string): Promise<string> {
   return [test, text, ...(await Promise.all(texts))].join(' ');
 }
 
-/** Splits a text into words, and identifiers into their parts: `idleReader` into two words. */
+/** Splits text into words, and identifiers into their parts: `idleReader` into two words. */
 function wordsIn(text: string): string[] {
   return (
     text

@@ -6,7 +6,7 @@ import { mcpHello } from './mcp-hello.ts';
 import { emptyProject, type Project } from './project.ts';
 import type { Case, Packed } from './runtimes.ts';
 
-/* Tests the service and the CLI, installed by npm and as an executable. */
+/* Tests the packed service and CLI in two forms: installed with npm, and as an executable. */
 
 export function installedCases({ service, executable }: Packed): Case[] {
   return [
@@ -136,7 +136,7 @@ const file = openSync('memory.db', 'r+');
 const pages = fstatSync(file).size / 4096;
 for (let page = 300; page < pages; page += 97) writeSync(file, Buffer.alloc(4096, 255), 0, 4096, page * 4096);`;
 
-/** Tests the MCP library. The CLI loads it on demand, the server loads it in a thread. */
+/** Tests that the MCP library loads: on demand in the CLI, and in a thread of the server. */
 async function withMcp(executable: string): Promise<string> {
   await using project = await emptyProject();
   await using server = await serve(project, [executable], firstRun);

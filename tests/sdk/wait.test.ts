@@ -144,7 +144,7 @@ test('a wait does not poll again before the Retry-After of the last response', a
   expect(performance.now() - startedAt).toBeGreaterThan(990);
 });
 
-test('waitUntilComplete() fails immediately if the service was never reachable', async () => {
+test('waitUntilComplete() fails immediately if the service has never been reachable', async () => {
   using server = startFaultServer(dropped());
   const error = await failure(clientOf(server).waitUntilComplete('mem_1'));
   expect(error).toBeInstanceOf(ConnectionError);

@@ -3,7 +3,7 @@ import { bucketOf, bucketOfId } from '../../server/bucket.ts';
 import { newMemoryId } from '../../server/ids.ts';
 import { bucketOfTask, newTaskId } from '../../server/storage/postgres/writer/task-rows.ts';
 
-describe('the bucket of a text', () => {
+describe('the bucket of a string', () => {
   // The bucket is the low twelve bits of the CRC-32, which is 0xcbf43926 for '123456789'.
   test.each([
     ['123456789', 0x926],

@@ -14,7 +14,7 @@ export function isUnreachable(error: unknown): error is MemoryServiceError {
 }
 
 /**
- * Returns one line of advice for an error of the SDK; undefined for any other error. Checks the
+ * Returns one line of advice for an SDK error; undefined for any other error. Checks the
  * code instead of the class, because the packed command line bundles its own copy of the classes.
  */
 export function adviceOn(error: unknown): string | undefined {

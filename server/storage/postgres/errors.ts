@@ -13,7 +13,7 @@ const partLost = /^080(01|06)/;
 
 /** Failures of the database, by SQLSTATE code. The failed statement stored nothing. */
 const faults: [state: RegExp, fault: string][] = [
-  [/^53100/, 'the disk of the database server is full'],
+  [/^53100/, "the database server's disk is full"],
   [/^53300/, 'the database has no free connections'],
   [/^53/, 'the database is out of resources'],
   [/^25006/, 'the database is a standby or read-only'],
@@ -37,7 +37,7 @@ export function isRefusal(error: unknown): boolean {
   return state !== '' && !sessionEnded.test(state);
 }
 
-/** Whether a worker of Citus was unreachable. The outcome of such a COMMIT is unknown. */
+/** Whether a Citus worker was unreachable. The outcome of such a COMMIT is unknown. */
 export function isPartLost(error: unknown): boolean {
   return partLost.test(stateOf(error));
 }

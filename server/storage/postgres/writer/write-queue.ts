@@ -54,7 +54,7 @@ type Waiting = PlannedWrite & {
   reject(error: unknown): void;
 };
 
-/** The maximum number of groups in progress. More groups would be smaller, but not faster. */
+/** The maximum number of in-flight groups. More groups would be smaller, but not faster. */
 const maxGroups = 2;
 const maxRowsInGroup = 128;
 const maxAttempts = 5;
