@@ -159,7 +159,7 @@ function goalsOf(figures: SaveFigures): Goal[] {
   const best: SaveSubject = express < fastify ? 'expressFull' : 'fastifyFull';
   const of = (one: SaveSubject, baseline: SaveSubject, other: SaveSubject, limit: number) => {
     const isKeyed = one === 'keyed';
-    const measure = `saves, ${connections} connections${isKeyed ? ', idempotency keys' : ''}: of `;
+    const measure = `saves, ${connections} connections${isKeyed ? ', idempotency keys' : ''}: relative to `;
     const options = baseline in figures ? rateRatio(figures, baseline, other) : undefined;
     const ratio = rateRatio(figures, one, other);
     const isSelf = other === baseline;

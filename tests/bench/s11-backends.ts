@@ -206,7 +206,7 @@ function section(measured: Record<Name, Figures[]>): Section {
   const goal = (near: string, name: Name, perRequest: Name) =>
     atLeast(
       'S11',
-      `saves on PostgreSQL, ${near}: of one transaction per request`,
+      `saves on PostgreSQL, ${near}: relative to one transaction per request`,
       ratioOf(rates(name, 'save'), rates(perRequest, 'save')),
       3,
       { unit: ' ×' },
@@ -250,7 +250,7 @@ function tableFor(operation: Operation, measured: Record<Name, Figures[]>): Tabl
       ],
     ];
   });
-  const head = ['', 'a second', 'of SQLite', 'p50 ms', 'p99 ms'];
+  const head = ['', 'per second', 'of SQLite', 'p50 ms', 'p99 ms'];
   const cpu = ['server CPU µs', 'server cores', 'database CPU µs', 'database cores'];
   return { title: operations[operation], head: [...head, ...cpu], rows };
 }

@@ -70,7 +70,7 @@ async function medianTime(command: string[], env: Record<string, string>): Promi
 
 function section(figures: Figures) {
   const { executable = [], bun = [], baseline } = figures;
-  const measure = '`memory list` of the executable: of `bun -e 0`';
+  const measure = 'the executable’s `memory list`: relative to `bun -e 0`';
   const options = { baseline: baseline && ratioOf(wall(baseline), wall(bun)) };
   const forms = (Object.keys(names) as Form[]).filter((form) => form in figures);
   return {
