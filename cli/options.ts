@@ -44,7 +44,7 @@ export function externalIdOptionFor(effect: string) {
 }
 
 export const idempotencyKeyOption = keyOption(keyCharacters);
-/** For commands that send several requests. The key of each request starts with this value. */
+/** For commands that send several requests. Each request's key starts with this value. */
 export const idempotencyKeysOption = keyOption(keyCharacters - 55);
 
 function keyOption(max: number) {

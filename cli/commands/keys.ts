@@ -206,7 +206,7 @@ function addRevoke(group: Parent, term: Terminal): void {
     const { json, database } = command.optsWithGlobals();
     // The error does not repeat the key, because terminal output ends up in logs.
     if (id.startsWith('mk_'))
-      throw usageError('The argument is a key, not the id of a key (key_…).', listHint);
+      throw usageError('The argument is a key, not a key id (key_…).', listHint);
     const before = await withAdmin(term, database, async (admin) => {
       const key = (await admin.listKeys()).find((key) => key.id === id);
       await admin.revokeKey(id);

@@ -96,7 +96,7 @@ function addSet(group: Parent, term: Terminal): void {
     .command('set')
     .argument('<base-url>', url)
     .argument('[-]', 'read the key from stdin (default: --api-key or MEMORY_API_KEY)')
-    .description('Store the key of a service in a file that only you can read.');
+    .description("Store a service's key in a file that only you can read.");
   command.action(async (address, stdin) => {
     const { json, apiKey: flag, project = defaultProject } = command.optsWithGlobals();
     const service = serviceName(parseBaseUrl(address, '<base-url>'));

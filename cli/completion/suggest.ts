@@ -91,7 +91,7 @@ function valuesOf(one: CommandOption | CommandArgument): Suggestions {
   return (one.argChoices ?? []).map((value) => ({ value, description: '' }));
 }
 
-/* Parses an unfinished command line like a shell. */
+/* Parses an incomplete command line as a shell does. */
 
 const word = /(?:[^\s'"\\]|\\(?:.|$)|'[^']*(?:'|$)|"(?:\\.|[^"\\])*(?:"|\\?$))+/gs;
 const program = /\bmemory(?:\.\w+)?$/;

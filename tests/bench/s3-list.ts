@@ -105,7 +105,9 @@ function section(figures: Figures<Name>, size: number, bytes: number): Section {
     goals: goalsOf(figures, size),
     tables: [
       {
-        title: `First pages of 20 (about ${short(bytes)} bytes) for ${users} users, ${showCount(size)} memories in total`,
+        title:
+          `First pages of 20 (about ${short(bytes)} bytes) for ${users} users, ` +
+          `${showCount(size)} memories in total`,
         head: ['lists', ...loadColumns, 'of the ceiling'],
         rows: loadRows(figures, names, 'ceiling'),
       },

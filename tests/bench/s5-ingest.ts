@@ -101,7 +101,7 @@ function section(measured: Record<'service' | 'raw' | 'baseline', Ingested[]>, c
     tables: [
       {
         title: `${count.toLocaleString('en-US')} documents of 100 bytes in batches of 1,000, ${senders} senders`,
-        head: ['', 'accepted a second', 'complete a second'],
+        head: ['', 'accepted per second', 'complete per second'],
         rows,
       },
     ],

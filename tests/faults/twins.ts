@@ -68,7 +68,7 @@ async function sendRound(fleet: Fleet, random: Random, round: number): Promise<S
     const call = makeCall(random, round * keysPerRound + index, random.pick(userIds));
     return { call, seen: nothingSeen() };
   });
-  // Each server first receives every key once, so that it commits different keys as a group.
+  // Each server first receives every key once, so that it commits several keys as a group.
   for (const twinsAtOnce of [servers, twinsPerKey - servers]) {
     const sends = keys.flatMap((key) =>
       Array.from({ length: twinsAtOnce }, (_, twin) => ({

@@ -8,7 +8,7 @@ import { mcpHello } from './mcp-hello.ts';
 import { type Placed, placeService, runInstallScript } from './place.ts';
 import { emptyProject, type Project } from './project.ts';
 
-/* Tests of the packed service and command line that need no registry. */
+/* Tests of the packed service and CLI that need no package registry. */
 
 let project: Project;
 let server: TestServer;

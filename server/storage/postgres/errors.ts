@@ -1,7 +1,9 @@
 import { SQL } from 'bun';
 import { unavailable } from '../refusals.ts';
 
-/** The connection was lost or could not be opened. A running statement has an unknown outcome. */
+/**
+ * The connection has been lost or could not be opened. A running statement has an unknown outcome.
+ */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 }
@@ -77,7 +79,7 @@ export function faultOf(error: unknown): string | null {
   return known ?? (sessionEnded.test(state) ? 'the database cannot be reached' : null);
 }
 
-/** Maps an error after which nothing was stored. */
+/** Maps an error that means that nothing was stored. */
 export function notStored(error: unknown): unknown {
   const fault = faultOf(error);
   return fault === null ? error : unavailable(`${fault}; nothing was stored`, error);

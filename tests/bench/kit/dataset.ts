@@ -58,7 +58,7 @@ export function textOf(at: number, bytes: number): string {
 }
 
 /**
- * Returns the owner of a memory. The number of users grows with the number of memories, and a few
+ * Returns a memory's owner. The number of users grows with the number of memories, and a few
  * users own most memories.
  */
 export function userOf(at: number): string {
