@@ -19,7 +19,7 @@ const perRound = 5;
 
 const names = {
   executable: 'the executable',
-  baseline: 'the executable of the baseline',
+  baseline: 'the baseline’s executable',
   installed: 'installed by npm',
   byNode: 'installed by npm without install scripts, started by Node',
   clone: 'in a clone, from the sources, without npx',

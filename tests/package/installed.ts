@@ -24,8 +24,8 @@ async function byNpm(service: string, ...flags: string[]): Promise<string> {
   await project.install(service, ...flags);
   const memory = [project.file('node_modules/.bin/memory')];
   const said = await tryOut(project, ['npx', 'memory'], memory);
-  const door = await Bun.file(project.file('node_modules/memory-service/memory.mjs')).text();
-  const way = door.startsWith('#!/bin/sh') ? 'by the shell' : 'by Node';
+  const launcher = await Bun.file(project.file('node_modules/memory-service/memory.mjs')).text();
+  const way = launcher.startsWith('#!/bin/sh') ? 'by the shell' : 'by Node';
   return `${said} by npx, in ${await startMs(project, memory)} ms ${way}`;
 }
 
