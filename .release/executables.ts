@@ -19,7 +19,9 @@ export const hostTarget = targets.find(
   (target) => target === `${process.platform.replace('win32', 'windows')}-${process.arch}`,
 );
 
-/** Builds an executable of the command line and the service. A musl executable needs libstdc++. */
+/**
+ * Builds an executable that contains the CLI and the service. A musl executable needs libstdc++.
+ */
 export async function buildExecutable(dist: string, target: Target): Promise<string> {
   const { version } = await readManifest('package.json');
   const extension = target.startsWith('windows') ? '.exe' : '';

@@ -5,8 +5,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// npm starts commands with Node. This script starts the command line on Bun, which is a dependency.
-// If install scripts did not run, Bun's executable is still in its platform package.
+// npm starts commands with Node. This script starts the CLI on Bun, which is a dependency. If
+// install scripts did not run, Bun's executable is still in its platform package.
 
 const { resolve } = createRequire(import.meta.url);
 const main = fileURLToPath(new URL('./cli/main.js', import.meta.url));

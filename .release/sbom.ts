@@ -14,7 +14,7 @@ export async function writeSbom(dist: string): Promise<string> {
   const sbom = JSON.parse(printed.stdout.toString()) as Sbom;
   delete sbom.serialNumber;
   delete sbom.metadata.timestamp;
-  // npm uses the name of the folder as the name of the component.
+  // npm uses the folder name as the component name.
   sbom.metadata.component.name = String(name);
   const file = join(dist, `${name}-${version}.cdx.json`);
   await Bun.write(file, `${JSON.stringify(sbom, null, 2)}\n`);

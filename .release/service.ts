@@ -4,7 +4,7 @@ import { writeNotices } from './notices.ts';
 import { copyFiles, packFolder, readManifest, root, writeManifest } from './staging.ts';
 
 /**
- * Packs the command line as one file with bytecode. Packs the service as sources, because the
+ * Packs the CLI as one file with bytecode. Packs the service as sources, because the
  * service's threads start from separate modules. The entry points are Node scripts, because npm
  * guarantees only Node.
  */
@@ -40,7 +40,7 @@ async function bundleCli(outdir: string): Promise<void> {
   });
 }
 
-/** Excludes the command line's dynamic imports of the server and the contract from the bundle. */
+/** Excludes the CLI's dynamic imports of the server and the contract from the bundle. */
 const loadedWhenNeeded: BunPlugin = {
   name: 'loaded-when-needed',
   setup(build) {

@@ -17,7 +17,7 @@ const howToMakeOne =
   'To use another database: --database <path>. To create one: memory serve\n' +
   'or: memory keys create --database <path>';
 const howToFindIt =
-  'To use the database of a server, run this in its folder, or pass --database <path>.';
+  "To use a server's database, run this in its folder, or pass --database <path>.";
 
 /**
  * Opens a database to manage its keys, whether or not a server is running. With `make`, creates a

@@ -44,7 +44,7 @@ export function externalIdOptionFor(effect: string) {
 }
 
 export const idempotencyKeyOption = keyOption(keyCharacters);
-/** For commands that send several requests. The key of each request starts with this value. */
+/** For commands that send several requests. Each request's key starts with this value. */
 export const idempotencyKeysOption = keyOption(keyCharacters - 55);
 
 function keyOption(max: number) {
@@ -122,7 +122,7 @@ export function collect(value: string, previous: string[] | undefined): string[]
   return [...(previous ?? []), value];
 }
 
-/** Rejects empty ids and ids of dots, which would change the path of the request. */
+/** Rejects empty ids and ids of dots, which would change the request path. */
 export function parseId(id: string): string {
   if (!/^[.\s]*$/.test(id)) return id;
   throw new InvalidArgumentError('An id begins with mem_ or key_.');

@@ -85,7 +85,7 @@ function parseProject(name: string): string {
 
 const withValue = ['--base-url', '--api-key', '--project'];
 
-/** Returns the name of the command, as commander will parse it. */
+/** Returns the command name, as commander will parse it. */
 export function commandWord(argv: string[]): string | undefined {
   return argv.find((word, at) => !word.startsWith('-') && !withValue.includes(argv[at - 1] ?? ''));
 }

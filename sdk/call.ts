@@ -160,7 +160,7 @@ function checkedId(id: unknown): string {
   throw invalid('the id of a memory must be a non-empty string');
 }
 
-/** Builds the headers of a request. The caller's headers override those of the SDK. */
+/** Builds the request headers. The caller's headers override the SDK's. */
 function headersOf(
   settings: Settings,
   operation: Operation,

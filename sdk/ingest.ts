@@ -39,7 +39,7 @@ export class Ingest {
   }
 
   /**
-   * Ingests a text of any length, up to the server's body limit (5 MiB by default).
+   * Ingests text of any length, up to the server's body limit (5 MiB by default).
    *
    * ```ts
    * await memory.ingest.document({ userId: 'u-1', data: { text, title: 'Handbook' } });

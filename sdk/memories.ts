@@ -25,7 +25,7 @@ import { type WaitOptions, waitUntilComplete } from './poll.ts';
 /** Options without an idempotency key. A call with these options never returns `DeletedSince`. */
 type Unkeyed = { idempotencyKey?: null | undefined };
 
-/** The operations on the memories of a project; `MemoryClient` extends this class. */
+/** The operations on a project's memories; `MemoryClient` extends this class. */
 export class Memories {
   readonly #call: Call;
 
@@ -34,7 +34,7 @@ export class Memories {
   }
 
   /**
-   * Saves a text for a user; the memory is `complete` immediately. If the user already has a memory
+   * Saves text for a user; the memory is `complete` immediately. If the user already has a memory
    * with the same `source` and `externalId`, that memory is replaced and keeps its id. The call is
    * safe to repeat with the same `idempotencyKey`; if the memory has been deleted since, the result
    * is `{ id, memoryId, deleted: true }`.
@@ -55,7 +55,7 @@ export class Memories {
   }
 
   /**
-   * Lists a user's memories, newest first. `limit` is the size of a page, 1–100, default 20.
+   * Lists a user's memories, newest first. `limit` is the page size, 1–100, default 20.
    * `type`, `source`, `externalId`, `metadata`, `from` and `to` are filters, combined with AND.
    * Errors: `InvalidRequestError` and the common errors.
    *
@@ -70,7 +70,7 @@ export class Memories {
   }
 
   /**
-   * Searches the memories of a user, best first. `query` is words or a question, without operators.
+   * Searches a user's memories, best first. `query` is words or a question, without operators.
    * Memories that contain quoted words next to each other rank higher. `limit` is 1–100, default
    * 10; the filters are those of `list`. Errors: as for `list`.
    *
@@ -144,7 +144,7 @@ export class Memories {
   }
 
   /**
-   * Exports the memories of a user, or of the whole project, in pages of up to 1,000, in the format
+   * Exports the memories of a user or of the whole project, in pages of up to 1,000, in the format
    * of `import`. To export the whole project, omit `userId`; a value of undefined or null is an
    * error. Errors: as for `list`.
    *
@@ -183,7 +183,7 @@ export class Memories {
   }
 
   /**
-   * Returns the statuses of 1 to 1,000 memories, in the order of the request; unknown ids are in
+   * Returns the statuses of 1 to 1,000 memories, in request order; unknown ids are in
    * `notFound`. Errors: `InvalidRequestError` and the common errors.
    *
    * ```ts
@@ -195,7 +195,7 @@ export class Memories {
   }
 
   /**
-   * Lists the users that have memories, ordered by id. `limit` is the size of a page, 1–100,
+   * Lists the users who have memories, ordered by id. `limit` is the page size, 1–100,
    * default 20. Errors: `InvalidRequestError` and the common errors.
    *
    * ```ts
@@ -220,7 +220,7 @@ export class Memories {
   /**
    * Waits until an ingested memory is `complete`, and resolves with that status. `timeoutMs` limits
    * the whole wait, default 60,000. Transient errors, for example while the service restarts, do
-   * not end the wait unless the service was never reached. Errors: `IngestFailedError` if
+   * not end the wait unless the service has never been reached. Errors: `IngestFailedError` if
    * processing failed, `WaitTimeoutError` if the time is up (nothing is lost; wait again), and
    * those of `status`.
    *

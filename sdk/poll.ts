@@ -28,7 +28,7 @@ export type WaitOptions = Omit<CallOptions, 'timeoutMs' | 'idempotencyKey'> & {
 
 /**
  * Polls the status at increasing intervals until processing is done or the time is up. Transient
- * errors are retried, unless the service was never reached.
+ * errors are retried, unless the service has never been reached.
  */
 export async function waitUntilComplete(
   call: Call,

@@ -106,7 +106,7 @@ function noResponse(request: ApiRequest, late: boolean, facts: ErrorFacts): Memo
       });
 }
 
-/** Unwraps an error of ofetch, because the wrapper contains the request's headers and API key. */
+/** Unwraps an ofetch error, because the wrapper contains the request's headers and API key. */
 function rootOf(error: unknown): unknown {
   return error instanceof Error && error.name === 'FetchError' ? error.cause : error;
 }

@@ -40,7 +40,7 @@ export type Services = {
   addressOf(request: Request): string;
   /** Extends the idle timeout of a request that may wait in a queue. */
   waitLonger(request: Request): void;
-  /** Closes the connection of a request soon, even if the client is still sending. */
+  /** Closes a request's connection soon, even if the client is still sending. */
   closeSoon(request: Request): void;
   /** Returns why requests are currently rejected, or null. */
   unavailableReason(): string | null;

@@ -10,19 +10,23 @@ export type Listener = {
   waitLonger(request: Request): void;
   /** Closes the connection soon, even if the client is still sending. */
   closeSoon(request: Request): void;
-  /** Stops accepting connections and waits for the requests in progress, up to a limit. */
+  /** Stops accepting connections and waits for in-flight requests, up to a limit. */
   stop(): Promise<void>;
 };
 
 /**
- * Longer than the idle timeout of common proxies, which might otherwise reuse a closed connection.
+ * Longer than the idle timeouts of common proxies. With a shorter timeout, a proxy could send a
+ * request on a connection that the server has just closed.
  */
 const idleTimeoutSeconds = 75;
-/** The timeout of a request that waits in a queue: the maximum that Bun accepts. */
+/** The idle timeout of a request that waits in a queue. Bun accepts no higher value. */
 const maxWaitSeconds = 255;
-/** The remaining time for a client that reads the response only after sending its whole body. */
+/**
+ * The idle timeout after `closeSoon`. Some clients read the response only after sending the whole
+ * body.
+ */
 const closeSoonSeconds = 5;
-/** Shorter than the ten seconds after which container runtimes usually kill a process. */
+/** Shorter than the ten seconds that container runtimes usually wait before they kill a process. */
 const stopWithinMs = 5_000;
 
 /** Throws an Error with advice if the address is not available. */
@@ -59,8 +63,8 @@ function open(
       reusePort: false,
       development: false,
       idleTimeout: idleTimeoutSeconds,
-      // The app enforces the limit and responds with a JSON error. While a request is handled, Bun
-      // reads only as much of its body as the app requests.
+      // The app enforces the body limit and responds with a JSON error. Bun reads only as much of
+      // the body as the app requests.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch: (request) => fetch(withHost(request)),
       error(error) {
@@ -77,7 +81,10 @@ function open(
   }
 }
 
-/** Adds a host to the URL of an HTTP/1.0 request without one, such as a load balancer's probe. */
+/**
+ * Adds a host to the URL of an HTTP/1.0 request that has no Host header, such as a load balancer's
+ * probe.
+ */
 function withHost(request: Request): Request {
   if (!request.url.startsWith('/') || request.headers.has('host')) return request;
   return new Request(`http://localhost${request.url}`, request);

@@ -37,7 +37,7 @@ export type RunningServer = {
   url: string;
   /** The key created for a database without keys, to be shown once; otherwise null. */
   firstKey: string | null;
-  /** Stops accepting requests, finishes those in progress, and closes the database. */
+  /** Stops accepting requests, finishes in-flight requests, and closes the database. */
   stop(): Promise<void>;
 };
 

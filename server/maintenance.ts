@@ -4,7 +4,7 @@ import type { Storage } from './storage/storage.ts';
 
 const everyMs = 30_000;
 
-/** Starts the cleanup. Returns a function that stops it and waits for a run in progress. */
+/** Starts the cleanup. Returns a function that stops it and waits for a run that has started. */
 export function startMaintenance(options: {
   storage: Storage;
   authenticator: Authenticator;

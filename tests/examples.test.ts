@@ -100,7 +100,7 @@ describe('the web handler on node:http', () => {
   });
 });
 
-test('the shell script saves, searches and deletes through the command line', async () => {
+test('the shell script saves, searches and deletes through the CLI', async () => {
   const MEMORY = `${process.execPath} ${join(root, 'cli/main.ts')}`;
   const said = await output(['bash', join(folder, 'memory.sh'), 'shell'], { MEMORY });
   expect(said).toBe(`memories: 4

@@ -83,7 +83,7 @@ export function halves(chunk: Chunk): Chunk[] {
 
 /**
  * Moves the records with an external id to a request with a new key. Sending these records again
- * creates no duplicates. A replay would not restore memories that were changed or deleted.
+ * creates no duplicates. A replay would not restore memories that have been changed or deleted.
  */
 export function apart(chunk: Chunk): Chunk[] {
   const { bare = [], named = [] } = Object.groupBy(chunk.entries, (entry) =>

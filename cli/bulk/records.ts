@@ -16,7 +16,7 @@ export type BadLine = { line: number; error: string; message: string; text: stri
 /** The noun for an entry of the input in messages: an array has items, a file has lines. */
 export type Unit = 'line' | 'item';
 
-/** Returns the problems of these lines in the order of the file. */
+/** Returns the problems of these lines in file order. */
 export function problemsOf(unit: Unit, bad: BadLine[]): Problem[] {
   return bad
     .sort((a, b) => a.line - b.line)

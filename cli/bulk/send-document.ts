@@ -36,8 +36,8 @@ async function sendKeyed(
   if (response.idempotencyStatus !== 'replayed') return { accepted: data, unchanged: false };
   const stored = await readBack(client, data.memoryId, call);
   if (stored === undefined) {
-    // The memory was deleted. Deriving the next key from its id lets the next run compute the same
-    // key.
+    // The memory has been deleted. Deriving the next key from its id lets the next run compute the
+    // same key.
     return sendKeyed(client, request, call, keyOf([idempotencyKey, data.memoryId]));
   }
   if (isSame(stored, request)) {

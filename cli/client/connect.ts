@@ -69,7 +69,7 @@ export async function resolveApiKey(
   }
   if (flag) return { value: flag, from: 'flag' };
   const environment = term.env.MEMORY_API_KEY?.trim();
-  // --project selects a key of the profile, so it overrides the environment.
+  // --project selects one of the profile's keys, so it overrides the environment.
   if (environment && project === undefined) return { value: environment, from: 'environment' };
   const service = serviceName(baseUrl);
   const wanted = project ?? (await readProject(term, service));

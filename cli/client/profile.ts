@@ -48,8 +48,8 @@ function projectOf(profile: Profile, service: string): string {
 }
 
 /**
- * Stores the key of a server's first start. Never replaces a key that the user stored. `replaced`
- * is the masked key of an earlier first start, if any.
+ * Stores the key created at a server's first start. Never replaces a key that the user stored.
+ * `replaced` is the masked key of an earlier first start, if any.
  */
 export async function storeFirstRunKey(term: Terminal, baseUrl: string, apiKey: string) {
   const name = serviceName(baseUrl);
@@ -63,7 +63,9 @@ export async function storeFirstRunKey(term: Terminal, baseUrl: string, apiKey: 
   return { isStored, replaced };
 }
 
-/** Stores a key of the user. Returns the lines to print, including the masked previous key. */
+/**
+ * Stores a key supplied by the user. Returns the lines to print, including the masked previous key.
+ */
 export async function storeOwnKey(term: Terminal, entry: Entry): Promise<string[]> {
   const { service, project, apiKey } = entry;
   let before: string | undefined;
@@ -88,7 +90,7 @@ export async function useProject(term: Terminal, service: string, project: strin
   });
 }
 
-/** Removes the key of a project, or the whole service. Returns whether the profile changed. */
+/** Removes a project's key, or the whole service. Returns whether the profile changed. */
 export async function removeService(term: Terminal, service: string, project?: string) {
   return changeProfile(term, ({ baseUrl, projects, keys, ...rest }) => {
     const kept = { ...keys };

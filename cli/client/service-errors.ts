@@ -67,7 +67,7 @@ function failureOf(error: MemoryServiceError, baseUrl: string, command?: string)
       return failure(`Not found: ${message}.`, hint, exitCodes.notFound);
     }
     case 'PermissionError': {
-      const hint = 'To show the permissions of the key: memory whoami';
+      const hint = "To show the key's permissions: memory whoami";
       return failure(`Not allowed: ${message}.`, hint, exitCodes.refused);
     }
     case 'PreconditionFailedError': {

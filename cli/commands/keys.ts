@@ -24,7 +24,9 @@ import { age, cut, quoted } from '../terminal/text.ts';
 export function addKeys(program: Parent, term: Terminal): void {
   const group = program
     .command('keys')
-    .description('Create and revoke API keys in the database; the server may be running.')
+    .description(
+      'Create, list and revoke API keys in the database. Works whether or not the server is running.',
+    )
     .helpCommand('help [command]', 'Show help for a command.');
   addCreate(group, term);
   addList(group, term);
@@ -173,7 +175,7 @@ async function serviceOf(term: Terminal, options: GlobalOptions): Promise<string
   const isLocal = /^127(\.\d+){3}$/.test(new URL(service).hostname);
   if (from !== 'profile' || isLocal) return service;
   throw usageError(
-    `Specify the service of the key with --base-url: the profile uses ${value}.`,
+    `Specify the key's service with --base-url: the profile uses ${value}.`,
     `For example: memory keys create --save --base-url ${defaultBaseUrl}`,
   );
 }
@@ -204,7 +206,7 @@ function addRevoke(group: Parent, term: Terminal): void {
     const { json, database } = command.optsWithGlobals();
     // The error does not repeat the key, because terminal output ends up in logs.
     if (id.startsWith('mk_'))
-      throw usageError('The argument is a key, not the id of a key (key_…).', listHint);
+      throw usageError('The argument is a key, not a key id (key_…).', listHint);
     const before = await withAdmin(term, database, async (admin) => {
       const key = (await admin.listKeys()).find((key) => key.id === id);
       await admin.revokeKey(id);

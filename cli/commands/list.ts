@@ -11,7 +11,7 @@ export function addList(program: Parent, term: Terminal): void {
   const command = program
     .command('list')
     .usage('--user <id> [options]')
-    .description('List the memories of a user, newest first.')
+    .description("List a user's memories, newest first.")
     .addOption(userOption)
     .option('-n, --limit <number>', 'memories per page, at most 100 (default: 20)', parseLimit)
     .addOption(
@@ -58,13 +58,13 @@ const memoryColumns = (now: number): Column<Memory>[] => [
   { title: 'CONTENT', value: ({ content }) => content, shown: withTitle, cut: true },
 ];
 
-/** Adds the title of a document, because similar documents often start with the same text. */
+/** Adds a document's title, because similar documents often start with the same text. */
 function withTitle(content: string, memory: Memory): string {
   const title = titleOf(memory);
   return title === '' || content.startsWith(title) ? content : `${title}: ${content}`;
 }
 
-/** Returns the title of a document, or its external id; empty if it has neither. */
+/** Returns a document's title, or its external id; empty if it has neither. */
 export function titleOf({ type, metadata, externalId }: Memory): string {
   if (type !== 'document') return '';
   return (typeof metadata.title === 'string' ? metadata.title : externalId) ?? '';
@@ -73,7 +73,7 @@ export function titleOf({ type, metadata, externalId }: Memory): string {
 export function addUsers(program: Parent, term: Terminal): void {
   const command = program
     .command('users')
-    .description('List the users that have memories, ordered by id.')
+    .description('List the users who have memories, ordered by id.')
     .option('-n, --limit <number>', 'users per page, at most 100 (default: 20)', parseLimit)
     .option('--cursor <cursor>', 'the nextCursor of the previous page')
     .option('--all', 'print all pages');

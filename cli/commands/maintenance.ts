@@ -20,7 +20,9 @@ export function addBackup(program: Parent, term: Terminal): void {
   const command = program
     .command('backup')
     .argument('<file>', 'the target file; - for stdout')
-    .description('Back up the database to a file and verify it; the server may be running.')
+    .description(
+      'Back up the database to a file and verify it. Works whether or not the server is running.',
+    )
     .addOption(databaseOption);
   command.action(async (file) => {
     const { json, database } = command.optsWithGlobals();

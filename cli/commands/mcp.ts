@@ -25,7 +25,7 @@ export function addMcp(program: Parent, term: Terminal): void {
   const command = program
     .command('mcp')
     .usage('[--user <id>] [options]')
-    .description('Serve the memories of a user to an MCP client over stdin and stdout.')
+    .description("Serve a user's memories to an MCP client over stdin and stdout.")
     .addOption(mcpUserOption)
     .addOption(readOnlyOption)
     .helpCommand('help [command]', 'Show help for a command.')
@@ -148,7 +148,7 @@ function notInProfile(baseUrl: string, isMissing: boolean): CliError {
       ? 'The key is not in the profile, where the client would look for it.'
       : 'The profile has a different key for this service, which the client would use instead.',
     `To store it in the profile: memory profile set ${quoted(baseUrl)} -\n` +
-      'To write it to the settings of the client: --with-key',
+      "To write it to the client's settings: --with-key",
     exitCodes.refused,
   );
 }
@@ -200,7 +200,7 @@ async function accessOf(
     throw new CliError(
       'forbidden',
       'The key is bound to another user.',
-      'Omit --user, or use another key. To show the user of the key: memory whoami',
+      "Omit --user, or use another key. To show the key's user: memory whoami",
       exitCodes.refused,
     );
   }

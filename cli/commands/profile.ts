@@ -96,7 +96,7 @@ function addSet(group: Parent, term: Terminal): void {
     .command('set')
     .argument('<base-url>', url)
     .argument('[-]', 'read the key from stdin (default: --api-key or MEMORY_API_KEY)')
-    .description('Store the key of a service in a file that only you can read.');
+    .description("Store a service's key in a file that only you can read.");
   command.action(async (address, stdin) => {
     const { json, apiKey: flag, project = defaultProject } = command.optsWithGlobals();
     const service = serviceName(parseBaseUrl(address, '<base-url>'));
@@ -205,7 +205,9 @@ const serviceColumns: Column<Service>[] = [
   { title: 'USED', value: ({ used }) => (used ? 'used' : '') },
 ];
 
-/** Parses the URL of a service. For any other text, the error lists the services in the profile. */
+/**
+ * Parses the URL of a service. For any other string, the error lists the services in the profile.
+ */
 async function knownService(term: Terminal, text: string): Promise<string> {
   const known = new Set((await readEntries(term)).map(({ service }) => service));
   const hint =

@@ -15,7 +15,7 @@ export function addSearch(program: Parent, term: Terminal): void {
     .command('search')
     .argument('<query>', 'words or a question, or - for stdin')
     .usage('--user <id> [options] <query>')
-    .description('Search the memories of a user, best match first.')
+    .description("Search a user's memories, best match first.")
     .addOption(userOption)
     .option('-n, --limit <number>', 'the number of results, at most 100 (default: 10)', parseLimit);
   addFilters(command);

@@ -91,7 +91,7 @@ function valuesOf(one: CommandOption | CommandArgument): Suggestions {
   return (one.argChoices ?? []).map((value) => ({ value, description: '' }));
 }
 
-/* Parses an unfinished command line like a shell. */
+/* Parses an incomplete command line as a shell does. */
 
 const word = /(?:[^\s'"\\]|\\(?:.|$)|'[^']*(?:'|$)|"(?:\\.|[^"\\])*(?:"|\\?$))+/gs;
 const program = /\bmemory(?:\.\w+)?$/;
@@ -103,7 +103,7 @@ function readLine(line: string): { words: string[]; current: string } {
   const last = found.at(-1);
   const isBegun = last !== undefined && last.index + last[0].length === line.length;
   const current = (isBegun ? words.pop() : undefined) ?? '';
-  // npx or environment variables may precede the name of the program.
+  // npx or environment variables may precede the program name.
   const named = words.findIndex((text) => program.test(text));
   return { words: words.slice(Math.max(0, named) + 1), current };
 }

@@ -76,7 +76,7 @@ export function snippetFor(client: ClientName, entry: ServerEntry): string {
 }
 
 /**
- * Returns the settings of a client with our entry, before they are written. Throws if the file
+ * Returns a client's settings with our entry, before they are written. Throws if the file
  * cannot be extended without losing some of its contents.
  */
 export async function openSettings(term: Terminal, client: ClientName, entry: ServerEntry) {

@@ -6,7 +6,7 @@ export type ServerEntry = {
   env?: { MEMORY_API_KEY: string };
 };
 
-/** A table in the settings: the servers of a client, or a single server. */
+/** A table in the settings: a client's servers, or a single server. */
 export type Table = Record<string, unknown>;
 
 /** Merges our entry into an existing entry and keeps the other fields of that entry. */

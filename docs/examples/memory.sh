@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows how to use the command line in a script: data on stdout, everything else on stderr, and
+# Shows how to use the CLI in a script: data on stdout, everything else on stderr, and
 # meaningful exit codes. The argument is a user's name. MEMORY overrides the command, npx memory.
 set -euo pipefail
 

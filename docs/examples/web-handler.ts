@@ -45,7 +45,7 @@ async function remember(request: Request, userId: string): Promise<Response> {
   return Response.json({ id }, { status: 201 });
 }
 
-/** Returns errors in the input to the user. Logs other errors with the id of the request. */
+/** Returns errors in the input to the user. Logs other errors with the request id. */
 function answerOf(error: unknown): Response {
   if (error instanceof SyntaxError) return Response.json({ error: 'not JSON' }, { status: 400 });
   if (!(error instanceof MemoryServiceError)) throw error;

@@ -18,7 +18,7 @@ export const filterFields = {
     Type.Unsafe<string>({
       ...PointInTime,
       description:
-        'Only memories from this time on. The time of a memory is its `occurredAt`, or its ' +
+        "Only memories from this time on. A memory's time is its `occurredAt`, or its " +
         '`createdAt` if it has none.',
     }),
   ),

@@ -140,7 +140,7 @@ export function isMessagesRequest(value: unknown): value is MessagesRequest {
   return typeof value === 'object' && value !== null && 'messages' in value && !('data' in value);
 }
 
-/** Moves the messages of a request into `data`. */
+/** Moves a request's messages into `data`. */
 export function conversationOf({ messages, ...fields }: MessagesRequest) {
   return { ...fields, data: { messages } };
 }

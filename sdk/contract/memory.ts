@@ -17,14 +17,14 @@ const statuses = ['processing', 'complete', 'failed'] as const;
 const statusDescription =
   'From `processing` to `complete` or `failed`; a saved memory is `complete` immediately.';
 
-/** The status of a memory, in a request. */
+/** A memory's status, in a request. */
 export const MemoryStatus = Type.Union(
   statuses.map((status) => Type.Literal(status)),
   { title: 'MemoryStatus', description: statusDescription },
 );
 export type MemoryStatus = (typeof statuses)[number];
 
-/** The status of a memory, in a response. */
+/** A memory's status, in a response. */
 export const CurrentStatus = OpenEnum(statuses, statusDescription);
 
 export const MemoryId = Type.String({

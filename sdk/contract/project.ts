@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { limits } from './limits.ts';
 import { exampleMemory, Time } from './memory.ts';
 
-/* The schemas for the users of a project and for the API key of the request. */
+/* The schemas for a project's users and for the request's API key. */
 
 export const UsersQuery = Type.Object(
   {

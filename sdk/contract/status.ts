@@ -57,7 +57,7 @@ export const StatusesRequest = Type.Object(
 );
 export type StatusesRequest = { memoryIds: string[] };
 
-/** The statuses of many memories, in the order of the request. */
+/** The statuses of many memories, in request order. */
 export const IngestStatuses = Type.Object(
   {
     items: Type.Array(IngestStatus),

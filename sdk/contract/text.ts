@@ -208,7 +208,7 @@ function keyProblem(key: string): string | null {
   return unstorable(key);
 }
 
-/** Returns why a text cannot be stored and returned unchanged, or null if it can. */
+/** Returns why a string cannot be stored and returned unchanged, or null if it can. */
 export function unstorable(text: string): string | null {
   if (!text.isWellFormed()) return 'must be valid Unicode, without lone surrogates';
   return text.includes('\0') ? 'must not contain the character U+0000' : null;

@@ -10,10 +10,10 @@ export const DeleteAllQuery = Type.Object({ userId: UserId }, { additionalProper
 export type DeleteAllQuery = Static<typeof DeleteAllQuery>;
 
 export const Deleted = Type.Object(
-  { deleted: Type.Integer({ minimum: 0, description: 'How many memories were deleted.' }) },
+  { deleted: Type.Integer({ minimum: 0, description: 'The number of deleted memories.' }) },
   {
     title: 'DeletedMemories',
-    description: 'How many memories were deleted; 0 if the user had none.',
+    description: 'The number of deleted memories; 0 if the user had none.',
     examples: [{ deleted: 42 }],
   },
 );
@@ -28,14 +28,14 @@ export const ExportQuery = Type.Object(
         minimum: 1,
         maximum: limits.exportItems,
         default: limits.exportItems,
-        description: 'The maximum number of memories in the page.',
+        description: 'The maximum number of memories per page.',
       }),
     ),
     cursor: Type.Optional(
       Type.String({
         minLength: 1,
         description:
-          'The `nextCursor` of the previous page: an opaque string that is valid only with the same user.',
+          'The `nextCursor` of the previous page. The string is opaque and valid only with the same `userId`.',
       }),
     ),
   },
@@ -45,14 +45,14 @@ export type ExportQuery = {
   userId?: string;
   /** The maximum number of memories in the page: 1 to 1,000, default 1,000. */
   limit?: number | undefined;
-  /** `nextCursor` of the previous page, with the same user; null for the first. */
+  /** The `nextCursor` of the previous page, for the same user; null for the first page. */
   cursor?: string | null | undefined;
 };
 
 const Name = Text({ max: limits.nameCharacters });
 const Nullable = Type.Union([Name, Type.Null()]);
 
-/** A memory as returned by list and export. An import stores it unchanged. */
+/** A memory in the format returned by list and export. An import stores it unchanged. */
 export const ImportedMemory = Type.Object(
   {
     id: Type.String({ pattern: '^mem_[0-9A-Za-z_-]{1,64}$' }),
@@ -72,7 +72,7 @@ export const ImportedMemory = Type.Object(
   {
     title: 'ImportedMemory',
     additionalProperties: false,
-    description: 'A memory as list and export return it.',
+    description: 'A memory in the format returned by list and export.',
     examples: [exampleMemory],
   },
 );
@@ -94,7 +94,7 @@ export const Imported = Type.Object(
   },
   {
     title: 'ImportReport',
-    description: 'How many items were imported, skipped and failed, and which failed.',
+    description: 'The numbers of imported, skipped and failed items, and the failed items.',
     examples: [
       {
         imported: 1,

@@ -26,13 +26,13 @@ import {
 import { entryText } from './timeline.ts';
 
 /*
- * Validates requests and returns human-readable messages. The server sends these messages in its
- * responses. The dry run of the command line reports them without a server.
+ * Validates requests and returns readable error messages. The server sends them in its responses;
+ * the CLI's `--dry-run` prints them without contacting a server.
  */
 
-/** The maximum number of reported fields: an invalid body must not cause a huge response. */
+/** The maximum number of reported fields, so that an invalid body cannot cause a huge response. */
 const maxErrors = 20;
-/** The maximum length of a path. The client's field names can have any length. */
+/** The maximum length of a path, because the client's field names can have any length. */
 const maxPathLength = 200;
 
 /** Returns the invalid fields of a value; an empty list if the value is valid. */

@@ -8,7 +8,7 @@ import { badRequest } from './parse.ts';
 const pattern = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyCharacters}}$`);
 
 /**
- * Returns the idempotency key and the fingerprint of a request; null without the header. The
+ * Returns a request's idempotency key and fingerprint; null without the header. The
  * fingerprint covers method, path, query, `If-Match` and the JSON body, whatever the order of its
  * keys. Defaults are not included, so that a new default does not turn a retry into a mismatch.
  * Throws `invalid_request`.

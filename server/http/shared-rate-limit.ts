@@ -2,8 +2,8 @@ import type { Storage } from '../storage/storage.ts';
 import type { Count } from './rate-limit.ts';
 
 /**
- * Limits the rate of each project across several servers. A server takes a lump of quota from the
- * storage before the previous lump is used up, and counts requests in memory:
+ * Limits each project's request rate across several servers. A server takes a batch of quota from
+ * the storage before the previous lump is used up, and counts requests in memory:
  *
  *   spent -> take -> some left -> fewer than a lump left -> take in the background
  *                \-> nothing granted: rejected until the window ends

@@ -11,7 +11,7 @@ const maxAuthorLength = 200;
 const boundaries = [/\n\s*\n/g, /\n/g, /[.!?。！？]["')\]]?\s|[。！？]/g, /\s/g];
 
 /**
- * Cuts a text into chunks of at most `targetLength` UTF-16 units and returns their lengths. A cut
+ * Cuts text into chunks of at most `targetLength` UTF-16 units and returns their lengths. A cut
  * is after a paragraph if one ends in the second half of the chunk, else after a line, a sentence
  * or a word; never inside a surrogate pair. Takes linear time.
  */
@@ -26,7 +26,7 @@ export function splitChunks(content: string): number[] {
 }
 
 /**
- * Returns the chunks of a memory for the search index. `metadata` is JSON text: a title that is not
+ * Returns a memory's chunks for the search index. `metadata` is JSON text: a title that is not
  * part of the text is indexed with the first chunk, and the author with every chunk.
  */
 export function indexedChunks(

@@ -17,7 +17,7 @@ export function isUnfiltered({ metadata, ...rest }: Filter): boolean {
   return metadata.length === 0 && Object.values(rest).every((value) => value === null);
 }
 
-/** Returns the filter of a query. The order of the parameters makes no difference. */
+/** Returns a query's filter. The order of the parameters makes no difference. */
 export function filterOf(
   fields: Pick<FilterFields, 'type' | 'source' | 'externalId' | 'metadata'>,
   times: Pick<Filter, 'from' | 'to'>,

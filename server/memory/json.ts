@@ -12,7 +12,7 @@ export function savedMemoryJson(memory: StoredMemory): string {
   return JSON.stringify({ ...shownMemory(memory), memoryId: memory.id });
 }
 
-/** One call of JSON.stringify is several times as fast as joining many small texts. */
+/** One call of JSON.stringify is several times as fast as joining many small strings. */
 export function memoriesJson(items: readonly StoredMemory[]): string {
   return JSON.stringify(items.map(shownMemory));
 }
@@ -31,7 +31,7 @@ export function shownStatus({ createdAt, updatedAt, ...status }: StoredStatus) {
 function shownMemory(memory: StoredMemory): Memory {
   const { id, userId, content, metadata, type, source, externalId, status, version } = memory;
   const createdAt = time(memory.createdAt);
-  // Formatting a time is slow, and most memories were never changed.
+  // Formatting a time is slow, and most memories have never been changed.
   const isUnchanged = memory.updatedAt === memory.createdAt;
   return {
     id,

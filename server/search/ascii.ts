@@ -21,7 +21,7 @@ for (const unit of 'abcdefghijklmnopqrstuvwxyz0123456789') {
 }
 for (const unit of [apostrophe, comma]) forms[unit] = joiner;
 
-/** Reused for every text. It grows to the length of the longest text. */
+/** Reused for every call. It grows to the length of the longest input. */
 let buffer = Buffer.alloc(2_048);
 
 export function normalizeAscii(text: string): string {
@@ -38,7 +38,7 @@ export function normalizeAscii(text: string): string {
       if (joined > 0) continue;
       form = space;
     }
-    // Branch-free: a branch would be mispredicted at every word and take twice the time.
+    // Branch-free: a branch would be mispredicted on every word and take twice the time.
     const isSeparator = (form - space - 1) >>> 31;
     out[end] = form;
     end += 1 - (isSeparator & wasSeparator);

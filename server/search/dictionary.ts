@@ -32,13 +32,13 @@ export class Dictionary {
     return this.words.bytes + this.counts.bytes + this.letters.bytes + stems;
   }
 
-  /** Returns the number of a word, or `noWord` if no chunk contains it. */
+  /** Returns a word's number, or `noWord` if no chunk contains it. */
   find(text: string): number {
     const word = this.words.numberOf(text);
     return this.counts.at(word) > 0 ? word : noWord;
   }
 
-  /** Adds a token of the word from `start` to `end` in a text, and returns the word's number. */
+  /** Adds a token for the word from `start` to `end` in a text, and returns the word's number. */
   intern(text: string, start: number, end: number): number {
     const word = this.#numberOf(text, start, end);
     const counts = this.counts.values;

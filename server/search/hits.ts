@@ -6,7 +6,7 @@ import { inLabel, wordOf } from './tokenizer.ts';
 
 /**
  * The frequency of each query term in each chunk, as a sparse table: a chunk has entries only for
- * the terms that it contains, in the order of the query.
+ * the terms that it contains, in query order.
  */
 export class Hits {
   /** The entries of the chunk with rank n are at `starts[n]` to `starts[n + 1]`. */

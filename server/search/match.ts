@@ -77,7 +77,7 @@ export class Matcher {
 }
 
 /**
- * A cache of stems. Texts repeat the same words, and stemming a word takes ten times as long as a
+ * A cache of stems. Text repeats the same words, and stemming a word takes ten times as long as a
  * lookup. Without the cache, stemming takes half of the time of a snippet.
  */
 const knownStems = new Map<string, string>();
@@ -94,7 +94,7 @@ function knownStem(word: string): string {
   return stemmed;
 }
 
-/** Returns the stem of a word and the stems of its irregular forms. */
+/** Returns a word's stem and the stems of its irregular forms. */
 function formStems(word: string): readonly string[] {
   const stemmed = stem(word);
   return [stemmed, ...(stemsOfForms.get(stemmed) ?? [])];

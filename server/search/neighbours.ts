@@ -27,7 +27,7 @@ export class NeighbourBoost {
     this.#row = new Float64Array(hits.found.length);
   }
 
-  /** Returns the score of a chunk; 0 if the chunk contains no term of the query. */
+  /** Returns a chunk's score; 0 if the chunk contains no term of the query. */
   score(rank: number): number {
     const { starts, terms, all } = this.#hits;
     const from = starts[rank] ?? 0;

@@ -3,42 +3,48 @@
  *
  *   "Ana: I'd love a Café,\nERR-4711!"  →  "ana: i love a cafe\nerr 4711"
  *
- * One space separates words, a newline separates lines. A colon follows only the label at the start
- * of a line, which names the speaker. Normalization neither stems words nor splits runs of scripts
- * without spaces: matching decides which words are equal.
+ * Words are separated by one space, and lines by a newline. The only remaining colons follow
+ * speaker labels at the start of a line. Normalization does not stem words or split text in scripts
+ * without spaces, because matching does both.
  */
 import { normalizeAscii } from './ascii.ts';
 import { unspacedRun } from './scripts.ts';
 
-/** How much a text may grow when its characters are decomposed. Korean text triples in length. */
+/** How much text may grow when its characters are decomposed. Korean text triples in length. */
 const maxGrowth = 4;
 const allowedGrowth = 200;
 
 /** "Customer Service Agent:" is a label; a sentence that contains a colon is not. */
 const maxLabelLength = 40;
 const maxLabelWords = 4;
-/** A time before the speaker: "[8 May, 13:56] Ana: …". */
+/** A timestamp before the speaker: "[8 May, 13:56] Ana: …". */
 const stamp = /^\s*(?:[[(][^\])]{1,40}[\])]|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d\S*)?)\s+/;
 
 const ascii = /^[\0-\x7f]*$/;
-/** English endings after an apostrophe: "Ana's", "we'll", which would otherwise become "well". */
+/**
+ * English endings after an apostrophe, as in "Ana's" and "we'll". They are removed, because "we'll"
+ * would otherwise become "well".
+ */
 const clitic = /(?<=[a-z\d])'(?:s|m|d|re|ve|ll)(?![a-z\d])/g;
 const negation = /(?<=n)'(?=t(?![a-z\d]))/g;
 const thousands = /(?<=\d),(?=\d{3}(?!\d))/g;
 /**
- * Accents of Latin, Greek and Cyrillic; vowel points of Hebrew and Arabic, which few people type.
- * Marks of other scripts are letters in their own right and are kept.
+ * Latin, Greek and Cyrillic accents, and Hebrew and Arabic vowel points, which few people type.
+ * Combining marks of other scripts distinguish words and are kept.
  */
 const accents = /[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0640]/g;
 const latinWord = /(?:[a-zđ][\u0300-\u036f]*)+/g;
-/** Marks that only Vietnamese has: the hook, the dot below, the horn, or a tone on â, ê, ô or ă. */
+/**
+ * Diacritics that only Vietnamese uses: the hook above, the dot below, the horn, and an acute,
+ * grave or tilde tone mark on â, ê, ô or ă.
+ */
 const vietnamese = /[a-z](?:[\u0309\u0323\u031b]|[\u0302\u0306][\u0300\u0301\u0303])/;
 const separators = /[^\p{L}\p{N}\p{M}\p{Extended_Pictographic}\p{RI}]+/gu;
 /** Each emoji is a word, even without spaces around it. Skin tones and joiners are dropped. */
 const emoji = /\p{RI}{2}|\p{Extended_Pictographic}/gu;
 const modifiers = /[\u{1f3fb}-\u{1f3ff}]|[\u{e0020}-\u{e007f}]|\ufe0e|\ufe0f|\u200d|\u00ad/gu;
 
-/** Letters that Unicode does not decompose, with the plain letters that people type instead. */
+/** Letters that Unicode does not decompose, and the plain letters that people type instead. */
 const plain = new Map(
   Object.entries({
     ß: 'ss',
@@ -73,14 +79,14 @@ export function normalize(text: string, author = ''): string {
   return lines.filter((line) => line !== '').join('\n');
 }
 
-/** Normalizes the words of a text, ignoring labels and lines. */
+/** Normalizes words, ignoring labels and lines. */
 export function normalizeWords(text: string): string {
   return ascii.test(text) ? normalizeAscii(text) : normalizeUnicode(text, 'NFKD');
 }
 
 /**
- * Returns the normalization for a text. NFKD can expand a character to eighteen, so NFD is used for
- * a text that NFKD would expand too much.
+ * Returns the function that normalizes the text. NFKD can expand one character to eighteen, so NFD
+ * is used for text that NFKD would expand too much.
  */
 function normalizerFor(text: string): (text: string) => string {
   if (ascii.test(text)) return normalizeAscii;

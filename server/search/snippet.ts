@@ -16,7 +16,7 @@ const words =
   /\d{1,3}(?:,\d{3})+(?!\d)|[\p{L}\p{N}\p{M}]+(?:['’][\p{L}\p{M}]+)*|\p{RI}{2}|\p{Extended_Pictographic}/gu;
 
 /**
- * Returns the part of a text that matches most of the query, on one line, with each matched word
+ * Returns the part of the text that matches most of the query, on one line, with each matched word
  * between « and », and an ellipsis at each cut.
  */
 export function snippet(text: string, matcher: Matcher): string {

@@ -2,7 +2,7 @@ import type { ChunkTable } from './chunk-table.ts';
 import type { Dictionary } from './dictionary.ts';
 import type { MemoryTable } from './memory-table.ts';
 
-/** All chunks of a user in order of time, as columns. The index of a chunk is called its rank. */
+/** All chunks of a user in order of time, as columns. A chunk's index is called its rank. */
 export type Timeline = {
   dictionary: Dictionary;
   /** The tokens of all chunks. Those of a chunk run from its `starts` to its `ends`, exclusive. */

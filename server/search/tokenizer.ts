@@ -26,7 +26,7 @@ export function withWord(token: number, word: number): number {
   return (word << flagBits) | (token & (inLabel | endsLabel));
 }
 
-/** Appends a text's tokens to the list. Returns whether the text has a label. */
+/** Appends the tokens of the text to the list. Returns whether the text has a label. */
 export function tokenize(text: string, dictionary: Dictionary, tokens: Uint32List): boolean {
   let lineStart = tokens.length;
   let labelled = false;

@@ -4,7 +4,7 @@ export type SearchWeights = {
   k1: number;
   /**
    * BM25's b, the effect of a chunk's length: for turns of a conversation, in which longer turns
-   * have more content, and for other text.
+   * have more content, and for all other text.
    */
   turnB: number;
   textB: number;

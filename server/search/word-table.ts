@@ -5,7 +5,7 @@ export const noWord = 0;
 
 /**
  * Distinct words, numbered from 1. A Map of strings would need four times the memory and twice the
- * time, and its keys would retain the texts that they were sliced from.
+ * time, and its keys would retain the strings that they were sliced from.
  */
 export class WordTable {
   /** The UTF-16 units of all words; word n is at `starts[n]` to `starts[n + 1]`. */

@@ -1,5 +1,5 @@
 /**
- * Selects the tasks to claim: a task that was attempted before may crash the process, so it is
+ * Selects the tasks to claim: a task that has been attempted before may crash the process, so it is
  * claimed alone.
  */
 export function claimable<Due extends { attempts: number }>(due: Due[]): Due[] {

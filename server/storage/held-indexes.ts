@@ -64,7 +64,7 @@ export function createHeldIndexes(maxBytes: number): HeldIndexes {
   };
 }
 
-/** A larger index, or a text of more UTF-16 units, may take a second on a busy machine. */
+/** A larger index, or a memory of more UTF-16 units, may take a second on a busy machine. */
 const largeIndexBytes = 16 * 1024 * 1024;
 const largeUnits = 500_000;
 

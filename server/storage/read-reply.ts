@@ -2,7 +2,7 @@ import { type FoundMemory, foundJson } from '../memory/json.ts';
 import { announced, type Incoming, reportProgress } from '../threads/serve.ts';
 import type { ItemsJson, Page } from './storage.ts';
 
-/** In UTF-16 units. Longer texts are encoded as UTF-8 here, to relieve the HTTP thread. */
+/** In UTF-16 units. Longer strings are encoded as UTF-8 here, to relieve the HTTP thread. */
 const largeUnits = 64 * 1024;
 
 /**
@@ -16,7 +16,7 @@ export function foundItems(found: readonly FoundMemory[]): string {
   return units < quietUnits ? foundJson(found) : announced(() => foundJson(found));
 }
 
-/** Sends the items of a page separately, so that they are not encoded as JSON twice. */
+/** Sends a page's items separately, so that they are not encoded as JSON twice. */
 export function replyToRead(call: Incoming, value: unknown): void {
   if (typeof value !== 'object' || value === null || !('items' in value)) {
     call.reply(value);

@@ -7,8 +7,8 @@ import { tooMuchText } from './refusals.ts';
 import type { Filter, StoredMemory } from './storage.ts';
 
 /**
- * The maximum text of a response with several memories, in UTF-16 units. Large enough for ten texts
- * of the default maximum size.
+ * The maximum text of a response with several memories, in UTF-16 units. Large enough for ten
+ * memories of the default maximum size.
  */
 const maxText = 64 * 1024 * 1024;
 

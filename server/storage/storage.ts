@@ -85,7 +85,7 @@ export interface Storage extends TaskQueue {
   exportMemories(read: Read & PageRange): Promise<Page>;
 
   /**
-   * Returns the memories of a user that match a query, best first. The search covers every write
+   * Returns the user's memories that match a query, best first. The search covers every write
    * that was acknowledged before the call. `signal` cancels a search that is still waiting. Throws
    * `invalid_request` if the texts are too large for one response, and `unavailable` if the search
    * would wait too long.
@@ -95,7 +95,7 @@ export interface Storage extends TaskQueue {
     signal?: AbortSignal,
   ): Promise<SearchResult>;
 
-  /** Returns the users of the project that have memories, ordered by id. */
+  /** Returns the project's users who have memories, ordered by id. */
   listUsers(read: Read & PageRange): Promise<Page>;
 
   /** Stores an API key by its hash. Creates the project if it does not exist. */
@@ -113,7 +113,7 @@ export interface Storage extends TaskQueue {
   /** Records when keys were last used. */
   touchKeys(used: { id: string; at: number }[]): Promise<void>;
 
-  /** Returns the id of the project. Creates the project if it does not exist. */
+  /** Returns the project's id. Creates the project if it does not exist. */
   ensureProject(name: string): Promise<number>;
 
   /**

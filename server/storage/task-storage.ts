@@ -3,10 +3,10 @@ import type { Storage } from './storage.ts';
 export interface TaskQueue {
   /**
    * Claims up to `limit` due tasks for `leaseMs`, in the order in which they became due, and counts
-   * the attempt. A task is due if it was never attempted, if its retry time is at or before `now`
-   * or after `horizon` (the clock was set back), or if it is running with an expired lease. A task
-   * that was attempted before is claimed alone, so that a task that crashes the process cannot use
-   * up the attempts of other tasks.
+   * the attempt. A task is due if it has never been attempted, if its retry time is at or before
+   * `now` or after `horizon` (the clock was set back), or if it is running with an expired lease. A
+   * task that has been attempted before is claimed alone, so that a task that crashes the process
+   * cannot use up the attempts of other tasks.
    */
   claimTasks(claim: {
     owner: string;
@@ -16,7 +16,9 @@ export interface TaskQueue {
     limit: number;
   }): Promise<Task[]>;
 
-  /** Stores the results, except those whose lease was lost. Returns which results were stored. */
+  /**
+   * Stores the results, except those whose lease has been lost. Returns which results were stored.
+   */
   completeTasks(results: TaskResult[]): Promise<boolean[]>;
 
   /** Schedules a retry, or fails the task if `retryAt` is null. Returns false for a lost lease. */
@@ -24,7 +26,9 @@ export interface TaskQueue {
     failure: Lease & { now: number; retryAt: number | null; errorMessage: string },
   ): Promise<boolean>;
 
-  /** Undoes the claim of a task that was not started. Returns false if the lease was lost. */
+  /**
+   * Undoes the claim of a task that has not been started. Returns false if the lease has been lost.
+   */
   releaseTask(lease: Lease): Promise<boolean>;
 
   /**

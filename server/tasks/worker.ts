@@ -45,7 +45,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const { storage, handlers, owner, now, log, progress, random = Math.random } = options;
   const notifier = createNotifier();
   let isStopping = false;
-  /** Whether the storage failed. A storage failure does not count as a failure of the task. */
+  /** Whether the storage failed. A storage failure does not count as a failed attempt. */
   let hasFault = false;
   /** Results that are being stored while the next tasks are claimed. */
   const storing: Promise<void>[] = [];
@@ -101,7 +101,7 @@ export function startWorker(options: WorkerOptions): Worker {
       const { projectId, taskId, leaseToken } = task;
       results.push({ projectId, taskId, leaseToken, now: now(), ...result });
     } catch (error) {
-      // A storage error does not use up an attempt of the task; any other error does.
+      // A storage error does not use up an attempt; any other error does.
       hasFault ||= error instanceof ServiceError;
       storing.push(error instanceof ServiceError ? release(task) : fail(task, error));
     }

@@ -6,7 +6,7 @@ export type Port = {
   on(event: 'message', listener: (message: unknown) => void): unknown;
 };
 
-/** The result of a call: its value, and the large texts that the value refers to. */
+/** The result of a call: its value, and the large strings that the value refers to. */
 export type Returned = { value: unknown; texts: LargeText[] };
 
 export type Channel = {

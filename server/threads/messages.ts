@@ -2,8 +2,8 @@ import { type ErrorCode, errorTable, type FieldError } from '../../sdk/contract/
 import { ServiceError } from '../errors.ts';
 
 /**
- * The messages between threads: JSON, then the large texts it refers to, as strings or, if they are
- * only forwarded, as UTF-8. Bun passes strings to another thread without a copy and transfers
+ * The messages between threads: JSON, then the large strings it refers to, as strings or, if they
+ * are only forwarded, as UTF-8. Bun passes strings to another thread without a copy and transfers
  * bytes. JSON takes less than half the time of a structured clone of the same objects.
  */
 
@@ -13,7 +13,7 @@ export type LargeText = string | Uint8Array;
 
 /**
  * A call: its number in this channel, the operation's name, its argument, and how many of the
- * message's texts belong to the call. The texts are in the order of the calls.
+ * message's strings belong to the call. The strings are in the order of the calls.
  */
 export type Call = [id: number, operation: string, argument: unknown, texts: number];
 

@@ -23,7 +23,7 @@ export type Thread = Channel & {
 
 export type ThreadOptions = {
   name: string;
-  /** The path of the thread's module, relative to the root of the repository. */
+  /** The path of the thread's module, relative to the repository root. */
   module: string;
   data: unknown;
   transfer?: readonly unknown[];

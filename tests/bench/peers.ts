@@ -86,12 +86,12 @@ function section(saved: Rates, lists: Rates, size: number): Section {
     value: median(saved[name]),
     ours: name === 'service',
   }));
-  const title = `Saves per second among ${showCount(size)}, ${connections} connections`;
+  const title = `Saves per second with ${showCount(size)} memories, ${connections} connections`;
   return {
     goals: [],
     tables: [
       {
-        title: `Saves of 100 bytes and lists of 20 among ${showCount(size)}, ${connections} connections`,
+        title: `Saves of 100 bytes and lists of 20 with ${showCount(size)} memories, ${connections} connections`,
         head: ['server', 'saves/s', 'ours is ×', 'lists/s', 'ours is ×', 'an acknowledged save is'],
         rows,
       },

@@ -36,8 +36,8 @@ export const generator: Benchmark = {
         {
           title:
             'Requests per second that the load generator gets from a server that answers every ' +
-            'request with `{}`. Generator and server share the machine, so no figure below can ' +
-            'exceed it',
+            'request with `{}`. The generator and the server share the machine, so no figure below ' +
+            'can exceed this rate',
           head: ['generator', 'requests/s'],
           rows,
         },

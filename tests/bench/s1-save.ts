@@ -82,7 +82,7 @@ const warmUp = { connections, maxResponses: 3_000, seconds: 3 };
 
 type Timing = { rounds: number; seconds: number; warmUps?: number };
 
-/** Starts every subject on an empty database and measures all of them in turn. */
+/** Starts every subject on an empty database and measures all of them alternately. */
 export async function measureSaves(
   context: Context,
   names: readonly SaveSubject[],
@@ -159,7 +159,7 @@ function goalsOf(figures: SaveFigures): Goal[] {
   const best: SaveSubject = express < fastify ? 'expressFull' : 'fastifyFull';
   const of = (one: SaveSubject, baseline: SaveSubject, other: SaveSubject, limit: number) => {
     const isKeyed = one === 'keyed';
-    const measure = `saves, ${connections} connections${isKeyed ? ', idempotency keys' : ''}: of `;
+    const measure = `saves, ${connections} connections${isKeyed ? ', idempotency keys' : ''}: relative to `;
     const options = baseline in figures ? rateRatio(figures, baseline, other) : undefined;
     const ratio = rateRatio(figures, one, other);
     const isSelf = other === baseline;

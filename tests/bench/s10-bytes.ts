@@ -30,7 +30,7 @@ export const bytes: Benchmark = {
     const keyed = await store(context, current, keyedSaves());
     const older = baseline && (await store(context, baseline, saves()));
     const ratio = ({ each }: Stored) => spreadOf([each / contentBytes]);
-    const measure = 'stored bytes per memory: of its 100 bytes of content';
+    const measure = 'stored bytes per memory: relative to its 100 bytes of content';
     const names = [...new Set([...keyed.parts.keys(), ...unkeyed.parts.keys()])];
     const cell = ({ parts }: Stored, name: string) => short(parts.get(name) ?? 0);
     const rows = names.map((name) => [name, cell(unkeyed, name), cell(keyed, name)]);
@@ -42,7 +42,7 @@ export const bytes: Benchmark = {
       ],
       tables: [
         {
-          title: 'Bytes per memory by table and index, idempotency keys in use or not',
+          title: 'Bytes per memory by table and index, with and without idempotency keys',
           head: ['table or index', 'saves without keys', 'saves with keys'],
           rows: [...rows, ['the whole file', short(unkeyed.each), short(keyed.each)]],
         },

@@ -116,7 +116,7 @@ function isPerRequest(name: Name): boolean {
   return name === 'perRequest' || name === 'farPerRequest';
 }
 
-/** Reads the process id of PostgreSQL from the first line of its lock file. */
+/** Reads PostgreSQL's process id from the first line of its lock file. */
 function databasePid({ folder }: PostgresNode): number {
   return Number.parseInt(readFileSync(join(folder, 'postmaster.pid'), 'utf8'), 10);
 }
@@ -206,7 +206,7 @@ function section(measured: Record<Name, Figures[]>): Section {
   const goal = (near: string, name: Name, perRequest: Name) =>
     atLeast(
       'S11',
-      `saves on PostgreSQL, ${near}: of one transaction per request`,
+      `saves on PostgreSQL, ${near}: relative to one transaction per request`,
       ratioOf(rates(name, 'save'), rates(perRequest, 'save')),
       3,
       { unit: ' ×' },
@@ -250,7 +250,7 @@ function tableFor(operation: Operation, measured: Record<Name, Figures[]>): Tabl
       ],
     ];
   });
-  const head = ['', 'a second', 'of SQLite', 'p50 ms', 'p99 ms'];
+  const head = ['', 'per second', 'of SQLite', 'p50 ms', 'p99 ms'];
   const cpu = ['server CPU µs', 'server cores', 'database CPU µs', 'database cores'];
   return { title: operations[operation], head: [...head, ...cpu], rows };
 }

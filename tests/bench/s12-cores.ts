@@ -184,7 +184,7 @@ function section(measured: Record<Kind, Figures>): Section {
         title: 'The server pinned to one core and to two',
         head: [
           '',
-          'a second, one core',
+          'per second, one core',
           'two cores',
           'two / one',
           'per whole core',
@@ -202,14 +202,14 @@ function section(measured: Record<Kind, Figures>): Section {
     notes: [
       spareCores > 0
         ? 'The generator had cores of its own.'
-        : 'Generator and server share two cores. While the server is pinned to one core, the ' +
-          'generator runs on the other; while the server has two, the generator takes a part of ' +
+        : 'The generator and the server share two cores. While the server is pinned to one core, the ' +
+          'generator runs on the other; while the server has two, the generator uses part of ' +
           'the second (“generator, of two”). “Per whole core” scales the gain to a core that the ' +
-          'server has for itself.',
+          'server does not share.',
       'A server on one core is limited by its CPU only where it uses all of that core; saves also ' +
-        'wait for the disk. The thread limit is the CPU time of all threads by that of the busiest ' +
-        'one: no number of cores gives more.',
-      `In a full run a measurement during which other processes used more than ${othersAtMost} ` +
+        'wait for the disk. The thread limit is the CPU time of all threads divided by that of the ' +
+        'busiest thread. More cores cannot increase the rate beyond this factor.',
+      `In a full run, a measurement during which other processes used more than ${othersAtMost} ` +
         `cores is repeated, up to ${attempts.full - 1} times, and the least disturbed one counts.`,
     ],
   };
@@ -218,7 +218,7 @@ function section(measured: Record<Kind, Figures>): Section {
 function goalOf(kind: Kind, { one, two, baselineOne, baselineTwo }: Figures): Goal[] {
   const { name, goal } = kinds[kind];
   if (goal === null) return [];
-  const measure = `${name}: rate on two cores of the rate on one, per whole second core`;
+  const measure = `${name}: rate on two cores relative to one, per whole second core`;
   const baseline = baselineTwo && gains(baselineOne, baselineTwo).scaled;
   return [atLeast('S12', measure, gains(one, two).scaled, goal, { unit: ' ×', baseline })];
 }

@@ -15,12 +15,12 @@ const quick = { starts: 1, rounds: 15, warmUps: 2, seconds: 0.1 };
 /** Durable saves of a single client, which cannot share a commit with other clients. */
 export const saveAlone: Benchmark = {
   ids: ['S1b'],
-  title: 'Durable saves of one client',
+  title: 'Durable saves by one client',
   async run(context) {
     const { starts, ...timing } = context.quick ? quick : full;
     const names = subjectsOf(context);
     const figures = await measureStarts(context, names, starts, timing);
-    const measure = 'saves, one connection: of a bare server with one commit per request';
+    const measure = 'saves, one connection: relative to a bare server with one commit per request';
     const baseline = figures.baseline && rateRatio(figures, 'baseline', 'bare');
     const each = `${timing.rounds} rounds of ${timing.seconds} s`;
     return {

@@ -105,7 +105,9 @@ function section(figures: Figures<Name>, size: number, bytes: number): Section {
     goals: goalsOf(figures, size),
     tables: [
       {
-        title: `First pages of 20, about ${short(bytes)} bytes, of ${users} users among ${showCount(size)} memories`,
+        title:
+          `First pages of 20 (about ${short(bytes)} bytes) for ${users} users, ` +
+          `${showCount(size)} memories in total`,
         head: ['lists', ...loadColumns, 'of the ceiling'],
         rows: loadRows(figures, names, 'ceiling'),
       },
@@ -116,7 +118,7 @@ function section(figures: Figures<Name>, size: number, bytes: number): Section {
 }
 
 function goalsOf(figures: Figures<Name>, size: number) {
-  const among = `list, 20 of a user’s among ${showCount(size)}`;
+  const lists = `list, first page of 20, ${showCount(size)} memories`;
   const goals = [];
   const { middle: fastify } = rateRatio(figures, 'service', 'fastifyFull');
   const { middle: express } = rateRatio(figures, 'service', 'expressFull');
@@ -127,7 +129,7 @@ function goalsOf(figures: Figures<Name>, size: number) {
     goals.push(
       atLeast(
         'S3',
-        `${among}: of ${names[best]}`,
+        `${lists}: relative to ${names[best]}`,
         rateRatio(figures, 'service', best),
         2.5,
         options,
@@ -137,7 +139,7 @@ function goalsOf(figures: Figures<Name>, size: number) {
   if (figures.baseline !== undefined) {
     const cpu = (measured: MeasuredLoad[] = []) => measured.map(({ cpuMicros }) => cpuMicros);
     const ratio = ratioOf(cpu(figures.baseline), cpu(figures.service));
-    const measure = `${among}: CPU time per page, the baseline’s of ours`;
+    const measure = `${lists}: CPU time per page, the baseline’s relative to ours`;
     goals.push(atLeast('S3', measure, ratio, 1, { unit: ' ×' }));
   }
   return goals;

@@ -126,7 +126,7 @@ async function requestsFor({ url }: Subject, size: number) {
 function section(smallest: number, grown: Grown[]): Section {
   const goals = allKinds.flatMap((kind) =>
     grown.map(({ size, of }) => {
-      const measure = `${kinds[kind]}: time among ${showCount(size)} / among ${showCount(smallest)}`;
+      const measure = `${kinds[kind]}: time with ${showCount(size)} / with ${showCount(smallest)} memories`;
       const { growth, baselineGrowth: baseline } = of[kind];
       return atMost('S4', measure, growth, most, { baseline });
     }),
@@ -141,7 +141,7 @@ function section(smallest: number, grown: Grown[]): Section {
   ]);
   const title =
     'Median time of one request, one connection, files in the page cache: as a multiple of the ' +
-    `time among ${showCount(smallest)}, and in ms; in brackets the baseline’s`;
+    `time with ${showCount(smallest)} memories, and in ms (the baseline’s in brackets)`;
   const head = ['memories', 'file', ...allKinds.map((kind) => kinds[kind])];
   return { goals, tables: [{ title, head, rows }], charts: [chartOf(smallest, grown)] };
 }
@@ -157,7 +157,7 @@ function chartOf(smallest: number, grown: Grown[]) {
   const marks = [smallest, ...grown.map(({ size }) => size)].map((x) => {
     return { x, label: showCount(x) };
   });
-  const yLabel = `time, as a multiple of the time among ${showCount(smallest)}`;
+  const yLabel = `time, as a multiple of the time with ${showCount(smallest)} memories`;
   const alt = 'Latency as the table grows';
   const svg = lineChart({ title: alt, lines, marks, yLabel, logX: true });
   return { name: 'growth', alt, svg };

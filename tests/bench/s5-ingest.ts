@@ -12,9 +12,9 @@ const perBatch = 1_000;
 const senders = 4;
 
 const rawNote =
-  'The raw insert puts the memories and chunks that the service stored, read from its file ' +
-  'beforehand, into the same schema. It renders no record, splits and tokenizes no text, creates ' +
-  'no task, and is one process that does nothing else.';
+  'The raw insert copies the memories and chunks that the service has stored into the same ' +
+  'schema, and reads them from the service’s file beforehand. It does not render records, split or ' +
+  'tokenize text, or create tasks, and it is a single process that does nothing else.';
 
 type Ingested = { acceptedMs: number; completeMs: number };
 
@@ -94,14 +94,14 @@ function section(measured: Record<'service' | 'raw' | 'baseline', Ingested[]>, c
   // speed.
   const ratio = ratioOf(complete('raw'), complete('service'));
   const baseline = ratioOf(complete('raw'), complete('baseline'));
-  const measure = 'batch ingest to `complete`: of raw bulk insert of the same rows';
+  const measure = 'batch ingest to `complete`: relative to raw bulk insert of the same rows';
   const hasBaseline = Number.isFinite(baseline.middle);
   return {
     goals: [atLeast('S5', measure, ratio, 0.5, hasBaseline ? { baseline } : {})],
     tables: [
       {
         title: `${count.toLocaleString('en-US')} documents of 100 bytes in batches of 1,000, ${senders} senders`,
-        head: ['', 'accepted a second', 'complete a second'],
+        head: ['', 'accepted per second', 'complete per second'],
         rows,
       },
     ],

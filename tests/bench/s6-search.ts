@@ -115,8 +115,9 @@ function section(measured: Measured, isQuick: boolean): Section {
       },
     ],
     notes: [
-      `A first search is the first of a user after a restart, once ${warmUpSearches} searches of ` +
-        `another user have warmed the process up; the file is in the page cache. Users: ${users} memories.`,
+      `A first search is a user’s first search after a restart. ${warmUpSearches} searches for ` +
+        'another user warm the process up beforehand, and the file is in the page cache. ' +
+        `Users: ${users} memories.`,
     ],
   };
 }

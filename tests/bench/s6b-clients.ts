@@ -34,7 +34,7 @@ type Name = keyof typeof names;
 /** Concurrent searches by several clients, for users with 1,000 memories each. */
 export const searchClients: Benchmark = {
   ids: ['S6b'],
-  title: 'Searches of several clients',
+  title: 'Searches by several clients',
   async run(context) {
     const { rounds, current, baseline } = context;
     const service = await start(context, current);
@@ -70,12 +70,12 @@ function measurementOf({ quick, seconds }: Context, subject: Subject, connection
 
 function section(figures: Figures<Name>) {
   const cores = navigator.hardwareConcurrency;
-  const measure = `searches a second, ${clients} clients, users with 1,000 memories`;
+  const measure = `searches per second, ${clients} clients, users with 1,000 memories`;
   const baseline = figures.baselineOne && rateRatio(figures, 'baselineMany', 'baselineOne');
   const goals = [
     atLeast(
       'S6b',
-      `${measure}: of one client’s, on ${cores} cores`,
+      `${measure}: relative to one client’s, on ${cores} cores`,
       rateRatio(figures, 'many', 'one'),
       ofCores * cores,
       { unit: ' ×', baseline },
@@ -83,7 +83,9 @@ function section(figures: Figures<Name>) {
   ];
   if (figures.baselineMany !== undefined) {
     const ratio = rateRatio(figures, 'many', 'baselineMany');
-    goals.push(atLeast('S6b', `${measure}: of the baseline’s`, ratio, ofBaseline, { unit: ' ×' }));
+    goals.push(
+      atLeast('S6b', `${measure}: relative to the baseline’s`, ratio, ofBaseline, { unit: ' ×' }),
+    );
   }
   return {
     goals,

@@ -59,7 +59,7 @@ function measurementOf(context: Context, { url }: Subject, users: string[]) {
 
 function section(measured: Partial<Record<Name, number[]>>, smallest: number, size: number) {
   const { small = [], large = [], scattered = [], baselineSmall = [], baselineLarge } = measured;
-  const among = `time among ${showCount(size)} / among ${showCount(smallest)}`;
+  const times = `time with ${showCount(size)} / with ${showCount(smallest)} memories`;
   const baseline = baselineLarge && ratioOf(baselineLarge, baselineSmall);
   const row = (name: string, ours: number[], older?: number[]) => [
     name,
@@ -68,12 +68,12 @@ function section(measured: Partial<Record<Name, number[]>>, smallest: number, si
   ];
   return {
     goals: [
-      atMost('S6c', `search of 1,000 memories: ${among}`, ratioOf(large, small), most, {
+      atMost('S6c', `search of 1,000 memories: ${times}`, ratioOf(large, small), most, {
         baseline,
       }),
       atMost(
         'S6c',
-        `the same, of users whose memories lie all over the table: ${among}`,
+        `the same, for users whose memories are scattered over the table: ${times}`,
         ratioOf(scattered, small),
         most,
       ),

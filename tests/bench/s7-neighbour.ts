@@ -127,10 +127,10 @@ function section(measured: Figures, size: number): Section {
     ]);
   const measure =
     'reads of one project while another saves, ingests, searches, exports and erases: p99 / p99 ' +
-    'of the same load on a server that stores nothing';
+    'under the same load on a server that stores nothing';
   const baseline = measured.baseline && ratio('baseline');
   const title =
-    `${readsPerSecond} reads a second, lists of 20 and gets alternately, among ${showCount(size)}; ` +
+    `${readsPerSecond} reads per second, alternating between lists of 20 and gets, with ${showCount(size)} memories; ` +
     'reader, load and server share the machine';
   return {
     goals: [atMost('S7', measure, ratio('service'), most, { baseline })],
@@ -141,8 +141,8 @@ function section(measured: Figures, size: number): Section {
     notes: [
       'The other project sends without a pause: 16 connections save, 2 ingest batches of 100, 2 ' +
         'search users with 1,000 memories, 1 exports pages of 1,000, 1 ingests 100 records of a ' +
-        'user and erases another user. The server that stores nothing answers each with the ' +
-        'same bytes at once, so it is sent many more requests than the service.',
+        'user and erases another user. The server that stores nothing immediately answers ' +
+        'each request with the same bytes, so it receives many more requests than the service.',
     ],
   };
 }

@@ -80,7 +80,7 @@ async function measureStart(context: Context): Promise<Started> {
 }
 
 function startGoal({ service = [], baseline }: Started, size: number): Goal {
-  const measure = `start to first response, among ${showCount(size)}`;
+  const measure = `start to first response, ${showCount(size)} memories`;
   const options = { unit: ' ms', baseline: baseline && spreadOf(baseline) };
   return atMost('S8', measure, spreadOf(service), withinMs, options);
 }
@@ -92,7 +92,8 @@ function startTable({ service = [], baseline, bun = [] }: Started) {
     showRatio(ratioOf(ms, bun)),
   ];
   return {
-    title: '`memory serve` to the response to a first list, files in the page cache',
+    title:
+      'Time from `memory serve` to the response to the first list request, files in the page cache',
     head: ['', 'ms', 'of `bun -e 0`'],
     rows: [
       row('the service', service),
@@ -148,7 +149,7 @@ function memoryGoals(memory: Memory, older: Memory | null, context: Context): Go
   return [
     atMost(
       'S8',
-      `resident memory idle, among ${showCount(context.size)}`,
+      `idle resident memory, ${showCount(context.size)} memories`,
       megabytes(memory),
       idleMegabytes,
       { unit: ' MB', baseline: older === null ? undefined : megabytes(older) },

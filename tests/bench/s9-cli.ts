@@ -19,7 +19,7 @@ const perRound = 5;
 
 const names = {
   executable: 'the executable',
-  baseline: 'the executable of the baseline',
+  baseline: 'the baseline’s executable',
   installed: 'installed by npm',
   byNode: 'installed by npm without install scripts, started by Node',
   clone: 'in a clone, from the sources, without npx',
@@ -31,7 +31,7 @@ type Figures = Partial<Record<Form, CommandTime[]>>;
 /** The run time of a command, compared with `bun -e 0`. */
 export const commandLine: Benchmark = {
   ids: ['S9'],
-  title: 'The command line',
+  title: 'The CLI',
   async run(context) {
     const { folder, database, rounds, sizes, current } = context;
     const path = await database(current, tableOf(sizes[0] ?? 0));
@@ -70,7 +70,7 @@ async function medianTime(command: string[], env: Record<string, string>): Promi
 
 function section(figures: Figures) {
   const { executable = [], bun = [], baseline } = figures;
-  const measure = '`memory list` of the executable: of `bun -e 0`';
+  const measure = 'the executable’s `memory list`: relative to `bun -e 0`';
   const options = { baseline: baseline && ratioOf(wall(baseline), wall(bun)) };
   const forms = (Object.keys(names) as Form[]).filter((form) => form in figures);
   return {

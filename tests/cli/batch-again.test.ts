@@ -39,7 +39,7 @@ describe('memories with an externalId have the contents of the file', () => {
     expect(await stored('back')).toEqual(before);
   });
 
-  test('after they were updated or deleted', async () => {
+  test('after they have been updated or deleted', async () => {
     const batch = [ticket('since', '1', 'one'), ticket('since', '2', 'two')];
     await ingest(batch);
     const [one, two] = await stored('since');

@@ -19,7 +19,7 @@ export type Surroundings = {
   home?: string;
   cwd?: string;
   interrupted?: AbortSignal;
-  /** Replaces the clock with one that advances by this much at every reading. */
+  /** Replaces the clock with one that advances by this much on every reading. */
   tickMs?: number;
   /** Called with each piece of output to stdout or stderr. */
   onOutput?: (text: string) => void;

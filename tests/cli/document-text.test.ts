@@ -56,7 +56,7 @@ describe('an unreadable file', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
   });
 
-  test('a rejection by the service is reported with the name of the file', async () => {
+  test('a rejection by the service is reported with the file name', async () => {
     const small = await startTestServer({ MEMORY_MAX_BODY_BYTES: '2000' });
     const long = `${'x'.repeat(200)}/${'y'.repeat(100)}.md`;
     using folder = inFolder('small', { 'a.md': 'a', 'b.md': 'b'.repeat(3000), [long]: 'c' });

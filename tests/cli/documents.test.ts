@@ -141,7 +141,7 @@ describe('a second run', () => {
     expect(again).toEqual({ code: 0, stdout, stderr: `Unchanged. To show it: memory get ${id}\n` });
   });
 
-  test('stores a text again if its memory has been reverted, changed or deleted', async () => {
+  test('stores a document again if its memory has been reverted, changed or deleted', async () => {
     using folder = inFolder('back', { 'a.md': 'first' });
     const content = async () => (await storedOf('back')).get('a.md')?.content;
     const id = (await folder.ingest(['a.md'])).stdout.trim();

@@ -56,7 +56,7 @@ test.each([
   expect((await read(html)).text).toBe(text);
 });
 
-test('the title is the title of the page', async () => {
+test('the document title is the page title', async () => {
   const page = '<head><title> A &amp;\n B </title></head><body><svg><title>x</title></svg>c';
   expect(await read(page)).toMatchObject({ title: 'A & B', text: 'c' });
   expect(await read('<p>no title')).not.toHaveProperty('title');

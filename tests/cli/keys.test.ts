@@ -184,7 +184,7 @@ describe('keys create', () => {
 test('keys revoke never prints a key', async () => {
   const key = `mk_${'a1'.repeat(19)}`;
   const { code, stdout, stderr } = await memory(['keys', 'revoke', key]);
-  expect(stderr).toContain('The argument is a key, not the id of a key (key_…)');
+  expect(stderr).toContain('The argument is a key, not a key id (key_…)');
   expect(stderr).toContain('memory keys list');
   expect(stdout + stderr).not.toContain(key);
   expect(code).toBe(2);

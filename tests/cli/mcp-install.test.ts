@@ -54,7 +54,7 @@ function home() {
 const command = '/opt/memory';
 const args = ['mcp', '--user', 'ada'];
 
-describe('the entry is in the settings file of the client', () => {
+describe("the entry is in the client's settings file", () => {
   test.each([
     ['claude-code', { mcpServers: { memory: { type: 'stdio', command, args } } }],
     ['cursor', { mcpServers: { memory: { command, args } } }],
@@ -184,7 +184,7 @@ describe('the other contents of the settings file are kept', () => {
   });
 });
 
-describe('the key in the settings of the client', () => {
+describe("the key in the client's settings", () => {
   test('is not written unless requested', async () => {
     using place = home();
     const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key };

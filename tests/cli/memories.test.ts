@@ -69,7 +69,7 @@ describe('memory save', () => {
     });
   });
 
-  test('hints how to store a text over the body limit of a save or an update', async () => {
+  test('hints how to store text over the body limit of a save or an update', async () => {
     const { stdout } = await memory(['save', '--user', 'save', 'short']);
     for (const argv of [
       ['save', '--user', 'save', '-'],

@@ -111,7 +111,7 @@ ofFile('restore rejects a running server and a damaged backup, and changes nothi
   expect((await memory(['doctor', ...on(target)])).code).toBe(0);
 });
 
-ofFile('doctor includes the write-ahead log in the size of the database', async () => {
+ofFile('doctor includes the write-ahead log in the database size', async () => {
   const copy = folder.file('with-log.db');
   await memory(['backup', copy, ...on(server.databaseUrl)]);
   writeFileSync(`${copy}-wal`, Buffer.alloc(5 * 1024 * 1024));

@@ -103,7 +103,7 @@ test('doctor warns if commits do not wait for a connected synchronous standby', 
   const url = new URL(own.url);
   const schema = url.searchParams.get('search_path');
   url.searchParams.set('search_path', `${schema},pg_catalog`);
-  // Simulates a standby by shadowing the catalogue of PostgreSQL.
+  // Simulates a standby by shadowing PostgreSQL's catalogue.
   const statements = [
     'VIEW pg_stat_replication AS SELECT 1',
     `VIEW pg_settings AS SELECT 'synchronous_commit' AS name, 'local' AS reset_val`,

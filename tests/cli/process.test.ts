@@ -201,13 +201,14 @@ describe('memory serve', () => {
     const again = serve(folder);
     await until(() => again.log().includes('Press Ctrl-C to stop.'), { what: 'the banner' });
     expect(again.log()).not.toContain('mk_');
-    // npm forwards a Ctrl-C that its child also received, so two immediate signals are one.
+    // On Ctrl-C, the service receives SIGINT from the terminal and again from npm. Both count as
+    // one.
     again.signal('SIGTERM');
     expect(await again.end('SIGINT')).toBe(0);
     expect(again.log()).toEndWith('Stopped.\n');
   });
 
-  test('with `npm start` stops on a signal to npm alone, as a container sends it', async () => {
+  test('started by `npm start` stops on a signal that only npm receives, as in a container', async () => {
     using folder = temporaryFolder();
     const npm = startChild(['npm', 'start'], {
       PORT: '0',
@@ -229,7 +230,7 @@ describe('memory serve', () => {
     const child = startChild([...program, 'serve', '--port', '0', '--database', database], env);
     await until(() => child.log().includes('memory list'), { what: 'the banner' });
     expect(child.log()).toContain(
-      'It is stored for the command line in ~/.config/memory-service/profile.json.\n',
+      'It is stored for the CLI in ~/.config/memory-service/profile.json.\n',
     );
     await child.end('SIGTERM');
   });

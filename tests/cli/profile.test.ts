@@ -63,7 +63,7 @@ describe('the profile', () => {
     expect(await readdir(dirname(profilePath(term)))).toEqual(['profile.json']);
   });
 
-  test('is written after an earlier writer was killed', async () => {
+  test('is written after an earlier writer has been killed', async () => {
     using folder = temporaryFolder();
     const term = ioAt(folder.path);
     mkdirSync(dirname(profilePath(term)), { recursive: true });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt } from './command.ts';
 
-/* A replay after the memory was deleted must not report the memory as existing. */
+/* A replay after the memory has been deleted must not report the memory as existing. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;

@@ -33,7 +33,7 @@ test('a wait requested by a proxy is reported with its status', async () => {
   expect(stderr).toBe('Too many requests (429); retrying in 2 s.\n');
 });
 
-test('the wait of a batch is reported', async () => {
+test('the wait for a batch is reported', async () => {
   using server = startFaultServer(busy(`${queue}; try again later`), dropped());
   const stdin = JSON.stringify({ type: 'event', userId: 'u', data: { name: 'x' } });
   const { stderr } = await memory(['ingest', 'batch', '-'], { ...around(server.url), stdin });

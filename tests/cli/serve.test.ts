@@ -44,8 +44,8 @@ test.each([
     'contains another key',
     true,
   ],
-  ['nothing', { keys: {} }, 'It is stored for the command line in', true],
-  ['its address', { baseUrl: 'URL', keys: {} }, 'It is stored for the command line in', false],
+  ['nothing', { keys: {} }, 'It is stored for the CLI in', true],
+  ['its address', { baseUrl: 'URL', keys: {} }, 'It is stored for the CLI in', false],
 ])(
   'the first key is printed on a terminal if the profile contains %s',
   async (_, profile, words, needsAddress) => {

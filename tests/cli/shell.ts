@@ -1,6 +1,6 @@
 import type { TestServer } from '../support/server.ts';
 
-/** The command line that runs the program in a separate process. */
+/** The command that runs the program in a separate process. */
 export const program = [process.execPath, `${process.cwd()}/cli/main.ts`];
 
 /** Returns a function that runs shell lines against the server. $MEMORY expands to the command. */

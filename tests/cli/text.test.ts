@@ -7,7 +7,7 @@ import { progressLine } from '../../cli/terminal/progress.ts';
 import { age, cut, escapeControls, escapeField } from '../../cli/terminal/text.ts';
 
 describe('text for a terminal', () => {
-  test('cut() returns one line of at most the width for any text', () => {
+  test('cut() returns one line of at most the width for any input', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 300 });
     fc.assert(
       fc.property(text, fc.integer({ min: 1, max: 60 }), (given, width) => {

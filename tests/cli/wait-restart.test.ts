@@ -101,7 +101,7 @@ test('a wait for thousands of memories polls with one request while none complet
   await service.proxy.stop(true);
 }, 20_000);
 
-test('a wait for many memories fails immediately if the service was never reachable', async () => {
+test('a wait for many memories fails immediately if the service has never been reachable', async () => {
   const { url, proxy } = passingService(0, Number.POSITIVE_INFINITY);
   await proxy.stop(true);
   const env = { MEMORY_BASE_URL: url, MEMORY_API_KEY: 'a-key-for-tests-1234' };

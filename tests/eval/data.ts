@@ -36,7 +36,7 @@ export function readTickets(folder: string): User {
   return user;
 }
 
-/** Reads the long texts in the folder `documents` as one user's memories. */
+/** Reads the long documents in the folder `documents` as one user's memories. */
 export function readDocuments(folder: string): User {
   const user: User = { name: 'documents', turns: [], questions: [] };
   for (const file of readdirSync(join(folder, 'documents')).sort()) {

@@ -111,7 +111,7 @@ async function untilHealed(
     }
     await Bun.sleep(50);
   }
-  violations.add('writes still fail 5 seconds after space was freed');
+  violations.add('writes still fail 5 seconds after space has been freed');
   return -1;
 }
 

@@ -4,7 +4,7 @@ import { type Call, drained, find, type Reply, send } from './api.ts';
 import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
 import { createTarget, type Target } from './target.ts';
 
-/** A text in all data of one project. No response to the other project may contain it. */
+/** A marker in all data of one project. No response to the other project may contain it. */
 const canary = 'canary7Q';
 const userId = `user-${canary}`;
 const absent = 'mem_01a00000000000000000000000000000';

@@ -26,7 +26,7 @@ const kinds: Kind[] = [
 const whose = ['own', 'other', 'nobody'] as const;
 type Whose = (typeof whose)[number];
 
-/** A user with one memory. The text of the memory is unique. */
+/** A user with one memory. The memory's text is unique. */
 type Known = Subject & { userId: string };
 type Attempt = { name: OperationName; kind: Kind; named: Whose; own: Known; other: Known };
 

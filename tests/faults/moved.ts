@@ -136,7 +136,7 @@ async function recover(
     await target.start();
   } catch (error) {
     violations.add(
-      `${act.name}: the server does not start after the file was moved back: ` +
+      `${act.name}: the server does not start after the file has been moved back: ` +
         `${String(error).slice(0, 300)}`,
     );
     return saves.length;

@@ -120,7 +120,7 @@ function makeText(index: number, random: Random): Owed {
   return { text: `record ${index} ${'x'.repeat(random.between(0, 200))}`, fate: 'complete' };
 }
 
-/** Ingests long texts again and updates them while the worker processes them. */
+/** Ingests long documents again and updates them while the worker processes them. */
 async function disturb(target: Target, owed: Map<string, Owed>, random: Random): Promise<number> {
   let writes = 0;
   async function one(index: number): Promise<void> {

@@ -84,7 +84,7 @@ async function terminateUnderLoad(target: Target, random: Random, cycle: number)
   return { tally, code, stopMs, inHand: await inHand };
 }
 
-/** Sends a write in two parts, the second after the signal. Returns the status of the response. */
+/** Sends a write in two parts, the second after the signal. Returns the response status. */
 async function sendSlowly(target: Target, cycle: number): Promise<number | null> {
   const body = JSON.stringify({ userId, content: `in hand ${cycle}` });
   const head =

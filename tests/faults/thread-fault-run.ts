@@ -31,7 +31,7 @@ export const noTotals = {
   acknowledged: 0,
 };
 
-/** The name of a thread and its fault. */
+/** A thread's name and its fault. */
 export type Case = { name: string; fault: ThreadFault };
 
 type FaultRun = Case & {

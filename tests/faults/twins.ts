@@ -26,7 +26,7 @@ export const twins: Harness = {
     'effect once and always returns the same response',
   proof:
     `${servers} servers on one PostgreSQL database receive ${keysPerRound} keys at a time, each ` +
-    `${twinsPerKey} times and in random order, while the servers are killed in turn; each key ` +
+    `${twinsPerKey} times and in random order, while the servers are killed one after another; each key ` +
     'must have one response and one effect, and no deadlock may occur',
   control: { without: 'the consistent order of row locks', variants: ['unsorted-locks'] },
   run,
@@ -68,7 +68,7 @@ async function sendRound(fleet: Fleet, random: Random, round: number): Promise<S
     const call = makeCall(random, round * keysPerRound + index, random.pick(userIds));
     return { call, seen: nothingSeen() };
   });
-  // Each server first receives every key once, so that it commits different keys as a group.
+  // Each server first receives every key once, so that it commits several keys as a group.
   for (const twinsAtOnce of [servers, twinsPerKey - servers]) {
     const sends = keys.flatMap((key) =>
       Array.from({ length: twinsAtOnce }, (_, twin) => ({

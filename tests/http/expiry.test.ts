@@ -27,7 +27,7 @@ async function saved(more: object = {}): Promise<Sought> {
   return { id, userId, word };
 }
 
-test('every read of the contract has a probe', () => {
+test('every read in the contract has a probe', () => {
   expect(readsWithoutProbe()).toEqual([]);
 });
 

@@ -69,7 +69,7 @@ function jsonOnly(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }
 
-/** Generates any text that can be stored, which is well-formed and does not contain NUL. */
+/** Generates any string that can be stored, which is well-formed and does not contain NUL. */
 function text(maxLength: number): fc.Arbitrary<string> {
   const storable = fc.string({ unit: 'binary', minLength: 1, maxLength });
   return storable.filter((value) => value.isWellFormed() && !value.includes('\0'));

@@ -93,7 +93,7 @@ describe('a request id', () => {
   });
 });
 
-test('a browser may send and read the headers of the contract', async () => {
+test('a browser may send and read the headers in the contract', async () => {
   const asked = await send(server, 'OPTIONS', '/v1/memories', { headers: preflight });
   const allowed = asked.headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
   expect(allowed).toEqual(

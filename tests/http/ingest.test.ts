@@ -121,7 +121,7 @@ const renderings: [name: string, type: string, data: object, content: string][] 
   ['summary without title', 'conversation', { summary: 'Sum', ...chat }, 'Sum\n\nuser: Hi'],
   ['the name of an event', 'event', { name: 'signed_up' }, 'signed_up'],
   [
-    'properties: strings as they are, others as JSON',
+    'properties: strings as is, other values as JSON',
     'event',
     { plan: 'pro "x"', name: 'bought', n: 1.5, ok: true, none: null, l: [1, 'a'], o: { k: 'v' } },
     'bought\nplan: pro "x"\nn: 1.5\nok: true\nnone: null\nl: [1,"a"]\no: {"k":"v"}',
@@ -217,7 +217,7 @@ test('empty times are treated as absent', async () => {
   expect(memory).toMatchObject({ occurredAt: null, expiresAt: null, content: 'S\n\nunknown: x' });
 });
 
-test('empty optional texts are treated as absent', async () => {
+test('empty optional strings are treated as absent', async () => {
   const data = { ...ticket, description: '', status: '', priority: '' };
   const body = { userId: newUser(), source: '', externalId: '', data };
   const first = await ingest(server, '/v1/ingest/support', body);

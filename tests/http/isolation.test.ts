@@ -14,7 +14,7 @@ import {
 } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/* Two projects share a server. No ids or texts of one project may leak to the other. */
+/* Two projects share a server. No ids or text of one project may leak to the other. */
 
 const unknown = 'mem_0199c2a4f1e87c3d9b5e6a7f80912b3c';
 const canary = 'canary';

@@ -65,12 +65,12 @@ function expectHidden(answer: Answer, { id, text, userId }: Target): void {
   expect(answer.text).not.toContain(`"memoryId":"${id}"`);
 }
 
-test('every operation of the contract is tested here', () => {
+test('every operation in the contract is tested here', () => {
   const all = Object.keys(operations) as OperationName[];
   expect(all.filter((name) => !named.includes(name))).toEqual(withoutMemories);
 });
 
-describe('a key of the project', () => {
+describe('a project-wide key', () => {
   test.each(named)('can %s', async (name) => {
     const answer = await perform(server, name, await newTarget());
     expect(answer.status).toBeWithin(200, 300);

@@ -113,7 +113,7 @@ test.each([
   expect(line.traceparent).toBe(logged);
 });
 
-test('the request id of the client is logged', async () => {
+test("the client's request id is logged", async () => {
   const headers = { ...known, 'x-request-id': 'mine-1' };
   const line = await lineOf(() => fetch(`${server.url}/v1/nothing`, { headers }));
   expect(line.requestId).toBe('mine-1');

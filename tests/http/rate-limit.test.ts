@@ -29,7 +29,7 @@ function rateLimit({ headers }: Answer): { left: number; seconds: number } {
   return { left: Number(found?.[1]), seconds: Number(found?.[2]) };
 }
 
-describe('the rate limit of a project', () => {
+describe("a project's rate limit", () => {
   test('is in every authenticated response, including errors', async () => {
     const headers = withKey(await server.createKey('told'));
     const save = { userId: newUser(), content: 'x' };

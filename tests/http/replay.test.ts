@@ -5,7 +5,7 @@ import { type Answer, ask, bodyOf, expectError, getMemory, newUser } from '../su
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { essence, sendKeyed, settled } from '../support/writes.ts';
 
-/* Replays after the memory was changed or deleted, with and without a restart in between. */
+/* Replays after the memory has been changed or deleted, with and without a restart in between. */
 
 let server: TestServer;
 beforeAll(async () => {

@@ -97,7 +97,7 @@ describe('the headers Host and Origin', () => {
     expect(await post('/mcp/users/u', list, { origin })).toMatchObject({ status });
   });
 
-  test('the origin of the server is allowed', async () => {
+  test("the server's own origin is allowed", async () => {
     const origin = `http://${at()}`;
     expect(await post('/mcp/users/u', list, { origin })).toMatchObject({ status: 200 });
   });
@@ -182,12 +182,12 @@ describe('limits and logging apply to MCP messages', () => {
     await limited.stop();
   });
 
-  test('the response has the request id of the message', async () => {
+  test("the response has the message's request id", async () => {
     const { headers } = await post('/mcp/users/u', list, { 'x-request-id': 'mine' });
     expect(headers.get('x-request-id')).toBe('mine');
   });
 
-  test('a tool can read a large response of the service', async () => {
+  test('a tool can read a large response from the service', async () => {
     const text = 'word '.repeat(900_000);
     await server.client.ingest.document({ userId: 'large', data: { text } });
     const { json } = await post('/mcp/users/large', call('list_memories', {}));

@@ -119,7 +119,7 @@ describe('memory mcp starts', () => {
   });
 });
 
-test('a tool reports an error of the service with an unknown code', async () => {
+test('a tool reports a service error with an unknown code', async () => {
   const key = { project: 'default', keyName: 'k', userId: null, readOnly: false, expiresAt: null };
   using failing = startFaultServer(json(200, key), refusal(410, 'gone'));
   const call = { name: 'list_memories', arguments: {} };

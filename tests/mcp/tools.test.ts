@@ -45,7 +45,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
     }
   });
 
-  test('the instructions of the server declare stored text to be data', () => {
+  test("the server's instructions declare stored text to be data", () => {
     expect(memory.client.getInstructions()).toContain('stored data');
     expect(memory.client.getServerVersion()).toMatchObject({ name: 'memory', version: '0.1.0' });
   });

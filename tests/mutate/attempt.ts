@@ -11,29 +11,29 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { root } from './sources.ts';
 
-/** The result of a test run, with the first failed test and the files that the output names. */
+/** The result of a test run: the first failed test, and all test files with failures. */
 type Run = { failed: boolean; file: string | null; test: string | null; files: string[] };
 
 /**
- * The limit for a run without output, after which it counts as hung. No test file takes this long,
- * and the timeout of a test is shorter.
+ * A run without output for this long counts as hung. Every test file finishes sooner, and the
+ * timeout of a single test is shorter.
  */
 const silenceMs = 90_000;
-/** The maximum number of runs, because a failure may turn out to be unrelated to the fault. */
+/** The maximum number of runs, because a failure may turn out to be unrelated to the mutation. */
 const maxTries = 3;
 
 type Replaced = { path: string; text: string };
 
-/** A temporary copy of the tree with one or more faults in it. */
+/** A temporary copy of the tree with one or more mutations. */
 export type Copy = AsyncDisposable & {
-  /** Returns the test file that notices a fault, or null if all pass. */
-  noticedBy(tests: string[]): Promise<string | null>;
+  /** Returns the first test file that fails because of a mutation, or null if all pass. */
+  killedBy(tests: string[]): Promise<string | null>;
   /** Runs all the tests and returns those that fail, or null if a test hangs or crashes. */
   failing(tests: string[]): Promise<string[] | null>;
 };
 
-/** Copies the files at `paths` to a temporary folder, and overwrites the faulty ones there. */
-export function createCopy(paths: string[], faults: Replaced[]): Copy {
+/** Copies the files at `paths` to a temporary folder, and overwrites the mutated ones there. */
+export function createCopy(paths: string[], mutants: Replaced[]): Copy {
   const folder = mkdtempSync(join(tmpdir(), 'mutate-'));
   for (const copied of paths) {
     mkdirSync(join(folder, dirname(copied)), { recursive: true });
@@ -41,26 +41,26 @@ export function createCopy(paths: string[], faults: Replaced[]): Copy {
   }
   linkPackages(folder);
   const insert = () => {
-    for (const { path, text } of faults) writeFileSync(join(folder, path), text);
+    for (const { path, text } of mutants) writeFileSync(join(folder, path), text);
   };
   insert();
 
   /**
-   * Whether the fault causes the failure: the test fails again alone, and passes without the fault.
-   * On a busy machine, a test may fail repeatedly without any fault.
+   * Whether the mutation causes the failure: the test fails again when run alone, and passes on the
+   * original code. On a busy machine, a test may fail repeatedly on the original code.
    */
   async function isConfirmed({ file, test }: Run): Promise<boolean> {
     if (file === null) return true;
     const again = await runTests(folder, [file]);
     if (!again.failed || again.test !== test) return false;
-    for (const { path } of faults) cpSync(join(root, path), join(folder, path));
+    for (const { path } of mutants) cpSync(join(root, path), join(folder, path));
     const control = await runTests(folder, [file]);
     insert();
     return !control.failed;
   }
 
   return {
-    async noticedBy(tests) {
+    async killedBy(tests) {
       for (let tries = 1; tries <= maxTries; tries += 1) {
         const run = await runTests(folder, tests);
         if (!run.failed) return null;
@@ -94,7 +94,7 @@ async function runTests(cwd: string, tests: string[], { bail = true } = {}): Pro
   const options = [...(bail ? ['--bail'] : []), ...parallel];
   const run = Bun.spawn(['bun', 'test', ...options, ...paths], {
     cwd,
-    // The separate process group allows servers that a broken test left running to be killed.
+    // A separate process group allows killing servers that a broken test left running.
     detached: true,
     stdout: 'ignore',
     stderr: 'pipe',

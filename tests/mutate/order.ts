@@ -1,19 +1,23 @@
 import { dirname, join } from 'node:path';
-import { testsOfRoom } from './rooms.ts';
+import { testsOfArea } from './areas.ts';
 import { root } from './sources.ts';
 
 type Place = { path: string; line: number };
 
-/** The number of test files that run after the nearest one. They notice most faults in seconds. */
+/**
+ * The number of test files in the second stage. They kill most of the remaining mutants in seconds.
+ */
 const near = 4;
-/** The number of lines above and below a fault whose words are compared with the tests. */
+/**
+ * The number of lines above and below a mutation whose words are compared with those of the tests.
+ */
 const around = 8;
 /** The weight of a word in the name of a test file, relative to a word in its text. */
 const nameWeight = 4;
 
 /**
- * Orders the test files that cover the faulty code in three stages: the nearest, the next few, and
- * the rest. The nearest files share the rarest words with the code around the fault.
+ * Assigns the test files that cover the mutated code to three stages: the nearest file, the next
+ * few, and the rest. The nearest files share the rarest words with the code around the mutation.
  */
 export async function createOrder(tests: string[]) {
   const wordsOf = new Map<string, Set<string>>();
@@ -37,8 +41,8 @@ export async function createOrder(tests: string[]) {
       // Long files share more words by chance.
       return (sum(shared) + nameWeight * sum(names)) / Math.log(words.size + 10);
     };
-    const room = testsOfRoom(path, tests).sort((a, b) => nearness(b) - nearness(a));
-    return [room.slice(0, 1), room.slice(1, 1 + near), room.slice(1 + near)];
+    const area = testsOfArea(path, tests).sort((a, b) => nearness(b) - nearness(a));
+    return [area.slice(0, 1), area.slice(1, 1 + near), area.slice(1 + near)];
   };
 }
 
@@ -53,7 +57,7 @@ async function textOf(test: string): Promise<string> {
   return [test, text, ...(await Promise.all(texts))].join(' ');
 }
 
-/** Splits a text into words, and identifiers into their parts: `idleReader` into two words. */
+/** Splits text into words, and identifiers into their parts: `idleReader` into two words. */
 function wordsIn(text: string): string[] {
   return (
     text

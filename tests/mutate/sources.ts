@@ -12,7 +12,7 @@ export type Sources = {
   close(): Promise<void>;
 };
 
-/** The error codes of unused names and unreachable code, which a fault may leave behind. */
+/** The error codes for unused names and unreachable code, which are valid results of a mutation. */
 const leftOver = [6133, 6192, 6196, 6198, 7027];
 
 export async function openSources(): Promise<Sources> {

@@ -6,7 +6,7 @@ import { mcpHello } from './mcp-hello.ts';
 import { emptyProject, type Project } from './project.ts';
 import type { Case, Packed } from './runtimes.ts';
 
-/* Tests the service and the command line, installed by npm and as an executable. */
+/* Tests the packed service and CLI in two forms: installed with npm, and as an executable. */
 
 export function installedCases({ service, executable }: Packed): Case[] {
   return [
@@ -24,8 +24,8 @@ async function byNpm(service: string, ...flags: string[]): Promise<string> {
   await project.install(service, ...flags);
   const memory = [project.file('node_modules/.bin/memory')];
   const said = await tryOut(project, ['npx', 'memory'], memory);
-  const door = await Bun.file(project.file('node_modules/memory-service/memory.mjs')).text();
-  const way = door.startsWith('#!/bin/sh') ? 'by the shell' : 'by Node';
+  const launcher = await Bun.file(project.file('node_modules/memory-service/memory.mjs')).text();
+  const way = launcher.startsWith('#!/bin/sh') ? 'by the shell' : 'by Node';
   return `${said} by npx, in ${await startMs(project, memory)} ms ${way}`;
 }
 
@@ -136,7 +136,7 @@ const file = openSync('memory.db', 'r+');
 const pages = fstatSync(file).size / 4096;
 for (let page = 300; page < pages; page += 97) writeSync(file, Buffer.alloc(4096, 255), 0, 4096, page * 4096);`;
 
-/** Tests the MCP library. The command line loads it on demand, the server loads it in a thread. */
+/** Tests that the MCP library loads: on demand in the CLI, and in a thread of the server. */
 async function withMcp(executable: string): Promise<string> {
   await using project = await emptyProject();
   await using server = await serve(project, [executable], firstRun);

@@ -52,7 +52,7 @@ test('the packed SDK contains only modules and types, without TypeBox', async ()
   }
 });
 
-test('the packed types equal the types of the sources', async () => {
+test('the packed types equal the types in the sources', async () => {
   const index = await Bun.file(join(root, 'sdk/index.ts')).text();
   const lists = [...index.matchAll(/^export type \{([^}]*)\}/gm)].map(([, list = '']) => list);
   const all = lists.flatMap((list) => list.match(/\w+/g) ?? []);

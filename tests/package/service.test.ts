@@ -8,7 +8,7 @@ import { mcpHello } from './mcp-hello.ts';
 import { type Placed, placeService, runInstallScript } from './place.ts';
 import { emptyProject, type Project } from './project.ts';
 
-/* Tests of the packed service and command line that need no registry. */
+/* Tests of the packed service and CLI that need no package registry. */
 
 let project: Project;
 let server: TestServer;
@@ -27,7 +27,7 @@ afterAll(async () => {
   await project[Symbol.asyncDispose]();
 });
 
-test('the command line is one file with bytecode and contains no server code', async () => {
+test('the CLI is one file with bytecode and contains no server code', async () => {
   const text = await Bun.file(join(placed.folder, 'cli/main.js')).text();
   expect(text).toContain('@bytecode');
   expect(Bun.file(join(placed.folder, 'cli/main.js.jsc')).size).toBeGreaterThan(100_000);

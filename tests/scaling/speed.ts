@@ -4,7 +4,7 @@ import type { Storage } from '../../server/storage/storage.ts';
 import { keyed, memory, record } from '../storage/fixtures.ts';
 
 /*
- * Runs the same operations on two databases in turn and prints the ratios of their rates. Both
+ * Runs the same operations on two databases alternately and prints the ratios of their rates. Both
  * databases run on one machine, so the rates say nothing about a real cluster.
  *
  *   bun tests/scaling/speed.ts <URL of a plain database> <URL of a coordinator>

@@ -125,7 +125,7 @@ test('waitUntilComplete() continues if the service is unavailable at first', asy
   expect(await clientOf(server).waitUntilComplete('mem_1')).toMatchObject({ status: 'complete' });
 });
 
-test('the error of a wait that timed out has the last error as its cause', async () => {
+test('the error from a wait that timed out has the last error as its cause', async () => {
   using server = startFaultServer(state('processing'), refusal(503, 'unavailable'));
   const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 400 }));
   expect(error).toBeInstanceOf(WaitTimeoutError);
@@ -144,7 +144,7 @@ test('a wait does not poll again before the Retry-After of the last response', a
   expect(performance.now() - startedAt).toBeGreaterThan(990);
 });
 
-test('waitUntilComplete() fails immediately if the service was never reachable', async () => {
+test('waitUntilComplete() fails immediately if the service has never been reachable', async () => {
   using server = startFaultServer(dropped());
   const error = await failure(clientOf(server).waitUntilComplete('mem_1'));
   expect(error).toBeInstanceOf(ConnectionError);
@@ -159,7 +159,7 @@ test('a permanent error ends a wait, even after transient errors', async () => {
   expect(error.attempts).toBe(4);
 });
 
-test('the response of a wait has the number of all requests', async () => {
+test('the response to a wait has the number of all requests', async () => {
   const busy = refusal(503, 'unavailable');
   using server = startFaultServer(
     state('processing'),

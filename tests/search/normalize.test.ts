@@ -29,7 +29,7 @@ describe('normalize', () => {
     ['Ο αδελφός ЁЛКА بَيْت', 'ο αδελφοσ елка بيت'],
   ])('%j becomes %j', (text, normalized) => expect(normalize(text)).toBe(normalized));
 
-  test('expands characters that represent words, except in a text of only such characters', () => {
+  test('expands characters that represent words, except in text of only such characters', () => {
     expect(normalize('Muhammad ﷺ said: 5 ㎏')).toBe('muhammad صلي الله عليه وسلم said 5 kg');
     const text = 'ﷺ'.repeat(1_000);
     expect(normalize(text).length).toBeLessThanOrEqual(text.length);
@@ -49,7 +49,7 @@ describe('normalize', () => {
     expect(differing).toEqual([]);
   });
 
-  test('labels a text with its author unless it begins with the name', () => {
+  test('labels text with its author unless it begins with the name', () => {
     expect(normalize('I moved.', 'Ana')).toBe('ana: i moved');
     expect(normalize('Ana: I moved.', 'Ana')).toBe('ana: i moved');
   });

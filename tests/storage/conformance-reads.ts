@@ -114,7 +114,7 @@ export function testReads(name: string, open: OpenStorage): void {
       }
     });
 
-    test('return shorter pages for large texts, and no empty page', async () => {
+    test('return shorter pages for large memories, and no empty page', async () => {
       const megabyte = 'x'.repeat(1_000_000);
       const large = Array.from({ length: 6 }, (_, n) => record({ content: `${n}${megabyte}` }));
       await project.accept([...large, record({ content: megabyte.repeat(5) })]);

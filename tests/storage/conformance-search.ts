@@ -50,7 +50,7 @@ export function testSearch(name: string, open: OpenStorage): void {
       expect(await project.search('lantern', { limit: 1 })).toHaveLength(1);
     });
 
-    test('ranks equal texts newest first', async () => {
+    test('ranks equal text newest first', async () => {
       const times = [3, 1, 4, 2, 5];
       await project.import(times.map((createdAt) => imported({ createdAt, content: 'same' })));
       const ranked = (await project.search('same')).map(({ createdAt }) => Date.parse(createdAt));

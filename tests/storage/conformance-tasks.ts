@@ -192,7 +192,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       }
     });
 
-    test('the state of the queue counts waiting and running tasks', async () => {
+    test('the queue state counts waiting and running tasks', async () => {
       const empty = { pending: 0, oldestAcceptedAt: null };
       expect(await opened.storage.taskQueueState()).toEqual(empty);
       expect(await opened.storage.nextTaskAt()).toBeNull();

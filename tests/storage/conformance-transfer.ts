@@ -124,7 +124,7 @@ export function testTransfer(name: string, open: OpenStorage): void {
       expect(first + second).toBe(1_300);
     });
 
-    test('interrupted by a close is complete or was never acknowledged', async () => {
+    test('interrupted by a close is complete or not acknowledged', async () => {
       await project.import(many(2_600));
       const erasing = project.erase('u', { idempotency: keyed('k') }).catch(() => null);
       await opened.reopen();

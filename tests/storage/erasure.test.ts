@@ -85,7 +85,7 @@ test.concurrent('after the scrub the files hold no text of an erased user, nor c
   expect((await project.exportPage()).items).toHaveLength(left.length);
 });
 
-test.concurrent('each erasure is followed by a rebuild of the file', async () => {
+test.concurrent('each erasure is followed by a rewrite of the file', async () => {
   await using project = await open();
   const { opened } = project;
   for (let n = 0; n < 2; n += 1) {

@@ -2,7 +2,7 @@ import { Database, type Statement } from 'bun:sqlite';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 
 /*
- * Preloaded in each thread of a storage. A call that contains one of these texts has the effect
+ * Preloaded in each thread of a storage. A call that contains one of these strings has the effect
  * that the text describes.
  */
 

@@ -47,7 +47,7 @@ test('a command that writes keys works while a server is running', async () => {
   await saveOne(opened.storage);
 });
 
-test('the files of a database are readable only by their owner', async () => {
+test("a database's files are readable only by their owner", async () => {
   await using opened = await openInFolder();
   for (const suffix of ['', '-wal', '.lock']) {
     expect(statSync(opened.path + suffix).mode & 0o777).toBe(0o600);
@@ -55,7 +55,7 @@ test('the files of a database are readable only by their owner', async () => {
 });
 
 test.skipIf(process.getuid?.() !== 0)(
-  'the lock file that root creates belongs to the owner of the database',
+  'the lock file that root creates belongs to the database owner',
   async () => {
     await using opened = await openInFolder();
     await opened.storage.close();

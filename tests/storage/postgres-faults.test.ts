@@ -66,7 +66,7 @@ describe('a connection that is lost after COMMIT was sent', () => {
   });
 });
 
-test('a key whose connection is lost after the INSERT was sent has an unknown outcome', async () => {
+test('a key whose connection is lost after the INSERT has been sent has an unknown outcome', async () => {
   await storage.createKey(newKey({ id: 'kept' }));
   const lost = newKey({ id: 'lost' });
   proxy.loseAnswerTo(lost.hash);

@@ -71,7 +71,7 @@ test('every cleanup sends the same statements, so that none is prepared again', 
   expect(await textsAt(6_000)).toEqual(await textsAt(5_000));
 });
 
-test('a list reads only the rows of its page', async () => {
+test('a list query reads only the rows of its page', async () => {
   recorder.take();
   expect((await project.page(userId, { limit: 20 })).items).toHaveLength(20);
   const [list] = recorder.take().filter(isPlanned);

@@ -213,7 +213,7 @@ test.concurrent('an erasure that is repeated after a failed COMMIT deletes and c
   expect(await project.list('erased')).toEqual([]);
 });
 
-test.concurrent('a text that takes seconds to index can be searched', async () => {
+test.concurrent('a document that takes seconds to index can be searched', async () => {
   await using all = await open();
   const { project } = all;
   const random = createRandom(1);

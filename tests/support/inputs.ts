@@ -32,7 +32,7 @@ export function badOptionalTexts(max?: number): Row[] {
   return badTexts(max).filter(([name]) => name !== 'empty');
 }
 
-/** Texts of 1 to `max` characters that must be returned unchanged. */
+/** Strings of 1 to `max` characters that must be returned unchanged. */
 export function goodTexts(max: number): [name: string, value: string][] {
   return [
     ['one character', 'x'],

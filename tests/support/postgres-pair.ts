@@ -64,7 +64,7 @@ export function newNode(base?: string): PostgresNode {
         () => true,
         () => false,
       );
-    await until(answers, { what: 'an answer of PostgreSQL', timeoutMs: readyWithinMs });
+    await until(answers, { what: 'a response from PostgreSQL', timeoutMs: readyWithinMs });
   }
 
   async function stopNow(): Promise<void> {

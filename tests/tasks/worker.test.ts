@@ -215,7 +215,7 @@ test('no record is lost in database faults during a long batch', async () => {
   expect(new Set(statuses.map(({ attempts }) => attempts))).toEqual(new Set([1]));
 });
 
-test('a text that changes while it is processed is processed again', async () => {
+test('a document that changes while it is processed is processed again', async () => {
   const origin = { source: 's', externalId: 'e' };
   let changed = false;
   start({

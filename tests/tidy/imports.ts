@@ -54,7 +54,7 @@ const anyBackend = [
 ].concat(plainContract);
 /** Pure modules, which depend on neither HTTP nor a database. */
 const pure = ['server/memory/', 'server/search/'];
-/** The modules that every folder of the command line may import. */
+/** The modules that every folder of the CLI may import. */
 const terminal = ['cli/terminal/', 'cli/errors.ts'];
 const typebox = ['@sinclair/typebox', '@sinclair/typebox/'];
 
@@ -151,7 +151,7 @@ const table: Row[] = [
     from: ['server/threads/'],
     may: ['server/threads/', 'server/errors.ts', 'sdk/contract/', 'node:'],
   },
-  // The caller passes the SDK client. The command line serves stdio, the MCP thread HTTP.
+  // The caller passes the SDK client. The CLI serves stdio, the MCP thread HTTP.
   {
     from: ['server/mcp/tools/'],
     may: [

@@ -1,4 +1,4 @@
-/** Two views of a text with parts blanked. Each line keeps its length. */
+/** Two views of a file with parts blanked. Each line keeps its length. */
 export type Masked = {
   /** Comments and the contents of strings are blanked. */
   code: string;

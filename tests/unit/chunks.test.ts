@@ -4,7 +4,7 @@ import { indexedChunks, splitChunks } from '../../server/memory/chunks.ts';
 
 const targetLength = 1_000;
 
-/** Texts with and without natural boundaries for a chunk, and with surrogate pairs. */
+/** Text with and without natural boundaries for a chunk, and with surrogate pairs. */
 const texts = fc
   .array(
     fc.oneof(
@@ -46,7 +46,7 @@ test('a title missing from the text is indexed only with the first chunk', () =>
   expect(repeated).toBe(indexedTexts('Streets and houses', {})[0] ?? '');
 });
 
-describe('the chunks of any text', () => {
+describe('the chunks of any input', () => {
   test('are contiguous and cover all of it', () => {
     const covers = fc.property(texts, (text) => {
       expect(cut(text).join('')).toBe(text);
@@ -74,7 +74,7 @@ describe('a cut falls', () => {
   const first = (text: string) => cut(text)[0];
   const half = 'x'.repeat(600);
 
-  test('nowhere in a text of the target length', () => {
+  test('nowhere in text of the target length', () => {
     expect(cut('x'.repeat(targetLength))).toHaveLength(1);
     expect(cut('x'.repeat(targetLength + 1))).toHaveLength(2);
     expect(cut('')).toEqual([]);

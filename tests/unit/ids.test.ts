@@ -3,7 +3,7 @@ import { bucketOf, bucketOfId } from '../../server/bucket.ts';
 import { newMemoryId } from '../../server/ids.ts';
 import { bucketOfTask, newTaskId } from '../../server/storage/postgres/writer/task-rows.ts';
 
-describe('the bucket of a text', () => {
+describe("a string's bucket", () => {
   // The bucket is the low twelve bits of the CRC-32, which is 0xcbf43926 for '123456789'.
   test.each([
     ['123456789', 0x926],
@@ -15,7 +15,7 @@ describe('the bucket of a text', () => {
   });
 });
 
-describe('the id of a new memory', () => {
+describe("a new memory's id", () => {
   test('has the documented form, begins with its time and contains the bucket of its user', () => {
     const before = Date.now();
     for (const userId of ['u-1', 'jürgen 🙂', '']) {

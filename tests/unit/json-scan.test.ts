@@ -79,7 +79,7 @@ test.each([
   expect(() => scanIn(1, new TextEncoder().encode(text))).not.toThrow();
 });
 
-describe('the items of a batch', () => {
+describe('the items in a batch', () => {
   test.each<[text: string, items: string[] | null]>([
     ['{"items":[1,[2,3],{"a":4}]}', ['1', '[2,3]', '{"a":4}']],
     [' {\n"items" : [ "]}" , 2 ] } \n', [' "]}" ', ' 2 ']],

@@ -45,7 +45,7 @@ describe('the label of an entry', () => {
   });
 });
 
-describe('the content of a message', () => {
+describe("a message's content", () => {
   const image = { type: 'image_url', image_url: { url: 'https://a.example/i.png' } };
 
   test.each<[content: TimelineEntry['content'], shown: string]>([

@@ -27,7 +27,7 @@ const carried = new Set([...Object.values(aliases).flat(), ...labels]);
 export function memoryConverter({ source, userId, nowMs, losses }: Options) {
   const seen = new Map<string, number>();
 
-  /** A counter distinguishes equal texts without an id. */
+  /** A counter distinguishes equal entries without an id. */
   function idOf(names: unknown[], hasName: boolean): string {
     const key = JSON.stringify(names);
     const count = hasName ? 0 : (seen.get(key) ?? 0);

@@ -52,7 +52,7 @@ function targetOf(href: string, page: string): string {
   return `${repository}/blob/main/${target}`;
 }
 
-/** The pages lie outside of this folder and would look for Vue in the node_modules of the service. */
+/** The pages are outside of this folder and would look for Vue in the service's node_modules. */
 const vueOfThisFolder: Plugin = {
   name: 'vue-of-this-folder',
   enforce: 'pre',

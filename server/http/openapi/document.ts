@@ -114,7 +114,7 @@ function sharedParameters({ refer }: Components): JsonObject {
       name: 'id',
       in: 'path',
       required: true,
-      description: 'The id of the memory.',
+      description: "The memory's id.",
       schema: refer(MemoryId),
     },
     IdempotencyKey: {

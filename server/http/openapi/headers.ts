@@ -36,7 +36,7 @@ export const responseHeaders = {
   },
   [validators.etag]: {
     description:
-      "The memory's `version`. Absent if the request was repeated after the memory was deleted.",
+      "The memory's `version`. Absent if the request is repeated after the memory has been deleted.",
     schema: text,
     example: '"1"',
   },

@@ -15,7 +15,7 @@ import * as transfer from '../../../sdk/contract/transfer.ts';
 import type { RouteName } from '../routes.ts';
 
 export const tags = {
-  Memories: 'Save, find, change and delete the memories of a user.',
+  Memories: "Save, find, change and delete a user's memories.",
   Ingest: 'Records from other systems: tickets, documents, conversations, events and profiles.',
   Project: "The project's users, and the API key of the request.",
   Transfer: 'Moving memories between projects or services, unchanged.',
@@ -51,7 +51,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Memories',
     summary: 'Save a memory',
     description:
-      'Stores text for a user. The memory is `complete` immediately. If a memory of the user ' +
+      "Stores text for a user. The memory is `complete` immediately. If one of the user's memories " +
       'already has this `source` and `externalId`, its content, metadata and times are replaced, ' +
       'and the response is a 200.',
     request: memory.SaveRequest,
@@ -63,7 +63,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
   list: {
     id: 'listMemories',
     tag: 'Memories',
-    summary: 'List the memories of a user',
+    summary: "List a user's memories",
     description:
       'Newest first by default. Pass `nextCursor` as `cursor` until it is null: every memory that ' +
       'existed at the start is returned exactly once. Filters are combined with AND.',
@@ -73,7 +73,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
   search: {
     id: 'searchMemories',
     tag: 'Memories',
-    summary: 'Search the memories of a user',
+    summary: "Search a user's memories",
     description:
       'Best match first; a memory ranks by its best chunk. The query is plain text without ' +
       'operators. A memory can be found once it is `complete`.',
@@ -182,7 +182,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     summary: 'Export the memories of a project or of one user',
     description:
       'Pass `nextCursor` as `cursor` until it is null; a page of large memories can have fewer ' +
-      'than `limit` items. The items can be imported as they are.',
+      'than `limit` items. The items can be imported as is.',
     query: transfer.ExportQuery,
     response: Page,
   },
@@ -201,7 +201,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
   users: {
     id: 'listUsers',
     tag: 'Project',
-    summary: 'List the users of the project',
+    summary: "List the project's users",
     description:
       'The users that have memories, ordered by id. Pass `nextCursor` as `cursor` until it is ' +
       'null. A key that is bound to a user lists only that user.',
@@ -218,7 +218,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
   health: {
     id: 'getHealth',
     tag: 'Service',
-    summary: 'Get the health of the service',
+    summary: "Get the service's health",
     description: 'Readiness, for load balancers and people: 503 while the service is failing.',
     response: Health,
   },

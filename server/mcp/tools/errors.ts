@@ -14,8 +14,8 @@ export function isUnreachable(error: unknown): error is MemoryServiceError {
 }
 
 /**
- * Returns one line of advice for an error of the SDK; undefined for any other error. Checks the
- * code instead of the class, because the packed command line bundles its own copy of the classes.
+ * Returns one line of advice for an SDK error; undefined for any other error. Checks the code
+ * instead of the class, because the packed CLI bundles its own copy of the classes.
  */
 export function adviceOn(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;

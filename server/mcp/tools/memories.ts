@@ -71,7 +71,7 @@ export async function deleteMemory({ id }: DeleteArguments, session: Session): P
   return `Deleted: ${id}`;
 }
 
-/** Checks the user of a memory, because a project-wide key can read all users' memories. */
+/** Checks a memory's user, because a project-wide key can read all users' memories. */
 async function ownMemory(id: string, { client, userId }: Session): Promise<Memory> {
   const memory = await client.get(id);
   if (memory.userId !== userId) throw new NoSuchMemory();

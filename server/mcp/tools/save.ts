@@ -50,7 +50,7 @@ function isSame(one: string, other: string): boolean {
   return normalized(one) === normalized(other);
 }
 
-/** Normalizes Unicode and white space. Case is kept, because two texts can differ only in case. */
+/** Normalizes Unicode and white space. Case is kept, because two items can differ only in case. */
 function normalized(text: string): string {
   return text.normalize('NFC').replace(/\s+/g, ' ').trim();
 }

@@ -4,7 +4,7 @@ import { keyOf } from './key.ts';
 /* Formats memories as lines of text for a model. Stored text cannot contain a line break. */
 
 /**
- * Returns the head of a memory, such as `[mem_…] 2026-11-22 ticket helpdesk`: id, date, type and
+ * Returns a memory's heading, such as `[mem_…] 2026-11-22 ticket helpdesk`: id, date, type and
  * source, then the key that the memory was saved with and the status unless it is `complete`.
  */
 export function headOf(memory: Memory): string {
@@ -35,7 +35,7 @@ export function cutLine(text: string, characters: number): string {
 }
 
 /**
- * Returns the part of a text that begins at `offset`, in UTF-16 units, and the offset of the next
+ * Returns the part of the text that begins at `offset`, in UTF-16 units, and the offset of the next
  * part, or null at the end. Never splits a surrogate pair.
  */
 export function sliceText(text: string, offset: number, length: number) {

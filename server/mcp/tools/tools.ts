@@ -110,7 +110,7 @@ export const tools: Tool[] = [
   },
   {
     name: 'update_memory',
-    description: 'Replace the text of a memory.',
+    description: "Replace a memory's text.",
     inputSchema: schema(
       {
         id: string,

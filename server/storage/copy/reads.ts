@@ -23,7 +23,9 @@ export function createReads(database: CopyDatabase): Pick<CopySide, 'countRows' 
     return database.read({ text, values: [...place, limit] });
   }
 
-  /** Returns the size of the next batch. Row sizes are read first, because texts can be large. */
+  /**
+   * Returns the size of the next batch. Row sizes are read first, because memories can be large.
+   */
   async function countNext(table: TableName, place: readonly Value[]): Promise<number> {
     const { large } = stored[table];
     if (large === undefined) return batchRows;

@@ -60,7 +60,10 @@ export type CopyDatabase = {
   run(...queries: Query[]): Promise<void>;
   /** Stores the rows and runs `last` in one transaction. The table has `before` rows already. */
   insert(table: TableName, rows: Row[], before: number, last: Query): Promise<void>;
-  /** Returns the row as it is copied. `misplaced` is set if its derived columns are wrong. */
+  /**
+   * Returns the row in the form that is copied. `misplaced` is set if its derived columns are
+   * wrong.
+   */
   asCopied(table: TableName, row: Row): Row;
   close(): void;
 };

@@ -12,7 +12,7 @@ const task = `projectId kind payload memoryId userId state acceptedAt runAt upda
 /**
  * The copied tables and their columns, in the order of copying: referenced tables come first. A
  * running task is copied as if it had been released. The body of a stored response is null if its
- * memory was deleted.
+ * memory has been deleted.
  */
 const columns = {
   uptime: 'name value',

@@ -1,7 +1,9 @@
 import { SQL } from 'bun';
 import { unavailable } from '../refusals.ts';
 
-/** The connection was lost or could not be opened. A running statement has an unknown outcome. */
+/**
+ * The connection has been lost or could not be opened. A running statement has an unknown outcome.
+ */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 }
@@ -13,7 +15,7 @@ const partLost = /^080(01|06)/;
 
 /** Failures of the database, by SQLSTATE code. The failed statement stored nothing. */
 const faults: [state: RegExp, fault: string][] = [
-  [/^53100/, 'the disk of the database server is full'],
+  [/^53100/, "the database server's disk is full"],
   [/^53300/, 'the database has no free connections'],
   [/^53/, 'the database is out of resources'],
   [/^25006/, 'the database is a standby or read-only'],
@@ -37,7 +39,7 @@ export function isRefusal(error: unknown): boolean {
   return state !== '' && !sessionEnded.test(state);
 }
 
-/** Whether a worker of Citus was unreachable. The outcome of such a COMMIT is unknown. */
+/** Whether a Citus worker was unreachable. The outcome of such a COMMIT is unknown. */
 export function isPartLost(error: unknown): boolean {
   return partLost.test(stateOf(error));
 }
@@ -77,7 +79,7 @@ export function faultOf(error: unknown): string | null {
   return known ?? (sessionEnded.test(state) ? 'the database cannot be reached' : null);
 }
 
-/** Maps an error after which nothing was stored. */
+/** Maps an error that means that nothing was stored. */
 export function notStored(error: unknown): unknown {
   const fault = faultOf(error);
   return fault === null ? error : unavailable(`${fault}; nothing was stored`, error);

@@ -6,7 +6,7 @@ import tables from './sql/002-tables.sql' with { type: 'text' };
 import { statement } from './statement.ts';
 import { inTransaction } from './transaction.ts';
 
-/** Versions are numbered as in the SQLite schema, whose version 1 was never released. */
+/** Versions are numbered as in the SQLite schema, whose version 1 has never been released. */
 const firstVersion = 2;
 
 /** The migrations from `firstVersion` on. Append only: a released migration is never changed. */
@@ -60,7 +60,7 @@ async function assertServer(connection: Connection): Promise<void> {
 }
 
 /**
- * Returns the version of the schema, or 0 if there is no schema. Throws if the schema is newer than
+ * Returns the schema version, or 0 if there is no schema. Throws if the schema is newer than
  * this program.
  */
 export async function readVersion(connection: Connection): Promise<number> {

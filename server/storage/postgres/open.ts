@@ -29,7 +29,7 @@ import { createWriteQueue } from './writer/write-queue.ts';
  *   crash     acknowledged writes are committed; tasks are claimed again when their lease expires
  */
 
-/** The number of connections for writes. Each transaction in progress uses one connection. */
+/** The number of connections for writes. Each open transaction uses one connection. */
 const writeConnections = 4;
 /** The project id of operations that belong to no project. */
 const noProject = 0;

@@ -40,7 +40,7 @@ export function memoryIn(projectId: number, bucket: number, id: string): Stateme
   );
 }
 
-/** Selects the bucket of a memory if memory_locations has a row for its id. */
+/** Selects a memory's bucket if memory_locations has a row for its id. */
 export function locationOf(projectId: number, id: string): Statement {
   return statement(
     `SELECT location FROM memory_locations

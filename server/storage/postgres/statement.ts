@@ -7,7 +7,9 @@ export function statement(text: string, ...values: Value[]): Statement {
   return { text, values };
 }
 
-/** Statements have one of these numbers of rows, so that only a few texts have to be prepared. */
+/**
+ * The possible numbers of rows in a statement, so that only a few statements have to be prepared.
+ */
 const chunkSizes = [64, 16, 4, 1];
 
 /**

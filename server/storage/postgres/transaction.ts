@@ -46,7 +46,7 @@ export async function inTransaction<T>(
     assertCommitted(outcomes);
     return result;
   } catch (error) {
-    // No rollback is needed once COMMIT was sent, because the transaction has ended.
+    // No rollback is needed once COMMIT has been sent, because the transaction has ended.
     if (isBegun) await session.settle([rollback]).catch(() => {});
     throw error;
   }

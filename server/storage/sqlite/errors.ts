@@ -1,7 +1,7 @@
 import { SQLiteError } from 'bun:sqlite';
 import { outcomeUnknown, unavailable } from '../refusals.ts';
 
-/** Errors after which nothing was stored and a retry may succeed. */
+/** Errors that mean that nothing was stored and a retry may succeed. */
 const temporary = new Map([
   ['SQLITE_FULL', 'the disk is full'],
   ['SQLITE_BUSY', 'the database is locked by another program'],

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 
 /*
- * Detects whether the database file was moved, removed or replaced. SQLite would keep writing to
- * the old file, and those writes would be missing after the next start.
+ * Detects whether the database file has been moved, removed or replaced. SQLite would keep writing
+ * to the old file, and those writes would be missing after the next start.
  */
 
 /** Returns why the file must no longer be written to, or null. */

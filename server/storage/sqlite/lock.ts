@@ -76,7 +76,7 @@ function tryLock(file: string, path: string, how: How = {}): Database | null {
   }
 }
 
-/** Gives a file that root created to the owner of the database. */
+/** Gives a file that root created to the database's owner. */
 function shareWithOwner(file: string, path: string): void {
   const database = statSync(path, { throwIfNoEntry: false });
   if (process.getuid?.() !== 0 || database === undefined) return;

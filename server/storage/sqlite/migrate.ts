@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import { progressTable, unfinishedCopy } from '../copy/side.ts';
 import threads from './sql/002-threads.sql' with { type: 'text' };
 
-/** Version 1 was never released; its files are rejected below. */
+/** Version 1 has never been released; its files are rejected below. */
 const firstVersion = 2;
 
 /** The migrations from `firstVersion` on. Append only: a released migration is never changed. */

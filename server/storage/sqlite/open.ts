@@ -35,7 +35,7 @@ const lockAdvice = 'Stop it first, or use another database (MEMORY_DATABASE_URL)
 export type OpenOptions = {
   /** Called with problems that occur outside of requests. */
   warn?(message: string, error?: unknown): void;
-  /** Called when the writer was replaced. Other threads must then connect again. */
+  /** Called when the writer has been replaced. Other threads must then connect again. */
   onReplaced?(): void;
   /** Called with the reason when the storage has failed permanently and the service must exit. */
   onEnd?(reason: string): void;

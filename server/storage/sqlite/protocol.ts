@@ -1,7 +1,7 @@
 import type { Port } from '../../threads/channel.ts';
 import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
-/** `syncFailed`: a sync of the file failed before this thread was started. */
+/** `syncFailed`: a sync of the file failed before this thread started. */
 export type WriterStart = { path: string; syncFailed: boolean };
 
 /** A write of more rows is large: it is committed alone. */

@@ -23,7 +23,7 @@ const common: Settings = {
 
 const writing: Settings = {
   journal_mode: 'wal',
-  // 2 is FULL: COMMIT returns only after the log was synced to disk.
+  // 2 is FULL: COMMIT returns only after the WAL has been synced to disk.
   synchronous: 2,
   // SQLite overwrites deleted text instead of leaving it in free pages.
   secure_delete: 1,
@@ -44,7 +44,7 @@ export function keepFilesPrivate(): void {
 
 /**
  * Opens the database for writing. Only the first open of a process may `create` the file: if the
- * file was moved away later, SQLite would create an empty file and delete the log.
+ * file were moved away later, SQLite would create an empty file and delete the log.
  */
 export function openForWriting(path: string, { create = false } = {}): Database {
   assertWhole(path);

@@ -28,7 +28,7 @@ type Waiting = WriteRequest & { resolve(returned: Returned): void; reject(error:
 
 /** The maximum number of rows in small writes in flight. */
 const maxRowsInHand = maxSmallRows;
-/** Large writes pause if a small write was sent within this time. */
+/** Large writes pause if a small write has been sent within this time. */
 const mixedMs = 1_000;
 
 export function createWriteQueue(send: (request: WriteRequest) => Promise<Returned>): WriteQueue {

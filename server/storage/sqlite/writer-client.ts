@@ -26,7 +26,7 @@ export type WriterClient = {
 export type WriterOptions = {
   preload: readonly string[];
   warn(message: string, error?: unknown): void;
-  /** Called when the thread was replaced. Ports to the old thread no longer work. */
+  /** Called when the thread has been replaced. Ports to the old thread no longer work. */
   onReplaced(): void;
   /** Called with the reason when the writer thread keeps failing and the process must exit. */
   onEnd(reason: string): void;

@@ -1,6 +1,6 @@
 /*
  * Measures search without a database: building one user's index, its memory, and queries.
- * Run: bun tests/bench/internals/search-core.ts [file with one text per line]
+ * Run: bun tests/bench/internals/search-core.ts [file with one string per line]
  */
 import { readFileSync } from 'node:fs';
 import { indexedChunks, splitChunks } from '../../../server/memory/chunks.ts';

@@ -3,8 +3,8 @@ import { readConversations } from '../../eval/data.ts';
 
 /*
  * Synthetic memories. Each memory is a function of its number, so several servers can store the
- * same dataset and a table can be extended later. The texts are cut from conversations. A few users
- * own most memories.
+ * same dataset and a table can be extended later. The memories are excerpts of conversations. A few
+ * users own most memories.
  */
 
 /** Memories in the order in which they are imported. */
@@ -58,7 +58,7 @@ export function textOf(at: number, bytes: number): string {
 }
 
 /**
- * Returns the owner of a memory. The number of users grows with the number of memories, and a few
+ * Returns a memory's owner. The number of users grows with the number of memories, and a few
  * users own most memories.
  */
 export function userOf(at: number): string {
@@ -111,7 +111,7 @@ function ownerOf(at: number): string {
   return at % 10 === 3 ? searcher.userId : userOf(at);
 }
 
-/** Returns a text length: mostly that of a sentence, sometimes that of a paragraph. */
+/** Returns the length of a memory: mostly that of a sentence, sometimes that of a paragraph. */
 function lengthOf(at: number): number {
   return Math.floor(40 + 120 * random(at, 3) + 800 * random(at, 4) ** 16);
 }

@@ -11,7 +11,7 @@ export type MeasuredLoad = Measured & {
 };
 
 export const cpuNote =
-  'CPU µs is the CPU time of the measured process for each request, all threads included. Other ' +
+  'CPU µs is the measured process’s CPU time per request, in all threads. Other ' +
   'work on the machine affects it less than it affects the rates.';
 
 export async function loadOf(subject: Subject, options: Omit<Load, 'url'>): Promise<MeasuredLoad> {
@@ -28,7 +28,7 @@ export async function loadOf(subject: Subject, options: Omit<Load, 'url'>): Prom
   };
 }
 
-export const loadColumns = ['a second', 'CPU µs', 'p50 ms', 'p99 ms', 'worst ms'];
+export const loadColumns = ['per second', 'CPU µs', 'p50 ms', 'p99 ms', 'worst ms'];
 
 /** Returns the medians of a subject's measurements, in the order of `loadColumns`. */
 export function loadCells(measured: readonly MeasuredLoad[] = []): string[] {

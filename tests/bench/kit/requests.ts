@@ -116,7 +116,7 @@ export function cycleOf(size: number, make: (at: number) => Uint8Array): NextReq
   };
 }
 
-/** Merges several cycles into one that takes a request from each in turn. */
+/** Merges several cycles into one that takes requests from each, round-robin. */
 export function alternate(cycles: readonly NextRequest[]): NextRequest {
   let at = 0;
   return () => {

@@ -5,7 +5,7 @@ import { benchKey } from './requests.ts';
 import type { Tree } from './trees.ts';
 
 /*
- * Starts the service as a user would, through the command line of a source tree. The only file of
+ * Starts the service as a user would, through the CLI of a source tree. The only file of
  * the tree that this module names is cli/main.ts.
  */
 

@@ -4,7 +4,7 @@ import { renderRecord } from '../../../server/memory/render.ts';
 /** The expected number of memories for each combination of visible fields. */
 export type Owed = { counts: Map<string, number>; add(record: IngestRecord): void };
 
-/** Computes the memories that must exist after the records were ingested in order. */
+/** Computes the memories that must exist after the records have been ingested in order. */
 export function createOwed(): Owed {
   const counts = new Map<string, number>();
   const origins = new Map<string, string>();

@@ -29,8 +29,8 @@ export type History = { writes: Write[]; observations: Observation[] };
 
 /**
  * Converts a history to operations on single memories. A save with an unknown outcome gets the id
- * of the memory in which its value was read, or is dropped if its value was never read. `strange`
- * lists reads of values that no client wrote.
+ * of the memory in which its value was read, or is dropped if its value has never been read.
+ * `strange` lists reads of values that no client wrote.
  */
 export function operationsOf({ writes, observations }: History) {
   const saves = new Map(

@@ -1,4 +1,4 @@
-/** Texts up to this length are parsed at normal speed. */
+/** Strings up to this length are parsed at normal speed. */
 const fastLength = 1_000_000;
 const addedMs = 200;
 

@@ -201,9 +201,9 @@ export const variants: Record<string, Variant> = {
   'stop-at-once': {
     patches: [['server/main.ts', 'await listener.stop();', 'process.exit(0);']],
   },
-  /** No protection removed: the worker takes longer for each text. */
+  /** No protection removed: the worker takes longer for each document. */
   'slow-split': { handler: slowed, patches: [ownHandler] },
-  /** No protection removed: texts change while the worker processes them. */
+  /** No protection removed: documents change while the worker processes them. */
   'overtaken-worker': { handler: overtaken, patches: [ownHandler] },
   /** No protection removed: the queue limit is lower. */
   'small-queue': {

@@ -68,7 +68,7 @@ export const derivedColumns: { [Table in TableName]?: Record<string, string> } =
 };
 
 /**
- * Returns the values of the derived columns. `place` is the number of the row in its table and
+ * Returns the values of the derived columns. `place` is the row's number in its table and
  * preserves the order of tasks.
  */
 export function derive(table: TableName, row: Row, place: number): Record<string, Value> {

@@ -20,7 +20,7 @@ type UserRow = { memories: number; lastChange: number };
 
 /** The number of changes read in the first round trip. There are rarely more. */
 const firstRows = 16;
-/** The number of rows in the first fetch from a cursor. It is low because texts may be large. */
+/** The number of rows in the first fetch from a cursor. It is low because memories may be large. */
 const firstFetched = 2;
 /** The approximate amount of text per fetch, in UTF-16 units. */
 const fetchedUnits = 1_000_000;

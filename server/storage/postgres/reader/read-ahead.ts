@@ -9,12 +9,12 @@ export type ReadAhead = {
   getMemory: Reading;
 };
 
-/** The maximum number of prefetched memories, because texts can be large. */
+/** The maximum number of prefetched memories. Memories can be large. */
 const maxAhead = 8;
 
 /**
  * The worker processes one task at a time, and prefetching saves a round trip per task. A
- * prefetched text may be outdated, but changing the text also revokes the lease of its task.
+ * prefetched text may be outdated, but changing the text also revokes its task's lease.
  */
 export function createReadAhead(read: Reading): ReadAhead {
   const begun = new Map<string, Promise<StoredMemory | null>>();

@@ -21,8 +21,8 @@ export async function claimTasks(
 }
 
 /**
- * A task that was never attempted is always due. A task that waits longer than the maximum backoff
- * is also due, because the clock must have been set back.
+ * A task that has never been attempted is always due. A task that waits longer than the maximum
+ * backoff is also due, because the clock must have been set back.
  */
 const isDue = `run_at IS NOT NULL AND (
   (state = 'waiting' AND (attempts = 0 OR run_at <= $1::int8 OR run_at > $2::int8))

@@ -107,7 +107,7 @@ function sortOut(
   return { ids, inserted, replaced: [...there.values()].filter(isReplaced), forgotten: expired };
 }
 
-/** Applies a record to the earlier effect with the same origin. Returns the id of the memory. */
+/** Applies a record to the earlier effect with the same origin. Returns the memory's id. */
 function putIn(named: InsertedMemory | Replacement, record: NewMemory): string {
   const id = 'id' in named ? named.id : named.memory.id;
   named.memory = { ...record, id };

@@ -18,7 +18,7 @@ const removeTasks = overPlaces(
   (values, inBucket) => `DELETE FROM tasks
     WHERE (project_id, bucket, memory_id) IN (${values})${inBucket('bucket')}`,
 );
-/** Searches all buckets, because a response is in the bucket of its key, not its memory. */
+/** Searches all buckets, because a response is in its key's bucket, not its memory's. */
 const removeTexts = overRows(
   ['int8', 'text'],
   (values) => `UPDATE idempotency_keys SET body = NULL, version = NULL

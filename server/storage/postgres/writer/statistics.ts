@@ -8,7 +8,7 @@ const pauseAfterErrorMs = 60_000;
 const deadlineMs = 60_000;
 
 /**
- * Selects the tables that were never analyzed, or have become ten times as large since. Smaller
+ * Selects the tables that have never been analyzed, or have grown tenfold since. Smaller
  * changes, and tables of another owner, are left to autovacuum.
  */
 const grown = statement(

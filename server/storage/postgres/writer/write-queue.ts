@@ -54,14 +54,14 @@ type Waiting = PlannedWrite & {
   reject(error: unknown): void;
 };
 
-/** The maximum number of groups in progress. More groups would be smaller, but not faster. */
+/** The maximum number of in-flight groups. More groups would be smaller, but not faster. */
 const maxGroups = 2;
 const maxRowsInGroup = 128;
 const maxAttempts = 5;
 const maxPauseMs = 20;
 const triedForMs = 5_000;
-/** How long a connection that was lost or cannot be opened is set aside if another is open. */
-const setAsideMs = 200;
+/** How long writes avoid a lost or failed connection while another one is open. */
+const avoidedMs = 200;
 /** A group does not wait longer for one locked user. Its writes are then run alone. */
 const lockBriefly = statement(`SET LOCAL lock_timeout = '200ms'`);
 /** The number of recent idempotency keys to remember. A replay would make its group fail. */
@@ -126,12 +126,15 @@ export function createWriteQueue(options: {
 
   async function giveBack(connection: Connection): Promise<void> {
     const isLost = !connection.isOpen() && connections.some((one) => one.isOpen());
-    if (isLost) await Bun.sleep(setAsideMs);
+    if (isLost) await Bun.sleep(avoidedMs);
     idle.push(connection);
     plan();
   }
 
-  /** Whether the connection cannot be opened and another is open. Nothing was sent in this case. */
+  /**
+   * Whether the connection cannot be opened while another one is open. Nothing was sent in this
+   * case.
+   */
   async function mustMove(connection: Connection, { since }: Waiting): Promise<boolean> {
     try {
       await connection.session();

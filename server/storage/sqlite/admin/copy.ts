@@ -142,7 +142,7 @@ function copyDatabase(db: Database, release: () => void): CopyDatabase {
   };
 }
 
-/** If the memory of a response was deleted, SQLite stores a replacement body instead of null. */
+/** If a response's memory has been deleted, SQLite stores a replacement body instead of null. */
 function toStored(row: Row): Row {
   return row.body === null ? { ...row, body: deletedBodyOf(row) } : row;
 }

@@ -15,7 +15,7 @@ import {
  */
 
 export type IndexReads = {
-  /** Updates the index to the state of the database. See IndexUpdate for the deadline. */
+  /** Updates the index to the database's current state. See IndexUpdate for the deadline. */
   catchUp(held: HeldIndex, user: User): void;
 };
 

@@ -22,7 +22,7 @@ export type PageReads = {
 const maxTexts = 64;
 /**
  * Filtered statements also return these rows, because progress cannot be reported while SQLite
- * skips rows. The number is prime, so that users who write in turn have such rows as well.
+ * skips rows. The number is prime, so that users who write alternately have such rows as well.
  */
 const isSample = 'm.row_id % 2003 = 0';
 

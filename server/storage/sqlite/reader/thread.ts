@@ -30,7 +30,10 @@ const queueState = db.prepare<{ pending: number; oldestAcceptedAt: number | null
    FROM tasks INDEXED BY tasks_pending WHERE run_at IS NOT NULL`,
 );
 
-/** Reads each id once, because the status of a memory without a task requires its whole text. */
+/**
+ * Reads each id once, because computing the status of a memory without a task requires its whole
+ * text.
+ */
 function getStatuses({ ids, ...read }: Parameters<Storage['getStatuses']>[0]): StoredStatus[] {
   const byId = new Map<string, StoredStatus | null>();
   for (const id of new Set(ids)) {

@@ -45,7 +45,7 @@ export function createCheckpoints(options: {
   onSyncFailure(): void;
 }): Checkpoints {
   const { db, path, request, onSyncFailure } = options;
-  // Returns the length of the log without making a checkpoint.
+  // Returns the length of the WAL without making a checkpoint.
   const look = db.prepare<Log, []>('PRAGMA wal_checkpoint(NOOP)');
   const checkpoint = db.prepare<Log, []>('PRAGMA wal_checkpoint(PASSIVE)');
   const truncate = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -65,7 +65,7 @@ export function createCheckpoints(options: {
     }
   }
 
-  /** Writes the rest of the log to the file and syncs the file. */
+  /** Writes the rest of the WAL to the file and syncs the file. */
   function finish(): void {
     const { log, checkpointed } = checkpoint.get() ?? { log: 0, checkpointed: 0 };
     if (log === checkpointed && statSync(`${path}-wal`).size > maxLogBytes) truncate.all();

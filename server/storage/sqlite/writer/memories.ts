@@ -48,7 +48,7 @@ export function createMemoryWrites(
   const readBack = db.prepare<StoredMemory, [number, string]>(
     `SELECT ${memoryColumns} FROM ${memoriesWithTasks} WHERE m.project_id = +? AND m.id = +?`,
   );
-  // updated_at must not decrease after the clock was set back.
+  // updated_at must not decrease after the clock has been set back.
   const update = db.prepare(
     `UPDATE memories SET content = ifnull(?1, content), metadata = ifnull(?2, metadata),
        occurred_at = iif(?3, ?4, occurred_at), expires_at = iif(?5, ?6, expires_at),

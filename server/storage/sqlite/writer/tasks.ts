@@ -26,7 +26,7 @@ export type TaskWrites = {
 const held = "state = 'running' AND lease_token =";
 
 export function createTaskWrites(db: Database, users: Users): TaskWrites {
-  // A task that was never attempted is always due. A task that waits longer than the maximum
+  // A task that has never been attempted is always due. A task that waits longer than the maximum
   // backoff is also due, because the clock must have been set back.
   const due = db.prepare<Due, [number, number, number, number]>(
     `SELECT t.project_id AS projectId, t.task_id AS taskId, t.lease_token + 1 AS leaseToken, t.kind,

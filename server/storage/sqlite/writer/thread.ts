@@ -63,7 +63,7 @@ const group = createGroupCommit({
   settled() {
     for (const inbox of inboxes) inbox.flushReplies();
     checkpoints.committed();
-    // The garbage collector does not count texts outside of its heap, so it would run too late.
+    // The garbage collector does not count strings outside of its heap, so it would run too late.
     if (units > collectedUnits) Bun.gc(true);
     units = 0;
   },
@@ -91,7 +91,7 @@ function attachTexts({ argument, texts }: Incoming): unknown {
   return argument;
 }
 
-/** Sends the body of a response separately, so that it is not encoded as JSON twice. */
+/** Sends a response body separately, so that it is not encoded as JSON twice. */
 function replyTo(call: Incoming, outcome: unknown): void {
   if (typeof outcome !== 'object' || outcome === null || !('response' in outcome)) {
     call.reply(outcome);

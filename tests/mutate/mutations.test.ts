@@ -1,24 +1,22 @@
 import { afterAll, expect, test } from 'bun:test';
-import { possibleFaults } from './places.ts';
+import { mutationsOf } from './mutations.ts';
 import { openSources } from './sources.ts';
 
 const sources = await openSources();
 afterAll(() => sources.close());
 
-/**
- * Returns all possible faults of a text: the kind of each and the whole text with the fault in it.
- */
-async function faultsOf(text: string): Promise<[kind: string, changed: string][]> {
-  const found = possibleFaults(await sources.parse('server/ids.ts', text), text);
-  return [...found].flatMap(([kind, edits]) =>
-    edits.map(({ start, end, text: by }): [string, string] => [
-      kind,
+/** Returns all mutants of a source text: the mutation operator and the mutated text of each. */
+async function mutantsOf(text: string): Promise<[operator: string, changed: string][]> {
+  const found = mutationsOf(await sources.parse('server/ids.ts', text), text);
+  return [...found].flatMap(([operator, mutations]) =>
+    mutations.map(({ start, end, text: by }): [string, string] => [
+      operator,
       text.slice(0, start) + by + text.slice(end),
     ]),
   );
 }
 
-const changes: [kind: string, text: string, changed: string][] = [
+const changes: [operator: string, text: string, changed: string][] = [
   ['comparison', 'const a = b < c;', 'const a = b <= c;'],
   ['comparison', 'const a = b < c;', 'const a = b >= c;'],
   ['comparison', 'const a = b === c;', 'const a = b !== c;'],
@@ -36,8 +34,8 @@ const changes: [kind: string, text: string, changed: string][] = [
   ['sql', "const a = 'SELECT b FROM c WHERE d > ?';", "const a = 'SELECT b FROM c WHERE d >= ?';"],
   ['sql', `const a = \`b $\{c} AND d <= +?\`;`, `const a = \`b $\{c} AND d < +?\`;`],
 ];
-test.each(changes)('%s: %s may become %s', async (kind, text, changed) => {
-  expect(await faultsOf(text)).toContainEqual([kind, changed]);
+test.each(changes)('%s: %s becomes %s', async (operator, text, changed) => {
+  expect(await mutantsOf(text)).toContainEqual([operator, changed]);
 });
 
 test.each([
@@ -50,11 +48,11 @@ test.each([
   'type A = { b: 1; c: true } | (() => 2);',
   'interface A { b: 1 }',
   'const a = b as 1;',
-])('%s yields no fault', async (text) => {
-  expect(await faultsOf(text)).toEqual([]);
+])('%s has no mutants', async (text) => {
+  expect(await mutantsOf(text)).toEqual([]);
 });
 
-test('a type error makes a text invalid, an unused name does not', async () => {
+test('a type error makes a mutant invalid, an unused name does not', async () => {
   const text = 'function a(b: number): number { return b; }\nexport const c = a(1);';
   expect(await sources.isValid('server/ids.ts', text)).toBe(true);
   expect(await sources.isValid('server/ids.ts', text.replace('a(1)', "a('')"))).toBe(false);

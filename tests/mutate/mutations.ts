@@ -1,11 +1,14 @@
 import { SyntaxKind as Kind, type Node } from 'typescript/unstable/ast';
 import * as is from 'typescript/unstable/ast/is';
 
-/** A range of a file's text and its replacement. */
-export type Edit = { start: number; end: number; text: string };
+/** A range of a file's text, and the text that replaces it. */
+export type Mutation = { start: number; end: number; text: string };
 
-/** The kinds of faults. Each function returns the edits that it can make to a syntax node. */
-const kinds: Record<string, (node: Node, textOf: (part: Node) => string) => Edit[]> = {
+/** The mutation operators. Each returns its mutations of a syntax node. */
+const mutationOperators: Record<
+  string,
+  (node: Node, textOf: (part: Node) => string) => Mutation[]
+> = {
   comparison(node) {
     if (!is.isBinaryExpression(node)) return [];
     const other = comparisons.get(node.operatorToken.kind) ?? [];
@@ -16,7 +19,7 @@ const kinds: Record<string, (node: Node, textOf: (part: Node) => string) => Edit
     if (is.isConditionalExpression(node)) return [negate(node.condition)];
     if (!is.isBinaryExpression(node) || !logical.includes(node.operatorToken.kind)) return [];
     return [node.left, node.right].map((side) => replace(node, `(${textOf(side)})`));
-    function negate(condition: Node): Edit {
+    function negate(condition: Node): Mutation {
       return replace(condition, `!(${textOf(condition)})`);
     }
   },
@@ -45,12 +48,12 @@ const kinds: Record<string, (node: Node, textOf: (part: Node) => string) => Edit
     if (!texts.includes(node.kind) || !isSql.test(textOf(node))) return [];
     return Array.from(textOf(node).matchAll(sqlOperators), ({ 0: found, index }) => {
       const start = node.getStart() + index;
-      return { start, end: start + found.length, text: sqlFaults[found] ?? '' };
+      return { start, end: start + found.length, text: sqlMutations[found] ?? '' };
     });
   },
 };
 
-/** The replacements of each operator: with the boundary changed, and the opposite. */
+/** The replacements of each comparison operator: the changed boundary, and the negation. */
 const comparisons = new Map<Kind, string[]>([
   [Kind.LessThanToken, ['<=', '>=']],
   [Kind.LessThanEqualsToken, ['<', '>']],
@@ -60,7 +63,9 @@ const comparisons = new Map<Kind, string[]>([
   [Kind.ExclamationEqualsEqualsToken, ['===']],
 ]);
 const logical = [Kind.AmpersandAmpersandToken, Kind.BarBarToken, Kind.QuestionQuestionToken];
-/** Values that a function may return instead; the type check filters out those that do not fit. */
+/**
+ * Values to return instead. The type check filters out those that the return type does not allow.
+ */
 const results = ['null', 'undefined', 'true', 'false', '0', "''", '[]', '{}'];
 const texts = [
   Kind.StringLiteral,
@@ -69,10 +74,10 @@ const texts = [
   Kind.TemplateMiddle,
   Kind.TemplateTail,
 ];
-/** Strings other than SQL are not changed, because most of them are messages. */
+/** Other strings are not mutated, because most of them are messages. */
 const isSql = /\b(?:SELECT|UPDATE|DELETE|INSERT|WHERE|VALUES|ORDER BY|IS (?:NOT )?NULL)\b|\+\?/;
 const sqlOperators = /(?<=\s)(?:<=|>=|<|>|AND|OR|ASC|DESC|IS NULL|IS NOT NULL)(?=\s|`|'|$)/g;
-const sqlFaults: Record<string, string> = {
+const sqlMutations: Record<string, string> = {
   '<=': '<',
   '>=': '>',
   '<': '<=',
@@ -85,17 +90,17 @@ const sqlFaults: Record<string, string> = {
   'IS NOT NULL': 'IS NULL',
 };
 
-/** Returns all small faults that a file can have, by kind. */
-export function possibleFaults(file: Node, text: string): Map<string, Edit[]> {
-  const found = new Map<string, Edit[]>();
+/** Returns all mutations of a file, by mutation operator. */
+export function mutationsOf(file: Node, text: string): Map<string, Mutation[]> {
+  const found = new Map<string, Mutation[]>();
   const textOf = (part: Node) => text.slice(part.getStart(), part.end);
   function visit(node: Node): void {
     // Types and imports have no behaviour at run time.
     if (is.isTypeNode(node) || is.isImportDeclaration(node) || is.isExportDeclaration(node)) return;
     if (is.isTypeAliasDeclaration(node) || is.isInterfaceDeclaration(node)) return;
-    for (const [kind, editsOf] of Object.entries(kinds)) {
-      const edits = editsOf(node, textOf);
-      if (edits.length > 0) found.set(kind, [...(found.get(kind) ?? []), ...edits]);
+    for (const [operator, mutate] of Object.entries(mutationOperators)) {
+      const mutations = mutate(node, textOf);
+      if (mutations.length > 0) found.set(operator, [...(found.get(operator) ?? []), ...mutations]);
     }
     node.forEachChild(visit);
   }
@@ -103,6 +108,6 @@ export function possibleFaults(file: Node, text: string): Map<string, Edit[]> {
   return found;
 }
 
-function replace(node: Node, text: string): Edit {
+function replace(node: Node, text: string): Mutation {
   return { start: node.getStart(), end: node.end, text };
 }

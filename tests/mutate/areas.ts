@@ -20,13 +20,13 @@ const table: [code: string, tests: string[]][] = [
   ['cli/', ['cli/', 'drift', 'docs', 'examples']],
 ];
 
-/** Returns the part of the system under which a path's rate is reported. */
-export function roomOf(path: string): string {
+/** Returns the area for which the results of a path are reported. */
+export function areaOf(path: string): string {
   const [part = '', inner = '', deeper] = path.split('/');
   return deeper === undefined ? part : `${part}/${inner}`;
 }
 
-export function testsOfRoom(path: string, tests: string[]): string[] {
+export function testsOfArea(path: string, tests: string[]): string[] {
   const [, starts = []] = table.find(([code]) => path.startsWith(code)) ?? [];
   return tests.filter((test) => starts.some((start) => test.startsWith(`tests/${start}`)));
 }
