@@ -171,7 +171,7 @@ test('a key that is typed on a terminal is not shown', async () => {
   await until(() => screen.includes('API key (not shown): '), { what: 'the question' });
   child.terminal?.write(`${server.key}\r`);
   expect(await child.exited).toBe(0);
-  expect(screen).toContain('Stored the key for');
+  await until(() => screen.includes('Stored the key for'), { what: 'the last line' });
   expect(screen).not.toContain(server.key);
 });
 

@@ -130,21 +130,13 @@ describe('the document', () => {
     expect(Object.keys(properties)).toEqual(names);
   });
 
-  test('only writes have the header Idempotency-Key', () => {
-    const methods = documented
-      .filter(({ parameters = [] }) =>
-        parameters.map(resolve).some(({ name }) => name === 'Idempotency-Key'),
-      )
-      .map(({ method }) => method);
-    expect(new Set(methods)).toEqual(new Set(['POST', 'PATCH', 'DELETE']));
-  });
-
-  test('has no example of an idempotency key, because all clients would send it', () => {
-    const keys = documented
-      .flatMap(({ parameters = [] }) => parameters.map(resolve))
-      .filter(({ name }) => name === 'Idempotency-Key');
-    expect(keys.length).toBeGreaterThan(5);
-    for (const key of keys) expect(JSON.stringify(key)).not.toContain('"example');
+  test('only writes have an idempotency key, without an example that clients would send', () => {
+    const keys = documented.flatMap(({ method, parameters = [] }) => {
+      const key = parameters.map(resolve).find(({ name }) => name === 'Idempotency-Key');
+      return key === undefined ? [] : [{ method, key }];
+    });
+    expect(new Set(keys.map(({ method }) => method))).toEqual(new Set(['POST', 'PATCH', 'DELETE']));
+    for (const { key } of keys) expect(JSON.stringify(key)).not.toContain('"example');
   });
 });
 
