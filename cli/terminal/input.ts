@@ -122,9 +122,10 @@ const keys = { ctrlC: '\x03', end: '\r\n\x04', back: '\b\x7f' };
 /** Reads a secret from stdin. On a terminal, the input is not echoed and ends with Enter. */
 export async function readSecret(term: Terminal, question: string): Promise<string> {
   if (!term.stdin.isTerminal) return textArgument(term, '-');
-  await term.stderr.write(question);
+  // Before the question, because a fast paste would otherwise be echoed.
   term.stdin.setRaw(true);
   try {
+    await term.stderr.write(question);
     let typed = '';
     for await (const piece of readPieces(term, '-')) {
       for (const key of new TextDecoder().decode(piece)) {
