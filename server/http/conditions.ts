@@ -5,11 +5,14 @@ export function etagOf(version: number): string {
   return `"${version}"`;
 }
 
-/** Returns the version in `If-Match`; null if the header is missing or `*`. */
+/**
+ * Returns the version in `If-Match`; null if the header is missing or `*`. A weak ETag counts like a
+ * strong one, because a proxy that compresses responses makes their ETags weak.
+ */
 export function readIfMatch({ headers }: Request): number | null {
   const header = headers.get(headerNames.ifMatch)?.trim() ?? '*';
   if (header === '*') return null;
-  const [, version] = /^"([1-9]\d{0,14})"$/.exec(header) ?? [];
+  const [, version] = /^(?:W\/)?"([1-9]\d{0,14})"$/.exec(header) ?? [];
   if (version !== undefined) return Number(version);
   throw badRequest(headerNames.ifMatch, 'must be * or one ETag of the memory, such as "3"');
 }

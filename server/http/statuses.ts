@@ -1,5 +1,4 @@
 import { Elysia } from 'elysia';
-import { limits } from '../../sdk/contract/limits.ts';
 import { StatusesRequest } from '../../sdk/contract/status.ts';
 import { validator } from '../../sdk/contract/validate.ts';
 import type { RouteServices } from '../app.ts';
@@ -14,11 +13,10 @@ import { sendJson } from './response.ts';
 const validateStatuses = validator(StatusesRequest);
 
 export function statuses(auth: Auth, { storage, now, config, bodies }: RouteServices) {
-  const maxBodyBytes = Math.min(config.maxBodyBytes, limits.saveBodyBytes);
   return new Elysia({ prefix: '/v1/memories' }).use(auth.reading).post(
     '/status',
     async ({ request, caller, set }) => {
-      const body = await bodies.readJson(request, caller.projectId, maxBodyBytes);
+      const body = await bodies.readJson(request, caller.projectId, config.maxBodyBytes);
       readNoQuery(request);
       const { memoryIds: ids } = parse<StatusesRequest>(validateStatuses, body);
       const found = await storage.getStatuses({ ...readBy(caller, now()), ids });

@@ -1,8 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { limits } from '../../sdk/contract/limits.ts';
 import type { ApiKey, UserPage } from '../../sdk/contract/project.ts';
 import type { IngestStatuses } from '../../sdk/contract/status.ts';
 import { openAdmin } from '../../server/admin.ts';
-import { ask, bodyOf, expectInvalid, getStatus, newUser, save } from '../support/http.ts';
+import {
+  ask,
+  askRaw,
+  bodyOf,
+  expectError,
+  expectInvalid,
+  getStatus,
+  newUser,
+  save,
+} from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -90,6 +100,13 @@ describe('POST /v1/memories/status', () => {
     const { notFound } = bodyOf<IngestStatuses>(await post({ memoryIds }), 200);
     expect(notFound).toEqual(memoryIds);
     expectInvalid(await post({ memoryIds: [...memoryIds, 'x'] }), 'memoryIds');
+  });
+
+  test('accepts a body of 5 MiB', async () => {
+    const text = JSON.stringify({ memoryIds: ['x'] }).padEnd(limits.bodyBytesDefault);
+    expect((await askRaw(server, 'POST', '/v1/memories/status', text)).status).toBe(200);
+    const longer = await askRaw(server, 'POST', '/v1/memories/status', `${text} `);
+    expectError(longer, 413, 'payload_too_large');
   });
 
   test.each([[{}], [{ memoryIds: [] }], [{ memoryIds: 'mem_1' }], [{ memoryIds: null }]])(

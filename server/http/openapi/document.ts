@@ -62,13 +62,13 @@ function describe(
     description,
     ...(!needsKey(operation) && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
-    ...(request !== undefined && { requestBody: requestBody(operation, request, components) }),
+    ...(request !== undefined && { requestBody: requestBody(id, request, components) }),
     responses: responsesOf(operation, about, components),
   };
 }
 
-function requestBody(operation: Operation, schema: TSchema, { refer }: Components): JsonObject {
-  const isSave = operation.path.startsWith('/v1/memories');
+function requestBody(id: string, schema: TSchema, { refer }: Components): JsonObject {
+  const isSave = ['saveMemory', 'updateMemory'].includes(id);
   const bytes = isSave ? limits.saveBodyBytes : limits.bodyBytesDefault;
   return {
     required: true,
@@ -134,7 +134,7 @@ function sharedParameters({ refer }: Components): JsonObject {
       description:
         'The `ETag` of the version to change. If the memory is at a different version, the ' +
         'response is a 412 and nothing changes. `*` matches any version.',
-      schema: { type: 'string', pattern: '^(?:\\*|"[1-9][0-9]{0,14}")$' },
+      schema: { type: 'string', pattern: '^(?:\\*|(?:W/)?"[1-9][0-9]{0,14}")$' },
     },
     IfNoneMatch: {
       name: validators.ifNoneMatch,
