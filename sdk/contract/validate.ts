@@ -168,6 +168,7 @@ function problem({ type, schema, value }: ValueError): string {
     case ValueErrorType.ObjectAdditionalProperties:
       return 'is not a known field';
     case ValueErrorType.ArrayMinItems:
+    case ValueErrorType.StringMinLength:
       return 'must not be empty';
     case ValueErrorType.ArrayMaxItems:
       return `must have at most ${schema.maxItems} items`;

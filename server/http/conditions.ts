@@ -6,8 +6,8 @@ export function etagOf(version: number): string {
 }
 
 /**
- * Returns the version in `If-Match`; null if the header is missing or `*`. A weak ETag counts like a
- * strong one, because a proxy that compresses responses makes their ETags weak.
+ * Returns the version in `If-Match`; null if the header is missing or `*`. Accepts weak ETags,
+ * because a proxy that compresses responses makes their ETags weak.
  */
 export function readIfMatch({ headers }: Request): number | null {
   const header = headers.get(headerNames.ifMatch)?.trim() ?? '*';

@@ -19,6 +19,7 @@ export function readQuery(url: string): Record<string, string> {
     if (part === '') continue;
     const equals = part.indexOf('=');
     const name = decode(equals < 0 ? part : part.slice(0, equals));
+    if (name === '') throw badRequest('', 'the query contains a parameter without a name');
     if (name in query) throw badRequest(name, 'must be given once');
     query[name] = equals < 0 ? '' : decode(part.slice(equals + 1));
   }
@@ -43,7 +44,7 @@ function decode(text: string): string {
 /** Converts `limit` to a number if it is a whole number. The schema rejects any other value. */
 export function withLimit(query: Record<string, string>): Record<string, unknown> {
   const { limit } = query;
-  if (limit === undefined || !/^\d{1,15}$/.test(limit)) return query;
+  if (limit === undefined || !/^-?\d{1,15}$/.test(limit)) return query;
   return { ...query, limit: Number(limit) };
 }
 

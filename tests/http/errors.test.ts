@@ -193,6 +193,14 @@ describe('a query parameter gets a 400', () => {
     if (!isExport) expectInvalid(await ask(server, 'GET', `/v1/export?${query}`), field);
   });
 
+  test('an empty cursor and a parameter without a name are reported as such', async () => {
+    const message = async (query: string) =>
+      bodyOf<{ message: string }>(await ask(server, 'GET', `/v1/memories?userId=a&${query}`), 400)
+        .message;
+    expect(await message('cursor=')).toContain('cursor: must not be empty');
+    expect(await message('=b')).toContain('a parameter without a name');
+  });
+
   test('a repeated limit', async () => {
     const query = 'userId=a&limit=1&limit=2';
     expectInvalid(await ask(server, 'GET', `/v1/memories?${query}`), 'limit');

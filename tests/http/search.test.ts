@@ -87,6 +87,7 @@ describe('search', () => {
     ['query', 'must be at most 1000 characters', `?userId=u&query=${'x'.repeat(1_001)}`],
     ['userId', 'is required', '?query=x'],
     ['limit', 'must be at least 1', '?userId=u&query=x&limit=0'],
+    ['limit', 'must be at least 1', '?userId=u&query=x&limit=-1'],
     ['limit', 'must be at most 100', '?userId=u&query=x&limit=101'],
     ['limit', 'must be an integer', '?userId=u&query=x&limit=ten'],
     ['type', 'must be one of', '?userId=u&query=x&type=note'],
