@@ -142,6 +142,12 @@ test('--dry-run reports a line that is too large, and every other invalid line',
   expect(kept).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
 });
 
+test('--dry-run accepts a line of almost 5 MiB', async () => {
+  const stdin = event('dry', 'x'.repeat(5_242_000));
+  const { stdout } = await memory([...batch, '-', '--dry-run'], { stdin });
+  expect(stdout).toBe('valid\t1\nfailed\t0\n');
+});
+
 test('tickets, chats and documents without a type are recognized', async () => {
   const userId = 'untyped';
   const records = [

@@ -150,11 +150,8 @@ test('memory ingest record: any type', async () => {
 });
 
 describe('memory ingest document', () => {
-  test.each([
-    ['0', 0],
-    ['-1', 2],
-    ['2.5', 2],
-  ])('--page-count %s: exit %i', async (count, code) => {
+  const counts = { '0': 0, '-1': 2, '2.5': 2 };
+  test.each(Object.entries(counts))('--page-count %s: exit %i', async (count, code) => {
     const argv = ['ingest', 'document', '--user', 'pages', '-', '--page-count', count, '--dry-run'];
     expect(await memory(argv, { stdin: 'text' })).toMatchObject({ code });
   });
@@ -233,6 +230,10 @@ function answerStatus(status: 'processing' | 'failed') {
     const items = memoryIds.map((memoryId) => ({ memoryId, ...answer }));
     return Response.json({ items, notFound: [] });
   }
+  return answerWith(fetch);
+}
+
+function answerWith(fetch: (request: Request) => Response | Promise<Response>) {
   const endpoint = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch });
   return {
     env: { MEMORY_BASE_URL: `http://127.0.0.1:${endpoint.port}` },
@@ -241,6 +242,18 @@ function answerStatus(status: 'processing' | 'failed') {
 }
 
 describe('a failed wait', () => {
+  test('memory that was deleted in the meantime: exit 3 and the reason', async () => {
+    const fetch = ({ url }: Request) =>
+      url.endsWith('/status')
+        ? Response.json({ items: [], notFound: ['mem_a'] })
+        : Response.json({ memoryId: 'mem_a', status: 'processing' }, { status: 202 });
+    await using endpoint = answerWith(fetch);
+    const argv = ['ingest', 'document', '--user', 'u', '-', '--wait'];
+    const { code, stderr } = await memory(argv, { ...endpoint, stdin: 'text' });
+    expect(stderr).toStartWith('Error: ');
+    expect(code).toBe(3);
+  });
+
   test('timeout: exit 8, with a note that nothing is lost and how to resume', async () => {
     await using endpoint = answerStatus('processing');
     const argv = ['wait', 'mem_a', 'mem_b', '--timeout', '1s'];

@@ -41,6 +41,12 @@ test.each([
   expect(await tables()).toBe(0);
 });
 
+test('a database of a newer version of this program is rejected', async () => {
+  await (await openPostgres(url.href)).close();
+  await query(url.href, `UPDATE schema_versions SET version = 999`);
+  expect((await rejectionOf(openPostgres(url.href))).message).toContain('schema 999');
+});
+
 test('PostgreSQL 15 is accepted', async () => {
   await report('server_version_num', '150000');
   const storage = await openPostgres(url.href);
