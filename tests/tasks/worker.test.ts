@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { ServiceError } from '../../server/errors.ts';
 import { createLogger, type LogEntry } from '../../server/log.ts';
 import { splitChunks } from '../../server/memory/chunks.ts';
@@ -7,7 +7,7 @@ import type { TaskStorage } from '../../server/storage/task-storage.ts';
 import type { Handler } from '../../server/tasks/handlers.ts';
 import { indexMemory } from '../../server/tasks/index-memory.ts';
 import { startWorker, type Worker, type WorkerOptions } from '../../server/tasks/worker.ts';
-import { claimOne, newProject, type Project, record } from '../storage/fixtures.ts';
+import { claimOne, drainTasks, newProject, type Project, record } from '../storage/fixtures.ts';
 import { type OpenedFile, openInFolder } from '../storage/sqlite.ts';
 import { until } from '../support/until.ts';
 
@@ -17,9 +17,14 @@ let project: Project;
 let worker: Worker | undefined;
 let logged: LogEntry[];
 
-beforeEach(async () => {
+beforeAll(async () => {
   opened = await openInFolder();
   storage = opened.storage;
+});
+
+// The tests share one queue, which must be empty when a test begins.
+beforeEach(async () => {
+  await drainTasks(opened);
   project = await newProject(opened);
   logged = [];
 });
@@ -27,8 +32,9 @@ beforeEach(async () => {
 afterEach(async () => {
   await worker?.stop();
   worker = undefined;
-  await opened.dispose();
 });
+
+afterAll(() => opened.dispose());
 
 type Started = Partial<Omit<WorkerOptions, 'handlers'>> & { handler?: Handler };
 
@@ -54,6 +60,15 @@ function ended(id: string | undefined) {
   return until(async () => {
     const status = await project.status(id ?? '');
     return status?.status === 'processing' ? null : status;
+  });
+}
+
+/** Like `ended`, but reads the statuses of all ids together. */
+function allEnded(ids: string[]) {
+  return until(async () => {
+    const statuses = await project.statuses(ids);
+    const isEnded = statuses.every(({ status }) => status !== 'processing');
+    return statuses.length === ids.length && isEnded ? statuses : null;
   });
 }
 
@@ -84,7 +99,7 @@ test('tasks from before the start are processed, even if a crashed process had c
   const ids = await acceptTexts('one', 'two');
   await claimOne(storage, { owner: 'crashed', now: Date.now() });
   start();
-  const statuses = await Promise.all(ids.map(ended));
+  const statuses = await allEnded(ids);
   expect(statuses.map(({ status }) => status)).toEqual(['complete', 'complete']);
   expect(statuses.map(({ attempts }) => attempts)).toEqual([2, 1]);
 });
@@ -103,7 +118,7 @@ test('many records are each processed once, in order', async () => {
   const { seen, handler } = recorder();
   const ids = await acceptTexts(...numbered(700));
   start({ handler });
-  await Promise.all(ids.map(ended));
+  await allEnded(ids);
   expect(seen).toEqual(ids);
 });
 
@@ -210,7 +225,7 @@ test('no record is lost in database faults during a long batch', async () => {
   const small = (claim: Parameters<typeof claimTasks>[0]) => claimTasks({ ...claim, limit: 50 });
   const ids = await acceptTexts(...numbered(300));
   start({ storage: { ...failing('completeTasks', 3, unavailable), claimTasks: small } });
-  const statuses = await Promise.all(ids.map(ended));
+  const statuses = await allEnded(ids);
   expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set(['complete']));
   expect(new Set(statuses.map(({ attempts }) => attempts))).toEqual(new Set([1]));
 });
@@ -294,6 +309,6 @@ test('progress is reported for each task and while idle', async () => {
   start({ progress });
   await until(() => moves > 0, { what: 'progress without a task' });
   const ids = await acceptTexts(...numbered(50));
-  await Promise.all(ids.map(ended));
+  await allEnded(ids);
   expect(moves).toBeGreaterThan(50);
 });
