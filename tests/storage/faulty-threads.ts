@@ -12,6 +12,8 @@ export const hangsThread = 'this call hangs its thread';
 export const slowsThread = 'this call takes its thread a while';
 export const slowsRows = 'each row that this call reads by key takes a while';
 export const slowMs = 150;
+export const slowsIndexing = 'the chunk with this text takes its thread seconds to index';
+const slowIndexingMs = 2_500;
 export const failsCommit = 'the first COMMIT after this call fails';
 
 /** Only the first request for a fault has an effect, so that a retry succeeds. */
@@ -21,6 +23,7 @@ let areRowsSlow = false;
 const isOfStorage = !isMainThread && typeof workerData?.path === 'string';
 if (isOfStorage && parentPort !== null) {
   interceptStatements();
+  slowNormalization();
   parentPort.on('message', (message: unknown) => {
     const [json] = Array.isArray(message) ? message : [''];
     if (String(json).includes(endsThread)) process.exit(7);
@@ -30,6 +33,15 @@ if (isOfStorage && parentPort !== null) {
     if (String(json).includes(failsCommit)) commitFaults.requested = true;
     while (String(json).includes(hangsThread)) Bun.sleepSync(1_000);
   });
+}
+
+/** Slows the indexing of text that is not ASCII. Other text is normalized without this method. */
+function slowNormalization(): void {
+  const { normalize } = String.prototype;
+  String.prototype.normalize = function normalizeSlowly(form?: string) {
+    if (this.includes(slowsIndexing)) Bun.sleepSync(slowIndexingMs);
+    return normalize.call(this, form);
+  };
 }
 
 function interceptStatements(): void {

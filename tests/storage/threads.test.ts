@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { createRandom } from '../support/random.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import {
@@ -8,6 +7,7 @@ import {
   endsThread,
   failsCommit,
   hangsThread,
+  slowsIndexing,
   slowsRows,
   slowsThread,
 } from './faulty-threads.ts';
@@ -216,10 +216,10 @@ test.concurrent('an erasure that is repeated after a failed COMMIT deletes and c
 test.concurrent('a document that takes seconds to index can be searched', async () => {
   await using all = await open();
   const { project } = all;
-  const random = createRandom(1);
-  // Chinese text takes the longest.
-  const letters = Array.from({ length: 2_800_000 }, () => random.between(0x4e00, 0x9fa0));
-  const content = letters.map((code) => String.fromCharCode(code)).join('');
-  await project.save(memory({ content: `${content} lantern` }));
+  // A reader announces the indexing of a text of more than 500,000 UTF-16 units.
+  const content = `${slowsIndexing} ${'北'.repeat(500_000)} lantern`;
+  await project.save(memory({ content }));
+  const begun = performance.now();
   expect(await project.search('lantern')).toHaveLength(1);
+  expect(performance.now() - begun).toBeGreaterThan(2_000);
 }, 20_000);
