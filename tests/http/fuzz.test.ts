@@ -15,7 +15,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { writesWithBody } from '../support/writes.ts';
 
 /* A failed property prints its seed and path. To reproduce the failure, add them to `runs`. */
-const runs = { numRuns: 100 };
+const runs = { numRuns: 50 };
 
 let server: TestServer;
 let id: string;
