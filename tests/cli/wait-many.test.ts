@@ -85,10 +85,10 @@ const ofManyUsers = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, at) => events(`${prefix}-${at}`, 1)).join('\n');
 
 test('waiting for a batch larger than the rate limit needs few requests', async () => {
-  const limited = await startTestServer({ MEMORY_RATE_LIMIT: '200/60' });
-  const stdin = [events('one', 5_000), events('two', 3_000), ofManyUsers('some', 20)].join('\n');
+  const limited = await startTestServer({ MEMORY_RATE_LIMIT: '50/60' });
+  const stdin = [events('one', 1_250), events('two', 750), ofManyUsers('some', 20)].join('\n');
   const { code, stdout, stderr } = await memoryAt(limited)(batch, { stdin });
-  expect(JSON.parse(stdout)).toMatchObject({ accepted: 8_020, complete: 8_020, failed: 0 });
+  expect(JSON.parse(stdout)).toMatchObject({ accepted: 2_020, complete: 2_020, failed: 0 });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   await limited.stop();
 }, 60_000);
@@ -179,12 +179,12 @@ test('if the server is gone at the deadline, known statuses are reported and cou
   expect(code).toBe(8);
 }, 20_000);
 
-test('12,000 records are sent and completed within the default rate limit', async () => {
+test('6,100 records are sent and completed within the default rate limit', async () => {
   const limited = await startTestServer({ MEMORY_RATE_LIMIT: '6000/60' });
-  const stdin = events('many', 12_000);
+  const stdin = events('many', 6_100);
   const { code, stdout, stderr } = await memoryAt(limited)(batch, { stdin });
   await limited.stop();
-  expect(JSON.parse(stdout)).toMatchObject({ accepted: 12_000, complete: 12_000, failed: 0 });
+  expect(JSON.parse(stdout)).toMatchObject({ accepted: 6_100, complete: 6_100, failed: 0 });
   // On a slow machine, stderr also contains progress.
   expect(stderr).not.toContain('retrying in');
   expect(code).toBe(0);
