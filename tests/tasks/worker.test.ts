@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { afterEach, expect, test } from 'bun:test';
 import { ServiceError } from '../../server/errors.ts';
 import { createLogger, type LogEntry } from '../../server/log.ts';
 import { splitChunks } from '../../server/memory/chunks.ts';
@@ -7,25 +7,20 @@ import type { TaskStorage } from '../../server/storage/task-storage.ts';
 import type { Handler } from '../../server/tasks/handlers.ts';
 import { indexMemory } from '../../server/tasks/index-memory.ts';
 import { startWorker, type Worker, type WorkerOptions } from '../../server/tasks/worker.ts';
-import { claimOne, drainTasks, newProject, type Project, record } from '../storage/fixtures.ts';
-import { type OpenedFile, openInFolder } from '../storage/sqlite.ts';
+import { claimOne, type Project, record } from '../storage/fixtures.ts';
+import { openInFolder } from '../storage/sqlite.ts';
+import { withStorage } from '../storage/suite.ts';
 import { until } from '../support/until.ts';
 
-let opened: OpenedFile;
 let storage: Storage;
 let project: Project;
 let worker: Worker | undefined;
 let logged: LogEntry[];
 
-beforeAll(async () => {
-  opened = await openInFolder();
+// The tests share one queue, which is empty when a test begins.
+withStorage(openInFolder, (opened, own) => {
   storage = opened.storage;
-});
-
-// The tests share one queue, which must be empty when a test begins.
-beforeEach(async () => {
-  await drainTasks(opened);
-  project = await newProject(opened);
+  project = own;
   logged = [];
 });
 
@@ -33,8 +28,6 @@ afterEach(async () => {
   await worker?.stop();
   worker = undefined;
 });
-
-afterAll(() => opened.dispose());
 
 type Started = Partial<Omit<WorkerOptions, 'handlers'>> & { handler?: Handler };
 
@@ -56,21 +49,15 @@ async function acceptTexts(...texts: string[]): Promise<string[]> {
 
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => `text ${n}`);
 
-function ended(id: string | undefined) {
+/** Polls all statuses with one read, because a read for each would take most of the CPU. */
+function allEnded(ids: string[]) {
   return until(async () => {
-    const status = await project.status(id ?? '');
-    return status?.status === 'processing' ? null : status;
+    const all = (await project.statuses(ids)).filter(({ status }) => status !== 'processing');
+    return all.length === ids.length ? all : null;
   });
 }
 
-/** Like `ended`, but reads the statuses of all ids together. */
-function allEnded(ids: string[]) {
-  return until(async () => {
-    const statuses = await project.statuses(ids);
-    const isEnded = statuses.every(({ status }) => status !== 'processing');
-    return statuses.length === ids.length && isEnded ? statuses : null;
-  });
-}
+const ended = async (id = '') => (await allEnded([id]))[0];
 
 /** Returns a handler that indexes memories and records their ids. */
 function recorder(): { seen: string[]; handler: Handler } {
@@ -133,8 +120,8 @@ test('a record whose handler always throws fails after five attempts, and others
   const [one, poison, two] = await acceptTexts('one', 'poison', 'two');
   const errorMessage = 'processing failed on attempt 5 of 5';
   expect(await ended(poison)).toMatchObject({ status: 'failed', attempts: 5, errorMessage });
-  expect(await ended(one)).toMatchObject({ status: 'complete', attempts: 1 });
-  expect(await ended(two)).toMatchObject({ status: 'complete', attempts: 1 });
+  for (const id of [one, two])
+    expect(await ended(id)).toMatchObject({ status: 'complete', attempts: 1 });
   const ofPoison = logged.filter(({ fields }) => fields.memoryId === poison);
   expect(ofPoison.map(({ level }) => level)).toEqual(Array.from({ length: 5 }, () => 'warn'));
 });
@@ -207,9 +194,8 @@ test.each<[Operation, () => Error]>([
   const handler = operation === 'failTask' ? failingHandler(1, once) : indexMemory;
   start({ storage: failing(operation, 1, error), handler });
   const ids = await acceptTexts('one', 'two');
-  for (const id of ids) {
-    expect(await ended(id)).toMatchObject({ status: 'complete', attempts: 1 });
-  }
+  const processed = { status: 'complete', attempts: 1 };
+  expect(await allEnded(ids)).toMatchObject([processed, processed]);
   const isLogged = () => logged.some(({ level }) => level === 'warn' || level === 'error');
   await until(isLogged, { what: 'a line in the log' });
 });
@@ -230,7 +216,7 @@ test('no record is lost in database faults during a long batch', async () => {
   expect(new Set(statuses.map(({ attempts }) => attempts))).toEqual(new Set([1]));
 });
 
-test('a document that changes while it is processed is processed again', async () => {
+test('a text that changes while it is processed is processed again', async () => {
   const origin = { source: 's', externalId: 'e' };
   let changed = false;
   start({
