@@ -10,7 +10,7 @@ import {
   ProfileData,
   TicketData,
 } from './record-data.ts';
-import { Metadata, OptionalTime, Text } from './text.ts';
+import { Metadata, Nullish, OptionalTime, Text } from './text.ts';
 import type { TimelineEntry } from './timeline.ts';
 
 /*
@@ -44,11 +44,11 @@ const ExpiresAt = Type.Unsafe<string>({
 });
 const recordFields = {
   userId: UserId,
-  source: Type.Optional(Source),
-  externalId: Type.Optional(ExternalId),
+  source: Nullish(Source),
+  externalId: Nullish(ExternalId),
   metadata: Type.Optional(Metadata),
-  occurredAt: Type.Optional(OccurredAt),
-  expiresAt: Type.Optional(ExpiresAt),
+  occurredAt: Nullish(OccurredAt),
+  expiresAt: Nullish(ExpiresAt),
 };
 
 /** The requests of the endpoints that accept one type of record. */
@@ -111,13 +111,14 @@ export const IngestRecord = Type.Union(Object.values(recordSchemas), {
   examples: Object.values(recordSchemas).flatMap(({ examples }) => examples),
 });
 
+/** Null in `source`, `externalId`, `occurredAt` or `expiresAt` counts as omitted. */
 type RecordFields = {
   userId: string;
-  source?: string | undefined;
-  externalId?: string | undefined;
+  source?: string | null | undefined;
+  externalId?: string | null | undefined;
   metadata?: Metadata | undefined;
-  occurredAt?: string | undefined;
-  expiresAt?: string | undefined;
+  occurredAt?: string | null | undefined;
+  expiresAt?: string | null | undefined;
 };
 export type SupportRequest = RecordFields & { data: TicketData };
 export type DocumentRequest = RecordFields & { data: DocumentData };

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { conversation, document, event, profile, ticket } from './ingest-examples.ts';
 import { limits } from './limits.ts';
-import { type Metadata, Text } from './text.ts';
+import { type Metadata, Nullish, Text } from './text.ts';
 import { TimelineEntry, timelineItems } from './timeline.ts';
 
 /* The schemas of a record's `data`, one for each type of record. */
@@ -10,8 +10,8 @@ const closed = { additionalProperties: false };
 /** The list is copied to the metadata. One entry is at least four bytes of JSON: `"x",`. */
 const TextList = Type.Array(Text(), { maxItems: limits.metadataBytes / 4 });
 
-/** An empty string is treated as omitted. */
-const OptionalText = Type.Optional(Text({ min: 0 }));
+/** An empty string is treated as omitted, like null. */
+const OptionalText = Nullish(Text({ min: 0 }));
 
 export const TicketData = Type.Object(
   {
