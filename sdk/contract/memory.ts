@@ -168,6 +168,7 @@ export const SaveRequest = Type.Object(
   },
   {
     title: 'SaveRequest',
+    description: 'A memory to save.',
     additionalProperties: false,
     examples: [
       { userId: 'u-1', content: 'Prefers dark mode', metadata: { source: 'chat' } },

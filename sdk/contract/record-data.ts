@@ -21,7 +21,12 @@ export const TicketData = Type.Object(
     status: OptionalText,
     priority: OptionalText,
   },
-  { title: 'TicketData', ...closed, examples: [ticket.data] },
+  {
+    title: 'TicketData',
+    description: 'A support ticket. `subject`, `status` and `priority` are copied to the metadata.',
+    ...closed,
+    examples: [ticket.data],
+  },
 );
 export type TicketData = Omit<Static<typeof TicketData>, 'comments'> & {
   comments: TimelineEntry[];
@@ -35,7 +40,13 @@ export const DocumentData = Type.Object(
     sourceUrl: OptionalText,
     pageCount: Type.Optional(Type.Integer({ minimum: 0 })),
   },
-  { title: 'DocumentData', ...closed, examples: [document.data] },
+  {
+    title: 'DocumentData',
+    description:
+      'A text, which becomes the content unchanged. The other fields are copied to the metadata.',
+    ...closed,
+    examples: [document.data],
+  },
 );
 export type DocumentData = Static<typeof DocumentData>;
 
@@ -55,7 +66,12 @@ export const ConversationData = Type.Object(
     participants: Type.Optional(TextList),
     tags: Type.Optional(TextList),
   },
-  { title: 'ConversationData', ...closed, examples: [conversation.data] },
+  {
+    title: 'ConversationData',
+    description: 'A conversation. `title`, `participants` and `tags` are copied to the metadata.',
+    ...closed,
+    examples: [conversation.data],
+  },
 );
 export type ConversationData = Omit<Static<typeof ConversationData>, 'messages'> & {
   messages: TimelineEntry[];
