@@ -121,8 +121,9 @@ async function dryRun(
     if (Buffer.byteLength(JSON.stringify(request)) > usualBodyBytes) {
       throw new CliError('payload_too_large', `${found.path} ${tooLarge}`);
     }
-    const { mimeType = '', title = '' } = request.data;
-    return { json: request, cells: [request.externalId ?? found.path, mimeType, title] };
+    const { mimeType, title } = request.data;
+    const cells = [request.externalId ?? found.path, mimeType ?? '', title ?? ''];
+    return { json: request, cells };
   });
   await summarize(term, report, search, { valid: report.done() });
   report.end();

@@ -35,11 +35,11 @@ export function descriptiveFields(record: IngestRecord): Metadata {
   }
 }
 
-/** Drops undefined fields and empty strings. */
+/** Drops omitted fields, which may be null or empty strings. */
 function present(fields: { [key: string]: Metadata[string] | undefined }): Metadata {
   const metadata: Metadata = {};
   for (const [key, value] of Object.entries(fields)) {
-    if (value !== undefined && value !== '') metadata[key] = value;
+    if (value != null && value !== '') metadata[key] = value;
   }
   return metadata;
 }

@@ -10,7 +10,7 @@ import {
   ProfileData,
   TicketData,
 } from './record-data.ts';
-import { Metadata, OptionalTime, Text } from './text.ts';
+import { Metadata, Nullish, OptionalTime, Text } from './text.ts';
 import type { TimelineEntry } from './timeline.ts';
 
 /*
@@ -44,32 +44,47 @@ const ExpiresAt = Type.Unsafe<string>({
 });
 const recordFields = {
   userId: UserId,
-  source: Type.Optional(Source),
-  externalId: Type.Optional(ExternalId),
+  source: Nullish(Source),
+  externalId: Nullish(ExternalId),
   metadata: Type.Optional(Metadata),
-  occurredAt: Type.Optional(OccurredAt),
-  expiresAt: Type.Optional(ExpiresAt),
+  occurredAt: Nullish(OccurredAt),
+  expiresAt: Nullish(ExpiresAt),
 };
 
 /** The requests of the endpoints that accept one type of record. */
 export const SupportRequest = Type.Object(
   { ...recordFields, data: TicketData },
-  { title: 'SupportRequest', ...closed, examples: [ticket] },
+  { title: 'SupportRequest', description: 'A ticket to ingest.', ...closed, examples: [ticket] },
 );
 export const DocumentRequest = Type.Object(
   { ...recordFields, data: DocumentData },
-  { title: 'DocumentRequest', ...closed, examples: [document] },
+  {
+    title: 'DocumentRequest',
+    description: 'A document to ingest.',
+    ...closed,
+    examples: [document],
+  },
 );
 export const ConversationRequest = Type.Object(
   { ...recordFields, data: ConversationData },
-  { title: 'ConversationRequest', ...closed, examples: [conversation] },
+  {
+    title: 'ConversationRequest',
+    description: 'A conversation to ingest, with its messages in `data`.',
+    ...closed,
+    examples: [conversation],
+  },
 );
 /**
  * A conversation in the format of model APIs: `messages` is a top-level field instead of `data`.
  */
 export const MessagesRequest = Type.Object(
   { ...recordFields, messages: Messages },
-  { title: 'MessagesRequest', ...closed, examples: [messages] },
+  {
+    title: 'MessagesRequest',
+    description: 'A conversation to ingest, with its messages as a top-level list.',
+    ...closed,
+    examples: [messages],
+  },
 );
 export const ChatRequest = Type.Union([ConversationRequest, MessagesRequest], {
   title: 'ChatRequest',
@@ -80,27 +95,48 @@ export const ChatRequest = Type.Union([ConversationRequest, MessagesRequest], {
 export const recordSchemas = {
   ticket: Type.Object(
     { type: Type.Literal('ticket'), ...recordFields, data: TicketData },
-    { title: 'TicketRecord', ...closed, examples: [{ type: 'ticket', ...ticket }] },
+    {
+      title: 'TicketRecord',
+      description: 'A ticket to ingest, with its `type`.',
+      ...closed,
+      examples: [{ type: 'ticket', ...ticket }],
+    },
   ),
   document: Type.Object(
     { type: Type.Literal('document'), ...recordFields, data: DocumentData },
-    { title: 'DocumentRecord', ...closed, examples: [{ type: 'document', ...document }] },
+    {
+      title: 'DocumentRecord',
+      description: 'A document to ingest, with its `type`.',
+      ...closed,
+      examples: [{ type: 'document', ...document }],
+    },
   ),
   conversation: Type.Object(
     { type: Type.Literal('conversation'), ...recordFields, data: ConversationData },
     {
       title: 'ConversationRecord',
+      description: 'A conversation to ingest, with its `type`.',
       ...closed,
       examples: [{ type: 'conversation', ...conversation }],
     },
   ),
   event: Type.Object(
     { type: Type.Literal('event'), ...recordFields, data: EventData },
-    { title: 'EventRecord', ...closed, examples: [event] },
+    {
+      title: 'EventRecord',
+      description: 'An event to ingest, with its `type`.',
+      ...closed,
+      examples: [event],
+    },
   ),
   profile: Type.Object(
     { type: Type.Literal('profile'), ...recordFields, data: ProfileData },
-    { title: 'ProfileRecord', ...closed, examples: [profile] },
+    {
+      title: 'ProfileRecord',
+      description: 'A profile to ingest, with its `type`.',
+      ...closed,
+      examples: [profile],
+    },
   ),
 };
 export type RecordType = keyof typeof recordSchemas;
@@ -111,13 +147,14 @@ export const IngestRecord = Type.Union(Object.values(recordSchemas), {
   examples: Object.values(recordSchemas).flatMap(({ examples }) => examples),
 });
 
+/** Null in `source`, `externalId`, `occurredAt` or `expiresAt` counts as omitted. */
 type RecordFields = {
   userId: string;
-  source?: string | undefined;
-  externalId?: string | undefined;
+  source?: string | null | undefined;
+  externalId?: string | null | undefined;
   metadata?: Metadata | undefined;
-  occurredAt?: string | undefined;
-  expiresAt?: string | undefined;
+  occurredAt?: string | null | undefined;
+  expiresAt?: string | null | undefined;
 };
 export type SupportRequest = RecordFields & { data: TicketData };
 export type DocumentRequest = RecordFields & { data: DocumentData };
@@ -147,7 +184,12 @@ export function conversationOf({ messages, ...fields }: MessagesRequest) {
 
 export const BatchRequest = Type.Object(
   { items: Type.Array(IngestRecord, { minItems: 1, maxItems: limits.batchItems }) },
-  { title: 'BatchRequest', ...closed, examples: [{ items: [event, profile] }] },
+  {
+    title: 'BatchRequest',
+    description: 'Records of any type. An invalid record does not affect the others.',
+    ...closed,
+    examples: [{ items: [event, profile] }],
+  },
 );
 export type BatchRequest = { items: IngestRecord[] };
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { limits } from './limits.ts';
-import { Metadata, OpenEnum, PointInTime, Text } from './text.ts';
+import { Metadata, Nullish, OpenEnum, PointInTime, Text } from './text.ts';
 
 const types = ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] as const;
 const typeDescription =
@@ -152,10 +152,10 @@ export const SaveRequest = Type.Object(
     userId: UserId,
     content: Content,
     metadata: Type.Optional(Metadata),
-    source: Type.Optional(
+    source: Nullish(
       Text({ max: limits.nameCharacters, description: 'The system that the memory comes from.' }),
     ),
-    externalId: Type.Optional(
+    externalId: Nullish(
       Text({
         max: limits.nameCharacters,
         description:
@@ -163,11 +163,12 @@ export const SaveRequest = Type.Object(
           'the same user replaces the memory.',
       }),
     ),
-    occurredAt: Type.Optional(Type.Unsafe<string>({ ...PointInTime, ...occurredAt })),
-    expiresAt: Type.Optional(Type.Unsafe<string>({ ...PointInTime, ...expiresAt })),
+    occurredAt: Nullish(Type.Unsafe<string>({ ...PointInTime, ...occurredAt })),
+    expiresAt: Nullish(Type.Unsafe<string>({ ...PointInTime, ...expiresAt })),
   },
   {
     title: 'SaveRequest',
+    description: 'A memory to save.',
     additionalProperties: false,
     examples: [
       { userId: 'u-1', content: 'Prefers dark mode', metadata: { source: 'chat' } },
@@ -182,6 +183,7 @@ export const SaveRequest = Type.Object(
     ],
   },
 );
+/** Null in `source`, `externalId`, `occurredAt` or `expiresAt` counts as omitted. */
 export type SaveRequest = {
   /** The user that the memory belongs to: 1 to 256 characters. */
   userId: string;
@@ -190,13 +192,13 @@ export type SaveRequest = {
   /** Free-form keys; up to 16 KiB as JSON. */
   metadata?: GivenMetadata | undefined;
   /** The system that the memory comes from. */
-  source?: string | undefined;
+  source?: string | null | undefined;
   /** The id in that system. A save with the same `source` and id replaces the user's memory. */
-  externalId?: string | undefined;
+  externalId?: string | null | undefined;
   /** When the event that the memory describes happened. */
-  occurredAt?: GivenTime | undefined;
+  occurredAt?: GivenTime | null | undefined;
   /** When the memory expires. An expired memory no longer exists. */
-  expiresAt?: GivenTime | undefined;
+  expiresAt?: GivenTime | null | undefined;
 };
 
 /** Fields in the request are replaced as a whole; omitted fields keep their values. */

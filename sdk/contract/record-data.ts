@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { conversation, document, event, profile, ticket } from './ingest-examples.ts';
 import { limits } from './limits.ts';
-import { type Metadata, Text } from './text.ts';
+import { type Metadata, Nullish, Text } from './text.ts';
 import { TimelineEntry, timelineItems } from './timeline.ts';
 
 /* The schemas of a record's `data`, one for each type of record. */
@@ -10,8 +10,8 @@ const closed = { additionalProperties: false };
 /** The list is copied to the metadata. One entry is at least four bytes of JSON: `"x",`. */
 const TextList = Type.Array(Text(), { maxItems: limits.metadataBytes / 4 });
 
-/** An empty string is treated as omitted. */
-const OptionalText = Type.Optional(Text({ min: 0 }));
+/** An empty string is treated as omitted, like null. */
+const OptionalText = Nullish(Text({ min: 0 }));
 
 export const TicketData = Type.Object(
   {
@@ -21,7 +21,12 @@ export const TicketData = Type.Object(
     status: OptionalText,
     priority: OptionalText,
   },
-  { title: 'TicketData', ...closed, examples: [ticket.data] },
+  {
+    title: 'TicketData',
+    description: 'A support ticket. `subject`, `status` and `priority` are copied to the metadata.',
+    ...closed,
+    examples: [ticket.data],
+  },
 );
 export type TicketData = Omit<Static<typeof TicketData>, 'comments'> & {
   comments: TimelineEntry[];
@@ -35,7 +40,13 @@ export const DocumentData = Type.Object(
     sourceUrl: OptionalText,
     pageCount: Type.Optional(Type.Integer({ minimum: 0 })),
   },
-  { title: 'DocumentData', ...closed, examples: [document.data] },
+  {
+    title: 'DocumentData',
+    description:
+      'A text, which becomes the content unchanged. The other fields are copied to the metadata.',
+    ...closed,
+    examples: [document.data],
+  },
 );
 export type DocumentData = Static<typeof DocumentData>;
 
@@ -55,7 +66,12 @@ export const ConversationData = Type.Object(
     participants: Type.Optional(TextList),
     tags: Type.Optional(TextList),
   },
-  { title: 'ConversationData', ...closed, examples: [conversation.data] },
+  {
+    title: 'ConversationData',
+    description: 'A conversation. `title`, `participants` and `tags` are copied to the metadata.',
+    ...closed,
+    examples: [conversation.data],
+  },
 );
 export type ConversationData = Omit<Static<typeof ConversationData>, 'messages'> & {
   messages: TimelineEntry[];

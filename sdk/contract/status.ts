@@ -51,6 +51,7 @@ export const StatusesRequest = Type.Object(
   },
   {
     title: 'StatusesRequest',
+    description: 'The ids of the memories whose status is requested.',
     additionalProperties: false,
     examples: [{ memoryIds: [exampleMemory.id, 'mem_unknown'] }],
   },

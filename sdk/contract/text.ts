@@ -85,6 +85,12 @@ export const PointInTime = Type.Unsafe<string>({
 /** A `PointInTime`, or an empty string, which counts as omitted. */
 export const OptionalTime = Type.Unsafe<string>({ ...PointInTime, [Kind]: 'OptionalTime' });
 
+/** An optional field. Responses show an omitted field as null, so requests may contain null too. */
+export function Nullish<T extends TSchema>(schema: T) {
+  const description = `${schema.description ?? ''} Null counts as omitted.`.trim();
+  return Type.Optional(Type.Union([schema, Type.Null()], { description }));
+}
+
 export type JsonValue =
   | string
   | number

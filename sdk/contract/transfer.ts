@@ -79,7 +79,12 @@ export const ImportedMemory = Type.Object(
 
 export const ImportRequest = Type.Object(
   { items: Type.Array(ImportedMemory, { minItems: 1, maxItems: limits.batchItems }) },
-  { title: 'ImportRequest', additionalProperties: false, examples: [{ items: [exampleMemory] }] },
+  {
+    title: 'ImportRequest',
+    description: 'Memories to import. A memory whose id already exists is skipped.',
+    additionalProperties: false,
+    examples: [{ items: [exampleMemory] }],
+  },
 );
 export type ImportRequest = { items: Memory[] };
 

@@ -130,7 +130,7 @@ function describe(check: TypeCheck<TSchema>, value: unknown): FieldError[] {
 
 /**
  * Yields the innermost errors. For a union, these are the errors of the alternative that has the
- * value's type; for a list, those of its first invalid item.
+ * value's type, or that is not null; for a list, those of its first invalid item.
  */
 function* leaves(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {
@@ -139,7 +139,7 @@ function* leaves(errors: Iterable<ValueError>): Generator<ValueError> {
       continue;
     }
     const { anyOf = [] } = error.schema;
-    const at = anyOf.findIndex((one: TSchema) => one.type === jsonType(error.value));
+    const at = alternativeFor(error.value, anyOf);
     const chosen = error.type === ValueErrorType.Union ? error.errors[at] : undefined;
     if (chosen === undefined || isEnum(error.schema)) yield error;
     else yield* leaves(chosen);
@@ -148,6 +148,13 @@ function* leaves(errors: Iterable<ValueError>): Generator<ValueError> {
 
 function isEnum({ anyOf }: TSchema): boolean {
   return anyOf.every((one: TSchema) => 'const' in one);
+}
+
+function alternativeFor(value: unknown, anyOf: TSchema[]): number {
+  const others = anyOf.filter(({ type }) => type !== 'null');
+  // Of a nullable time, "must be an RFC 3339 time" says more than "must be a string or null".
+  const isNullable = anyOf.length === 2 && others.length === 1;
+  return anyOf.findIndex((one) => (isNullable ? one === others[0] : one.type === jsonType(value)));
 }
 
 function jsonType(value: unknown): string {

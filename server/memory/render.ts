@@ -12,7 +12,7 @@ export function renderRecord(record: IngestRecord, id: string): NewMemory {
     type: record.type,
     content: renderContent(record),
     metadata: JSON.stringify(recordMetadata(record)),
-    // An empty string is treated as omitted.
+    // Null and an empty string are treated as omitted.
     source: record.source || null,
     externalId: record.externalId || null,
     occurredAt: occurredAt ? pointInTimeMs(occurredAt) : latestMs(record),
@@ -43,8 +43,8 @@ function renderContent(record: IngestRecord): string {
   }
 }
 
-function paragraphs(...parts: (string | undefined)[]): string {
-  return parts.filter((part) => part !== undefined && part !== '').join('\n\n');
+function paragraphs(...parts: (string | null | undefined)[]): string {
+  return parts.filter((part) => part).join('\n\n');
 }
 
 function timeline(entries: TimelineEntry[]): string {

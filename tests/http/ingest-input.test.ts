@@ -58,7 +58,7 @@ describe.each(doors)('POST %s', (path, base) => {
   });
 
   test.each(['occurredAt', 'expiresAt'])('returns 400 if %s is not a time', async (field) => {
-    for (const value of [null, 'soon', '2026-05', '2026-02-30', '2026-05-08T10:00:00', 0, {}]) {
+    for (const value of ['soon', '2026-05', '2026-02-30', '2026-05-08T10:00:00', 0, {}]) {
       await refuses(path, base, field, value);
     }
   });

@@ -36,13 +36,13 @@ describe('POST /v1/memories', () => {
   });
 
   test.each(['source', 'externalId'])('returns 400 if %s is not a valid name', async (field) => {
-    for (const [, name] of badTexts(256)) {
+    for (const [, name] of badTexts(256).filter(([, name]) => name !== null)) {
       expectInvalid(await post({ ...base, [field]: name }), field);
     }
   });
 
   test.each(['occurredAt', 'expiresAt'])('returns 400 if %s is not a time', async (field) => {
-    for (const time of [null, '', 'today', '2026-02-30', '2026-05-08T10:00:00', 1.7e12, {}]) {
+    for (const time of ['', 'today', '2026-02-30', '2026-05-08T10:00:00', 1.7e12, {}]) {
       expectInvalid(await post({ ...base, [field]: time }), field);
     }
   });

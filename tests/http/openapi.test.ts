@@ -27,8 +27,9 @@ describe('the document', () => {
   });
 
   test.each(Object.entries(document.components.schemas))(
-    '%s has examples that match it',
+    '%s has a description, and examples that match it',
     (_, { examples = [], ...schema }) => {
+      expect(schema.description).toMatch(/\w/);
       for (const example of examples) expect(misfit(schema, example)).toBeNull();
     },
   );

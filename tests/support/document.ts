@@ -5,7 +5,7 @@ import { openApiDocument } from '../../server/http/openapi/document.ts';
 /* The OpenAPI document as clients receive it, and validation against its schemas with Ajv. */
 
 type Ref = { $ref?: string };
-type Schema = Ref & { examples?: unknown[] };
+type Schema = Ref & { description?: string; examples?: unknown[] };
 export type Content = { schema?: Schema; examples?: Record<string, Example> };
 type Example = { value: unknown };
 type Body = { content?: { 'application/json': Content } };

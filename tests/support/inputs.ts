@@ -27,9 +27,9 @@ export function badTexts(max?: number): Row[] {
   ];
 }
 
-/** Like badTexts(), for an optional field of a record. There, an empty text means "missing". */
+/** Like badTexts(), for an optional field of a record, where null and an empty text are allowed. */
 export function badOptionalTexts(max?: number): Row[] {
-  return badTexts(max).filter(([name]) => name !== 'empty');
+  return badTexts(max).filter(([, value]) => value !== null && value !== '');
 }
 
 /** Strings of 1 to `max` characters that must be returned unchanged. */

@@ -141,7 +141,8 @@ describe('a record', () => {
     [{ occurredAt: '2026-05-08', expiresAt: '2026-05-09T00:00:00+02:00' }, []],
     [{ occurredAt: 0 }, ['occurredAt: must be an RFC 3339 time or a date (YYYY-MM-DD)']],
     [{ expiresAt: 'soon' }, ['expiresAt: must be an RFC 3339 time or a date (YYYY-MM-DD)']],
-    [{ expiresAt: null }, ['expiresAt: must be an RFC 3339 time or a date (YYYY-MM-DD)']],
+    [{ occurredAt: null, expiresAt: null, source: null, externalId: null }, []],
+    [{ source: 7 }, ['source: must be a string']],
     [{ source: '', externalId: '' }, []],
     [{ userId: '' }, ['userId: must not be empty']],
   ])('with %j has the problems %j', (fields, sentences) => {
