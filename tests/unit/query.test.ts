@@ -8,7 +8,8 @@ const read = (search: string) => ({ ...readQuery(base + search) });
 
 test('any names and values are parsed as sent', () => {
   const text = fc.string({ unit: 'grapheme' }).filter((name) => name.isWellFormed());
-  const queries = fc.dictionary(text, text, { maxKeys: 5 });
+  const name = text.filter((one) => one !== '');
+  const queries = fc.dictionary(name, text, { maxKeys: 5 });
   fc.assert(
     fc.property(queries, (query) => {
       expect(read(`?${new URLSearchParams(query)}`)).toEqual({ ...query });
@@ -22,7 +23,6 @@ test.each([
   ['?&&', {}],
   ['?a', { a: '' }],
   ['?a=', { a: '' }],
-  ['?=b', { '': 'b' }],
   ['?a=b=c', { a: 'b=c' }],
   ['?a=b?c', { a: 'b?c' }],
   ['?a=b+c%2Bd', { a: 'b c+d' }],
@@ -39,6 +39,7 @@ test('__proto__ is treated like any other name', () => {
 test.each([
   ['?a=1&a=2', 'a: must be given once'],
   ['?a=1&%61=1', 'a: must be given once'],
+  ['?=b', 'the query contains a parameter without a name'],
   ['?a=%ff', 'the query is not valid percent-encoded UTF-8'],
   ['?%zz=1', 'the query is not valid percent-encoded UTF-8'],
   ['?a=%ed%a0%80', 'the query is not valid percent-encoded UTF-8'],
@@ -60,7 +61,7 @@ test.each([
   ['999999999999999', 999_999_999_999_999],
   ['9999999999999999', '9999999999999999'],
   ['', ''],
-  ['-1', '-1'],
+  ['-1', -1],
   ['1.0', '1.0'],
   ['1e2', '1e2'],
   [' 1', ' 1'],
