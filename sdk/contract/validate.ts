@@ -95,7 +95,7 @@ function emptyErrors(record: IngestRecord): FieldError[] {
   if (record.type !== 'conversation') return [];
   const { title, summary, messages } = record.data;
   if (title || summary || messages.some((entry) => entryText(entry) !== '')) return [];
-  return [{ field: 'data.messages', message: 'must not all be empty' }];
+  return [{ field: 'data.messages', message: 'must contain text' }];
 }
 
 function openDataErrors(record: IngestRecord): FieldError[] {
@@ -139,7 +139,9 @@ function* leaves(errors: Iterable<ValueError>): Generator<ValueError> {
       continue;
     }
     const { anyOf = [] } = error.schema;
-    const at = anyOf.findIndex((one: TSchema) => one.type === jsonType(error.value));
+    // An alternative without a type, such as a timestamp, describes values of any type.
+    const types = [jsonType(error.value), undefined];
+    const at = anyOf.findIndex((one: TSchema) => types.includes(one.type));
     const chosen = error.type === ValueErrorType.Union ? error.errors[at] : undefined;
     if (chosen === undefined || isEnum(error.schema)) yield error;
     else yield* leaves(chosen);
