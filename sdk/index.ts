@@ -24,6 +24,7 @@ export type {
   SaveRequest,
   UpdateRequest,
 } from './contract/memory.ts';
+export type { MessagePart, ToolCall } from './contract/message-parts.ts';
 export type { OperationName } from './contract/operations.ts';
 export type { ListQuery, Order, Page } from './contract/page.ts';
 export type { ApiKey, User, UserPage, UsersQuery } from './contract/project.ts';
@@ -37,7 +38,7 @@ export type {
 export type { FoundMemory, SearchAnswer, SearchQuery } from './contract/search.ts';
 export type { Health, IngestStatus, IngestStatuses } from './contract/status.ts';
 export type { JsonValue, Metadata } from './contract/text.ts';
-export type { MessagePart, TimelineEntry, ToolCall } from './contract/timeline.ts';
+export type { Message, TimelineEntry } from './contract/timeline.ts';
 export type {
   DeleteAllQuery,
   Deleted,

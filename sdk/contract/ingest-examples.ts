@@ -36,6 +36,28 @@ export const conversation = {
   },
 };
 
+/** Messages as the model APIs return them: a tool call, and an answer of OpenAI and Anthropic. */
+export const messageExamples = [
+  {
+    role: 'assistant',
+    content: null,
+    tool_calls: [
+      { id: 'call_1', type: 'function', function: { name: 'track_parcel', arguments: '{}' } },
+    ],
+  },
+  { role: 'assistant', content: 'It arrives today.', refusal: null, annotations: [] },
+  {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude-sonnet-4-5',
+    content: [{ type: 'text', text: 'It arrives today.' }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 12, output_tokens: 6 },
+  },
+];
+
 /** Messages in the format of the model APIs. */
 export const messages = {
   userId: 'u-1',
@@ -51,7 +73,7 @@ export const messages = {
       ],
     },
     { role: 'tool', tool_call_id: 'call_1', content: 'In delivery' },
-    { role: 'assistant', content: 'It arrives today.' },
+    { role: 'assistant', content: 'It arrives today.', refusal: null, annotations: [] },
   ],
 };
 

@@ -11,7 +11,7 @@ import {
   TicketData,
 } from './record-data.ts';
 import { Metadata, Nullish, OptionalTime, Text } from './text.ts';
-import type { TimelineEntry } from './timeline.ts';
+import type { Message } from './timeline.ts';
 
 /*
  * The schemas of records, which five endpoints accept. The shape of a record's `data` depends on
@@ -159,10 +159,7 @@ type RecordFields = {
 export type SupportRequest = RecordFields & { data: TicketData };
 export type DocumentRequest = RecordFields & { data: DocumentData };
 export type ChatRequest = RecordFields &
-  (
-    | { data: ConversationData; messages?: undefined }
-    | { messages: TimelineEntry[]; data?: undefined }
-  );
+  ({ data: ConversationData; messages?: undefined } | { messages: Message[]; data?: undefined });
 export type IngestRecord =
   | (RecordFields & { type: 'ticket'; data: TicketData })
   | (RecordFields & { type: 'document'; data: DocumentData })
@@ -170,7 +167,7 @@ export type IngestRecord =
   | (RecordFields & { type: 'event'; data: EventData })
   | (RecordFields & { type: 'profile'; data: ProfileData });
 
-type MessagesRequest = RecordFields & { messages: TimelineEntry[] };
+type MessagesRequest = RecordFields & { messages: Message[] };
 
 /** Whether the request has `messages` as a top-level field. Validates nothing else. */
 export function isMessagesRequest(value: unknown): value is MessagesRequest {

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { conversation, document, event, profile, ticket } from './ingest-examples.ts';
 import { limits } from './limits.ts';
 import { type Metadata, Nullish, Text } from './text.ts';
-import { TimelineEntry, timelineItems } from './timeline.ts';
+import { Message, TimelineEntry, timelineItems } from './timeline.ts';
 
 /* The schemas of a record's `data`, one for each type of record. */
 
@@ -50,12 +50,11 @@ export const DocumentData = Type.Object(
 );
 export type DocumentData = Static<typeof DocumentData>;
 
-export const Messages = Type.Array(TimelineEntry, {
+export const Messages = Type.Array(Message, {
   ...timelineItems,
-  minItems: 1,
   description:
-    'Messages with neither content nor tool calls are skipped. Without a title or a summary, at ' +
-    'least one message must have content or a tool call.',
+    'Messages with neither text nor tool calls are skipped. Without a title or a summary, at least ' +
+    'one message must have text or a tool call.',
 });
 
 export const ConversationData = Type.Object(
@@ -74,7 +73,7 @@ export const ConversationData = Type.Object(
   },
 );
 export type ConversationData = Omit<Static<typeof ConversationData>, 'messages'> & {
-  messages: TimelineEntry[];
+  messages: Message[];
 };
 
 /** Any property other than `name` is part of the content and is copied to the metadata. */

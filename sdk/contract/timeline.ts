@@ -1,86 +1,40 @@
 import { Type } from '@sinclair/typebox';
-import { ticket } from './ingest-examples.ts';
+import { messageExamples, ticket } from './ingest-examples.ts';
 import { limits } from './limits.ts';
 import { List } from './list.ts';
-import { pointInTimeMs, Text, Timestamp } from './text.ts';
+import { callText, MessageContent, type MessagePart, partText, ToolCall } from './message-parts.ts';
+import { Nullish, pointInTimeMs, Text, Timestamp } from './text.ts';
 
 /*
- * The schemas of comments and messages. A message may have the format of the model APIs: its
- * content may be `null` or a list of parts, and it may have tool calls. Unknown fields of parts and
- * tool calls are accepted and ignored.
+ * The schemas of comments and messages. A message may have all fields of a message in OpenAI's Chat
+ * Completions API and Anthropic's Messages API.
  */
 
 const closed = { additionalProperties: false };
 const open = { additionalProperties: true };
 
-const Label = (description: string) =>
-  Type.Optional(Text({ min: 0, max: limits.labelCharacters, description }));
+const Label = (description: string) => Text({ min: 0, max: limits.labelCharacters, description });
+const Author = Label('The label of the entry, such as `user`, `agent` or a name.');
+const Role = Label('The label if there is no `author`. Without both, the label is `unknown`.');
+const ignored = { description: 'Accepted but ignored.' };
+const IgnoredText = Text({ min: 0, ...ignored });
 
-const MessagePart = Type.Object(
-  {
-    type: Text({ max: limits.labelCharacters, description: 'For example `text` or `image_url`.' }),
-    text: Type.Optional(Text({ min: 0, description: 'The text; only in a text part.' })),
-  },
-  {
-    title: 'MessagePart',
-    ...open,
-    description:
-      'A part of a message. A part other than text appears in the memory as its type: `[image_url]`.',
-    examples: [{ type: 'text', text: 'Where is my refund?' }],
-  },
-);
-/** Accepts object literals with additional fields, and the types of model API clients. */
-export type MessagePart =
-  | { type: string; text?: string | undefined }
-  | { type: string; [field: string]: unknown };
-
-const MessageContent = Type.Union([Text({ min: 0 }), Type.Null(), List(MessagePart)], {
-  title: 'MessageContent',
-  description: 'A string, null, or a list of parts, whose text is joined by newlines.',
-  examples: ['Where is my refund?'],
-});
-
-const Named = Type.Optional(Type.Object({ name: Text() }, open));
-const ToolCall = Type.Object(
-  { function: Named, custom: Named, name: Type.Optional(Text()) },
-  {
-    title: 'ToolCall',
-    ...open,
-    description:
-      'Appears in the memory as `[tool call: name]`, after the text. The arguments are ignored.',
-    examples: [{ id: 'call_1', type: 'function', function: { name: 'search', arguments: '{}' } }],
-  },
-);
-type Named = { name: string };
-export type ToolCall =
-  | { function?: Named | undefined; custom?: Named | undefined; name?: string | undefined }
-  | { [field: string]: unknown };
-
-/** A comment or message. */
+/** A comment of a ticket. */
 export const TimelineEntry = Type.Object(
   {
-    author: Label('The label of the entry, such as `user`, `agent` or a name.'),
-    role: Label('The label if there is no `author`. Without both, the label is `unknown`.'),
+    author: Type.Optional(Author),
+    role: Type.Optional(Role),
     content: MessageContent,
     timestamp: Type.Optional(Timestamp),
     tool_calls: Type.Optional(List(ToolCall)),
-    tool_call_id: Type.Optional(Text({ min: 0, description: 'Accepted but ignored.' })),
-    name: Type.Optional(Text({ min: 0, description: 'Accepted but ignored.' })),
+    tool_call_id: Type.Optional(IgnoredText),
+    name: Type.Optional(IgnoredText),
   },
   {
     title: 'TimelineEntry',
     ...closed,
-    description: 'A comment or message. It is skipped if it has neither content nor tool calls.',
-    examples: [
-      ticket.data.comments[0],
-      {
-        role: 'assistant',
-        content: null,
-        tool_calls: [
-          { id: 'call_1', type: 'function', function: { name: 'search', arguments: '{}' } },
-        ],
-      },
-    ],
+    description: 'A comment. It is skipped if it has neither content nor tool calls.',
+    examples: [ticket.data.comments[0]],
   },
 );
 export type TimelineEntry = {
@@ -93,27 +47,80 @@ export type TimelineEntry = {
   name?: string | undefined;
 };
 
+/** The fields of a model API's message that are not part of the memory. */
+const ignoredFields = [
+  'annotations',
+  'audio',
+  'id',
+  'type',
+  'model',
+  'stop_reason',
+  'stop_sequence',
+  'stop_details',
+  'container',
+  'usage',
+] as const;
+
+const Refusal = Text({
+  min: 0,
+  description: 'The text of the message if `content` is null or omitted.',
+});
+const FunctionCall = Type.Object(
+  { name: Text() },
+  { ...open, description: 'Appears in the memory like a tool call: `[tool call: name]`.' },
+);
+
+/** A message of a conversation. */
+export const Message = Type.Object(
+  {
+    author: Nullish(Author),
+    role: Nullish(Role),
+    content: Type.Optional(MessageContent),
+    timestamp: Nullish(Timestamp),
+    tool_calls: Nullish(List(ToolCall)),
+    tool_call_id: Nullish(IgnoredText),
+    name: Nullish(IgnoredText),
+    refusal: Nullish(Refusal),
+    function_call: Nullish(FunctionCall),
+    ...Object.fromEntries(
+      ignoredFields.map((name) => [name, Type.Optional(Type.Unknown(ignored))]),
+    ),
+  },
+  {
+    title: 'Message',
+    ...closed,
+    description:
+      "A message, which may have the fields of a message in OpenAI's Chat Completions API or " +
+      "Anthropic's Messages API. A message with neither text nor tool " +
+      'calls is skipped.',
+    examples: messageExamples,
+  },
+);
+export type Message = {
+  content?: string | null | MessagePart[] | undefined;
+  author?: string | null | undefined;
+  role?: string | null | undefined;
+  timestamp?: string | number | null | undefined;
+  tool_calls?: ToolCall[] | null | undefined;
+  tool_call_id?: string | null | undefined;
+  name?: string | null | undefined;
+  refusal?: string | null | undefined;
+  function_call?: { name: string; arguments?: unknown } | null | undefined;
+} & { [name in (typeof ignoredFields)[number]]?: unknown };
+
 export const timelineItems = { maxItems: limits.timelineEntries };
 
 /** Returns the text of an entry; an empty string if there is none. */
-export function entryText({ content, tool_calls = [] }: TimelineEntry): string {
-  const parts = typeof content === 'string' ? [content] : (content ?? []).map(partText);
-  const text = [...parts, ...tool_calls.map(callText)].filter((part) => part !== '').join('\n');
+export function entryText({ content, refusal, tool_calls, function_call }: Message): string {
+  const said = content ?? refusal ?? [];
+  const parts = typeof said === 'string' ? [said] : said.map(partText);
+  const calls = [...(tool_calls ?? []), ...(function_call ? [function_call] : [])].map(callText);
+  const text = [...parts, ...calls].filter((part) => part !== '').join('\n');
   return text.trim() === '' ? '' : text;
 }
 
-function partText({ type, text }: MessagePart): string {
-  if (typeof text === 'string') return text;
-  return type === 'text' ? '' : `[${type}]`;
-}
-
-function callText(call: ToolCall): string {
-  const { function: called, custom, name } = call as { function?: Named; custom?: Named } & Named;
-  return `[tool call: ${called?.name ?? custom?.name ?? name ?? 'unknown'}]`;
-}
-
 /** Converts a valid timestamp to milliseconds since 1970, or to null if it is omitted. */
-export function timestampMs(timestamp: string | number | undefined): number | null {
-  if (timestamp === undefined || timestamp === '') return null;
+export function timestampMs(timestamp: string | number | null | undefined): number | null {
+  if (timestamp === undefined || timestamp === null || timestamp === '') return null;
   return typeof timestamp === 'number' ? timestamp : pointInTimeMs(timestamp);
 }

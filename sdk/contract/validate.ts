@@ -95,7 +95,7 @@ function emptyErrors(record: IngestRecord): FieldError[] {
   if (record.type !== 'conversation') return [];
   const { title, summary, messages } = record.data;
   if (title || summary || messages.some((entry) => entryText(entry) !== '')) return [];
-  return [{ field: 'data.messages', message: 'must not all be empty' }];
+  return [{ field: 'data.messages', message: 'must contain text' }];
 }
 
 function openDataErrors(record: IngestRecord): FieldError[] {

@@ -1,7 +1,7 @@
 import { recordMetadata } from '../../sdk/contract/descriptive.ts';
 import type { IngestRecord } from '../../sdk/contract/ingest.ts';
 import { type JsonValue, pointInTimeMs } from '../../sdk/contract/text.ts';
-import { entryText, type TimelineEntry, timestampMs } from '../../sdk/contract/timeline.ts';
+import { entryText, type Message, timestampMs } from '../../sdk/contract/timeline.ts';
 import type { NewMemory } from '../storage/storage.ts';
 
 export function renderRecord(record: IngestRecord, id: string): NewMemory {
@@ -47,7 +47,7 @@ function paragraphs(...parts: (string | null | undefined)[]): string {
   return parts.filter((part) => part).join('\n\n');
 }
 
-function timeline(entries: TimelineEntry[]): string {
+function timeline(entries: Message[]): string {
   const lines = entries.map((entry) => {
     const text = entryText(entry);
     return text === '' ? '' : `${stamp(entry)}${entry.author || entry.role || 'unknown'}: ${text}`;
@@ -56,7 +56,7 @@ function timeline(entries: TimelineEntry[]): string {
 }
 
 /** Formats the time of an entry in UTC. The time is part of the content and can be searched. */
-function stamp({ timestamp }: TimelineEntry): string {
+function stamp({ timestamp }: Message): string {
   const ms = timestampMs(timestamp);
   if (ms === null) return '';
   return `[${new Date(ms).toISOString().replace('.000Z', 'Z')}] `;
@@ -73,7 +73,7 @@ function latestMs(record: IngestRecord): number | null {
   return latest;
 }
 
-function timelineOf(record: IngestRecord): TimelineEntry[] {
+function timelineOf(record: IngestRecord): Message[] {
   if (record.type === 'ticket') return record.data.comments;
   return record.type === 'conversation' ? record.data.messages : [];
 }

@@ -126,19 +126,19 @@ const optionalTexts: [path: string, base: object, field: string][] = [
   ['/v1/ingest/support', support, 'data.status'],
   ['/v1/ingest/support', support, 'data.priority'],
   ['/v1/ingest/support', support, 'data.comments.0.name'],
+  ['/v1/ingest/support', support, 'data.comments.0.tool_call_id'],
   ['/v1/ingest/document', document, 'data.title'],
   ['/v1/ingest/document', document, 'data.mimeType'],
   ['/v1/ingest/document', document, 'data.sourceUrl'],
   ['/v1/ingest/chat', chat, 'data.title'],
   ['/v1/ingest/chat', chat, 'data.summary'],
-  ['/v1/ingest/chat', chat, 'data.messages.0.tool_call_id'],
 ];
 
 test.each(optionalTexts)('%s %j: rejects an invalid %s', async (path, base, field) => {
   for (const [, value] of badOptionalTexts()) await refuses(path, base, field, value);
 });
 
-const badContents = [undefined, 1, true, {}, 'a\0', '\ud800'];
+const badContents = [1, true, {}, 'a\0', '\ud800'];
 const badParts = [null, 'x', {}, { text: 'x' }, { type: 1 }, { type: 'x'.repeat(101) }];
 
 const others: [path: string, base: object, field: string, values: unknown[]][] = [
@@ -146,7 +146,7 @@ const others: [path: string, base: object, field: string, values: unknown[]][] =
   ['/v1/ingest/support', support, 'data.comments', [undefined, null, {}, 'x']],
   ['/v1/ingest/support', support, 'data.comments', [Array(1_001).fill(entry)]],
   ['/v1/ingest/support', support, 'data.comments.0', [null, 'x', []]],
-  ['/v1/ingest/support', support, 'data.comments.0.content', badContents],
+  ['/v1/ingest/support', support, 'data.comments.0.content', [undefined, ...badContents]],
   ['/v1/ingest/support', support, 'data.comments.0.id', ['x']],
   ['/v1/ingest/support', support, 'data.text', ['x']],
   ['/v1/ingest/document', document, 'data.text', [undefined]],
@@ -155,7 +155,7 @@ const others: [path: string, base: object, field: string, values: unknown[]][] =
   ['/v1/ingest/chat', chat, 'data.messages', [undefined, null, {}, 'x', []]],
   ['/v1/ingest/chat', chat, 'data.messages', [Array(1_001).fill(entry)]],
   ['/v1/ingest/chat', chat, 'data.messages.0.content', badContents],
-  ['/v1/ingest/chat', chat, 'data.messages.0.tool_calls', [null, {}, 'x']],
+  ['/v1/ingest/chat', chat, 'data.messages.0.tool_calls', [{}, 'x']],
   ['/v1/ingest/chat', chat, 'data.participants', [null, 'x', {}]],
   ['/v1/ingest/chat', chat, 'data.tags', [null, 'x', {}]],
   ['/v1/ingest/chat', chat, 'data.comments', [[entry]]],

@@ -120,15 +120,18 @@ describe('the document', () => {
     }
   });
 
-  test('describes an entry of a timeline only by its properties', () => {
-    const { properties = {}, ...entry } = document.components.schemas.TimelineEntry as {
-      properties?: object;
-    };
-    const keywords = ['type', 'required', 'additionalProperties', 'description', 'examples'];
-    expect(Object.keys(entry).sort()).toEqual(keywords.sort());
-    expect(entry).toMatchObject({ required: ['content'], additionalProperties: false });
+  test('describes comments and messages only by their properties', () => {
+    const { TimelineEntry, Message } = document.components.schemas;
+    const keywords = ['type', 'properties', 'additionalProperties', 'description', 'examples'];
+    expect(Object.keys(TimelineEntry ?? {}).sort()).toEqual([...keywords, 'required'].sort());
+    expect(Object.keys(Message ?? {}).sort()).toEqual(keywords.sort());
     const names = ['author', 'role', 'content', 'timestamp', 'tool_calls', 'tool_call_id', 'name'];
-    expect(Object.keys(properties)).toEqual(names);
+    const properties = Object.fromEntries(names.map((name) => [name, expect.anything()]));
+    expect(TimelineEntry).toMatchObject({ required: ['content'], additionalProperties: false });
+    expect(TimelineEntry).toHaveProperty('properties', properties);
+    expect(Message).toMatchObject({ additionalProperties: false, properties });
+    expect(misfit(Message ?? {}, { content: 'x', timestamp: null, role: null })).toBeNull();
+    expect(misfit(Message ?? {}, { content: 'x', text: 'y' })).toBeString();
   });
 
   test('only writes have an idempotency key, without an example that clients would send', () => {

@@ -18,7 +18,7 @@ RULES = (
     "levels deep",
     "must not contain the character U+0000",
     "must not use the key",
-    "must not all be empty",
+    "must contain text",
 )
 
 

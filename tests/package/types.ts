@@ -6,7 +6,7 @@ import type { Case, Packed } from './runtimes.ts';
 const program = `
 import { MemoryClient, NotFoundError } from 'memory-service-sdk';
 import type { ApiResponse, CallOptions, IngestRecord, Memory, Page } from 'memory-service-sdk';
-import type { RecordType, SaveRequest, TimelineEntry } from 'memory-service-sdk';
+import type { Message, RecordType, SaveRequest, TimelineEntry } from 'memory-service-sdk';
 
 const memory = new MemoryClient({ apiKey: 'k', baseUrl: 'http://127.0.0.1', maxRetries: 1 });
 const request: SaveRequest = { userId: 'u', content: 'c', metadata: { tags: ['a', 1, null] } };
@@ -32,14 +32,19 @@ export async function main(): Promise<Memory[]> {
   const image: Part = { type: 'image_url', image_url: { url: 'https://a.example/i.png' } };
   const parts = [{ type: 'text', text: 'x' }, image];
   const tool_calls = [{ id: 'c', type: 'function', function: { name: 'n', arguments: '{}' } }];
-  const messages: TimelineEntry[] = [
+  const messages: Message[] = [
     { role: 'user', content: parts },
     { role: 'assistant', content: null, tool_calls },
+    { role: 'assistant', refusal: 'No', function_call: null, annotations: [], audio: null },
+    { role: 'assistant', function_call: { name: 'n', arguments: '{}' } },
+    entry,
     { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.example' } }] },
   ];
   await memory.ingest.chat({ userId: 'u', messages, occurredAt: '2026-05-08', source: undefined });
-  // @ts-expect-error An entry needs content.
-  await memory.ingest.chat({ userId: 'u', data: { messages: [{ role: 'user' }] } });
+  // @ts-expect-error A message has no other fields.
+  await memory.ingest.chat({ userId: 'u', messages: [{ role: 'user', text: 'x' }] });
+  // @ts-expect-error A comment needs content.
+  await memory.ingest.support({ userId: 'u', data: { subject: 's', comments: [{}] } });
   // @ts-expect-error Messages must be given in one place only.
   await memory.ingest.chat({ userId: 'u', messages, data: { messages } });
   // @ts-expect-error A save needs content.

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test';
 import type { IngestRecord } from '../../sdk/contract/ingest.ts';
-import type { TimelineEntry } from '../../sdk/contract/timeline.ts';
+import type { Message } from '../../sdk/contract/timeline.ts';
 import { renderRecord } from '../../server/memory/render.ts';
 
 const userId = 'u-1';
 
-function recordOf(messages: TimelineEntry[]): IngestRecord {
+function recordOf(messages: Message[]): IngestRecord {
   return { type: 'conversation', userId, data: { messages } };
 }
 
-function rendered(...messages: TimelineEntry[]): string {
+function rendered(...messages: Message[]): string {
   return renderRecord(recordOf(messages), 'mem_1').content;
 }
 
@@ -48,7 +48,7 @@ describe('the label of an entry', () => {
 describe("a message's content", () => {
   const image = { type: 'image_url', image_url: { url: 'https://a.example/i.png' } };
 
-  test.each<[content: TimelineEntry['content'], shown: string]>([
+  test.each<[content: Message['content'], shown: string]>([
     [[{ type: 'text', text: 'one' }], 'one'],
     [
       [{ type: 'text', text: 'one' }, image, { type: 'output_text', text: 'two' }],
@@ -77,7 +77,7 @@ describe("a message's content", () => {
   });
 
   test('is skipped if it has nothing to show', () => {
-    const empty: TimelineEntry['content'][] = ['', ' \n', null, [], [{ type: 'text', text: '' }]];
+    const empty: Message['content'][] = ['', ' \n', null, [], [{ type: 'text', text: '' }]];
     const messages = empty.map((content) => ({ role: 'assistant', content, tool_calls: [] }));
     const shown = { role: 'tool', content: 'Hi', tool_call_id: 'c1' };
     expect(rendered(...messages, shown, ...messages)).toBe('tool: Hi');

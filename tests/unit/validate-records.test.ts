@@ -10,12 +10,13 @@ import {
 
 const sentencesOf = (validate: Validator, value: unknown) => validate(value).map(sentence);
 
+const badTime = 'must be an RFC 3339 time, a date (YYYY-MM-DD) or whole milliseconds since 1970';
+
 describe('a timeline', () => {
   const judge = (entry: object, more: object[] = []) => {
     const data = { subject: 's', comments: [{ content: 'c', ...entry }, ...more] };
     return sentencesOf(validateSupport, { userId: 'u', data });
   };
-  const badTime = 'must be an RFC 3339 time, a date (YYYY-MM-DD) or whole milliseconds since 1970';
   const unpaired = 'must be valid Unicode, without lone surrogates';
 
   test('names its speakers as author or as role', () => {
@@ -103,15 +104,15 @@ describe('a chat', () => {
     [{}, ['data: is required']],
     [{ data: { messages }, messages }, ['messages: is not a known field']],
     [{ messages, title: 't' }, ['title: is not a known field']],
-    [{ messages: [] }, ['messages: must not be empty']],
-    [{ messages: [{ role: 'user' }] }, ['messages.0.content: is required']],
-    [{ messages: [{ content: '' }] }, ['messages: must not all be empty']],
-    [{ data: { messages: [{ content: null }] } }, ['data.messages: must not all be empty']],
-    [
-      { data: { messages: [{ content: null }], title: '' } },
-      ['data.messages: must not all be empty'],
-    ],
+    [{ messages: [] }, ['messages: must contain text']],
+    [{ messages: [{ role: 'user' }] }, ['messages: must contain text']],
+    [{ messages: [{ content: '' }] }, ['messages: must contain text']],
+    [{ messages: [{ content: 'c', role: 1 }] }, ['messages.0.role: must be a string']],
+    [{ messages: [{ content: 'c', timestamp: 'x' }] }, [`messages.0.timestamp: ${badTime}`]],
+    [{ data: { messages: [{ content: null }] } }, ['data.messages: must contain text']],
+    [{ data: { messages: [{ content: null }], title: '' } }, ['data.messages: must contain text']],
     [{ data: { messages: [{ content: null }], summary: 's' } }, []],
+    [{ data: { messages: [], summary: 's' } }, []],
     [{ messages: [{ content: null, tool_calls: [{ name: 'n' }] }] }, []],
   ])('sent as %j has the problems %j', (fields, sentences) => {
     expect(sentencesOf(validateChat, { userId: 'u', ...fields })).toEqual(sentences);

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
+import { ask, bodyOf, expectInvalid, getMemory, ingest, newUser } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+/* Messages of OpenAI's Chat Completions API and Anthropic's Messages API, sent unchanged. */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const role = 'assistant';
+const call = { name: 'search', arguments: '{}' };
+const tool_calls = [{ id: 'call_1', type: 'function', function: call }];
+const called = 'assistant: [tool call: search]';
+const ofAnthropic = {
+  id: 'msg_1',
+  type: 'message',
+  role,
+  model: 'claude-sonnet-4-5',
+  content: [{ type: 'text', text: 'Hi', citations: null }],
+  container: null,
+  stop_details: null,
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 8, output_tokens: 2, server_tool_use: null },
+};
+
+const forms: [name: string, message: object, content: string][] = [
+  [
+    "OpenAI's answer",
+    { role, content: 'Hello!', refusal: null, annotations: [] },
+    'assistant: Hello!',
+  ],
+  [
+    "an answer of OpenAI's Python client",
+    {
+      content: 'Hello!',
+      refusal: null,
+      role,
+      annotations: [{ type: 'url_citation', url_citation: { url: 'https://a.example' } }],
+      audio: null,
+      function_call: null,
+      tool_calls: null,
+    },
+    'assistant: Hello!',
+  ],
+  ['a refusal', { role, content: null, refusal: 'I cannot.' }, 'assistant: I cannot.'],
+  ['a refusal without content', { role, refusal: 'I cannot.' }, 'assistant: I cannot.'],
+  ['a refusal next to content', { role, content: 'No.', refusal: 'I cannot.' }, 'assistant: No.'],
+  ['a spoken answer', { role, content: 'Hi', audio: { id: 'a', data: 'UklG' } }, 'assistant: Hi'],
+  ['a function call', { role, content: null, function_call: call }, called],
+  ['a result of a function', { role: 'function', name: 'search', content: 'x' }, 'function: x'],
+  ['tool calls without content', { role, tool_calls }, called],
+  [
+    'null in every optional field',
+    {
+      role: null,
+      author: null,
+      content: 'Hi',
+      timestamp: null,
+      tool_calls: null,
+      tool_call_id: null,
+      name: null,
+    },
+    'unknown: Hi',
+  ],
+  ["Anthropic's answer", ofAnthropic, 'assistant: Hi'],
+  [
+    "Anthropic's tool call",
+    { ...ofAnthropic, content: [{ type: 'tool_use', id: 't', name: 'search', input: {} }] },
+    'assistant: [tool_use]',
+  ],
+];
+
+/** Ingests the messages with one of the endpoints, and returns the content of the memory. */
+type Send = (messages: object[], more?: object) => Promise<string>;
+const contentOf = async (memoryId: string) => (await getMemory(server, memoryId)).content;
+
+const doors: [name: string, send: Send][] = [
+  [
+    'a chat',
+    async (messages, more = {}) => {
+      const body = { userId: newUser(), data: { messages, ...more } };
+      return contentOf((await ingest(server, '/v1/ingest/chat', body)).memoryId);
+    },
+  ],
+  [
+    'a conversation',
+    async (messages, more = {}) => {
+      const body = { type: 'conversation', userId: newUser(), data: { messages, ...more } };
+      return contentOf((await ingest(server, '/v1/ingest', body)).memoryId);
+    },
+  ],
+  [
+    'a batch',
+    async (messages, more = {}) => {
+      const item = { type: 'conversation', userId: newUser(), data: { messages, ...more } };
+      const answer = await ask(server, 'POST', '/v1/ingest/batch', { body: { items: [item] } });
+      const { items, failed } = bodyOf<BatchAccepted>(answer, 202);
+      expect(failed).toEqual([]);
+      return contentOf(items[0]?.memoryId ?? '');
+    },
+  ],
+];
+
+describe.each(doors)('a message in %s', (_, send) => {
+  test.each(forms)('may be %s', async (_, message, content) => {
+    expect(await send([message])).toBe(content);
+  });
+
+  test('is skipped without text', async () => {
+    const empty = [{ role }, { role, content: null }, { role, refusal: '', tool_calls: [] }];
+    const spoken = { role, audio: { id: 'a' } };
+    expect(await send([...empty, { role, content: 'Hi' }, spoken])).toBe('assistant: Hi');
+  });
+
+  test('is not required if there is a title or a summary', async () => {
+    expect(await send([], { title: 'T' })).toBe('T');
+    expect(await send([], { summary: 'S' })).toBe('S');
+    expect(await send([{ content: '' }], { title: 'T' })).toBe('T');
+  });
+});
+
+test('top-level messages have the same forms', async () => {
+  const body = { userId: newUser(), messages: forms.map(([, message]) => message) };
+  const { memoryId } = await ingest(server, '/v1/ingest/chat', body);
+  expect(await contentOf(memoryId)).toBe(forms.map(([, , content]) => content).join('\n'));
+});
+
+const rejected: [field: string, value: unknown][] = [
+  ['text', 'x'],
+  ['refusals', null],
+  ['stopReason', 'end_turn'],
+  ['refusal', ['x']],
+  ['refusal', 'a\0'],
+  ['function_call', 'search'],
+  ['tool_call_id', 1],
+  ['timestamp', 'yesterday'],
+];
+
+test.each(rejected)('a message with %s %j is rejected', async (field, value) => {
+  const data = { messages: [{ role, content: 'Hi', [field]: value }] };
+  const path = `data.messages.0.${field}`;
+  const chat = { body: { userId: 'u', data } };
+  expectInvalid(await ask(server, 'POST', '/v1/ingest/chat', chat), path);
+  const record = { type: 'conversation', userId: 'u', data };
+  expectInvalid(await ask(server, 'POST', '/v1/ingest', { body: record }), path);
+  const items = { body: { items: [record] } };
+  const { failed } = bodyOf<BatchAccepted>(
+    await ask(server, 'POST', '/v1/ingest/batch', items),
+    202,
+  );
+  expect(failed).toMatchObject([{ index: 0, error: 'invalid_request' }]);
+  expect(failed[0]?.message).toStartWith(`${path}: `);
+});
+
+test('a function call without a name is rejected', async () => {
+  const body = { userId: 'u', messages: [{ role, function_call: { arguments: '{}' } }] };
+  const answer = await ask(server, 'POST', '/v1/ingest/chat', { body });
+  expectInvalid(answer, 'messages.0.function_call.name');
+});
+
+test.each([
+  ['refusal', null],
+  ['annotations', []],
+  ['id', 'msg_1'],
+  ['tool_calls', null],
+  ['name', null],
+  ['role', null],
+  ['timestamp', null],
+])('a comment of a ticket with %s %j is rejected', async (field, value) => {
+  const data = { subject: 'S', comments: [{ content: 'Hi', [field]: value }] };
+  const answer = await ask(server, 'POST', '/v1/ingest/support', { body: { userId: 'u', data } });
+  expectInvalid(answer, `data.comments.0.${field}`);
+});
