@@ -20,8 +20,8 @@ const howToFindIt =
   "To use a server's database, run this in its folder, or pass --database <path>.";
 
 /**
- * Opens a database to manage its keys, whether or not a server is running. With `make`, creates a
- * missing database if the flag names it. `isNew` is true if the database was created.
+ * Opens a database to manage its keys, whether or not a server is running. With `make`, creates the
+ * database if it does not exist and --database names it. `isNew` is true if it has been created.
  */
 export function withAdmin<Result>(
   term: Terminal,

@@ -37,7 +37,10 @@ const exitCodeMeanings = [
   { code: exitCodes.notFound, meaning: 'not found' },
   { code: exitCodes.refused, meaning: 'the API key is missing or was rejected' },
   { code: exitCodes.unreachable, meaning: 'the service cannot be reached' },
-  { code: exitCodes.processing, meaning: 'still processing at the timeout; nothing is lost' },
+  {
+    code: exitCodes.processing,
+    meaning: 'still processing when the timeout expired; nothing is lost',
+  },
   { code: 130, meaning: 'interrupted' },
 ];
 

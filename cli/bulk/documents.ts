@@ -213,6 +213,6 @@ function skippedLine(skipped: Search['skipped']): string {
   const more = kinds.length > maxKinds ? ', …' : '';
   const what =
     sum === 1 ? 'one file that is not a document' : `${sum} files that are not documents`;
-  const line = `Skipped ${what}: ${shown.join(', ')}${more}. To ingest a text file, pass its name.`;
+  const line = `Skipped ${what}: ${shown.join(', ')}${more}. To ingest one anyway, pass its name.`;
   return escapeLine(line);
 }

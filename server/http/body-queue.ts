@@ -64,8 +64,9 @@ export function createBodyQueue(limits: BodyQueueLimits): BodyQueue {
   }
 
   /**
-   * Starts the first request that fits, in the order of the map. A request that fits its project's
-   * share but not the total blocks the queue, so that small bodies cannot starve a large one.
+   * Starts the first request that fits, in the iteration order of `queues`. If a request fits its
+   * project's share but not the total, no later request starts, so that small bodies cannot starve
+   * a large one.
    */
   function startNext(): boolean {
     for (const [projectId, queue] of queues) {

@@ -21,8 +21,8 @@ export const maxTerms = 48;
 type Token = Term & { followsInPhrase: boolean };
 
 /**
- * Parses a query. There are no operators: quotes only join words into a phrase, like the
- * punctuation inside a code, a number, a URL or a mail address.
+ * Parses a query. There are no operators. Quotes only join words into a phrase, as does punctuation
+ * inside an identifier, a number, a URL or an email address.
  */
 export function parseQuery(text: string): Query {
   const { tokens, quoted } = tokenize(text);

@@ -12,9 +12,10 @@ const perBatch = 1_000;
 const senders = 4;
 
 const rawNote =
-  'The raw insert copies the memories and chunks that the service has stored into the same ' +
-  'schema, and reads them from the service’s file beforehand. It does not render records, split or ' +
-  'tokenize text, or create tasks, and it is a single process that does nothing else.';
+  'The raw insert copies the memories and chunks that the service has stored into a new database ' +
+  'with the same schema. It reads them from the service’s file before the measurement. It does not ' +
+  'render records, split or tokenize text, or create tasks, and it is a single process that does ' +
+  'nothing else.';
 
 type Ingested = { acceptedMs: number; completeMs: number };
 

@@ -39,7 +39,7 @@ describe('a folder', () => {
     const { code, stdout, stderr } = await folder.ingest(['docs']);
     expect(names(stdout)).toEqual(all);
     expect(lines(stderr)).toEqual([
-      'Skipped 2 files that are not documents: no extension (1), .png (1). To ingest a text file, pass its name.',
+      'Skipped 2 files that are not documents: no extension (1), .png (1). To ingest one anyway, pass its name.',
       '3 ingested, 0 failed.',
     ]);
     expect(code).toBe(0);

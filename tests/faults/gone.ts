@@ -66,7 +66,7 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
       await drained(target, 5_000);
       const all = [...expiring, ...erased];
       counts.memories += all.length;
-      // A read that never finds the memory would prove nothing after the removal.
+      // Otherwise, a read that finds nothing after the removal would prove nothing.
       counts.readsBeforeRemoval += await expectFound(target, all, violations);
       await erase(target, erased);
       await Bun.sleep(expiresAt - Date.now() + graceMs);

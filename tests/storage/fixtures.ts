@@ -86,7 +86,7 @@ type ListedPage<T> = { items: T[]; next: string | null };
 
 export type Found = Memory & { score: number; snippet: string };
 
-/** A storage as seen by one project. Tests with separate projects can share a storage. */
+/** A Storage as seen by one project. Tests with separate projects can share a Storage. */
 export type Project = Awaited<ReturnType<typeof newProject>>;
 
 let projects = 0;

@@ -165,8 +165,8 @@ function introduction(): string {
     'Names are camelCase, times are RFC 3339 in UTC with milliseconds, and ids are opaque. ' +
       'Characters are Unicode code points. Text is returned exactly as it was accepted. Unknown ' +
       'fields, unknown query parameters and out-of-range values are rejected, never dropped or changed. ' +
-      `JSON has at most ${limits.jsonLevels} levels and ${limits.jsonValues} values, and at most ` +
-      `${limits.recordFields} fields in one record.`,
+      `A JSON body may have at most ${limits.jsonLevels} levels of nesting and ` +
+      `${limits.jsonValues} values, and each record at most ${limits.recordFields} fields.`,
     'Later versions may add fields and enumeration values to responses: accept unknown ones. ' +
       'Every response has an `X-Request-Id`, which is the one you sent or a new one, and ' +
       '`Cache-Control: no-store`.',

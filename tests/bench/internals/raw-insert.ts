@@ -19,7 +19,7 @@ type Row = SQLQueryBindings[];
 
 export type RawInsert = {
   /** Reads the rows that the service stored since the last call and inserts them. Resolves with the
-   * time of the insert, in ms. */
+   * duration of the insert, in ms. */
   insertNew(): Promise<number>;
   close(): void;
 };
