@@ -37,6 +37,7 @@ const shared = [
   'read-reply',
   'refusals',
   'search-results',
+  'status',
 ]
   .map((name) => `server/storage/${name}.ts`)
   .concat('server/storage/copy/');

@@ -1,5 +1,5 @@
-import { splitChunks } from '../../../memory/chunks.ts';
 import { reportProgress } from '../../../threads/serve.ts';
+import { type StatusRow, statusOf } from '../../status.ts';
 import type { Read, Storage, StoredKey, StoredMemory, StoredStatus } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
 import { findByIds, findMemory, isId, notExpired, statusColumn, withTask } from '../row.ts';
@@ -21,8 +21,6 @@ export async function readMemory(
   const { bucket: _, ...memory } = found;
   return memory.expiresAt === null || memory.expiresAt > now ? memory : null;
 }
-
-type StatusRow = StoredStatus & { userId: string; savedContent: string | null };
 
 // The chunks of a memory without a task are counted on request.
 const findStatuses = overPlaces(
@@ -49,16 +47,10 @@ export async function readStatuses(
   )) as StatusRow[];
   const byId = new Map<string, StoredStatus>();
   for (const row of rows) {
-    if (isOf(row, onlyUserId)) byId.set(row.memoryId, asStatus(row));
+    if (isOf(row, onlyUserId)) byId.set(row.memoryId, statusOf(row));
     reportProgress();
   }
   return ids.flatMap((id) => byId.get(id) ?? []);
-}
-
-function asStatus({ userId: _, savedContent, ...status }: StatusRow): StoredStatus {
-  if (savedContent === null) return status;
-  const chunks = splitChunks(savedContent).length;
-  return { ...status, chunksComplete: chunks, chunksTotal: chunks };
 }
 
 const keyColumns = `k.id, p.name AS project, k.project_id::float8 AS "projectId", k.name, k.prefix,

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { splitChunks } from '../../../memory/chunks.ts';
+import { type StatusRow, statusOf } from '../../status.ts';
 import type { Read, StoredKey, StoredMemory, StoredStatus } from '../../storage.ts';
 import { memoriesWithTasks, memoryColumns, notExpired, statusColumn } from '../row.ts';
 
@@ -80,8 +80,6 @@ function asKey({ readOnly, ...key }: KeyRow): StoredKey {
   return { ...key, readOnly: readOnly === 1 };
 }
 
-type StatusRow = StoredStatus & { userId: string; savedContent: string | null };
-
 export function prepareStatus(db: Database): KeyReads['getStatus'] {
   // The chunks of a memory without a task are counted on request.
   const find = db.prepare<StatusRow, [number, string, number]>(
@@ -96,9 +94,6 @@ export function prepareStatus(db: Database): KeyReads['getStatus'] {
   return ({ projectId, id, now, onlyUserId = null }) => {
     const row = find.get(projectId, id, now);
     if (row === null || !isVisible(row, onlyUserId)) return null;
-    const { userId: _, savedContent, ...status } = row;
-    if (savedContent === null) return status;
-    const chunks = splitChunks(savedContent).length;
-    return { ...status, chunksComplete: chunks, chunksTotal: chunks };
+    return statusOf(row);
   };
 }
