@@ -17,7 +17,7 @@ function busy(message: string) {
 const limit = 'more than 6000 requests in 60 seconds';
 const queue = 'more than 100000 records would be pending';
 
-test.each([
+test.concurrent.each([
   ['the rate limit', busy(`${limit}; try again in 2 s`), `More${limit.slice(4)}`],
   ['a full queue', busy(`${queue}; try again later`), `More${queue.slice(4)}`],
 ])('a wait for %s is reported with its reason before it begins', async (_, reply, why) => {
@@ -27,20 +27,20 @@ test.each([
   expect(code).toBe(0);
 });
 
-test('a wait requested by a proxy is reported with its status', async () => {
+test.concurrent('a wait requested by a proxy is reported with its status', async () => {
   using server = startFaultServer(text(429, '', { 'Retry-After': '2' }), json(200, aMemory));
   const { stderr } = await memory(['get', 'mem_1'], around(server.url));
   expect(stderr).toBe('Too many requests (429); retrying in 2 s.\n');
 });
 
-test('the wait for a batch is reported', async () => {
+test.concurrent('the wait for a batch is reported', async () => {
   using server = startFaultServer(busy(`${queue}; try again later`), dropped());
   const stdin = JSON.stringify({ type: 'event', userId: 'u', data: { name: 'x' } });
   const { stderr } = await memory(['ingest', 'batch', '-'], { ...around(server.url), stdin });
   expect(stderr).toStartWith(`More${queue.slice(4)}; retrying in 2 s.\n`);
 });
 
-test('a long wait is reported, a short wait is not', async () => {
+test.concurrent('a long wait is reported, a short wait is not', async () => {
   using server = startFaultServer(
     refusal(503, 'unavailable', { 'Retry-After': '2' }),
     refusal(503, 'unavailable', { 'Retry-After': '0' }),
@@ -50,7 +50,7 @@ test('a long wait is reported, a short wait is not', async () => {
   expect(stderr).toBe('The service returned 503; retrying in 2 s.\n');
 });
 
-test('ingest batch reports a wait once, even if several requests wait', async () => {
+test.concurrent('ingest batch reports a wait once, even if several requests wait', async () => {
   using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '3' }));
   const record = JSON.stringify({ type: 'event', userId: 'u', data: { name: 'x' } });
   const stdin = `${record}\n`.repeat(2_000);
@@ -67,7 +67,7 @@ test('ingest batch reports a wait once, even if several requests wait', async ()
   expect(stderr.match(/It is rate_limited; retrying in 3 s\./g)).toHaveLength(1);
 });
 
-test.each([
+test.concurrent.each([
   [
     'a batch with external ids',
     ['ingest', 'batch', '-'],

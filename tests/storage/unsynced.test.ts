@@ -30,7 +30,7 @@ async function open(...preload: string[]) {
   };
 }
 
-test.each([
+test.concurrent.each([
   ['a checkpoint of the thread', 'failing-sync-in-thread.ts'],
   ['the file by the thread', 'failing-sync-of-file.ts'],
   ['a checkpoint of the writer', 'failing-sync-in-writer.ts'],
@@ -57,7 +57,7 @@ test.each([
   },
 );
 
-test('while the checkpoint thread is blocked, everything is stored, with a warning', async () => {
+test.concurrent('while the checkpoint thread is blocked, everything is stored, with a warning', async () => {
   await using all = await open('blocked-checkpoint.ts');
   const { save, warning, logBytes } = all;
   while (logBytes() < longBytes) await save();
@@ -69,7 +69,7 @@ test('while the checkpoint thread is blocked, everything is stored, with a warni
   await until(async () => (await warning()) === null, { what: 'its end' });
 });
 
-test('after a failed sync, neither an erasure nor a new writer thread removes the log', async () => {
+test.concurrent('after a failed sync, neither an erasure nor a new writer thread removes the log', async () => {
   await using all = await open('failing-sync-in-thread.ts', 'faulty-threads.ts');
   const { opened, project, save, warning, logBytes } = all;
   while ((await warning()) === null) await save();
@@ -83,7 +83,7 @@ test('after a failed sync, neither an erasure nor a new writer thread removes th
   expect(logBytes()).toBeGreaterThan(0);
 });
 
-test('a failed sync while the log is emptied after an erasure is reported', async () => {
+test.concurrent('a failed sync while the log is emptied after an erasure is reported', async () => {
   await using all = await open('failing-sync-in-scrub.ts');
   const { project, save, warning } = all;
   await save();
