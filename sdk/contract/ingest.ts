@@ -183,7 +183,7 @@ export const BatchRequest = Type.Object(
   { items: Type.Array(IngestRecord, { minItems: 1, maxItems: limits.batchItems }) },
   {
     title: 'BatchRequest',
-    description: 'Records of any type. An invalid record does not affect the others.',
+    description: 'Records of any type. Each record is accepted or rejected on its own.',
     ...closed,
     examples: [{ items: [event, profile] }],
   },

@@ -91,8 +91,7 @@ export const Message = Type.Object(
     ...closed,
     description:
       "A message, which may have the fields of a message in OpenAI's Chat Completions API or " +
-      "Anthropic's Messages API. A message with neither text nor tool " +
-      'calls is skipped.',
+      "Anthropic's Messages API. A message with neither text nor tool calls is skipped.",
     examples: messageExamples,
   },
 );

@@ -151,10 +151,10 @@ function isEnum({ anyOf }: TSchema): boolean {
 }
 
 function alternativeFor(value: unknown, anyOf: TSchema[]): number {
-  const others = anyOf.filter(({ type }) => type !== 'null');
-  // Of a nullable time, "must be an RFC 3339 time" says more than "must be a string or null".
-  const isNullable = anyOf.length === 2 && others.length === 1;
-  return anyOf.findIndex((one) => (isNullable ? one === others[0] : one.type === jsonType(value)));
+  const nonNull = anyOf.filter(({ type }) => type !== 'null');
+  // For a nullable time, "must be an RFC 3339 time" says more than "must be a string or null".
+  const isNullable = anyOf.length === 2 && nonNull.length === 1;
+  return anyOf.findIndex((one) => (isNullable ? one === nonNull[0] : one.type === jsonType(value)));
 }
 
 function jsonType(value: unknown): string {

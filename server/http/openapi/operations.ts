@@ -170,7 +170,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Ingest',
     summary: 'Ingest up to 1,000 records at once',
     description:
-      'An invalid item does not affect the others: check `failedCount`. The valid items and the ' +
+      'Each item is accepted or rejected on its own: check `failedCount`. The valid items and the ' +
       'response are committed together, under one Idempotency-Key. If `items` does not have 1 to ' +
       '1,000 entries, the response is a 400 and nothing changes.',
     request: ingest.BatchRequest,
@@ -192,9 +192,9 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     summary: 'Import up to 1,000 memories at once',
     description:
       'Accepts memories as list and export return them: ids, times, types and statuses are kept, ' +
-      'and memories that were `processing` are processed. Existing ids are skipped. An invalid ' +
-      'item does not affect the others: check `failedCount`. The valid items and the response are ' +
-      'committed together.',
+      'and memories that were `processing` are processed. Existing ids are skipped. Each ' +
+      'item is accepted or rejected on its own: check `failedCount`. The valid items and the ' +
+      'response are committed together.',
     request: transfer.ImportRequest,
     response: transfer.Imported,
   },
