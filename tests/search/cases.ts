@@ -127,6 +127,11 @@ const typed: Case[] = [
   { kind: 'letter extra', query: 'ceramiccs', first: 'studio' },
   { kind: 'letters swapped', query: 'bsail plant', first: 'basil' },
   { kind: 'letters swapped', query: 'lihgthouse', first: 'film' },
+  // The question mark ends the word, so that these are not matches of an unfinished last word.
+  { kind: 'first three letters', query: 'cer?', first: 'studio' },
+  { kind: 'letter wrong in four', query: 'oxlo?', first: 'oslo' },
+  { kind: 'first four letters, one wrong', query: 'cexa?', none: true },
+  { kind: 'first five letters, one wrong', query: 'cexam?', first: 'studio' },
 ];
 
 const scripts: Case[] = [
