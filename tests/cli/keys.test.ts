@@ -216,3 +216,23 @@ test('the table of keys never wraps at 80 columns', async () => {
   const wide = await memory(['keys', 'list', ...database], { terminal: 200 });
   expect(lines(wide.stdout)[0]).toContain('EXPIRES');
 });
+
+test('a narrow terminal drops the age first, then use, key, expiry and access', async () => {
+  using folder = temporaryFolder();
+  const database = ['--database', folder.file('new.db')];
+  await memory(['keys', 'create', ...database, '--expires', '30d', '--read-only']);
+  await memory(['keys', 'create', ...database]);
+  const headers = new Set<string>();
+  for (let terminal = 120; terminal > 40; terminal -= 1) {
+    const { stdout } = await memory(['keys', 'list', ...database], { terminal });
+    headers.add(lines(stdout)[0]?.replace(/ +/g, ' ') ?? '');
+  }
+  expect([...headers]).toEqual([
+    'ID KEY AGE USED EXPIRES WRITES NAME',
+    'ID KEY USED EXPIRES WRITES NAME',
+    'ID KEY EXPIRES WRITES NAME',
+    'ID EXPIRES WRITES NAME',
+    'ID WRITES NAME',
+    'ID NAME',
+  ]);
+});

@@ -79,6 +79,24 @@ function copyOf(name: string): string {
   return `sqlite:${folder.file(name)}`;
 }
 
+test('a comparison shows its progress over the rows of both databases', async () => {
+  const argv = migrating(source, database.url, '--verify', '--json');
+  // The fast clock makes every batch report.
+  const { code, stdout, stderr } = await memory(argv, { tickMs: 10_000 });
+  expect(code).toBe(0);
+  type Item = Record<'source' | 'target', { rows: number }>;
+  const { items } = JSON.parse(stdout) as { items: Item[] };
+  const total = items.reduce((sum, { source, target }) => sum + source.rows + target.rows, 0);
+  const reports = stderr.matchAll(/(\d+)% {2}([\d,]+) rows compared/g);
+  const shown = Array.from(reports, ([, share, rows = '']) => {
+    return { share: Number(share), rows: Number(rows.replaceAll(',', '')) };
+  });
+  expect(shown.at(-1)).toEqual({ share: 100, rows: total });
+  const counts = shown.map(({ rows }) => rows);
+  expect(counts).toEqual([...new Set(counts)].sort((a, b) => a - b));
+  for (const { share, rows } of shown) expect(share).toBe(Math.floor((rows / total) * 100));
+});
+
 test('clients get the same responses after a copy to PostgreSQL and back', async () => {
   // Without these checks, the comparison would also succeed with empty results and errors.
   expect(Object.values(seen).filter((text) => text.includes('"score"')).length).toBeGreaterThan(5);

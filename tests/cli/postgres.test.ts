@@ -124,6 +124,25 @@ test('doctor warns if commits do not wait for a connected synchronous standby', 
   await own.drop();
 });
 
+test('doctor warns of dead rows from 100% of a table on', async () => {
+  const own = await newDatabase();
+  const url = new URL(own.url);
+  const schema = url.searchParams.get('search_path');
+  await memory(['keys', 'create', '--database', url.href]);
+  // Shadows PostgreSQL's statistics. The share is of the live rows plus 10,000.
+  const counts = `SELECT '${schema}' AS schemaname, 20000 AS n_dead_tup, 10000 AS n_live_tup`;
+  await query(await postgresUrl(), `CREATE VIEW ${schema}.pg_stat_user_tables AS ${counts}`);
+  url.searchParams.set('search_path', `${schema},pg_catalog`);
+  const { stdout } = await memory(['doctor', '--json', '--database', url.href]);
+  expect(JSON.parse(stdout).items).toContainEqual({
+    name: 'dead rows',
+    level: 'warning',
+    found: 'at most 100% of any table',
+    advice: expect.stringContaining('autovacuum'),
+  });
+  await own.drop();
+});
+
 test.each([
   [['backup', 'backup.db'], 'pg_dump'],
   [['restore', 'backup.db'], 'pg_restore'],

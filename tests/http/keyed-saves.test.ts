@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { DeletedSince, SavedMemory } from '../../sdk/contract/memory.ts';
+import { documented, jsonOf, misfit } from '../support/document.ts';
 import { ask, bodyOf, getMemory, getPage, newUser } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { sendKeyed } from '../support/writes.ts';
@@ -114,5 +115,33 @@ describe('a replay', () => {
     expect(bodyOf<DeletedSince>(again, 201)).toEqual({ id, memoryId: id, deleted: true });
     expect(again.headers.get('location')).toBe(`/v1/memories/${id}`);
     expect(again.headers.get('etag')).toBeNull();
+  });
+
+  test.each([
+    ['saveMemory', 'POST'],
+    ['updateMemory', 'PATCH'],
+  ])('of %s matches the document before and after the delete', async (name, method) => {
+    const { responses } = documented.find(({ operationId }) => operationId === name) ?? {};
+    const body = { userId: newUser(), content: 'one' };
+    const saved = bodyOf<SavedMemory>(await post(body), 201);
+    const key = crypto.randomUUID();
+    const path = method === 'POST' ? '/v1/memories' : `/v1/memories/${saved.id}`;
+    const write = { method, path, body: method === 'POST' ? body : { content: 'two' } };
+    const first = await sendKeyed(server, write, key);
+    const { id } = JSON.parse(first.text) as { id: string };
+    await ask(server, 'DELETE', `/v1/memories/${id}`);
+    const again = await sendKeyed(server, write, key);
+    expect(JSON.parse(again.text)).toEqual({ id, memoryId: id, deleted: true });
+    const { schema = {} } = jsonOf(responses?.[again.status]);
+    for (const { text } of [first, again]) expect(misfit(schema, JSON.parse(text))).toBeNull();
+    expect(misfit(schema, { id })).toBeString();
+  });
+
+  test('has another schema only if the response contains the text of a memory', () => {
+    const several = documented.filter(({ responses }) =>
+      JSON.stringify(Object.values(responses)).includes('"anyOf"'),
+    );
+    const names = several.map(({ operationId }) => operationId);
+    expect(names).toEqual(['saveMemory', 'updateMemory']);
   });
 });

@@ -205,21 +205,54 @@ test('a thread that exits is replaced without affecting other requests', async (
   await other.stop();
 });
 
-test('a thread that does not respond is terminated and replaced', async () => {
+/** Starts a server that keeps the lines of its log. */
+async function startLogging(env: Record<string, string>, preload: readonly string[] = []) {
   const { url: databaseUrl, remove } = await emptyDatabase();
   const lines: string[] = [];
-  const preload = [join(import.meta.dir, 'faulty-tools.ts')];
   const log = (line: string) => void lines.push(line);
-  const other = await startServer({ env: {}, port: 0, databaseUrl, preload, log });
-  const at = { url: other.url, key: other.firstKey ?? '' } as TestServer;
+  const started = await startServer({ env, port: 0, databaseUrl, preload, log });
+  const at = { url: started.url, key: started.firstKey ?? '' } as TestServer;
+  const stop = async () => {
+    await started.stop();
+    await remove();
+  };
+  return { at, lines, stop };
+}
+
+test('a thread that does not respond is terminated and replaced', async () => {
+  const { at, lines, stop } = await startLogging({}, [join(import.meta.dir, 'faulty-tools.ts')]);
   const { status } = await post('/mcp/users/u', call('block_thread', {}), {}, at);
   expect(status).toBe(503);
   const saved = await post('/mcp/users/u', call('save_memory', { content: 'x' }), {}, at);
   expect(saved.json.result.content[0].text).toStartWith('Saved: ');
   const hasEnded = () => lines.some((line) => line.includes('the mcp thread exited'));
   await until(hasEnded, { what: 'the end of the thread' });
-  await other.stop();
-  await remove();
+  await stop();
+});
+
+test('an unexpected error in a tool is logged with its stack', async () => {
+  const { at, lines, stop } = await startLogging({}, [join(import.meta.dir, 'faulty-tools.ts')]);
+  const { json } = await post('/mcp/users/u', call('throw_error', {}), {}, at);
+  const text = 'Internal error in the memory tools; see the log for details.';
+  expect(json.result).toEqual({ content: [{ type: 'text', text }], isError: true });
+  const logged = lines.filter((line) => line.includes('MCP tool failed'));
+  expect(logged).toEqual([expect.stringMatching(/a bug in the tool.* at .*faulty-tools\.ts:\d+/)]);
+  await stop();
+});
+
+test('a failed search for similar memories does not fail the save', async () => {
+  // The limit allows the memory, the call, and its first two requests: a list and the save.
+  const { at, lines, stop } = await startLogging({ MEMORY_RATE_LIMIT: '4/60' });
+  const memory = { userId: 'u', content: 'Prefers dark mode' };
+  await send(at, 'POST', '/v1/memories', { body: memory });
+  const save = call('save_memory', { content: 'Prefers dark mode at night' });
+  const { json } = await post('/mcp/users/u', save, {}, at);
+  expect(json.result).toEqual({
+    content: [{ type: 'text', text: expect.stringMatching(/^Saved: mem_\w+$/) }],
+  });
+  // The error tells a client to wait; it is not a fault of the tool.
+  expect(lines.filter((line) => line.includes('MCP tool failed'))).toEqual([]);
+  await stop();
 });
 
 test.each(['/mcp/', '/mcp/users', '/mcp/users/', '/mcp/users/a/b', '/mcp/other'])(

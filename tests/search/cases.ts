@@ -93,11 +93,11 @@ const words: Case[] = [
 const codes: Case[] = [
   { kind: 'code', query: 'ERR-4711', first: 'error' },
   { kind: 'code', query: 'err 4712', first: 'error2' },
-  { kind: 'code', query: 'ERR4711', first: 'error' },
+  { kind: 'code', query: 'ERR4711', first: 'error', mark: '«ERR»-«4711»' },
   { kind: 'code', query: 'v2.3.1', first: 'version' },
   { kind: 'code', query: 'which gateway is on v2.4.0?', first: 'version2' },
   { kind: 'number', query: '408-247-8880', first: 'phone' },
-  { kind: 'number', query: '4085550199', first: 'phone2' },
+  { kind: 'number', query: '4085550199', first: 'phone2', mark: '«408»-«555»-«0199»' },
   { kind: 'number', query: '10023844', first: 'order' },
   { kind: 'number', query: '$21,801.28', first: 'money' },
   { kind: 'number', query: '21801', first: 'money' },
@@ -127,6 +127,14 @@ const typed: Case[] = [
   { kind: 'letter extra', query: 'ceramiccs', first: 'studio' },
   { kind: 'letters swapped', query: 'bsail plant', first: 'basil' },
   { kind: 'letters swapped', query: 'lihgthouse', first: 'film' },
+  // The question mark ends the word, so that these are not matches of an unfinished last word.
+  { kind: 'first three letters', query: 'cer?', first: 'studio' },
+  { kind: 'letter wrong in four', query: 'oxlo?', first: 'oslo' },
+  { kind: 'first four letters, one wrong', query: 'cexa?', none: true },
+  { kind: 'first five letters, one wrong', query: 'cexam?', first: 'studio' },
+  { kind: 'two words of four letters', query: 'tobe?', none: true },
+  { kind: 'two words, one of one letter', query: 'afilm?', first: 'film', mark: '«a» «film»' },
+  { kind: 'two words of five letters', query: 'inmay?', first: 'bought', mark: '«in» «May»' },
 ];
 
 const scripts: Case[] = [

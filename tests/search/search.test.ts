@@ -97,6 +97,22 @@ describe('search', () => {
     expect(ask('anaboat?', ['Ana: boat']).found).toHaveLength(0);
   });
 
+  test('matches a mistyped word with at most 500 words, the oldest', () => {
+    const texts = Array.from({ length: 600 }, (_, at) => {
+      return `zeppelinx${String.fromCharCode(97 + Math.floor(at / 26), 97 + (at % 26))}`;
+    });
+    const ids = ask('zeppelin?', texts, 600).found.map(({ id }) => Number(id));
+    expect(ids.sort((a, b) => a - b)).toEqual([...Array(500).keys()]);
+  });
+
+  test('looks for adjacent words that spell one at no more than 500,000 places', () => {
+    const found = (places: number) => {
+      return ask('notebook?', ['note '.repeat(places - 1), 'a note book']).found.length;
+    };
+    expect(found(500_000)).toBe(2);
+    expect(found(500_001)).toBe(0);
+  });
+
   test('prefers the accents of a Vietnamese query, and matches all accents if it has none', () => {
     const texts = ['một bạn tốt', 'một bản nhạc', 'ban'];
     expect(ask('bạn?', texts).found.map(({ id }) => id)).toEqual(['0', '2', '1']);

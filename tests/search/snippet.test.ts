@@ -33,6 +33,28 @@ describe('snippet', () => {
     expect(shown.length).toBeLessThan(240);
   });
 
+  test('is cut at the only space within 24 units, at any distance', () => {
+    const words = `${'a'.repeat(23)} `.repeat(12);
+    for (let length = 1; length <= 24; length += 1) {
+      const text = `${words}${'b'.repeat(length)} tea ${'c'.repeat(length)} ${words}`;
+      const shown = snippetOf('tea', text);
+      const [begin, end] = [`(?:a{23} )+b{${length}}`, `c{${length}}(?: a{23})+`];
+      expect(shown).toMatch(new RegExp(`^…${begin} «tea» ${end}…$`));
+      expect(shown.length).toBeGreaterThan(220 - 2 * 24);
+    }
+  });
+
+  test('shows two words of the query that are 220 units apart from end to end', () => {
+    const between = 'a'.repeat(220 - 'blue  zeppelin'.length);
+    const shown = snippetOf('blue zeppelin', `${filler}blue ${between} zeppelin ${filler}`);
+    expect(shown).toBe(`…«blue» ${between} «zeppelin»…`);
+  });
+
+  test('shows the first of two parts that match equally', () => {
+    const shown = snippetOf('zeppelin', `${filler}One zeppelin. ${filler}A zeppelin. ${filler}`);
+    expect(shown).toContain('One «zeppelin».');
+  });
+
   test.each([0, 1])('begins and ends with a whole character, %d units into a pair', (units) => {
     const pairs = '𐐀'.repeat(200);
     const shown = snippetOf('tea', `${'a'.repeat(units)}${pairs} tea ${pairs}`);
