@@ -139,7 +139,7 @@ function nameOf(schema: TSchema, from: string): string | undefined {
   return undefined;
 }
 
-/** The names that are also exported as types. Some, such as `UserId`, are only schemas. */
+/** The schemas that also have an exported type. `UserId`, for example, has none. */
 const typeNames = new Set(
   await Promise.all(
     [...modules.keys()].map(async (module) => {

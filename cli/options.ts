@@ -82,7 +82,7 @@ export const expiryOption = option(
 
 export const ifVersionOption = option(
   '--if-version <number>',
-  'only if the memory is still at this version',
+  'proceed only if the memory is at this version',
   (text) => {
     const message = 'It must be a version number as shown by memory get, 1 or higher.';
     return parseNumber(text, 1, Number.MAX_SAFE_INTEGER, message);
