@@ -102,7 +102,7 @@ test('bad lines with and without an externalId are reported once, in file order'
   expect(kept).toEqual([batch[1], batch[2]]);
 });
 
-test('a repeated key of the caller has no further effect, whatever the lines contain', async () => {
+test('repeating --idempotency-key has no further effect, whatever the lines contain', async () => {
   const batch = [ticket('key', '1', 'one'), ticket('key', null, 'bare')];
   const key = ['--idempotency-key', 'mine'];
   await ingest(batch, key);

@@ -122,7 +122,7 @@ describe('memory import --from jsonl', () => {
   ];
   const text = `${lines.map((line) => JSON.stringify(line)).join('\n')}\n{"text"\n[]\n`;
 
-  test('imports each line as a memory and reports invalid ones by number', async () => {
+  test('imports each line as a memory and reports invalid lines by number', async () => {
     const { code, stdout, stderr } = await importFrom('jsonl', text);
     expect(stdout).toBe(summary(4, 0, 2));
     expect(code).toBe(1);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('searches of disconnected clients are not executed', async () => {
+test('searches from disconnected clients are not executed', async () => {
   const userId = 'u';
   const slow = { userId, query: slowsThread };
   const gone = new AbortController();

@@ -44,7 +44,7 @@ async function keyOf(kind: { userId?: string; readOnly?: boolean }): Promise<Tes
   return { ...server, key: await server.createKey('default', kind) };
 }
 
-/** Creates a user with one memory, whose text no other memory contains. */
+/** Creates a user with one memory, whose text is unique. */
 async function newTarget(): Promise<Target & { userId: string }> {
   const userId = newUser();
   const text = `text${crypto.randomUUID().replaceAll('-', '')}`;

@@ -32,7 +32,7 @@ export type Copy = AsyncDisposable & {
   failing(tests: string[]): Promise<string[] | null>;
 };
 
-/** Copies the files at `paths` to a temporary folder, and overwrites the mutated ones there. */
+/** Copies the files at `paths` to a temporary folder and writes the mutants to it. */
 export function createCopy(paths: string[], mutants: Replaced[]): Copy {
   const folder = mkdtempSync(join(tmpdir(), 'mutate-'));
   for (const copied of paths) {
