@@ -219,7 +219,7 @@ export function definedOnly<Fields extends Record<string, unknown>>(fields: Fiel
   return Object.fromEntries(entries) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 }
 
-/** Compares device and inode, because one file can have many names. */
+/** Compares device and inode, because several paths can refer to one file. */
 export function rejectOverwrite(file: string, errorsOut: string | undefined): void {
   if (file === '-' || errorsOut === undefined) return;
   const [one, other] = [file, errorsOut].map((path) => statSync(path, { throwIfNoEntry: false }));

@@ -109,7 +109,7 @@ function hasOpenData({ type }: IngestRecord): boolean {
 }
 
 function mergedErrors(record: IngestRecord): FieldError[] {
-  // The data alone was already checked.
+  // The data without the caller's metadata was already validated.
   if (hasOpenData(record) && record.metadata === undefined) return [];
   const message = metadataProblem(recordMetadata(record));
   if (message === null) return [];

@@ -133,7 +133,7 @@ async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
 
 let hasFailed = false;
 
-/** Runs a benchmark. If it fails, the run continues and keeps the results of the others. */
+/** Runs a benchmark. If it fails, the run continues and keeps the other results. */
 async function attempt(benchmark: Benchmark, context: Context): Promise<Section> {
   try {
     return await benchmark.run(context);

@@ -201,7 +201,7 @@ function section(measured: Record<Kind, Figures>): Section {
     ],
     notes: [
       spareCores > 0
-        ? 'The generator had cores of its own.'
+        ? 'The generator ran on separate cores.'
         : 'The generator and the server share two cores. While the server is pinned to one core, the ' +
           'generator runs on the other; while the server has two, the generator uses part of ' +
           'the second (“generator, of two”). “Per whole core” scales the gain to a core that the ' +

@@ -18,7 +18,7 @@ const event = (n: string) =>
 const stored = async (userId: string) => (await server.client.list({ userId })).items.length;
 
 test.each([
-  ['alone', '1e400'],
+  ['by itself', '1e400'],
   ['negative', '-1e999'],
   ['written out, in an array', `[${'9'.repeat(310)}]`],
   ['in an object', '{"a":1E400}'],

@@ -29,7 +29,7 @@ describe('POST /v1/import', () => {
   const badTimes: [name: string, value: unknown][] = [
     ['a number', 0],
     ['null', null],
-    ['a date alone', '2026-11-20'],
+    ['a date without a time', '2026-11-20'],
     ['no time zone', '2026-11-20T10:00:00'],
     ['a day that does not exist', '2026-02-30T10:00:00Z'],
     ['a leap second', '2016-12-31T23:59:60Z'],

@@ -5,7 +5,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 
 /*
  * The order of checks: 401, 429, 404/405, 415, 413, 400. Each request fails the check in its row
- * and every later one.
+ * and every later check.
  */
 
 const requests = 50;
