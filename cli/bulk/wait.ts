@@ -71,7 +71,8 @@ export async function waitForAll(
 
   /**
    * Reads the oldest memories first and stops after a request whose memories are all pending. The
-   * queue is processed in order, so later memories are pending as well. The last read does not stop early.
+   * queue is processed in order, so later memories are pending as well. The last read never stops
+   * early.
    */
   async function readStatuses(isLast: boolean): Promise<void> {
     const ids = [...pending.keys()];

@@ -255,7 +255,7 @@ test('a rejected key ends the run with exit 4 and a hint on how to resume', asyn
   expect(code).toBe(4);
 });
 
-test('Ctrl-C ends the run with exit 130; the same command resumes', async () => {
+test('Ctrl-C stops the run with exit 130, and the same command resumes', async () => {
   const interruption = new AbortController();
   const all = Array.from({ length: 2_000 }, (_, index) => event('stopped', `e${index}`)).join('\n');
   let sent = false;

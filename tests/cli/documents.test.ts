@@ -229,7 +229,7 @@ describe('a long run', () => {
     expect(stderr).not.toContain('\r');
   });
 
-  test('Ctrl-C ends it with exit 130; the same command resumes', async () => {
+  test('stops on Ctrl-C with exit 130, and the same command resumes', async () => {
     using folder = inFolder('stopped', many);
     const interruption = new AbortController();
     const onOutput = (text: string) => {

@@ -141,7 +141,7 @@ describe('memory import --from jsonl', () => {
     expect(items.map(({ createdAt }) => createdAt)).toContain('2026-02-13T16:26:40.000Z');
   });
 
-  test('a second run creates no duplicates, not even of equal lines', async () => {
+  test('a second run creates no duplicates, even if lines are equal', async () => {
     expect((await importFrom('jsonl', text)).stdout).toBe(summary(0, 4, 2));
     expect(await all(userId)).toHaveLength(4);
   });

@@ -29,7 +29,7 @@ const many = (userId: string, count: number): Memory[] =>
   });
 
 describe('memory export', () => {
-  test('prints every memory as a line of JSON, and their number on stderr', async () => {
+  test('prints every memory as a line of JSON, and the number of memories on stderr', async () => {
     const all = [...many('export-a', 3), ...many('export-b', 2)];
     const project = await newProject('export');
     await project(['import', '-'], { stdin: jsonl(all) });

@@ -184,7 +184,7 @@ describe('a key that is bound to a user', () => {
     expect(await contentsOf(other)).toEqual([other.text]);
   });
 
-  test.each(ofMany)('gets no data of another user from %s', async (name) => {
+  test.each(ofMany)('%s returns no data of other users', async (name) => {
     const [own, other] = [await newTarget(), await newTarget()];
     const answer = await perform(await keyOf(own), name, other);
     expectHidden(answer, other);

@@ -15,7 +15,7 @@ import { root } from './sources.ts';
 type Run = { failed: boolean; file: string | null; test: string | null; files: string[] };
 
 /**
- * A run without output for this long counts as hung. Every test file finishes sooner, and the
+ * A run without output for this long counts as hung. Every test file takes less time, and the
  * timeout of a single test is shorter.
  */
 const silenceMs = 90_000;

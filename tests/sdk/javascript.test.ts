@@ -109,7 +109,7 @@ test.each(lost)('a %s that cannot be sent is rejected instead of omitted', async
   expect(server.requests).toHaveLength(0);
 });
 
-test('undefined fields are not sent, and empty metadata filters nothing', async () => {
+test('undefined fields are not sent, and empty metadata is not a filter', async () => {
   using server = startFaultServer(empty);
   const client = clientOf(server);
   const nothing = undefined as never;
