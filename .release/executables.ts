@@ -14,7 +14,7 @@ export const targets = [
 ] as const;
 export type Target = (typeof targets)[number];
 
-/** The target of this machine; undefined if releases do not include it. */
+/** The release target for this machine; undefined if there is none. */
 export const hostTarget = targets.find(
   (target) => target === `${process.platform.replace('win32', 'windows')}-${process.arch}`,
 );
@@ -26,8 +26,8 @@ export async function buildExecutable(dist: string, target: Target): Promise<str
   const { version } = await readManifest('package.json');
   const extension = target.startsWith('windows') ? '.exe' : '';
   const file = join(dist, `memory-${version}-${target}${extension}`);
-  // Splitting makes each thread an entry point. A command then loads only the code that it needs.
-  // Bytecode shortens the startup.
+  // With splitting, each thread has its own entry point, and a command loads only the code that it
+  // needs. Bytecode shortens the startup time.
   const pieces = ['--splitting', '--format=esm', '--minify', '--bytecode'];
   // A bunfig.toml or .env in the working directory must not configure the program.
   const autoload = ['--no-compile-autoload-bunfig', '--no-compile-autoload-dotenv'];

@@ -29,7 +29,7 @@ function spawnBun(bun, args) {
   // The child treats two signals in quick succession as one.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => child.kill(name));
   child.on('error', (error) => {
-    console.error(`Error: Bun cannot be started: ${error.message}`);
+    console.error(`Error: Cannot start Bun: ${error.message}`);
     process.exitCode = 1;
   });
   child.on('exit', (code, signal) => {

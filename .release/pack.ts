@@ -36,15 +36,15 @@ async function main(names: string[]): Promise<void> {
   for (const file of made) console.log(`${(await sizeOf(file)).padStart(10)}  ${file}`);
   await writeChecksums(dist);
   if (missing.length === 0) return;
-  console.error(`\nNOT BUILT, ${missing.length} of the executables:\n  ${missing.join('\n  ')}`);
-  // Only the executable for this machine is required. The others may need a download that is not
-  // possible here.
+  console.error(`\nFailed to build ${missing.length} executables:\n  ${missing.join('\n  ')}`);
+  // Only the executable for this machine is required. For the others, Bun downloads its runtimes,
+  // which may fail.
   if (missing.some((line) => line.startsWith(`${hostTarget}:`))) process.exitCode = 1;
 }
 
 function chosen(names: string[]): Target[] {
   const unknown = names.filter((name) => name !== 'none' && !targets.some((one) => one === name));
-  if (unknown.length > 0) throw new Error(`no such target: ${unknown}. Known: ${targets}, none`);
+  if (unknown.length > 0) throw new Error(`unknown target: ${unknown}; use ${targets} or none`);
   return names.length === 0 ? [...targets] : targets.filter((target) => names.includes(target));
 }
 

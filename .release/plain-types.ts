@@ -14,7 +14,7 @@ for (const path of new Bun.Glob('*.ts').scanSync({ cwd: join(root, 'sdk/contract
   modules.set(path.replace(/\.ts$/, ''), await import(join(root, 'sdk/contract', path)));
 }
 
-/** Converts the declaration file of a contract module to one without TypeBox. */
+/** Removes TypeBox from the declaration file of a contract module. */
 export async function plainTypes(path: string, declarations: string): Promise<string> {
   const name = path.replace(/^contract\/|\.d\.ts$/g, '');
   const { text, docs } = withoutSchemas(declarations);
@@ -139,7 +139,7 @@ function nameOf(schema: TSchema, from: string): string | undefined {
   return undefined;
 }
 
-/** The names that are also exported as types. Some, such as `UserId`, are only schemas. */
+/** The schemas that also have an exported type. `UserId`, for example, has none. */
 const typeNames = new Set(
   await Promise.all(
     [...modules.keys()].map(async (module) => {

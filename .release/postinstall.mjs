@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const shell = [
   'home=$(readlink -f "$0")',
   `home=\${home%/*}`,
-  // bun.exe is the last choice: if Bun's own install script did not run, it only prints an error.
+  // Try bun.exe last: if Bun's own install script did not run, bun.exe only prints an error.
   'for bun in "$home"/../@oven/bun-*/bin/bun "$home"/node_modules/@oven/bun-*/bin/bun' +
     ' "$home"/../bun/bin/bun.exe "$home"/node_modules/bun/bin/bun.exe',
   'do [ -x "$bun" ] && exec "$bun" --config="$home/bunfig.toml" "$home/cli/main.js" "$@"',
@@ -21,13 +21,14 @@ const path = fileURLToPath(new URL('./memory.mjs', import.meta.url));
 if (process.platform !== 'win32') {
   try {
     const [, ...lines] = readFileSync(path, 'utf8').split('\n');
-    // Node parses the second line as a string and a comment, the shell as a no-op and our command.
+    // To Node, the second line is a string and a comment. To the shell, it is a no-op and our
+    // command.
     const both = ['#!/bin/sh', `':' //; ${shell}`, ...lines].join('\n');
     // Replace the file instead of overwriting it, because a package manager may have hard-linked
     // the file into other projects.
     writeFileSync(`${path}.new`, both, { mode: 0o755 });
     renameSync(`${path}.new`, path);
   } catch {
-    // The unchanged script also works, with Node.
+    // Without the change, the script runs on Node.
   }
 }

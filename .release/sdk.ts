@@ -81,7 +81,8 @@ async function filesIn(folder: string): Promise<string[]> {
 async function manifest() {
   const { private: _, dependencies = {}, ...rest } = await readManifest('sdk/package.json');
   const { version } = await readManifest('package.json');
-  if (rest.version !== version) throw new Error(`the SDK is ${rest.version}, not ${version}`);
+  if (rest.version !== version)
+    throw new Error(`the SDK has version ${rest.version}, expected ${version}`);
   const { '@sinclair/typebox': __, ...needed } = dependencies;
   return {
     ...rest,

@@ -31,7 +31,7 @@ async function bundleCli(outdir: string): Promise<void> {
     entrypoints: [join(root, 'cli/main.ts')],
     outdir,
     target: 'bun',
-    // Outside of an executable, Bun supports bytecode only in this format.
+    // Outside an executable, Bun supports bytecode only in this format.
     format: 'cjs',
     bytecode: true,
     // Identifiers are not minified, to keep stack traces readable.

@@ -82,7 +82,7 @@ export const expiryOption = option(
 
 export const ifVersionOption = option(
   '--if-version <number>',
-  'only if the memory is still at this version',
+  'proceed only if the memory is at this version',
   (text) => {
     const message = 'It must be a version number as shown by memory get, 1 or higher.';
     return parseNumber(text, 1, Number.MAX_SAFE_INTEGER, message);
@@ -219,7 +219,7 @@ export function definedOnly<Fields extends Record<string, unknown>>(fields: Fiel
   return Object.fromEntries(entries) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 }
 
-/** Compares device and inode, because one file can have many names. */
+/** Compares device and inode, because several paths can refer to one file. */
 export function rejectOverwrite(file: string, errorsOut: string | undefined): void {
   if (file === '-' || errorsOut === undefined) return;
   const [one, other] = [file, errorsOut].map((path) => statSync(path, { throwIfNoEntry: false }));

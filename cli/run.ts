@@ -118,7 +118,7 @@ export function usageFailure(error: CommanderError, called: AnyCommand): CliErro
   return usageError(capitalized(message), hintFor(error, called));
 }
 
-/** Prefers the equivalent of another tool's name to a name with a similar spelling. */
+/** Suggests our name for what other tools call `word`, or else a name with a similar spelling. */
 function withSuggestion(message: string, called: AnyCommand): string {
   const [, problem, kind, word = ''] = /^(unknown (command|option) '([^']*)')/.exec(message) ?? [];
   const meant = kind === 'command' ? meantCommand(word, called) : meantOption(word, called);

@@ -104,15 +104,15 @@ export function openCall(settings: Settings): Call {
     try {
       request = requestOf(name, input, options);
     } catch (error) {
-      // The runtime throws for input that is not an object, not serializable, or invalid in a
-      // header.
+      // The runtime throws if the input is not an object, cannot be serialized, or contains a value
+      // that is not allowed in a header.
       throw error instanceof MemoryServiceError ? error : invalid(unsendable, error);
     }
     return withRetries((number) => attempt(transport, request, number), request, settings);
   }
 
   return (name, input, options = {}) =>
-    // Only this line casts parsed JSON to its type. `attempt` has checked the required field.
+    // This is the only cast of parsed JSON to a type. `attempt` has checked the required field.
     apiPromise(run(name, input, options) as Promise<ApiResponse<ResponseBodies[typeof name]>>);
 }
 
@@ -152,9 +152,7 @@ function textOf(value: unknown): unknown {
   return value instanceof Date ? value.toISOString() : value;
 }
 
-/**
- * Rejects an empty id, `.` and `..`, which would change the path into that of another operation.
- */
+/** Rejects an empty id, `.` and `..`, because the URL would address another operation. */
 function checkedId(id: unknown): string {
   if (typeof id === 'string' && !/^\.{0,2}$/.test(id)) return id;
   throw invalid('the id of a memory must be a non-empty string');

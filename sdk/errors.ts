@@ -55,8 +55,8 @@ export class MemoryServiceError extends Error {
 }
 
 /**
- * The request or an option is invalid: 400, 405, 415, any 4xx status without its own class, or a
- * check before sending. See `details`.
+ * The request or an option is invalid. Either the SDK rejected it before sending a request, or the
+ * service returned 400, 405, 415 or another 4xx status that has no class of its own. See `details`.
  */
 export class InvalidRequestError extends MemoryServiceError {}
 

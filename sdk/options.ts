@@ -89,8 +89,8 @@ export function readSettings(options: ClientOptions) {
 }
 
 /**
- * From JavaScript, `baseURL` or `api_key` would otherwise be ignored. Other names are accepted,
- * because the object may also configure other things.
+ * Rejects misspelled names such as `baseURL` and `api_key`, which would otherwise be ignored in
+ * JavaScript. Unrelated names are accepted, because the object may also contain other settings.
  */
 function rejectMisspelled(options: object, known: string[]): void {
   const lettersOf = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '');

@@ -32,7 +32,7 @@ const commandOf: Record<string, string> = {
   statusMany: 'wait',
 };
 
-test('every operation is a route of the app, and every route an operation', () => {
+test('the routes of the app are the operations', () => {
   // Registering routes does not use the services.
   const app = createApp({ config: readConfig({ MEMORY_RATE_LIMIT: 'off' }) } as Services);
   const found = app.routes.map(({ method, path }) => `${method} ${path}`).sort();
@@ -60,14 +60,14 @@ test('the documented success status of every operation matches the table', () =>
   }
 });
 
-test('every operation is a method of the client, and every method an operation', () => {
+test('the methods of the client are the operations', () => {
   const client = new MemoryClient({ apiKey: 'none', baseUrl: 'http://127.0.0.1:1' });
   const inIngest = methodsOf(client.ingest).map((name) => `ingest.${name}`);
   const methods = [...methodsOf(client), ...inIngest];
   expect(methods.filter((name) => !onlyMethods.includes(name)).sort()).toEqual(names);
 });
 
-test('every operation is a command, and every command an operation', async () => {
+test('the commands of the CLI are the operations', async () => {
   const io = testTerminal({ code: 0, stdout: '', stderr: '' });
   const commands = leavesOf(await createProgram(io)).filter((words) => {
     const [group = ''] = words;

@@ -18,7 +18,7 @@ import { chunkSender } from './send.ts';
 import { type BulkOptions, waitAndCount } from './wait.ts';
 
 type BatchOptions = BulkOptions & { type?: RecordType | undefined };
-/** `otherFormat` is printed if no line is a memory as this service exports it. */
+/** `otherFormat` is a hint that is printed if no line is in the format of `memory export`. */
 type ImportOptions = Omit<BulkOptions, 'timeout'> & { otherFormat?: string };
 
 /** The default body limit of the service. A dry run assumes this limit. */
@@ -151,7 +151,7 @@ function remarksOn(counts: Sent, unit: Unit, { wait, errorsOut }: BatchOptions):
   const remarks = [];
   if (accepted === 0 && replayed > 0 && failed === 0) remarks.push(nothingNew(replayed, unit));
   if (wait && memories < sent) {
-    const why = 'of records with the same externalId, the last one is stored';
+    const why = 'if records have the same externalId, only the last one is stored';
     remarks.push(`${sent} records became ${memoriesOf(memories)}: ${why}.`);
   }
   if (failed > 0) remarks.push(howToCorrect(errorsOut));

@@ -14,13 +14,13 @@ type ChunkOptions = {
 };
 
 /**
- * Larger chunks are faster and use less of the rate limit, but after a change in the file the whole
+ * Larger chunks are faster and use less of the rate limit. However, if a line changes, its whole
  * chunk is sent again.
  */
 const linesInChunk = 500;
 /**
- * Well below 1 MiB, the default body limit of nginx. A chunk that is split after a 413 has other
- * keys than one that is sent whole, so a resumed run would duplicate it if the limit has changed.
+ * Well below 1 MiB, the default body limit of nginx. If a 413 splits a chunk, its halves have
+ * different keys from the whole chunk. If the limit then changed, a resumed run would duplicate it.
  */
 const bytesInChunk = 900_000;
 
@@ -83,7 +83,8 @@ export function halves(chunk: Chunk): Chunk[] {
 
 /**
  * Moves the records with an external id to a request with a new key. Sending these records again
- * creates no duplicates. A replay would not restore memories that have been changed or deleted.
+ * creates no duplicates and restores memories that have been changed or deleted, which a replay
+ * would not do.
  */
 export function apart(chunk: Chunk): Chunk[] {
   const { bare = [], named = [] } = Object.groupBy(chunk.entries, (entry) =>
@@ -101,7 +102,7 @@ function isBare(entry: Entry): boolean {
 
 /**
  * Derives the key from the position of the chunk and its lines without an external id, so sending
- * these lines again is a replay. With a key of the caller, only the position is added.
+ * these lines again is a replay. If the caller supplies a key, the position is appended to it.
  */
 export function keyOfChunk(
   place: string,

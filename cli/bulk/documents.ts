@@ -150,7 +150,7 @@ const maxKinds = 5;
 
 /**
  * Runs `work` for every file and reports the rows and the rejected files. Any other error ends the
- * run. `unit` is the noun for the number of files that were sent before such an error.
+ * run. The error message then states the number of files that were sent; `unit` is its noun.
  */
 async function forEachFile(
   term: Terminal,

@@ -10,7 +10,7 @@ type Held = 'records' | 'memories';
 
 /**
  * The first two lines identify the file format; `lines` includes them. `isBinary` is true if the
- * bytes read with them contain NUL.
+ * bytes that were read to find these lines contain NUL.
  */
 type Opened = {
   first: Line | undefined;
@@ -25,7 +25,7 @@ export async function openInput(term: Terminal, path: string, held: Held): Promi
   if (first === undefined && held === 'memories') return { lines, unit: 'line' };
   if (first === undefined) throw empty(path);
   const [begin, next] = [beginOf(first), beginOf(second)];
-  // An object over several lines continues with a quoted name.
+  // In an object that spans several lines, the second line begins with a quoted name.
   const continues = begin.startsWith('{') && next.startsWith('"') && !isWhole(first);
   if (begin.startsWith('[') || continues) {
     return items([await readWhole(lines, path)].flat());

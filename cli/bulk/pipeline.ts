@@ -2,7 +2,7 @@ import { note, type Terminal } from '../terminal/terminal.ts';
 import type { Report, Result } from './report.ts';
 
 const concurrency = 4;
-/** The maximum number of jobs with undelivered results. An earlier job may still be retrying. */
+/** The maximum number of jobs whose results wait for an earlier job, which may be retrying. */
 const maxUndelivered = 16;
 const resumeHint = 'Run the same command again to continue; completed work is not repeated.';
 

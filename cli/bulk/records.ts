@@ -28,7 +28,8 @@ export function problemsOf(unit: Unit, bad: BadLine[]): Problem[] {
 /** Parses one line as a record. If `type` is defined, a record of another type is invalid. */
 export function parseRecord(line: Line, type: RecordType | undefined): Entry | BadLine {
   const { number, bytes, tooLong } = line;
-  // Keeps the text of lines that are not UTF-8, with replacement characters, for correction.
+  // A line that is not UTF-8 keeps its text, with replacement characters, so that users can correct
+  // the line.
   const text = tooLong ? '' : new TextDecoder().decode(bytes).trim();
   const bad = (error: string, message: string) => ({ line: number, error, message, text });
   if (tooLong) return bad('payload_too_large', 'the line is longer than 32 MiB');
@@ -98,7 +99,7 @@ export function idOf({ item }: Entry): string | undefined {
   return isObject(item) && typeof item.id === 'string' ? item.id : undefined;
 }
 
-/** Whether the record has the fields that tell a memory of `memory export` from other formats. */
+/** Whether the record has the fields that distinguish `memory export` from other formats. */
 export function isExported({ item }: Entry): boolean {
   return isObject(item) && 'id' in item && 'userId' in item && 'content' in item;
 }

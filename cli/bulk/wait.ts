@@ -32,8 +32,9 @@ const unavailablePauseMs = 1_000;
 const graceMs = 2_000;
 
 /**
- * Waits until the memories are processed, up to one deadline for all, and reports each when it
- * finishes. Rate limits and restarts of the service do not end the wait. Returns the exit code.
+ * Waits until the memories are processed or their common deadline passes. Reports each memory when
+ * its processing ends. Rate limits and restarts of the service do not end the wait. Returns the
+ * exit code.
  */
 export async function waitForAll(
   term: Terminal,
@@ -70,7 +71,8 @@ export async function waitForAll(
 
   /**
    * Reads the oldest memories first and stops after a request whose memories are all pending. The
-   * queue is processed in order, so later memories are pending as well. The last read never stops.
+   * queue is processed in order, so later memories are pending as well. The last read never stops
+   * early.
    */
   async function readStatuses(isLast: boolean): Promise<void> {
     const ids = [...pending.keys()];
@@ -123,7 +125,7 @@ export async function printOutcome(term: Terminal, json: true | undefined, outco
   await printJsonLine(term, isGone ? gone : (status ?? { memoryId, status: 'processing' }));
 }
 
-/** After an interruption, prints a hint about the accepted records. */
+/** If the user interrupts the wait, prints a hint that the records were accepted. */
 async function hintIfInterrupted<Result>(
   term: Terminal,
   wait: Promise<Result>,

@@ -111,7 +111,7 @@ function hintFor(error: MemoryServiceError, command?: string): string | undefine
   return name === 'ServerError' ? 'Try again later, and check the server log.' : undefined;
 }
 
-/** Whether a response with a foreign body is probably from a proxy. */
+/** Whether a response that is not in the service's format is probably from a proxy. */
 function isProxy(status: number): boolean {
   return [429, 502, 503, 504].includes(status);
 }
@@ -125,7 +125,7 @@ function retryTime({ retryAfterMs }: MemoryServiceError): string | undefined {
   return retryAfterMs === undefined ? undefined : `${Math.ceil(retryAfterMs / 1000)} s`;
 }
 
-/** Adds the source of the rejected key, because the service does not know the source. */
+/** Adds where the rejected key came from, which the service does not know. */
 async function keyRefused(
   term: Terminal,
   { status, code, message }: MemoryServiceError,
@@ -173,8 +173,8 @@ export function rejectDeletedReplay(answer: { id: string }, did: 'saved' | 'upda
 }
 
 /**
- * Checks that the memory exists. With a key of the caller, the response may be a replay, and the
- * memory may have been deleted since.
+ * Checks that the memory exists. If the caller supplied an idempotency key, the response may be a
+ * replay, and the memory may have been deleted since.
  */
 export async function rejectDeletedIngest(
   term: Terminal,

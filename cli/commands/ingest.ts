@@ -70,7 +70,7 @@ inferred: subject and comments make a ticket, messages a conversation, text a
 document. The fields of data can also be at the top level.
 
 Invalid lines are reported and do not stop the rest. Lines with the same
-externalId are sent in order, all others in any order, 500 per request.
+externalId are sent in order, other lines in any order, 500 per request.
 
 Running the same command again creates no duplicates. Lines with an externalId
 are sent again and update the same memory. All other lines are recognized for

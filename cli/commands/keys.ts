@@ -166,8 +166,8 @@ function createKey(term: Terminal, database: string | undefined, key: NewKey) {
 }
 
 /**
- * Returns the service of the new key. A remote service from the profile is rejected, because its
- * key must not be overwritten.
+ * Returns the service under which the new key is stored. A remote service from the profile is
+ * rejected, because its key must not be overwritten.
  */
 async function serviceOf(term: Terminal, options: GlobalOptions): Promise<string> {
   const { value, from } = await resolveBaseUrl(term, options);

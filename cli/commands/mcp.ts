@@ -134,7 +134,7 @@ async function entryOf(term: Terminal, options: InstallOptions): Promise<ServerE
   return { command, args, ...(withKey && key && { env: { MEMORY_API_KEY: key.value } }) };
 }
 
-/** Returns the key in the profile. The client will not have our flags and environment. */
+/** Returns the key in the profile. The MCP client runs without our flags and environment. */
 async function keyInProfile(term: Terminal, { project }: InstallOptions, baseUrl: string) {
   const without = { ...term, env: { ...term.env, MEMORY_API_KEY: undefined } };
   const key = await resolveApiKey(without, project === undefined ? {} : { project }, baseUrl);

@@ -123,7 +123,7 @@ async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCre
   } else if (shown) lines.push(`${failure}; to use the new key, set MEMORY_API_KEY.`);
   else lines.push(`${failure}.`, `To create a key that you can use: ${keysCreate}`);
   if (shown || failure === null) {
-    // npx finds the command only in its folder, and a new terminal may open in another.
+    // npx finds the command only in this folder, and a new terminal may open in another folder.
     const where = ownName(term) === 'memory' ? '' : ', in this folder';
     lines.push(
       '',
@@ -137,7 +137,7 @@ async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCre
   await hint(term, [...lines, ''].join('\n'));
 }
 
-/** `failure` is why the key was not stored. Never throws, because the server can still run. */
+/** Returns why the key was not stored, if so. Never throws, because the server can still run. */
 async function storeKey(
   term: Terminal,
   baseUrl: string,

@@ -46,7 +46,7 @@ export function skip({ skipped }: Search, kind: string): void {
   skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
 }
 
-/** Returns the external id of a file, whether an argument names the file or a folder has it. */
+/** Returns the external id of a file, whether it was named or found in a folder. */
 export function externalIdOf({ platform }: Pick<Terminal, 'platform'>, path: string): string {
   return posix.normalize(platform === 'win32' ? path.replaceAll('\\', '/') : path);
 }

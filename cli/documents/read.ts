@@ -104,7 +104,7 @@ function charsetOf(bytes: Uint8Array): string | undefined {
   const head = new TextDecoder('latin1').decode(bytes.subarray(0, headBytes));
   const [, meta, xml] = named.exec(head) ?? [];
   const charset = meta ?? xml;
-  // A declared UTF-16 must be wrong: in UTF-16, the declaration would not be readable as Latin-1.
+  // A declaration of UTF-16 must be wrong, because in UTF-16 it would not be readable as Latin-1.
   return charset !== undefined && /^utf-?16/i.test(charset) ? 'utf-8' : charset;
 }
 

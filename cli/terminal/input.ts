@@ -76,7 +76,7 @@ export function decodeText(bytes: Uint8Array, path: string): string {
   }
 }
 
-/** A character set cannot be the reason for a file with NUL bytes. */
+/** The error for a file with NUL bytes, which text in another character set would not contain. */
 export function binaryFile(path: string): CliError {
   return new CliError('not_text', `${inputName(path)} is a binary file, not text.`);
 }

@@ -1,6 +1,6 @@
 import type { ParseError, ParseOptions } from 'jsonc-parser';
 
-/** The wording of the service, which never receives such a number. */
+/** Uses the service's wording, because the service never receives such a number. */
 export const soLarge = 'must not contain a number outside the range of a double';
 
 /** For example, 1e400 is valid JSON but parses to Infinity, which would be sent as null. */

@@ -5,7 +5,8 @@ import { cut, escapeControls, escapeField, escapeLine, padded, paint, toJson } f
 
 /*
  * Writes to stdout. On a terminal, tables are aligned. In a pipe, each row is a line of
- * tab-separated values, uncut and without a header. With --json, the output is the API's JSON.
+ * tab-separated values, not truncated and without a header. With --json, the output is the API's
+ * JSON.
  */
 
 export type Column<Row> = {

@@ -23,7 +23,7 @@ export function processOutput(fd: number, stream: TerminalStream): Output {
     },
     color: terminal && !process.env.NO_COLOR && process.env.TERM !== 'dumb',
     write(data) {
-      // Writes are serialized, because one may need several system calls.
+      // Writes are serialized, because one write may need several system calls.
       const written = last.then(() =>
         writeAll(fd, typeof data === 'string' ? Buffer.from(data) : data),
       );

@@ -2,7 +2,7 @@ import type { Output } from './terminal.ts';
 
 /* Formats text for a terminal or for tab-separated values. */
 
-/** Start and end codes. Loading them from node:util takes longer than `memory get` runs. */
+/** Start and end codes. Loading them from node:util would take longer than `memory get` itself. */
 const styles = { bold: [1, 22], dim: [2, 22], red: [31, 39], yellow: [33, 39] };
 
 export function paint(output: Output, style: keyof typeof styles, text: string): string {

@@ -33,7 +33,7 @@ export const filterFields = {
       propertyNames: { minLength: 1 },
       description:
         'Filters by top-level keys of the metadata, as `metadata[key]=value`. Matches a string that ' +
-        'equals the value, a number or boolean with this JSON text, or an array with such an element.',
+        'equals the value, a number or boolean whose JSON text equals it, or an array that contains one.',
       examples: [{ source: 'chat' }],
     }),
   ),

@@ -36,7 +36,7 @@ export const conversation = {
   },
 };
 
-/** Messages as the model APIs return them: a tool call, and an answer of OpenAI and Anthropic. */
+/** Messages that model APIs return: a tool call, a reply from OpenAI and one from Anthropic. */
 export const messageExamples = [
   {
     role: 'assistant',

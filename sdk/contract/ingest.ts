@@ -35,7 +35,7 @@ const ExternalId = Text({
 const OccurredAt = Type.Unsafe<string>({
   ...OptionalTime,
   description:
-    'When the event that the record describes happened: RFC 3339, or a date alone, which ' +
+    'When the event that the record describes happened: an RFC 3339 time, or a date, which ' +
     'means midnight UTC. The default is the latest timestamp of the comments or messages.',
 });
 const ExpiresAt = Type.Unsafe<string>({

@@ -4,8 +4,8 @@ import type { ValueError } from '@sinclair/typebox/errors';
 
 /**
  * An array limited only by the size of the body. To describe the errors of an array, TypeBox visits
- * every item: half a second for 90,000 items. This kind validates items with compiled code and
- * describes only the first invalid item.
+ * every item, which takes half a second for 90,000 items. This kind validates items with compiled
+ * code and describes only the first invalid item.
  */
 export function List<T extends TSchema>(items: T) {
   return Type.Unsafe<Static<T>[]>({ [Kind]: 'List', type: 'array', items });

@@ -63,7 +63,7 @@ export type UserPage = Static<typeof UserPage>;
 export const ApiKey = Type.Object(
   {
     project: Type.String({ description: 'The project that the key belongs to.' }),
-    name: Type.String({ description: 'What the key was created for.' }),
+    name: Type.String({ description: 'The name given to the key when it was created.' }),
     lastFour: Type.String({ description: 'The last four characters of the key.' }),
     userId: Type.Union([Type.String(), Type.Null()], {
       description: 'The user that the key is bound to; null if it has access to the whole project.',

@@ -8,17 +8,14 @@ export const IngestStatus = Type.Object(
   {
     memoryId: MemoryId,
     status: CurrentStatus,
-    chunksComplete: Type.Integer({ minimum: 0, description: 'How many chunks are indexed.' }),
+    chunksComplete: Type.Integer({ minimum: 0, description: 'The number of indexed chunks.' }),
     chunksTotal: Type.Integer({
       minimum: 0,
-      description: 'How many chunks there are; 0 until the text has been split.',
+      description: 'The total number of chunks; 0 until the text has been split.',
     }),
-    attempts: Type.Integer({
-      minimum: 0,
-      description: 'How many times processing was started.',
-    }),
+    attempts: Type.Integer({ minimum: 0, description: 'The number of processing attempts.' }),
     errorMessage: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why the last attempt failed, if it did.',
+      description: 'Why the last attempt failed; null if it did not fail.',
     }),
     createdAt: Time,
     updatedAt: Time,
@@ -62,7 +59,7 @@ export type StatusesRequest = { memoryIds: string[] };
 export const IngestStatuses = Type.Object(
   {
     items: Type.Array(IngestStatus),
-    notFound: Type.Array(Type.String(), { description: 'The ids that belong to no memory.' }),
+    notFound: Type.Array(Type.String(), { description: 'The ids for which there is no memory.' }),
   },
   {
     title: 'IngestStatuses',
@@ -82,12 +79,15 @@ const healthy = {
 
 export const Health = Type.Object(
   {
-    status: OpenEnum(['ok', 'failing'], 'Whether the service can do its work.'),
+    status: OpenEnum(['ok', 'failing'], 'Whether the service works correctly.'),
     version: Type.String(),
     storage: Type.String({ examples: ['sqlite'] }),
-    pending: Type.Integer({ minimum: 0, description: 'Records waiting or being processed.' }),
+    pending: Type.Integer({
+      minimum: 0,
+      description: 'The number of records that are waiting or being processed.',
+    }),
     oldestPendingSeconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
-      description: 'How long the oldest pending record has waited, if there is one.',
+      description: 'The age of the oldest pending record in seconds; null if there is none.',
     }),
     message: Type.Optional(Type.String({ description: 'What is wrong, if anything.' })),
   },

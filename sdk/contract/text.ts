@@ -45,9 +45,7 @@ export function OpenEnum<const T extends string>(values: readonly T[], descripti
   );
 }
 
-/**
- * RFC 3339 has only four-digit years. A time with an offset can leave this range in UTC.
- */
+/** RFC 3339 has only four-digit years. In UTC, a time with an offset can be outside this range. */
 const firstMs = Date.parse('0000-01-01T00:00:00.000Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -60,7 +58,7 @@ export const Timestamp = Type.Unsafe<string | number>({
     { type: 'integer', minimum: firstMs, maximum: lastMs },
   ],
   description:
-    'RFC 3339, a date alone (midnight UTC), or an integer of milliseconds since 1970. An empty ' +
+    'An RFC 3339 time, a date (midnight UTC), or whole milliseconds since 1970. An empty ' +
     'string counts as omitted.',
   examples: ['2026-11-19T08:30:00Z'],
 });
@@ -73,12 +71,12 @@ export const Instant = Type.Unsafe<string>({
   description: 'RFC 3339, UTC, with milliseconds.',
 });
 
-/** A time in a request: RFC 3339, or a date alone, which means midnight UTC. */
+/** A time in a request: RFC 3339, or a date, which means midnight UTC. */
 export const PointInTime = Type.Unsafe<string>({
   [Kind]: 'PointInTime',
   type: 'string',
   format: 'date-time',
-  description: 'RFC 3339. A date alone (`2026-05-08`) is accepted too and means midnight UTC.',
+  description: 'An RFC 3339 time, or a date (`2026-05-08`), which means midnight UTC.',
   examples: ['2026-05-08T13:56:07Z'],
 });
 
@@ -137,7 +135,7 @@ export function timestampProblem(value: unknown): string | null {
 
 export function instantProblem(value: unknown): string | null {
   const at = typeof value === 'string' && isRfc3339(value) ? Date.parse(value) : Number.NaN;
-  // An offset can move the year beyond four digits, and such a time could not be returned.
+  // In UTC, the year may have more than four digits, and such a time could not be returned.
   const named = !Number.isNaN(at) && /^\d{4}-/.test(new Date(at).toISOString());
   return named ? null : 'must be an RFC 3339 time';
 }

@@ -93,7 +93,10 @@ const Count = Type.Integer({ minimum: 0 });
 export const Imported = Type.Object(
   {
     imported: Count,
-    skipped: Type.Integer({ minimum: 0, description: 'Items whose id already exists.' }),
+    skipped: Type.Integer({
+      minimum: 0,
+      description: 'The number of items whose id already exists.',
+    }),
     failedCount: Count,
     failed: Type.Array(FailedItem),
   },

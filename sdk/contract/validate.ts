@@ -109,7 +109,7 @@ function hasOpenData({ type }: IngestRecord): boolean {
 }
 
 function mergedErrors(record: IngestRecord): FieldError[] {
-  // The data alone was already checked.
+  // The data without the caller's metadata was already validated.
   if (hasOpenData(record) && record.metadata === undefined) return [];
   const message = metadataProblem(recordMetadata(record));
   if (message === null) return [];
@@ -129,8 +129,9 @@ function describe(check: TypeCheck<TSchema>, value: unknown): FieldError[] {
 }
 
 /**
- * Yields the innermost errors. For a union, these are the errors of the alternative that has the
- * value's type, or that is not null; for a list, those of its first invalid item.
+ * Yields the innermost errors. For a union, yields only the errors of the alternative that has the
+ * value's type, or of the alternative that is not null. For a list, yields only the errors of the
+ * first invalid item.
  */
 function* leaves(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {
@@ -152,7 +153,7 @@ function isEnum({ anyOf }: TSchema): boolean {
 
 function alternativeFor(value: unknown, anyOf: TSchema[]): number {
   const nonNull = anyOf.filter(({ type }) => type !== 'null');
-  // For a nullable time, "must be an RFC 3339 time" says more than "must be a string or null".
+  // For a nullable time, "must be an RFC 3339 time" is clearer than "must be a string or null".
   const isNullable = anyOf.length === 2 && nonNull.length === 1;
   return anyOf.findIndex((one) => (isNullable ? one === nonNull[0] : one.type === jsonType(value)));
 }

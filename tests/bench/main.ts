@@ -133,7 +133,7 @@ async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
 
 let hasFailed = false;
 
-/** Runs a benchmark. If it fails, the run continues and keeps the results of the others. */
+/** Runs a benchmark. If it fails, the run continues and keeps the other results. */
 async function attempt(benchmark: Benchmark, context: Context): Promise<Section> {
   try {
     return await benchmark.run(context);
@@ -141,7 +141,7 @@ async function attempt(benchmark: Benchmark, context: Context): Promise<Section>
     console.error(error);
     hasFailed = true;
     killAll();
-    return { goals: [], tables: [], notes: [`This failed: ${error}`] };
+    return { goals: [], tables: [], notes: [`The benchmark failed: ${error}`] };
   }
 }
 
@@ -180,7 +180,7 @@ async function findBaseline(folder: string, say: Context['say']): Promise<Tree |
   try {
     return await checkOutBaseline(folder);
   } catch (error) {
-    say(`SKIPPED: nothing is compared with the baseline: ${error}`);
+    say(`SKIPPED: the comparison with the baseline: ${error}`);
     return null;
   }
 }

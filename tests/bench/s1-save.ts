@@ -46,7 +46,7 @@ export type SaveSubject = keyof typeof saveSubjects;
 type SaveFigures = Figures<SaveSubject>;
 
 const allNames = Object.keys(saveSubjects) as SaveSubject[];
-/** A quick run skips these subjects. Of the two peers, it keeps fastify, the faster one. */
+/** A quick run skips these subjects. It keeps fastify, the faster of the two peers. */
 const onlyInFull: SaveSubject[] = ['bareDefaults', 'bareNormal', 'expressFull'];
 const ofBaseline: SaveSubject[] = ['baseline', 'baselineKeyed'];
 const ofPeers: SaveSubject[] = ['fastifyFull', 'expressFull'];

@@ -17,9 +17,9 @@ import { searchDataset, searchGroups } from './s6-search.ts';
 /*
  * Measures the gain from a second core. The server is pinned to one core or to two. On a machine
  * with more than two cores, the generator runs on the other cores. On a machine with two cores, the
- * generator runs on the second core while the server has the first, and shares both cores with the
- * server while the server has both. The gain is scaled to a whole second core by the CPU time that
- * the generator used:
+ * generator runs on the second core while the server is pinned to the first. While the server has
+ * both cores, the generator shares them. The CPU time that the generator used is therefore excluded
+ * from the gain:
  *
  *   gain per core = 1 + (rate on two / rate on one - 1) / (1 - cores that the generator used)
  */
@@ -201,7 +201,7 @@ function section(measured: Record<Kind, Figures>): Section {
     ],
     notes: [
       spareCores > 0
-        ? 'The generator had cores of its own.'
+        ? 'The generator ran on separate cores.'
         : 'The generator and the server share two cores. While the server is pinned to one core, the ' +
           'generator runs on the other; while the server has two, the generator uses part of ' +
           'the second (“generator, of two”). “Per whole core” scales the gain to a core that the ' +

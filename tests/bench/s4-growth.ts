@@ -20,7 +20,7 @@ import { inTurn } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
 import type { Tree } from './kit/trees.ts';
 
-/** Reads are spread over this many memories and users. */
+/** The number of different memories, and of different users, that reads request. */
 const memories = 2_000;
 const users = 100;
 const most = 1.3;

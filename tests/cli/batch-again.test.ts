@@ -71,7 +71,7 @@ describe('memories with an externalId have the contents of the file', () => {
       stdout: expect.stringContaining('complete\t1\n'),
     });
     expect(stderr).toContain(
-      '2 records became 1 memory: of records with the same externalId, the last one is stored',
+      '2 records became 1 memory: if records have the same externalId, only the last one is stored',
     );
     const { stderr: silent } = await ingest([ticket('fewer', '2', 'open')], ['--wait']);
     expect(silent).not.toContain('records are');
@@ -102,7 +102,7 @@ test('bad lines with and without an externalId are reported once, in file order'
   expect(kept).toEqual([batch[1], batch[2]]);
 });
 
-test('a repeated key of the caller has no further effect, whatever the lines contain', async () => {
+test('repeating --idempotency-key has no further effect, whatever the lines contain', async () => {
   const batch = [ticket('key', '1', 'one'), ticket('key', null, 'bare')];
   const key = ['--idempotency-key', 'mine'];
   await ingest(batch, key);

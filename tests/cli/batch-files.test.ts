@@ -74,7 +74,7 @@ test('a line that exceeds the body limit is reported and does not stop the rest'
   expect(code).toBe(1);
 });
 
-test('a JSON array and a record over several lines are accepted', async () => {
+test('a JSON array and a record that spans several lines are accepted', async () => {
   const records = ['a', 'b'].map((name) => JSON.parse(event('array', name)));
   for (const [value, count] of [
     [records, 2],
@@ -94,7 +94,7 @@ test('a JSON array and a record over several lines are accepted', async () => {
   expect(stdout).toBe(`imported\t0\nskipped\t${lines(exported.stdout).length}\nfailed\t0\n`);
 });
 
-test('a record whose first line has fields is accepted, like the ticket of docs/cli.md', async () => {
+test('a record whose first line contains fields is accepted, like the ticket in docs/cli.md', async () => {
   const page = await Bun.file(`${import.meta.dir}/../../docs/cli.md`).text();
   const [, stdin = ''] = /^\$ cat ticket\.json\n(.*?)\n\n/ms.exec(page) ?? [];
   expect(JSON.parse(stdin)).toHaveProperty('userId');
@@ -106,7 +106,7 @@ test('a record whose first line has fields is accepted, like the ticket of docs/
   });
 });
 
-describe('the error for a file of another command names that command', () => {
+describe('the error for a file that another command accepts names that command', () => {
   test('records passed to import, memories passed to ingest', async () => {
     const { id } = await server.client.save({ userId: 'other', content: 'a' });
     const exported = await memory(['export', '--user', 'other']);
@@ -199,7 +199,7 @@ test('accepts a byte order mark, CRLF and a missing final newline', async () => 
   expect(array.stdout).toContain('accepted\t1\n');
 });
 
-test('a folder and a missing file have separate errors', async () => {
+test('a folder and a missing file cause different errors', async () => {
   using folder = temporaryFolder();
   const missing = await memory([...batch, folder.file('none.jsonl')]);
   expect(missing.stderr).toStartWith(`Error: File not found: ${folder.file('none.jsonl')}.`);

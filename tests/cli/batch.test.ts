@@ -171,7 +171,7 @@ describe('memory ingest batch', () => {
     expect(code).toBe(0);
   });
 
-  test('a change in one request does not affect the next, even if it is split', async () => {
+  test('a changed line does not affect later requests, even if its own request is split', async () => {
     const names = Array.from({ length: 1_000 }, (_, index) => `e${index}`);
     const large = 'x'.repeat(600_000);
     const sent = (changed: number) => ({
@@ -181,7 +181,7 @@ describe('memory ingest batch', () => {
     expect(await memory([...batch, '-'], sent(2))).toMatchObject({ stdout: summary(500, 500, 0) });
   });
 
-  test('records with the same external id are sent in order, others concurrently', async () => {
+  test('records with the same external id are sent in order, other records concurrently', async () => {
     await using watch = watchRequests(server);
     const env = { MEMORY_BASE_URL: watch.url };
     const stdinOf = (things: number) =>
@@ -196,7 +196,7 @@ describe('memory ingest batch', () => {
     expect(watch.mostAtOnce()).toBe(4);
   });
 
-  test('--idempotency-key replaces the content hash: other content is rejected', async () => {
+  test('--idempotency-key replaces the content hash: different content is rejected', async () => {
     const argv = [...batch, '-', '--idempotency-key', 'mine'];
     await memory(argv, { stdin: event('keyed', 'a') });
     const { code, stdout, stderr } = await memory(argv, { stdin: event('keyed', 'b') });
@@ -227,7 +227,7 @@ test('chunks are halved until they fit into a smaller body limit', async () => {
   await small.stop();
 });
 
-test('chunks are halved if their JSON has too many values, and one line too deep fails alone', async () => {
+test('chunks with too many JSON values are halved, and only a line nested too deeply fails', async () => {
   const values = Array(500).fill(1);
   const dense = (name: string) => event('dense', name, { metadata: { values } });
   const deep = event('dense', 'deep').replace('"deep"', `${'['.repeat(33)}${']'.repeat(33)}`);
@@ -255,7 +255,7 @@ test('a rejected key ends the run with exit 4 and a hint on how to resume', asyn
   expect(code).toBe(4);
 });
 
-test('Ctrl-C ends the run with exit 130; the same command resumes', async () => {
+test('Ctrl-C stops the run with exit 130, and the same command resumes', async () => {
   const interruption = new AbortController();
   const all = Array.from({ length: 2_000 }, (_, index) => event('stopped', `e${index}`)).join('\n');
   let sent = false;

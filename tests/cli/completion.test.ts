@@ -53,7 +53,7 @@ describe('the suggestions', () => {
     );
   });
 
-  test('are the unused options if no argument is left', async () => {
+  test('are the unused options if no more arguments are allowed', async () => {
     const options = await after('memory health --json ');
     expect(options).toContain('--base-url');
     expect(options).not.toContain('--json');

@@ -78,10 +78,10 @@ describe('an unreadable file', () => {
 describe('a character set', () => {
   test.each<[string, string, Uint8Array, string]>([
     ['UTF-16', 'a.txt', Buffer.from('\ufeffhé', 'utf16le'), 'hé'],
-    ['UTF-16, big end first', 'a.txt', Buffer.from('\ufeffhé', 'utf16le').swap16(), 'hé'],
-    ['named by a page', 'a.html', Buffer.from('<meta charset=ISO-8859-1>h\xe9', 'latin1'), 'hé'],
-    ['named by XHTML', 'a.xhtml', Buffer.from('<?xml encoding="latin1"?>h\xe9', 'latin1'), 'hé'],
-    ['UTF-8 with a mark', 'a.html', Buffer.from('\ufeff<p>hé'), 'hé'],
+    ['UTF-16BE', 'a.txt', Buffer.from('\ufeffhé', 'utf16le').swap16(), 'hé'],
+    ['declared in HTML', 'a.html', Buffer.from('<meta charset=ISO-8859-1>h\xe9', 'latin1'), 'hé'],
+    ['declared in XHTML', 'a.xhtml', Buffer.from('<?xml encoding="latin1"?>h\xe9', 'latin1'), 'hé'],
+    ['UTF-8 with a byte order mark', 'a.html', Buffer.from('\ufeff<p>hé'), 'hé'],
   ])('%s', async (_, name, bytes, text) => {
     using folder = inFolder('charset', { [name]: bytes });
     const { stdout } = await folder.ingest([name, '--dry-run', '--json']);
@@ -92,8 +92,8 @@ describe('a character set', () => {
 test.each([
   ['a heading', 'a.md', '\n# A title ##\ntext', 'A title'],
   ['front matter', 'a.markdown', '---\r\ntags: x\r\ntitle: "A: b"\r\n---\r\n# No', 'A: b'],
-  ['front matter without one', 'a.md', '---\ntags: x\n---\n\n# Head', 'Head'],
-  ['front matter that is more than a line', 'a.md', '---\ntitle: >\n  x\n---\ny', undefined],
+  ['front matter without a title', 'a.md', '---\ntags: x\n---\n\n# Head', 'Head'],
+  ['front matter with a multi-line title', 'a.md', '---\ntitle: >\n  x\n---\ny', undefined],
   ['a heading further down', 'a.md', 'text\n# No', undefined],
   ['plain text', 'a.txt', '# No', undefined],
 ])('extracts the title of Markdown and keeps its text: %s', async (_, name, text, title) => {
@@ -115,7 +115,7 @@ describe('a folder with unusual files', () => {
     expect(await folder.ingest(['d/b.md', 'd/a.md'])).toMatchObject({ code: 1 });
   });
 
-  test('does not read a file called - as stdin', async () => {
+  test('does not treat a file named - as stdin', async () => {
     using folder = inFolder('dash', { '-': 'of the file' });
     const { stdout } = await folder.ingest(['*', '--dry-run', '--json'], { stdin: 'typed' });
     expect(JSON.parse(stdout)).toMatchObject({ externalId: '-', data: { text: 'of the file' } });
@@ -148,7 +148,7 @@ test.each([
 test.each([
   ['a.xhtml', ''],
   ['a.html', '<?xml version="1.0"?>'],
-])('a self-closing element in %s contains no text of the page', async (name, begin) => {
+])('a self-closing element in %s does not swallow the text after it', async (name, begin) => {
   const head = `<html><head><script src="a>b.js" /><title>T</title></head>`;
   const page = `${begin}${head}<body><p>One<canvas/></p><iframe src='x'/><p>Two</p></body></html>`;
   using folder = inFolder('xhtml', { [name]: page });

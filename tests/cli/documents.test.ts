@@ -220,7 +220,7 @@ describe('a long run', () => {
 
   test.each([
     ['in a pipe', {}],
-    ['where a line cannot be drawn over', { terminal: 80, env: { TERM: 'dumb' } }],
+    ['where a line cannot be redrawn', { terminal: 80, env: { TERM: 'dumb' } }],
   ])('%s prints a plain line every few seconds', async (_, around) => {
     using folder = inFolder('plain', many);
     const { stdout, stderr } = await folder.ingest(['many'], { tickMs: 1_000, ...around });
@@ -229,7 +229,7 @@ describe('a long run', () => {
     expect(stderr).not.toContain('\r');
   });
 
-  test('Ctrl-C ends it with exit 130; the same command resumes', async () => {
+  test('stops on Ctrl-C with exit 130, and the same command resumes', async () => {
     using folder = inFolder('stopped', many);
     const interruption = new AbortController();
     const onOutput = (text: string) => {
@@ -265,8 +265,8 @@ describe('a long run', () => {
 });
 
 test.each([
-  ['a name that is empty', ['']],
-  ['a title for several', ['a.md', 'b.md', '--title', 'x']],
+  ['an empty name', ['']],
+  ['a title for several files', ['a.md', 'b.md', '--title', 'x']],
   ['an id for a folder', ['.', '--external-id', 'x']],
 ])('%s: exit 2, nothing is sent', async (_, argv) => {
   using folder = inFolder('usage', { 'a.md': 'a', 'b.md': 'b' });

@@ -4,7 +4,7 @@ import { lines, type memoryAt, type Surroundings, temporaryFolder } from './comm
 
 export type Files = Record<string, string | Uint8Array>;
 
-/** Creates folders of files, each with an `ingest` that runs `memory ingest document` there. */
+/** Creates temporary folders with files. `ingest` runs `memory ingest document` in the folder. */
 export function foldersFor(memory: () => ReturnType<typeof memoryAt>) {
   return function inFolder(userId: string, files: Files = {}) {
     const folder = temporaryFolder();

@@ -106,12 +106,12 @@ describe('memory help --json', () => {
     expect(support.usage).toBe('memory ingest support [options] [file]');
   });
 
-  test('has examples of every command', async () => {
+  test('has examples for every command', async () => {
     const bare = (await commands).filter(({ examples }) => examples.length === 0);
     expect(bare.map(({ path }) => path)).toEqual([]);
   });
 
-  test('prints one command or group, whichever way it is requested', async () => {
+  test('prints one command or group, in every form of the request', async () => {
     const one = await reference('help', 'ingest', 'batch', '--json');
     expect(one.commands).toEqual([await told('ingest batch')]);
     expect(await reference('ingest', 'batch', '--help', '--json')).toEqual(one);

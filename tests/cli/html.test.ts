@@ -12,17 +12,17 @@ async function read(stdin: string): Promise<{ text: string; title?: string }> {
 test.each([
   ['entities', 'a&nbsp;b &eacute;&lt;p&gt; &#8212;&#x41; &#27700; &notin;', 'a b é<p> —A 水 ∉'],
   [
-    'entities of Windows, unended and none',
+    'Windows-1252, unterminated and unknown entities',
     '&#128; &copy 1 &bogus; A&B ?a=1&copyx',
     '€ © 1 &bogus; A&B ?a=1&copyx',
   ],
-  ['an entity that is no character', 'a&#0;&#xD800;&#9999999;', 'a\ufffd\ufffd\ufffd'],
-  ['what is decoded is not decoded again', '&amp;lt;b&amp;gt;', '&lt;b&gt;'],
+  ['an entity for an invalid character', 'a&#0;&#xD800;&#9999999;', 'a\ufffd\ufffd\ufffd'],
+  ['entities are decoded only once', '&amp;lt;b&amp;gt;', '&lt;b&gt;'],
   ['white space', ' a\n  b <b> c</b>d<i> e</i> ', 'a b cd e'],
   ['paragraphs', '<h1>T</h1><p>a<p>b</p>c<section>d</section>', 'T\n\na\n\nb\n\nc\n\nd'],
-  ['lines of a mail', '<div>a</div><div><br></div><div>b<br>c</div>', 'a\n\nb\nc'],
+  ['lines of an email', '<div>a</div><div><br></div><div>b<br>c</div>', 'a\n\nb\nc'],
   ['links and images', 'see <a href="/x">the <b>page</b></a><img src=x>.', 'see the page.'],
-  ['script, style and the like', 'a<script>"<p>x</p>"</script><style>x</style><!-- x -->b', 'ab'],
+  ['scripts, styles and comments', 'a<script>"<p>x</p>"</script><style>x</style><!-- x -->b', 'ab'],
   [
     'template, noscript, svg',
     'a<template><p>x</template><noscript>x</noscript><svg><title>x</svg>b',
@@ -33,7 +33,7 @@ test.each([
     '<p>a<ul><li>b<ul><li>c<li><p>d</p></ul><li>e</ul>f',
     'a\n\n- b\n  - c\n  - d\n- e\n\nf',
   ],
-  ['a list with numbers', '<ol start="3"><li>a<li>b</ol>', '3. a\n4. b'],
+  ['a numbered list', '<ol start="3"><li>a<li>b</ol>', '3. a\n4. b'],
   [
     'a table',
     '<table><tr><th>a<th>b<tr><td><p>c</p><td>d <b>e</b></table>f',
@@ -41,7 +41,7 @@ test.each([
   ],
   ['empty cells', '<table><tr><td><td>a<tr><td>b<td><td>c<tr><td></table>', '| a\nb | | c'],
   [
-    'a table in a table',
+    'a nested table',
     '<table><tr><td>a<td><table><tr><td>b<td>c</table><td>d</table>',
     'a | b | c | d',
   ],
@@ -50,8 +50,8 @@ test.each([
     '<pre>\n  a\n    b &lt;c&gt;\n\n</pre>d<pre><b>e</b>\n\n\nf</pre>',
     '  a\n    b <c>\n\nd\n\ne\n\n\nf',
   ],
-  ['signs that are no tags', '<p>1 < 2 && 3 > 2</p>', '1 < 2 && 3 > 2'],
-  ['a page cut short', '<ul><li>a<p>b<a href="', '- a\n\nb'],
+  ['angle brackets that are not tags', '<p>1 < 2 && 3 > 2</p>', '1 < 2 && 3 > 2'],
+  ['a truncated page', '<ul><li>a<p>b<a href="', '- a\n\nb'],
 ])('%s', async (_, html, text) => {
   expect((await read(html)).text).toBe(text);
 });

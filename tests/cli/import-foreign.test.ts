@@ -122,7 +122,7 @@ describe('memory import --from jsonl', () => {
   ];
   const text = `${lines.map((line) => JSON.stringify(line)).join('\n')}\n{"text"\n[]\n`;
 
-  test('imports each line as a memory and reports invalid ones by number', async () => {
+  test('imports each line as a memory and reports invalid lines by number', async () => {
     const { code, stdout, stderr } = await importFrom('jsonl', text);
     expect(stdout).toBe(summary(4, 0, 2));
     expect(code).toBe(1);
@@ -141,7 +141,7 @@ describe('memory import --from jsonl', () => {
     expect(items.map(({ createdAt }) => createdAt)).toContain('2026-02-13T16:26:40.000Z');
   });
 
-  test('a second run creates no duplicates, not even of equal lines', async () => {
+  test('a second run creates no duplicates, even if lines are equal', async () => {
     expect((await importFrom('jsonl', text)).stdout).toBe(summary(0, 4, 2));
     expect(await all(userId)).toHaveLength(4);
   });

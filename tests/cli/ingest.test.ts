@@ -56,7 +56,7 @@ describe('memory ingest support', () => {
     expect((await server.client.status(stdout.trim())).status).toBe('complete');
   });
 
-  test('accepts a file or stdin with one record over any number of lines', async () => {
+  test('accepts a file or stdin with one record that spans any number of lines', async () => {
     using folder = temporaryFolder();
     const file = folder.file('ticket.json');
     writeFileSync(file, JSON.stringify(ticket('one', 'a'), null, 2));
@@ -120,7 +120,7 @@ describe('memory ingest support', () => {
     expect(code).toBe(1);
   });
 
-  test('a comment without a speaker: exit 2', async () => {
+  test('a comment without an author: exit 2', async () => {
     const { code, stderr } = await memory([...flags, '--comment', 'hello']);
     expect(stderr).toContain('For example: --comment "user: Where is it?"');
     expect(code).toBe(2);
@@ -242,7 +242,7 @@ function answerWith(fetch: (request: Request) => Response | Promise<Response>) {
 }
 
 describe('a failed wait', () => {
-  test('memory that was deleted in the meantime: exit 3 and the reason', async () => {
+  test('a memory that was deleted during the wait: exit 3 and the reason', async () => {
     const fetch = ({ url }: Request) =>
       url.endsWith('/status')
         ? Response.json({ items: [], notFound: ['mem_a'] })
@@ -254,7 +254,7 @@ describe('a failed wait', () => {
     expect(code).toBe(3);
   });
 
-  test('timeout: exit 8, with a note that nothing is lost and how to resume', async () => {
+  test('a timeout: exit 8, with a note that nothing is lost and a hint on how to resume', async () => {
     await using endpoint = answerStatus('processing');
     const argv = ['wait', 'mem_a', 'mem_b', '--timeout', '1s'];
     const { code, stdout, stderr } = await memory(argv, endpoint);
@@ -263,7 +263,7 @@ describe('a failed wait', () => {
     expect(code).toBe(8);
   });
 
-  test('failed task: exit 1 and the reason', async () => {
+  test('a failed task: exit 1 and the reason', async () => {
     await using endpoint = answerStatus('failed');
     const { code, stdout } = await memory(['wait', 'mem_a'], endpoint);
     expect(stdout).toBe('mem_a\tfailed\tit cannot be read\n');
@@ -283,7 +283,7 @@ describe('memory status and wait', () => {
     expect(JSON.parse(json.stdout)).toEqual(await server.client.status(id));
   });
 
-  test('wait reports each memory; a missing one: exit 3', async () => {
+  test('wait reports each memory, and exits with 3 if one is missing', async () => {
     const data = { text: 'x' };
     const { memoryId } = await server.client.ingest.document({ userId: 'wait', data });
     const { id } = await server.client.save({ userId: 'wait', content: 'x' });

@@ -27,9 +27,9 @@ test('a key is created, listed without its secret, used and revoked', async () =
   expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBeWithin(29 * 864e5, 31 * 864e5);
 
   const save = () => memoryAt(server)(['save', '--user', 'u', 'x', '--api-key', key]);
-  await until(async () => (await save()).code === 0, { what: 'the key in force' });
+  await until(async () => (await save()).code === 0, { what: 'the key to be accepted' });
   expect(await memory(['keys', 'revoke', id], { env })).toMatchObject({ code: 0 });
-  await until(async () => (await save()).code === 4, { what: 'the key refused' });
+  await until(async () => (await save()).code === 4, { what: 'the key to be rejected' });
   const again = await memory(['keys', 'revoke', id], { env });
   expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('already revoked') });
   const none = await memory(['keys', 'revoke', 'key_none'], { env });

@@ -77,7 +77,7 @@ describe("the entry is in the client's settings file", () => {
     });
   });
 
-  test('on macOS, and with the environment variables of the clients', async () => {
+  test('on macOS, and if environment variables of the client change its path', async () => {
     const { openSettings } = await import('../../cli/mcp-clients/clients.ts');
     const { testTerminal } = await import('./command.ts');
     const term = testTerminal({ code: 0, stdout: '', stderr: '' }, { home: '/nowhere' });
@@ -145,7 +145,7 @@ describe('the other contents of the settings file are kept', () => {
     });
   });
 
-  test('TOML without our section, which is appended', async () => {
+  test('TOML without our section, to which the section is appended', async () => {
     using place = home();
     const before = 'model = "x"\n\n[profiles.fast]\nmodel = "z"\n';
     place.put('codex', before);
@@ -153,7 +153,7 @@ describe('the other contents of the settings file are kept', () => {
     expect({ code, text: place.read('codex') }).toEqual({ code: 0, text: `${before}\n${stdout}` });
   });
 
-  test('a link stays a link, and the mode is kept', async () => {
+  test('a symbolic link stays a link, and the file mode is kept', async () => {
     using place = home();
     const target = place.file('dotfiles.json');
     writeFileSync(target, '{}');

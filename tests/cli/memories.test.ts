@@ -225,7 +225,7 @@ describe('memory list with filters', () => {
 });
 
 describe('one memory', () => {
-  test('get prints it in full', async () => {
+  test('get prints the memory in full', async () => {
     const saved = await server.client.save({ userId: 'one', content: 'a\nb', metadata: { k: 1 } });
     const piped = await memory(['get', saved.id]);
     expect(lines(piped.stdout)).toContain('content\ta\\nb');
@@ -249,7 +249,7 @@ describe('one memory', () => {
     expect(await server.client.get(id)).toMatchObject({ content: 'c', metadata: { n: '1' } });
   });
 
-  test('delete removes it; a get then fails with exit 3', async () => {
+  test('delete removes the memory, and get then exits with 3', async () => {
     const { id } = await server.client.save({ userId: 'one', content: 'a' });
     expect(await memory(['delete', id])).toEqual({
       code: 0,

@@ -18,7 +18,7 @@ const json = async (argv: string[]) => {
 describe('memory save', () => {
   const save = ['save', '--user', 'saver'];
 
-  test('--source and --external-id name the memory; saving again replaces it', async () => {
+  test('--source and --external-id identify the memory, and saving again replaces it', async () => {
     const named = [...save, '--source', 'agent', '--external-id', 'diet'];
     const former: Memory = await json([...named, 'vegan']);
     const now: Memory = await json([...named, 'vegetarian']);
@@ -158,7 +158,7 @@ describe('a key created by memory keys create', () => {
     return { stderr, as: memoryAt({ ...server, key }), key };
   };
 
-  test('--read-only --user is shown by whoami and by the list of keys', async () => {
+  test('created with --read-only --user is shown by whoami and keys list', async () => {
     const { stderr, as, key } = await create('--read-only', '--user', 'ada');
     expect(stderr).toContain('read-only, bound to ada');
     const { stdout } = await as(['whoami', '--json']);
@@ -187,7 +187,7 @@ describe('a key created by memory keys create', () => {
     expect((await as(['list', '--user', 'u'])).code).toBe(0);
   });
 
-  test('--user is denied another user', async () => {
+  test('created with --user is denied access to another user', async () => {
     const { as } = await create('--user', 'ada');
     expect((await as(['save', '--user', 'ada', 'x'])).code).toBe(0);
     const { code, stderr } = await as(['list', '--user', 'ben']);

@@ -202,7 +202,7 @@ describe('memory migrate is rejected', () => {
     expect(existsSync(folder.file('no.db'))).toBe(false);
   });
 
-  test('for a PostgreSQL source without tables of the service, and creates none', async () => {
+  test('for a PostgreSQL source without the tables of the service, which it does not create', async () => {
     await using empty = await freshDatabase();
     const file = folder.file('of-nothing.db');
     const { code, stderr } = await memory(migrating(empty.url, `sqlite:${file}`));

@@ -19,7 +19,7 @@ const utf16 = Buffer.from(`\ufeff${text}`, 'utf16le');
 const kinds: Array<[string, Uint8Array, string, (file: string) => string]> = [
   ['UTF-16', utf16, 'is UTF-16, not UTF-8 text', (file) => `iconv -f UTF-16 -t UTF-8 ${file}`],
   [
-    'UTF-16, big end first',
+    'UTF-16BE',
     Buffer.from(utf16).swap16(),
     'is UTF-16, not UTF-8 text',
     (file) => `iconv -f UTF-16 -t UTF-8 ${file}`,

@@ -91,9 +91,9 @@ print(process_count)`;
   });
 
   test.each([
-    ['a failure for which stdout is full', '$MEMORY get mem_1 --json >/dev/full', 3],
-    ['a failure that nobody reads', '(sleep 0.2; $MEMORY get mem_1 --json) | true', 3],
-    ['help for a full disk', '$MEMORY help --json >/dev/full', 1],
+    ['a failure with stdout on a full disk', '$MEMORY get mem_1 --json >/dev/full', 3],
+    ['a failure with a closed stdout', '(sleep 0.2; $MEMORY get mem_1 --json) | true', 3],
+    ['help with stdout on a full disk', '$MEMORY help --json >/dev/full', 1],
   ])('%s: reported on stderr', async (_, line, code) => {
     const { stdout, stderr } = await shell(`${line}; echo "\${PIPESTATUS[0]}"`).ended;
     expect(stdout).toBe(`${code}\n`);
@@ -135,12 +135,12 @@ print(process_count)`;
     expect(code).toBe(3);
   });
 
-  test('no colours in a pipe, and none with NO_COLOR', async () => {
+  test('no colours in a pipe or with NO_COLOR', async () => {
     const { stdout, stderr } = await shell('$MEMORY get mem_none; $MEMORY --help').ended;
     expect(stdout + stderr).not.toContain('\u001b');
   });
 
-  test('Ctrl-C while it reads stdin: exits immediately with 130', async () => {
+  test('Ctrl-C during a read from stdin exits immediately with 130', async () => {
     const { child, ended } = shell(`exec $MEMORY ingest batch -`);
     // The command sends the first 500 records and then waits for more input.
     const record = { type: 'event', userId: 'ctrl-c', data: { name: 'x' } };
@@ -183,7 +183,7 @@ describe('memory serve', () => {
     return startChild(command, env);
   }
 
-  test('prints its address, stores the first key unlogged, and stops on a signal', async () => {
+  test('prints its address, stores the first key without logging it, and stops on a signal', async () => {
     using folder = temporaryFolder();
     const server = serve(folder);
     await until(() => server.log().includes('memory list'), { what: 'the banner' });
@@ -208,7 +208,7 @@ describe('memory serve', () => {
     expect(again.log()).toEndWith('Stopped.\n');
   });
 
-  test('started by `npm start` stops on a signal that only npm receives, as in a container', async () => {
+  test('started by `npm start` stops if only npm receives the signal, as in a container', async () => {
     using folder = temporaryFolder();
     const npm = startChild(['npm', 'start'], {
       PORT: '0',
@@ -245,7 +245,7 @@ describe('memory serve', () => {
     await first.end('SIGINT');
   });
 
-  test('invalid settings: exit 2, named by flag or variable as given', async () => {
+  test('invalid settings are reported by the name of their flag or variable, exit 2', async () => {
     const env = { LOG_LEVEL: 'loud', PORT: '0' };
     const { code, stderr } = await shell('$MEMORY serve --database sqlite::memory:', env).ended;
     expect(stderr).toContain('--database must be sqlite:<path>');
@@ -255,7 +255,7 @@ describe('memory serve', () => {
     expect(port).toMatchObject({ code: 2, stderr: expect.stringContaining('PORT must be') });
   });
 
-  test('a database that cannot be created: reported with its flag, exit 1', async () => {
+  test('a database that cannot be created is reported with its flag, exit 1', async () => {
     const { code, stderr } = await shell('$MEMORY serve -p 0 --database /dev/null/x.db').ended;
     expect(stderr).toContain('--database sqlite:/dev/null/x.db');
     expect(code).toBe(1);

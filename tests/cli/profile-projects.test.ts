@@ -117,7 +117,7 @@ test('the only key of a service is used, whatever its project', async () => {
   expect((await run(list)).code).toBe(0);
 });
 
-test('a profile from before the introduction of projects still works', async () => {
+test('a profile that was written before projects existed still works', async () => {
   using folder = temporaryFolder();
   const path = folder.file('.config/memory-service/profile.json');
   const before = { baseUrl: server.url, keys: { [server.url]: { apiKey: server.key } } };

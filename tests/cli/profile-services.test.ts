@@ -232,7 +232,7 @@ test('a key created here is stored for a local service in the profile', async ()
   expect((await run(list)).code).toBe(0);
 });
 
-test('an invalid address in the profile is an error that names the file', async () => {
+test('an invalid address in the profile causes an error that names the file', async () => {
   using folder = temporaryFolder();
   const path = folder.file('.config/memory-service/profile.json');
   await Bun.write(path, '{"baseUrl":"ftp://x"}');

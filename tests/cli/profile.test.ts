@@ -26,7 +26,7 @@ describe('the profile', () => {
     expect(at({ APPDATA: '/a' }, 'win32')).toBe('/a/memory-service/profile.json');
   });
 
-  test('stores a first-run key, readable by its user alone, and replaces it later', async () => {
+  test('stores a first-run key in a file that only its user can read, and replaces it later', async () => {
     using folder = temporaryFolder();
     const term = ioAt(folder.path);
     expect(await storeFirstRunKey(term, url, 'mk_1')).toMatchObject({ isStored: true });
@@ -79,7 +79,7 @@ describe('the profile', () => {
     expect(serviceName('https://Memory.example/api/')).toBe('https://memory.example/api');
   });
 
-  test('with invalid contents is an error that names the file', async () => {
+  test('with invalid contents causes an error that names the file', async () => {
     for (const text of ['{', '[1', '{"keys":{"x":1}}', 'null', '[]', '"text"', '7']) {
       using folder = temporaryFolder();
       const term = ioAt(folder.path);

@@ -52,7 +52,7 @@ test('a replayed update of a deleted memory: nothing on stdout, exit 1', async (
 test('the SDK has a type for the replay of a deleted memory', async () => {
   const request = { userId: 'replay', content: 'typed' };
   const saved = await server.client.save(request, { idempotencyKey: 'typed' });
-  if ('deleted' in saved) throw new Error('it is there');
+  if ('deleted' in saved) throw new Error('the memory exists');
   expect(saved.content).toBe('typed');
   await server.client.delete(saved.id);
   const again = await server.client.save(request, { idempotencyKey: 'typed' });

@@ -48,7 +48,7 @@ describe('memory search', () => {
     expect(found.filter((line) => Bun.stringWidth(line) > 50)).toEqual([]);
   });
 
-  test('on a terminal, names the document of a result by its title or external id', async () => {
+  test('on a terminal, shows the title or external id of the document for each result', async () => {
     const [reader, text] = ['reader', `A first line.\n${'word '.repeat(400)}zebra`];
     const path = { externalId: 'docs/long-name-of-a-file.md' };
     const title = { externalId: 'b.md', data: { text, title: 'Animals\u001b[31m' } };

@@ -19,7 +19,7 @@ function memory(args: string[], env: Record<string, string>) {
   });
 }
 
-test('a first key that cannot be stored is not logged, and a hint follows', async () => {
+test('a first key that cannot be stored is not logged, and a hint is printed', async () => {
   writeFileSync(folder.file('a-file'), 'not a folder');
   const database = `sqlite:${folder.file('first.db')}`;
   const args = ['serve', '--port', '0', '--database', database];
@@ -39,13 +39,18 @@ test('a first key that cannot be stored is not logged, and a hint follows', asyn
 
 test.each([
   [
-    'a key of its user',
+    'a key that the user stored',
     { keys: { URL: { apiKey: 'a-key-of-its-user-1' } } },
     'contains another key',
     true,
   ],
   ['nothing', { keys: {} }, 'It is stored for the CLI in', true],
-  ['its address', { baseUrl: 'URL', keys: {} }, 'It is stored for the CLI in', false],
+  [
+    'the base URL of the service',
+    { baseUrl: 'URL', keys: {} },
+    'It is stored for the CLI in',
+    false,
+  ],
 ])(
   'the first key is printed on a terminal if the profile contains %s',
   async (_, profile, words, needsAddress) => {

@@ -21,7 +21,7 @@ describe('text for a terminal', () => {
     expect(cut(`${'x'.repeat(9)} y`, 10)).toBe('xxxxxxxxx…');
   });
 
-  test('escapeControls() escapes everything that would control the terminal', () => {
+  test('escapeControls() escapes all characters that control the terminal', () => {
     expect(escapeControls('a\u001b[2J\u0007\u009b\u202eb\tc\nd')).toBe(
       'a\\u001b[2J\\u0007\\u009b\\u202eb\tc\nd',
     );
@@ -98,7 +98,7 @@ describe('readLines()', () => {
     return found;
   }
 
-  test('returns the same lines however the bytes are split', async () => {
+  test('returns the same lines regardless of how the bytes are split', async () => {
     const unit = fc.constantFrom('a', 'ä', '\n', ' ');
     await fc.assert(
       fc.asyncProperty(fc.array(fc.string({ unit })), async (pieces) => {
@@ -170,7 +170,7 @@ describe('inOrder()', () => {
     );
   });
 
-  test('pauses other jobs behind a slow one, to limit the results in memory', async () => {
+  test('pauses later jobs while an earlier job is slow, to limit the results in memory', async () => {
     const first = Promise.withResolvers<void>();
     const begun: number[] = [];
     const delivered: number[] = [];

@@ -29,7 +29,7 @@ const many = (userId: string, count: number): Memory[] =>
   });
 
 describe('memory export', () => {
-  test('prints every memory as a line of JSON, and their number on stderr', async () => {
+  test('prints every memory as a line of JSON, and the number of memories on stderr', async () => {
     const all = [...many('export-a', 3), ...many('export-b', 2)];
     const project = await newProject('export');
     await project(['import', '-'], { stdin: jsonl(all) });
@@ -46,7 +46,7 @@ describe('memory export', () => {
     expect(answer).toEqual({ code: 0, stdout: '', stderr: 'Exported 0 memories.\n' });
   });
 
-  test('prints the lines while it reads, instead of holding them in memory', async () => {
+  test('prints lines as they arrive, instead of collecting them in memory', async () => {
     const all = many('export-large', 20).map((one) => ({ ...one, content: 'x'.repeat(50_000) }));
     const stdin = jsonl(all);
     await memory(['import', '-'], { stdin });
@@ -133,7 +133,7 @@ describe('memory import', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
   });
 
-  test('imports the first of two lines with the same id, however far apart they are', async () => {
+  test('imports the first of two lines with the same id, regardless of their distance', async () => {
     const all = many('twins', 1_100);
     const twins = all.map((one, index) => ({ ...(index === 1_099 ? all[0] : one) }));
     const last = { ...twins[1_099], content: 'the later one' };
@@ -149,7 +149,7 @@ describe('memory import', () => {
     expect(answer).toEqual({ code: 0, stdout: summary(0, 0, 0), stderr: '' });
   });
 
-  test('under a smaller body limit, imports what fits and reports the rest', async () => {
+  test('under a smaller body limit, imports the lines that fit and reports the others', async () => {
     const small = await startTestServer({ MEMORY_MAX_BODY_BYTES: '4096' });
     const all = many('small', 50);
     const stdin = jsonl([...all, { ...importable('huge'), content: 'x'.repeat(5_000) }]);

@@ -70,12 +70,12 @@ describe('memory ingest document', () => {
 describe('a failure keeps its exit code if stdout is closed', () => {
   const bad = `printf '%s\\n' '{}' |`;
   test.each([
-    ['of two waits', '$MEMORY wait nope1 nope2', 3],
-    ['of a wait in JSON', '$MEMORY wait nope1 nope2 --json', 3],
+    ['of a wait for two memories', '$MEMORY wait nope1 nope2', 3],
+    ['of a wait with --json', '$MEMORY wait nope1 nope2 --json', 3],
     ['of a batch', `${bad} $MEMORY ingest batch - --json`, 1],
     ['of a dry run', `${bad} $MEMORY ingest batch - --dry-run`, 1],
     ['of an import', `${bad} $MEMORY import -`, 1],
-    ['of a database', '$MEMORY doctor --database sqlite:package.json', 1],
+    ['of a database check', '$MEMORY doctor --database sqlite:package.json', 1],
   ])('%s', async (_, command, code) => {
     expect((await unread(command)).code).toBe(code);
   });
@@ -115,7 +115,7 @@ describe('a full disk: stderr reports what was created', () => {
     [' --json', toFullDisk, 1],
     ['', unread, 0],
     [' --json', unread, 0],
-  ])('a key, by its id, and how to revoke it%s', async (as, unprinted, exitCode) => {
+  ])('the id of a key, and how to revoke it%s', async (as, unprinted, exitCode) => {
     using folder = temporaryFolder();
     const database = `sqlite:${folder.file('new.db')}`;
     const line = `$MEMORY keys create --database ${database}${as}`;

@@ -158,7 +158,7 @@ describe('an invalid command line', () => {
 });
 
 describe('without a key or a server', () => {
-  test('a missing key is reported with how to get one, exit 4', async () => {
+  test('a missing key is reported with a hint on how to get one, exit 4', async () => {
     const { code, stderr } = await memory(['get', 'mem_1']);
     expect(stderr).toContain('No API key for http://127.0.0.1:7070');
     expect(stderr).toContain('memory keys create');
@@ -172,7 +172,7 @@ describe('without a key or a server', () => {
     expect(code).toBe(2);
   });
 
-  test('an unreachable server is reported with what to try, exit 5', async () => {
+  test('an unreachable server is reported with a hint, exit 5', async () => {
     // Nothing listens on port 1.
     const env = { MEMORY_API_KEY: 'a-key-of-16-chars', MEMORY_BASE_URL: 'http://127.0.0.1:1' };
     const { code, stdout, stderr } = await memory(['get', 'mem_1'], { env });
@@ -185,7 +185,7 @@ describe('without a key or a server', () => {
   });
 });
 
-describe('if started by npm, the output writes commands with npx', () => {
+describe('if npm started the program, the output shows commands with npx', () => {
   const env = { npm_command: 'exec' };
 
   test('in hints, as text and as JSON', async () => {
@@ -288,7 +288,7 @@ describe('help of every command', async () => {
     expect(stdout).toContain('MEMORY_API_KEY');
   });
 
-  test('--version prints the version alone', async () => {
+  test('--version prints only the version', async () => {
     const { version } = await Bun.file('package.json').json();
     expect(await memory(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   });

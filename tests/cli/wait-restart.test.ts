@@ -32,14 +32,14 @@ test.each([1, 3])(
       ended = true;
     });
     const allTold = async () => others.every((id) => told.includes(id));
-    await until(allTold, { what: 'the others' });
+    await until(allTold, { what: 'the other memories' });
     await Bun.sleep(300);
     await running.stop();
     // The outage lasts longer than the retries of one request.
     await Bun.sleep(3_000);
     expect(ended).toBe(false);
     running = await startServer({ env, port: Number(new URL(url).port), databaseUrl });
-    await held.fail('it was to fail');
+    await held.fail('failed by the test');
     const { code, stdout } = await waiting;
     expect(stdout).toContain(`${held.memoryId}\t`);
     expect([0, 1]).toContain(code);

@@ -34,7 +34,7 @@ function countingProxy(isFailed: (id: string) => boolean = () => false) {
       const said = (await answer.json()) as IngestStatuses;
       counts.reads += 1;
       counts.most = Math.max(counts.most, said.items.length);
-      const failed = { status: 'failed', errorMessage: 'it was to fail' };
+      const failed = { status: 'failed', errorMessage: 'failed by the test' };
       const items = said.items.map((one) => (isFailed(one.memoryId) ? { ...one, ...failed } : one));
       return Response.json({ ...said, items });
     },
@@ -53,7 +53,7 @@ test('a failed memory is reported with its reason', async () => {
   await using proxy = countingProxy((id) => id === one?.id);
   const { code, stdout, stderr } = await memoryAt(server)(batch, { stdin, env: proxy.env });
   expect(JSON.parse(stdout)).toMatchObject({ complete: 29, processingFailed: 1 });
-  expect(stderr).toBe(`${one?.id} failed: it was to fail\n`);
+  expect(stderr).toBe(`${one?.id} failed: failed by the test\n`);
   expect(code).toBe(1);
 });
 
@@ -77,7 +77,11 @@ test('memory wait reports each memory when it finishes, failed ones with the rea
   await using proxy = countingProxy((id) => id === ids[1]);
   const { code, stdout } = await memoryAt(server)(['wait', ...ids], { env: proxy.env });
   expect(lines(stdout).toSorted()).toEqual(
-    [`${ids[0]}\tcomplete`, `${ids[1]}\tfailed\tit was to fail`, `${ids[2]}\tcomplete`].toSorted(),
+    [
+      `${ids[0]}\tcomplete`,
+      `${ids[1]}\tfailed\tfailed by the test`,
+      `${ids[2]}\tcomplete`,
+    ].toSorted(),
   );
   expect(code).toBe(1);
 });

@@ -87,8 +87,8 @@ function printUser(user: User): void {
 }
 
 /**
- * Returns the steps to compare: FTS5, then the stages of the search, each added to the previous
- * stages, then the rejected variants.
+ * Returns the steps to compare: FTS5, then the stages of the search, then the rejected variants.
+ * Each stage is added to the previous ones.
  */
 function steps(): Step[] {
   const kept: [string, Partial<SearchWeights>][] = [
@@ -108,9 +108,9 @@ function steps(): Step[] {
   }
   list.push(
     withWeights('dropped: no length normalization', { ...searchWeights, turnB: 0, textB: 0 }),
-    withWeights('dropped: turns normalized at 0.75 too', { ...searchWeights, turnB: 0.75 }),
-    withWeights('dropped: synonyms in full', { ...searchWeights, synonym: 1 }),
-    withWeights('dropped: neighbours without a speaker in full', {
+    withWeights('dropped: turns also normalized at 0.75', { ...searchWeights, turnB: 0.75 }),
+    withWeights('dropped: synonyms with full weight', { ...searchWeights, synonym: 1 }),
+    withWeights('dropped: neighbours without a speaker with full weight', {
       ...searchWeights,
       withoutSpeaker: 1,
     }),

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('searches of disconnected clients are not executed', async () => {
+test('searches from disconnected clients are not executed', async () => {
   const userId = 'u';
   const slow = { userId, query: slowsThread };
   const gone = new AbortController();
@@ -18,7 +18,7 @@ test('searches of disconnected clients are not executed', async () => {
   const abandoned = Array.from({ length: count }, () =>
     server.client.search(slow, { signal: gone.signal }),
   );
-  // When the first search returns, the others have arrived and are queued.
+  // When the first search returns, the other searches have arrived and are queued.
   await first;
   gone.abort();
   const begun = performance.now();

@@ -46,7 +46,7 @@ describe.each(framings)('a body sent %s', (_, send) => {
   async function refuses(to: TestServer, bytes: number): Promise<void> {
     const userId = newUser();
     const answer = await send(to, saveOfBytes(userId, bytes));
-    if (answer === null) throw new Error('the connection ended without an answer');
+    if (answer === null) throw new Error('the connection closed without a response');
     expectError(answer, 413, 'payload_too_large');
     expect((await getPage(to, userId)).items).toEqual([]);
   }
@@ -132,7 +132,7 @@ describe('an unsupported media type', () => {
     'application/json;charset=utf-8',
     'application/json; charset=UTF-8',
     'application/json; charset="utf-8"',
-  ])('is not Content-Type: %s', async (type) => {
+  ])('does not include Content-Type: %s', async (type) => {
     const body = saveOfBytes(newUser(), 100);
     const answer = await askRaw(server, 'POST', path, body, { 'content-type': type });
     expect(answer.status).toBe(201);
@@ -142,11 +142,11 @@ describe('an unsupported media type', () => {
 const malformed: [name: string, body: string | Uint8Array<ArrayBuffer>][] = [
   ['empty', ''],
   ['white space', ' \n'],
-  ['cut off', '{"userId":"u","content":"x"'],
-  ['with a comma too many', '{"userId":"u","content":"x",}'],
+  ['truncated', '{"userId":"u","content":"x"'],
+  ['with a trailing comma', '{"userId":"u","content":"x",}'],
   ['in single quotes', "{'userId':'u','content':'x'}"],
   ['with a comment', '{"userId":"u",/**/"content":"x"}'],
-  ['followed by more', '{"userId":"u","content":"x"}{}'],
+  ['followed by another value', '{"userId":"u","content":"x"}{}'],
   ['with a bare control character', '{"userId":"u","content":"a\0b"}'],
   ['not a JSON number', '{"userId":"u","content":"x","metadata":{"n":NaN}}'],
   ['after a byte order mark', '\ufeff{"userId":"u","content":"x"}'],

@@ -111,7 +111,7 @@ test('an OPTIONS that is not a preflight is treated like any other request', asy
   expect((await ask(server, 'OPTIONS', '/v1/memories', { headers })).status).toBe(405);
 });
 
-test('if origins are allowed, responses vary by Origin, so caches separate them', async () => {
+test('if origins are allowed, responses have Vary: Origin, so that caches separate them', async () => {
   const answer = await ask(server, 'GET', '/v1/memories?userId=u');
   expect(listOf(answer, 'vary')).toContain('origin');
 });

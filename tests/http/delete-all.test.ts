@@ -63,8 +63,8 @@ describe('DELETE /v1/memories?userId=', () => {
     ['another case', 'Erased', 'erased'],
     ['a longer name', 'era', 'era%'],
     ['white space', 'user', 'user '],
-    ['another normal form', '\u00e9', 'e\u0301'],
-    ['marks of a query', 'a', 'a&userId=b'],
+    ['another Unicode normal form', '\u00e9', 'e\u0301'],
+    ['query delimiters', 'a', 'a&userId=b'],
   ])('keeps the data of other users: %s', async (_, userId, other) => {
     await save(server, userId);
     await save(server, other);
@@ -83,7 +83,7 @@ describe('DELETE /v1/memories?userId=', () => {
     expect((await getPage(theirs, userId)).items.map(({ id }) => id)).toEqual([their.id]);
   });
 
-  test('deletes memories that are processing, and their completion changes nothing', async () => {
+  test('deletes memories that are being processed, and their completion changes nothing', async () => {
     const held = await holdRecord(server);
     expect(await erase(held.userId)).toBe(1);
     expect(await held.fail('too late')).toBe(false);

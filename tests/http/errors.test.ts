@@ -31,17 +31,17 @@ describe('authentication', () => {
   const key = () => server.key;
   test.each<[name: string, header: () => string, message: string]>([
     ['an unknown key', () => `Bearer mk_${'x'.repeat(38)}`, wrong],
-    ['a key that is cut', () => `Bearer ${key().slice(0, -1)}`, wrong],
-    ['a key with more', () => `Bearer ${key()}x`, wrong],
-    ['a key in other case', () => `Bearer ${key().toUpperCase()}`, wrong],
+    ['a truncated key', () => `Bearer ${key().slice(0, -1)}`, wrong],
+    ['a key with an extra character', () => `Bearer ${key()}x`, wrong],
+    ['a key in upper case', () => `Bearer ${key().toUpperCase()}`, wrong],
     ['no key', () => 'Bearer', missing],
     ['two keys', () => `Bearer ${key()} ${key()}`, missing],
-    ['the key alone', key, missing],
+    ['a key without a scheme', key, missing],
     ['another scheme', () => `Basic ${btoa(`:${key()}`)}`, missing],
     ['another scheme with the key', () => `Token ${key()}`, missing],
     ['a quoted key', () => `Bearer "${key()}"`, wrong],
     ['a very long key', () => `Bearer ${'x'.repeat(4_000)}`, missing],
-    ['the path of a key', () => `Bearer ../${key()}`, wrong],
+    ['a key after a path', () => `Bearer ../${key()}`, wrong],
   ])('%s', async (_, header, message) => {
     const headers = { authorization: header() };
     const answer = await ask(server, 'GET', `/v1/memories/${known}`, { headers });
@@ -58,7 +58,7 @@ describe('authentication', () => {
 });
 
 test.each(['/v1/memories', '/v1/ingest', '/v1/ingest/batch'])(
-  'POST %s of a list says that the body must be an object',
+  'POST %s with a list reports that the body must be an object',
   async (path) => {
     const answer = await ask(server, 'POST', path, { body: [] });
     expectInvalid(answer, '');
@@ -106,7 +106,7 @@ describe('not found', () => {
     ['badly encoded', '%zz'],
     ['with slashes', '..%2f..%2fhealth'],
     ['an injection', "'%20OR%20'1'='1"],
-    ['of another case', 'MEM_0199C2A4F1E87C3D9B5E6A7F80912B3C'],
+    ['in upper case', 'MEM_0199C2A4F1E87C3D9B5E6A7F80912B3C'],
     ['very long', 'x'.repeat(4_000)],
   ];
   test.each(ids)('an id returns 404: %s', async (_, id) => {

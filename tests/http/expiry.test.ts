@@ -18,7 +18,7 @@ const everywhere = Object.keys(probes).sort();
 const word = 'zanzibar';
 const soon = () => new Date(Date.now() + 700).toISOString();
 const past = (time: string) =>
-  until(async () => Date.now() > Date.parse(time) || null, { what: 'the time' });
+  until(async () => Date.now() > Date.parse(time) || null, { what: 'the expiry' });
 
 async function saved(more: object = {}): Promise<Sought> {
   const userId = newUser();

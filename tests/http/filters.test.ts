@@ -260,7 +260,7 @@ describe.each(paths)('GET %s', (path) => {
   });
 });
 
-test('as many filters as fit into a URL apply to a list and a search', async () => {
+test('a list and a search apply as many filters as fit into a URL', async () => {
   const userId = newUser();
   const metadata = Object.fromEntries(Array.from({ length: 700 }, (_, n) => [`${n}`, '']));
   await saveWith(userId, 'has them all', metadata);

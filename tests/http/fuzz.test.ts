@@ -14,7 +14,7 @@ import { withValue } from '../support/inputs.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { writesWithBody } from '../support/writes.ts';
 
-/* A failed property prints its seed and path. To reproduce the failure, add them to `runs`. */
+/* A failed property prints its seed and path. To reproduce the failure, add both to `runs`. */
 const runs = { numRuns: 50 };
 
 let server: TestServer;

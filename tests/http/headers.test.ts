@@ -85,7 +85,7 @@ describe('a request id', () => {
   test.each([
     ['of 129 characters', [`X-Request-Id: ${'x'.repeat(129)}`]],
     ['with a space', ['X-Request-Id: a b']],
-    ['beyond ASCII', ['X-Request-Id: é']],
+    ['with a non-ASCII character', ['X-Request-Id: é']],
     ['that is empty', ['X-Request-Id:']],
     ['given twice', ['X-Request-Id: a', 'X-Request-Id: b']],
   ])('%s is replaced', async (_, lines) => {

@@ -62,7 +62,7 @@ describe('GET /health', () => {
   });
 });
 
-test('returns 503 if records wait and the task queue makes no progress for a minute', async () => {
+test('returns 503 if records are waiting and the task queue has made no progress for a minute', async () => {
   const own = await startTestServer();
   const clock = performance.now;
   let aheadMs = 0;

@@ -169,7 +169,7 @@ describe('Idempotency-Key', () => {
 });
 
 function failed(): never {
-  throw new Error('the connection ended without an answer');
+  throw new Error('the connection closed without a response');
 }
 
 test('after a restart, every key returns its first response and rejects other requests', async () => {
@@ -191,7 +191,7 @@ test('after a restart, every key returns its first response and rejects other re
   expect(await Promise.all(sent.map(({ key }) => settled(server, key)))).toEqual(effects);
 });
 
-test('a number beyond the range of a double differs from null', async () => {
+test('a number outside the range of a double differs from null', async () => {
   const userId = newUser();
   const send = (value: string) => {
     const event = `"type":"event","data":{"name":"e","properties":{"n":${value}}}`;

@@ -29,9 +29,9 @@ describe('POST /v1/import', () => {
   const badTimes: [name: string, value: unknown][] = [
     ['a number', 0],
     ['null', null],
-    ['a date alone', '2026-11-20'],
+    ['a date without a time', '2026-11-20'],
     ['no time zone', '2026-11-20T10:00:00'],
-    ['no such day', '2026-02-30T10:00:00Z'],
+    ['a day that does not exist', '2026-02-30T10:00:00Z'],
     ['a leap second', '2016-12-31T23:59:60Z'],
     ['before the year 0', '0000-01-01T00:00:00+01:00'],
     ['after the year 9999', '9999-12-31T23:59:59-01:00'],
@@ -39,9 +39,9 @@ describe('POST /v1/import', () => {
   const badIds: [name: string, value: unknown][] = [
     ['another kind of id', 'req_1'],
     ['nothing after mem_', 'mem_'],
-    ['another case', 'MEM_1'],
-    ['marks', 'mem_a/b'],
-    ['a line after it', 'mem_1\n'],
+    ['upper case', 'MEM_1'],
+    ['a slash', 'mem_a/b'],
+    ['a trailing newline', 'mem_1\n'],
     ['65 characters after mem_', `mem_${'x'.repeat(65)}`],
   ];
   const bad = [

@@ -30,12 +30,12 @@ const ofAnthropic = {
 
 const forms: [name: string, message: object, content: string][] = [
   [
-    "OpenAI's answer",
+    "OpenAI's reply",
     { role, content: 'Hello!', refusal: null, annotations: [] },
     'assistant: Hello!',
   ],
   [
-    "an answer of OpenAI's Python client",
+    "a reply from OpenAI's Python client",
     {
       content: 'Hello!',
       refusal: null,
@@ -50,9 +50,9 @@ const forms: [name: string, message: object, content: string][] = [
   ['a refusal', { role, content: null, refusal: 'I cannot.' }, 'assistant: I cannot.'],
   ['a refusal without content', { role, refusal: 'I cannot.' }, 'assistant: I cannot.'],
   ['a refusal next to content', { role, content: 'No.', refusal: 'I cannot.' }, 'assistant: No.'],
-  ['a spoken answer', { role, content: 'Hi', audio: { id: 'a', data: 'UklG' } }, 'assistant: Hi'],
+  ['a spoken reply', { role, content: 'Hi', audio: { id: 'a', data: 'UklG' } }, 'assistant: Hi'],
   ['a function call', { role, content: null, function_call: call }, called],
-  ['a result of a function', { role: 'function', name: 'search', content: 'x' }, 'function: x'],
+  ['a function result', { role: 'function', name: 'search', content: 'x' }, 'function: x'],
   ['tool calls without content', { role, tool_calls }, called],
   [
     'null in every optional field',
@@ -67,7 +67,7 @@ const forms: [name: string, message: object, content: string][] = [
     },
     'unknown: Hi',
   ],
-  ["Anthropic's answer", ofAnthropic, 'assistant: Hi'],
+  ["Anthropic's reply", ofAnthropic, 'assistant: Hi'],
   [
     "Anthropic's tool call",
     { ...ofAnthropic, content: [{ type: 'tool_use', id: 't', name: 'search', input: {} }] },

@@ -82,12 +82,12 @@ const renderings: [name: string, type: string, data: object, content: string][] 
   ],
   ['a ticket without comments', 'ticket', { subject: 'S', comments: [] }, 'S'],
   [
-    'the text of a document alone, unchanged',
+    'only the text of a document, unchanged',
     'document',
     { text: ' \n# T\r\n\r\n\r\nend \n', title: 'T', mimeType: 'text/markdown', pageCount: 0 },
     ' \n# T\r\n\r\n\r\nend \n',
   ],
-  ['messages alone', 'conversation', chat, 'user: Hi'],
+  ['only messages', 'conversation', chat, 'user: Hi'],
   [
     'title, summary and timeline',
     'conversation',
@@ -104,7 +104,7 @@ const renderings: [name: string, type: string, data: object, content: string][] 
     'T\n\nSum\n\nuser: Hi\nagent: Hello',
   ],
   [
-    'a tool call, without the messages that have nothing to show',
+    'a tool call; messages without content are skipped',
     'conversation',
     {
       title: '',
@@ -121,7 +121,7 @@ const renderings: [name: string, type: string, data: object, content: string][] 
   ['summary without title', 'conversation', { summary: 'Sum', ...chat }, 'Sum\n\nuser: Hi'],
   ['the name of an event', 'event', { name: 'signed_up' }, 'signed_up'],
   [
-    'properties: strings as is, other values as JSON',
+    'strings in properties unchanged, other values as JSON',
     'event',
     { plan: 'pro "x"', name: 'bought', n: 1.5, ok: true, none: null, l: [1, 'a'], o: { k: 'v' } },
     'bought\nplan: pro "x"\nn: 1.5\nok: true\nnone: null\nl: [1,"a"]\no: {"k":"v"}',
@@ -252,11 +252,14 @@ const descriptions: [type: string, data: object, metadata: object][] = [
 ];
 
 describe('metadata', () => {
-  test.each(descriptions)('holds the descriptive fields of a %s', async (type, data, metadata) => {
-    const body = { userId: newUser(), type, data };
-    const { memoryId } = await ingest(server, '/v1/ingest', body);
-    expect((await getMemory(server, memoryId)).metadata as object).toEqual(metadata);
-  });
+  test.each(descriptions)(
+    'contains the descriptive fields of a %s',
+    async (type, data, metadata) => {
+      const body = { userId: newUser(), type, data };
+      const { memoryId } = await ingest(server, '/v1/ingest', body);
+      expect((await getMemory(server, memoryId)).metadata as object).toEqual(metadata);
+    },
+  );
 
   test.each(descriptions)("the caller's keys are kept (%s)", async (type, data, metadata) => {
     const [first = ''] = Object.keys(metadata);

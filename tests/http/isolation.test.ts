@@ -56,7 +56,7 @@ describe.each<[name: string, make: () => Promise<string>]>([
       return (await ingest(theirs, '/v1/ingest/document', body)).memoryId;
     },
   ],
-])("%s of another project's", (_, make) => {
+])('%s of another project', (_, make) => {
   test.each(requests)('%s responds as for an unknown id', async (_, method, path, options) => {
     const id = await make();
     const before = await whenComplete(theirs, id);

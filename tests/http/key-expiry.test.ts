@@ -43,7 +43,7 @@ test('a key is accepted until it expires, and rejected from then on', async () =
   expectError(await list(key), 401, 'unauthorized');
 });
 
-test('a key is rejected at exactly the millisecond of its expiry, even if it was just used', async () => {
+test('a key is rejected from the exact millisecond of its expiry, even if it was just used', async () => {
   const clock = Date.now;
   let at = clock();
   Date.now = () => at;

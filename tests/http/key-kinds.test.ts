@@ -44,7 +44,7 @@ async function keyOf(kind: { userId?: string; readOnly?: boolean }): Promise<Tes
   return { ...server, key: await server.createKey('default', kind) };
 }
 
-/** Creates a user with one memory, whose text no other memory contains. */
+/** Creates a user with one memory, whose text is unique. */
 async function newTarget(): Promise<Target & { userId: string }> {
   const userId = newUser();
   const text = `text${crypto.randomUUID().replaceAll('-', '')}`;
@@ -184,7 +184,7 @@ describe('a key that is bound to a user', () => {
     expect(await contentsOf(other)).toEqual([other.text]);
   });
 
-  test.each(ofMany)('gets no data of another user from %s', async (name) => {
+  test.each(ofMany)('%s returns no data of other users', async (name) => {
     const [own, other] = [await newTarget(), await newTarget()];
     const answer = await perform(await keyOf(own), name, other);
     expectHidden(answer, other);

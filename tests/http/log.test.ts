@@ -101,12 +101,12 @@ const trace = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 test.each([
   ['valid', trace, trace],
-  ['in capitals', trace.toUpperCase(), undefined],
+  ['in upper case', trace.toUpperCase(), undefined],
   ['of version ff', trace.replace('00', 'ff'), undefined],
   ['without a trace id', trace.replace(/-\w{32}-/, `-${'0'.repeat(32)}-`), undefined],
   ['without a parent id', trace.replace(/-\w{16}-/, `-${'0'.repeat(16)}-`), undefined],
-  ['with more', `${trace}-more`, undefined],
-  ['of other text', 'canary', undefined],
+  ['followed by other text', `${trace}-more`, undefined],
+  ['not a traceparent', 'canary', undefined],
 ])('a traceparent that is %s', async (_, traceparent, logged) => {
   const headers = { ...known, traceparent };
   const line = await lineOf(() => fetch(`${server.url}/v1/nothing`, { headers }));
@@ -176,31 +176,34 @@ test('a process writes every line to stderr in order, and flushes on exit', asyn
 test.each([
   ['exits', 'head -c 10'],
   ['stops reading', 'sleep 20'],
-])('the service continues and stops normally if the reader of its stderr %s', async (_, reader) => {
-  const pipe = join(folder, reader.replaceAll(' ', ''));
-  const port = freePort();
-  const serve = `${process.execPath} cli/main.ts serve --port ${port} --database ${pipe}.db`;
-  const child = startChild(
-    ['sh', '-c', `mkfifo ${pipe}; ${reader} <${pipe} >/dev/null & exec ${serve} 2>${pipe}`],
-    { MEMORY_API_KEY: apiKey, HOME: folder },
-  );
-  const url = `http://127.0.0.1:${port}`;
-  const isUp = () =>
-    fetch(`${url}/health`).then(
-      ({ ok }) => ok,
-      () => false,
+])(
+  'the service keeps running and stops normally if the reader of its stderr %s',
+  async (_, reader) => {
+    const pipe = join(folder, reader.replaceAll(' ', ''));
+    const port = freePort();
+    const serve = `${process.execPath} cli/main.ts serve --port ${port} --database ${pipe}.db`;
+    const child = startChild(
+      ['sh', '-c', `mkfifo ${pipe}; ${reader} <${pipe} >/dev/null & exec ${serve} 2>${pipe}`],
+      { MEMORY_API_KEY: apiKey, HOME: folder },
     );
-  await until(isUp, { what: 'the service' });
-  // These requests log more than the 64 KiB that a pipe holds.
-  for (let count = 0; count < 500; count += 1) {
-    const response = await fetch(`${url}/v1/memories/mem_${count}`, { headers: known });
-    expect(response.status).toBe(404);
-  }
-  // Signal only the service, because the reader of the pipe is in the same process group.
-  process.kill(child.pid, 'SIGTERM');
-  expect(await child.exited).toBe(0);
-  await child.end('SIGKILL');
-});
+    const url = `http://127.0.0.1:${port}`;
+    const isUp = () =>
+      fetch(`${url}/health`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await until(isUp, { what: 'the service' });
+    // These requests log more than the 64 KiB that a pipe holds.
+    for (let count = 0; count < 500; count += 1) {
+      const response = await fetch(`${url}/v1/memories/mem_${count}`, { headers: known });
+      expect(response.status).toBe(404);
+    }
+    // Signal only the service, because the reader of the pipe is in the same process group.
+    process.kill(child.pid, 'SIGTERM');
+    expect(await child.exited).toBe(0);
+    await child.end('SIGKILL');
+  },
+);
 
 test('dropped lines are counted when the log resumes', async () => {
   const pipe = join(folder, 'late');
@@ -230,7 +233,7 @@ test('dropped lines are counted when the log resumes', async () => {
     await ask();
     return readFileSync(`${pipe}.log`, 'utf8').includes('log lines were dropped');
   };
-  await until(isTold, { what: 'the line that counts' });
+  await until(isTold, { what: 'the line with the number of dropped lines' });
   process.kill(child.pid, 'SIGTERM');
   expect(await child.exited).toBe(0);
   const log = readFileSync(`${pipe}.log`, 'utf8');

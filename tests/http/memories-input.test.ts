@@ -60,7 +60,7 @@ describe('POST /v1/memories', () => {
     expectInvalid(await post({ ...base, ['__proto__']: { userId: 'x' } }), '__proto__');
   });
 
-  test('returns 400 for a number beyond the range of a double', async () => {
+  test('returns 400 for a number outside the range of a double', async () => {
     const body = `{"userId":"${newUser()}","content":"x","metadata":{"n":1e400}}`;
     expectInvalid(await askRaw(server, 'POST', '/v1/memories', body), 'metadata');
   });

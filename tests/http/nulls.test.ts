@@ -4,7 +4,7 @@ import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
 import { ask, bodyOf, getPage, ingest, newUser, whenComplete } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/* Null in an optional field is equal to omitting the field. */
+/* Null in an optional field is equivalent to omitting the field. */
 
 let server: TestServer;
 beforeAll(async () => {

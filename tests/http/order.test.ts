@@ -5,7 +5,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 
 /*
  * The order of checks: 401, 429, 404/405, 415, 413, 400. Each request fails the check in its row
- * and every later one.
+ * and every later check.
  */
 
 const requests = 50;
@@ -49,13 +49,28 @@ const body = `{${' '.repeat(maxBodyBytes)}`;
 const query = '?nope=1';
 
 test.each<[status: number, code: ErrorCode, of: string, faults: Faults]>([
-  [401, 'unauthorized', 'a route', { key: 'unknown', path: `/v1/memories${query}`, type, body }],
-  [401, 'unauthorized', 'no route', { key: 'unknown', path: `/v1/nope${query}`, type, body }],
-  [429, 'rate_limited', 'a route', { key: 'spent', path: `/v1/memories${query}`, type, body }],
-  [429, 'rate_limited', 'no route', { key: 'spent', path: `/v1/nope${query}`, type, body }],
-  [429, 'rate_limited', 'a method', { key: 'spent', method: 'PUT', type, body }],
-  [404, 'not_found', 'no route', { path: `/v1/nope${query}`, type, body }],
-  [405, 'method_not_allowed', 'a method', { method: 'PUT', type, body }],
+  [
+    401,
+    'unauthorized',
+    'a known route',
+    { key: 'unknown', path: `/v1/memories${query}`, type, body },
+  ],
+  [
+    401,
+    'unauthorized',
+    'an unknown route',
+    { key: 'unknown', path: `/v1/nope${query}`, type, body },
+  ],
+  [
+    429,
+    'rate_limited',
+    'a known route',
+    { key: 'spent', path: `/v1/memories${query}`, type, body },
+  ],
+  [429, 'rate_limited', 'an unknown route', { key: 'spent', path: `/v1/nope${query}`, type, body }],
+  [429, 'rate_limited', 'an unsupported method', { key: 'spent', method: 'PUT', type, body }],
+  [404, 'not_found', 'an unknown route', { path: `/v1/nope${query}`, type, body }],
+  [405, 'method_not_allowed', 'an unsupported method', { method: 'PUT', type, body }],
   [415, 'unsupported_media_type', 'a save', { path: `/v1/memories${query}`, type, body }],
   [415, 'unsupported_media_type', 'a record', { path: `/v1/ingest${query}`, type, body }],
   [415, 'unsupported_media_type', 'an import', { path: `/v1/import${query}`, type, body }],
@@ -75,7 +90,7 @@ test.each<[status: number, code: ErrorCode, faults: Faults]>([
 
 test.each<[fault: string, method: string, query: string, type: string, body: string]>([
   ['another media type', 'PATCH', '', type, '{"content":"x"}'],
-  ['a body that is too large', 'PATCH', '', 'application/json', body],
+  ['a body over the limit', 'PATCH', '', 'application/json', body],
   ['an invalid body', 'PATCH', '', 'application/json', '{}'],
   ['an unknown query parameter', 'PATCH', query, 'application/json', '{"content":"x"}'],
   ['an unknown query parameter', 'DELETE', query, 'application/json', ''],

@@ -62,7 +62,7 @@ describe('a 413 is returned', () => {
   ])('for %s', async (_, declared, sent) => {
     const lines = head(server, 'POST', '/v1/ingest', json, `Content-Length: ${declared}`);
     const answer = await exchange(server, lines, Buffer.alloc(sent, ' '));
-    if (answer === null) throw new Error('the connection ended without an answer');
+    if (answer === null) throw new Error('the connection closed without a response');
     expectError(answer, 413, 'payload_too_large');
   });
 
@@ -80,7 +80,7 @@ describe('a 413 is returned', () => {
   }, 30_000);
 });
 
-/** Above this size the connection closes because of its timeout, so more bytes prove nothing. */
+/** Beyond this size, send slowly: the connection now closes because of its timeout. */
 const fastBytes = 24 * MiB;
 
 /** Sends chunks until the connection closes, for at most 20 s. */

@@ -152,7 +152,7 @@ describe('GET /v1/key', () => {
     expect(answer.text).not.toContain(key);
   });
 
-  test('returns MEMORY_API_KEY as the name of the key in that setting', async () => {
+  test('returns MEMORY_API_KEY as the name of the key from that variable', async () => {
     const fixed = 'a-key-from-the-settings';
     const configured = await startTestServer({ MEMORY_API_KEY: fixed });
     const answer = await ask(configured, 'GET', '/v1/key');

@@ -89,7 +89,7 @@ describe('ingesting the same source and externalId of the same user', () => {
     expect((await getPage(server, userId)).items.map((item) => item.id)).toEqual([next]);
   });
 
-  test('twice in one batch keeps the later record, and both items have the same id', async () => {
+  test('twice in one batch keeps the later record, and the items have the same id', async () => {
     const userId = newUser();
     const record = (text: string) => {
       return { type: 'document', userId, source: 's', externalId: 'e', data: { text } };
@@ -128,7 +128,11 @@ describe('another memory is created for', () => {
     ['a different case', { source: 'a', externalId: 'e' }, { source: 'a', externalId: 'E' }],
     ['a source without an externalId', { source: 'a' }, { source: 'a' }],
     ['neither', {}, {}],
-    ['another split', { source: 'a', externalId: 'bc' }, { source: 'ab', externalId: 'c' }],
+    [
+      'source and externalId that are equal when joined',
+      { source: 'a', externalId: 'bc' },
+      { source: 'ab', externalId: 'c' },
+    ],
   ])('%s', async (_, one, two) => {
     const userId = newUser();
     expect(await send(userId, one, 'x')).not.toBe(await send(userId, two, 'x'));

@@ -15,7 +15,7 @@ async function inFolder(use: (databaseUrl: string) => Promise<void>): Promise<vo
   }
 }
 
-test('an address of another machine is reported', async () => {
+test('an address that belongs to another machine is reported', async () => {
   await inFolder(async (databaseUrl) => {
     const start = startServer({ env, port: 0, host: '192.0.2.1', databaseUrl });
     await expect(start).rejects.toThrow('address not available. Check --host');

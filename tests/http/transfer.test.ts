@@ -103,17 +103,20 @@ describe('GET /v1/export', () => {
   test.each([
     ['letters', `"${'x'.repeat(900_000)}ü`],
     ['quotes, two bytes each as JSON', '"'.repeat(450_000)],
-  ])('limits a page of large memories to the body that an import accepts: %s', async (_, text) => {
-    const project = await newProject();
-    const data = { text };
-    const userId = newUser();
-    for (let n = 0; n < 6; n += 1) await ingest(project, '/v1/ingest/document', { userId, data });
-    const first = await exportPage(project);
-    const last = await exportPage(project, `cursor=${first.nextCursor}`);
-    expect([first.items.length, last.items.length, last.nextCursor]).toEqual([4, 2, null]);
-    const elsewhere = await newProject();
-    expect(await importAll(elsewhere, first.items)).toMatchObject({ imported: 4 });
-  });
+  ])(
+    'limits a page of large memories to the body size that an import accepts: %s',
+    async (_, text) => {
+      const project = await newProject();
+      const data = { text };
+      const userId = newUser();
+      for (let n = 0; n < 6; n += 1) await ingest(project, '/v1/ingest/document', { userId, data });
+      const first = await exportPage(project);
+      const last = await exportPage(project, `cursor=${first.nextCursor}`);
+      expect([first.items.length, last.items.length, last.nextCursor]).toEqual([4, 2, null]);
+      const elsewhere = await newProject();
+      expect(await importAll(elsewhere, first.items)).toMatchObject({ imported: 4 });
+    },
+  );
 
   test('returns at least one memory on each page, even a large one', async () => {
     const project = await newProject();

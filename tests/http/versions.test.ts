@@ -128,7 +128,7 @@ describe('If-None-Match', () => {
 });
 
 describe('PATCH', () => {
-  test('of metadata alone works on memories with content of any length', async () => {
+  test('with only metadata works on memories with content of any length', async () => {
     const text = 'long '.repeat(100_000);
     const { memoryId } = await server.client.ingest.document({
       userId: newUser(),

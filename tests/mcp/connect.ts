@@ -32,7 +32,8 @@ export async function connectTo(server: TestServer, way: Way, as: As = {}): Prom
   async function result(name: string, args: Record<string, unknown> = {}) {
     const { content, isError = false } = await client.callTool({ name, arguments: args });
     const [block, ...more] = content;
-    if (block?.type !== 'text' || more.length > 0) throw new Error('the result is not one text');
+    if (block?.type !== 'text' || more.length > 0)
+      throw new Error('the result is not a single text block');
     return { text: block.text, isError };
   }
   return {

@@ -15,7 +15,7 @@ const folder = temporaryFolder();
 let service: { child: Child; port: number };
 let proxy: Server;
 const open = new Set<Socket>();
-/** If a request begins with this text, the proxy kills the service and drops the response. */
+/** When a request begins with this text, the proxy kills the service and drops the response. */
 let fatal: string | undefined;
 
 async function startService(): Promise<void> {

@@ -4,7 +4,7 @@ import { plugin } from 'bun';
 /* Logs each module of the MCP library that a thread loads. Preloaded in commands and threads. */
 
 plugin({
-  name: 'log of what is loaded',
+  name: 'log of loaded modules',
   setup(build) {
     build.onLoad({ filter: /modelcontextprotocol.*\.mjs$/ }, async ({ path }) => {
       appendFileSync(process.env.LOADED_LOG ?? '', `${path}\n`);

@@ -38,7 +38,7 @@ function start(line: string, messages: string[], env: Record<string, string> = {
   async function lines(count: number): Promise<string[]> {
     while (stdout.split('\n').length <= count) {
       const { value, done } = await reader.read();
-      if (done) throw new Error(`it ended after: ${stdout}`);
+      if (done) throw new Error(`stdout was closed after: ${stdout}`);
       stdout += new TextDecoder().decode(value);
     }
     return stdout.trim().split('\n');
@@ -48,7 +48,7 @@ function start(line: string, messages: string[], env: Record<string, string> = {
 
 describe('memory mcp exits', () => {
   test.each([
-    ['with its input', null],
+    ['at the end of its input', null],
     ['on SIGTERM', 'SIGTERM'],
     ['on SIGINT', 'SIGINT'],
   ] as const)('%s, with 0', async (_, signal) => {

@@ -15,7 +15,7 @@ import { root } from './sources.ts';
 type Run = { failed: boolean; file: string | null; test: string | null; files: string[] };
 
 /**
- * A run without output for this long counts as hung. Every test file finishes sooner, and the
+ * A run without output for this long counts as hung. Every test file takes less time, and the
  * timeout of a single test is shorter.
  */
 const silenceMs = 90_000;
@@ -32,7 +32,7 @@ export type Copy = AsyncDisposable & {
   failing(tests: string[]): Promise<string[] | null>;
 };
 
-/** Copies the files at `paths` to a temporary folder, and overwrites the mutated ones there. */
+/** Copies the files at `paths` to a temporary folder and writes the mutants to it. */
 export function createCopy(paths: string[], mutants: Replaced[]): Copy {
   const folder = mkdtempSync(join(tmpdir(), 'mutate-'));
   for (const copied of paths) {

@@ -11,13 +11,14 @@ import { root } from './sources.ts';
  *   bun tests/mutate/main.ts [--count 20] [--seed 1] [--limit 85] [--jobs 2] [--near]
  *                            [--only server/http/]
  *
- * Mutation testing: makes small changes to copies of the code and runs the tests. Each mutant first
- * runs the tests closest to the mutation. Then all tests run on groups of surviving mutants, and
- * the tests that failed run on each mutant of the group alone. A mutant counts as killed if a test
- * hangs, or if a test fails, fails again when run alone, and passes on the original code. Mutants
- * that the type check rejects are not drawn. tests/tidy.test.ts does not run, because it checks the
- * source text, not the behaviour. With `--near`, only the tests of the mutated area run, which is
- * stricter and faster. Exits with 1 if fewer than `--limit` percent of the mutants are killed.
+ * Mutation testing: makes small changes to copies of the code and runs the tests. The tests closest
+ * to the mutation run first on each mutant. Then all tests run on groups of surviving mutants, and
+ * the tests that failed run separately on each mutant of the group. A mutant counts as killed if a
+ * test hangs, or if a test fails, fails again when run alone, and passes on the original code.
+ * Mutants that the type check rejects are not used. tests/tidy.test.ts does not run, because it
+ * checks the source text, not the behaviour. With `--near`, only the tests of the mutated area run,
+ * which is stricter and faster. Exits with 1 if fewer than `--limit` percent of the mutants are
+ * killed.
  *
  * ignored.json lists equivalent mutants, which have no observable effect, each with the reason.
  */
@@ -81,7 +82,7 @@ if (rate < Number(values.limit)) {
   process.exitCode = 1;
 }
 
-/** Runs the chosen tests on each mutant alone, several at a time. */
+/** Runs the chosen tests separately on each mutant, several mutants at a time. */
 async function runEach(waiting: Mutant[], choose: (mutant: Mutant) => string[]): Promise<void> {
   async function work(): Promise<void> {
     for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {

@@ -52,7 +52,7 @@ test.each([
   expect(await mutantsOf(text)).toEqual([]);
 });
 
-test('a type error makes a mutant invalid, an unused name does not', async () => {
+test('a mutant with a type error is invalid, a mutant with an unused name is valid', async () => {
   const text = 'function a(b: number): number { return b; }\nexport const c = a(1);';
   expect(await sources.isValid('server/ids.ts', text)).toBe(true);
   expect(await sources.isValid('server/ids.ts', text.replace('a(1)', "a('')"))).toBe(false);

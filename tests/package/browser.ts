@@ -59,7 +59,8 @@ async function inChromium(
   target: Target,
   pages: PageServer,
 ): Promise<string> {
-  if (chromium === null) throw new Error('there is no chromium: apt-get install chromium');
+  if (chromium === null)
+    throw new Error('Chromium is not installed; run: apt-get install chromium');
   await using project = await projectWith(sdk);
   const outcome = pages.show({ '/': page, '/bundle.js': await pageBundle(project, target) });
   const browser = startChild([chromium, ...flags(project), `${pages.origin}/`]);

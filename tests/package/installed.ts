@@ -45,13 +45,13 @@ async function asOneFile(executable: string): Promise<string> {
 async function tryOut(project: Project, memory: string[], serving = memory): Promise<string> {
   const { version } = await Bun.file(join(import.meta.dir, '../../package.json')).json();
   const said = await project.run([...memory, '--version']);
-  if (said !== version) throw new Error(`--version says ${said}, not ${version}`);
+  if (said !== version) throw new Error(`--version printed ${said}, expected ${version}`);
   await amongStrangers(project, memory);
   await using server = await serve(project, serving, firstRun);
   const env = { ...server.env, MEMORY_BASE_URL: server.url };
   const id = await project.run([...memory, 'save', '--user', 'u', 'Hello'], env);
   const list = await project.run([...memory, 'list', '--user', 'u'], env);
-  if (!list.startsWith(id)) throw new Error(`the list does not hold ${id}: ${list}`);
+  if (!list.startsWith(id)) throw new Error(`the list does not begin with ${id}: ${list}`);
   const code = await server.end();
   if (code !== 0) throw new Error(`the server ended with ${code}: ${server.log()}`);
   return `${version}: serve, save, list, stop; starts in ${await startMs(project, memory)} ms`;
@@ -65,7 +65,8 @@ async function amongStrangers(project: Project, memory: string[]): Promise<void>
   };
   for (const [name, text] of Object.entries(files)) await Bun.write(project.file(name), text);
   const shown = JSON.parse(await project.run([...memory, 'profile', 'show', '--json']));
-  if (shown.baseUrl.from !== 'default') throw new Error('it took MEMORY_BASE_URL from .env');
+  if (shown.baseUrl.from !== 'default')
+    throw new Error('the command read MEMORY_BASE_URL from .env');
   for (const name of Object.keys(files)) await Bun.file(project.file(name)).delete();
 }
 

@@ -33,7 +33,7 @@ afterAll(async () => {
   await project[Symbol.asyncDispose]();
 });
 
-test.if(Bun.which('node') !== null)('the packed SDK does all that it says on Node', async () => {
+test.if(Bun.which('node') !== null)('the packed SDK works as documented on Node', async () => {
   await writeScenario(project);
   const env = { BASE_URL: server.url, KEY: server.key, USER_ID: 'node' };
   expect(await project.run(['node', 'main.js'], env)).toBe('16 operations');

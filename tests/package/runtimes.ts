@@ -24,8 +24,8 @@ export async function projectWith(sdk: string, ...more: string[]): Promise<Proje
 export function runtimeCases({ sdk }: Packed, target: Target): Case[] {
   return [
     { name: 'Bun', run: () => onBun(sdk, target) },
-    { name: 'Node of this machine', run: () => onNode(sdk, target, ['node']) },
-    { name: 'newest Node of the registry', run: () => onNewestNode(sdk, target) },
+    { name: 'installed Node', run: () => onNode(sdk, target, ['node']) },
+    { name: 'newest Node from the registry', run: () => onNewestNode(sdk, target) },
     { name: 'worker runtime (Miniflare)', run: () => onMiniflare(sdk, target) },
   ];
 }

@@ -88,5 +88,5 @@ function caught(call: Promise<unknown>): Promise<unknown> {
 }
 
 function expect(what: string, holds: boolean): void {
-  if (!holds) throw new Error(`not as promised: ${what}`);
+  if (!holds) throw new Error(`not as documented: ${what}`);
 }

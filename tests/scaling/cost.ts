@@ -24,7 +24,7 @@ const tables = ['memories', 'users', 'idempotency_keys', 'tasks'];
 const words = 'the delivery of order invoice was late and customer wrote about weather'.split(' ');
 
 const [url, ...workerUrls] = process.argv.slice(2);
-if (url === undefined) throw new Error('a URL is needed');
+if (url === undefined) throw new Error('missing argument: the URL of the database');
 const storage = await openPostgres(url);
 const projectId = await storage.ensureProject(`cost ${crypto.randomUUID()}`);
 

@@ -114,7 +114,8 @@ function median(values: number[]): number {
 }
 
 const [plainUrl, citusUrl] = process.argv.slice(2);
-if (plainUrl === undefined || citusUrl === undefined) throw new Error('two URLs are needed');
+if (plainUrl === undefined || citusUrl === undefined)
+  throw new Error('missing arguments: the URLs of two databases');
 const plain = await open(plainUrl);
 const citus = await open(citusUrl);
 for (const [name, operation] of Object.entries(operations)) {

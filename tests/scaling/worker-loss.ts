@@ -29,7 +29,7 @@ type Phase = 'before' | 'without' | 'after';
 const isControl = process.argv.includes('--control');
 const [url, killCommand, startCommand] = process.argv.slice(2);
 if (url === undefined || killCommand === undefined || startCommand === undefined) {
-  throw new Error('a URL and two commands are needed');
+  throw new Error('missing arguments: a URL and two commands');
 }
 
 const storage: Storage = await openPostgres(url);
@@ -64,7 +64,7 @@ async function client(): Promise<void> {
     } catch (error) {
       unanswered.push(save);
       const isUnknown = String(error).includes('the outcome is unknown');
-      count(`${phase}: ${isUnknown ? 'of unknown outcome' : 'refused'}`);
+      count(`${phase}: ${isUnknown ? 'outcome unknown' : 'rejected'}`);
       if (!isUnknown && !String(error).includes('nothing was stored')) console.error(error);
       await Bun.sleep(20);
     }

@@ -10,7 +10,7 @@ export function clientOf(server: { url: string }, options: ClientOptions = {}): 
 /** Returns the MemoryServiceError that the promise rejects with. */
 export async function failure(promise: Promise<unknown>): Promise<MemoryServiceError> {
   const outcome = await promise.then(
-    () => new Error('it did not fail'),
+    () => new Error('the promise did not reject'),
     (error: unknown) => error,
   );
   if (outcome instanceof MemoryServiceError) return outcome;

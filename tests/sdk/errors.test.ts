@@ -51,7 +51,7 @@ const strange = {
   'an empty 200': text(200, ''),
   'a JSON string': json(200, 'ok'),
   'JSON null': json(200, null),
-  'JSON of something else': json(200, { hello: 'world' }),
+  'unrelated JSON': json(200, { hello: 'world' }),
   'another 2xx': text(204, ''),
   'a redirect': text(301, '', { Location: 'https://example.com/' }),
   'a page with 502': html(502),
@@ -87,14 +87,14 @@ test('the API key does not appear in errors, events or the client itself', async
   expect(inspect(seen[0])).toContain('[redacted]');
 });
 
-test('the error for an API key that is invalid in a header does not contain the key', async () => {
+test('the error for an API key that is not allowed in a header does not contain the key', async () => {
   const client = new sdk.MemoryClient({ apiKey: 'secret\nkey', baseUrl: 'http://127.0.0.1:1' });
   const error = await failure(client.get('mem_1'));
   expect(error).toBeInstanceOf(sdk.AuthenticationError);
   expect(inspect(error, { depth: 20 })).not.toContain('secret');
 });
 
-test('a failed call causes no unhandled rejection, in any form of the call', async () => {
+test('a failed call causes no unhandled rejection, however its promise is used', async () => {
   using server = startFaultServer(refusal(404, 'not_found'));
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);

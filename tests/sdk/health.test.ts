@@ -26,7 +26,7 @@ test('health() retries only connection errors', async () => {
   expect(server.requests).toHaveLength(3);
 });
 
-test('health() does not accept the response of a proxy', async () => {
+test('health() does not accept a response from a proxy', async () => {
   for (const reply of [html(503), json(503, { status: 503, message: 'no upstream' }), html(200)]) {
     using server = startFaultServer(reply);
     expect(await failure(clientOf(server).health())).toBeInstanceOf(ServerError);

@@ -28,7 +28,7 @@ test.each(calls)('%s of undefined or null is rejected before it is sent', async 
   expect(server.requests).toHaveLength(0);
 });
 
-test('a null query is rejected before it is sent: export(null) is not export()', async () => {
+test('a null query is rejected before it is sent: export(null) differs from export()', async () => {
   using server = startFaultServer(empty);
   const client = clientOf(server);
   const none = null as never;
@@ -39,7 +39,7 @@ test('a null query is rejected before it is sent: export(null) is not export()',
   expect(server.requests.map(({ path }) => path)).toEqual(['/v1/export']);
 });
 
-test('a Map is rejected as a query, because its entries are not fields', async () => {
+test('a Map is rejected as a query, because its entries are not properties', async () => {
   using server = startFaultServer(empty);
   for (const query of [new Map([['userId', 'u']]), new URLSearchParams({ userId: 'u' })]) {
     const error = await failure(clientOf(server).export(query as never));
@@ -76,7 +76,7 @@ test('a list that fails before it is awaited causes no unhandled rejection', asy
   await failure(clientOf(server).get('mem_1'));
   await new Promise(setImmediate);
   const walk = async () => {
-    for await (const _ of all) throw new Error('there is none');
+    for await (const _ of all) throw new Error('a memory was yielded');
   };
   expect(await failure(walk())).toMatchObject({ status: 404 });
   expect(await failure(page)).toMatchObject({ status: 404 });
@@ -109,7 +109,7 @@ test.each(lost)('a %s that cannot be sent is rejected instead of omitted', async
   expect(server.requests).toHaveLength(0);
 });
 
-test('undefined fields are not sent, and empty metadata filters nothing', async () => {
+test('undefined fields are not sent, and empty metadata is not a filter', async () => {
   using server = startFaultServer(empty);
   const client = clientOf(server);
   const nothing = undefined as never;

@@ -32,7 +32,7 @@ test('a Date is sent as a time, in requests and in queries', async () => {
   );
 });
 
-test('an invalid Date is rejected before it is sent: as null it would clear the time', async () => {
+test('an invalid Date is rejected before it is sent, because null would clear the time', async () => {
   using server = startFaultServer(json(200, aMemory));
   const client = clientOf(server);
   const none = new Date('nonsense');

@@ -29,7 +29,7 @@ const passing: Record<string, Reply> = {
   '429': refusal(429, 'rate_limited'),
   '429 with Retry-After: 0': refusal(429, 'rate_limited', { 'Retry-After': '0' }),
   '500': refusal(500, 'internal'),
-  '502 of a proxy, in HTML': html(502),
+  'an HTML 502 from a proxy': html(502),
   '503': refusal(503, 'unavailable'),
   '504': text(504, ''),
 };

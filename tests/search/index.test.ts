@@ -110,7 +110,7 @@ describe('search index', () => {
     ['"green tea"', ['a green', 'tea', 'green tea']],
     ['ก กุ', ['กุ้ง', 'กาง', 'กุ้งกาง']],
     ['กุ ก', ['กุ้ง', 'กาง', 'กุ้งกาง']],
-  ])('ranks %s like the scan, in one memory and in several', (asked, texts) => {
+  ])('ranks %s like a full scan, in one memory and in several memories', (asked, texts) => {
     const chunks = texts.map(chunkOf);
     const together = [{ id: 'a', createdAt: 1, chunks }];
     const apart = chunks.map((chunk, at) => ({ id: `${at}`, createdAt: at, chunks: [chunk] }));
@@ -126,7 +126,7 @@ describe('search index', () => {
     expect([...index.search(parseQuery('a'))]).toEqual([]);
   });
 
-  test('accounts for the memory of its words', () => {
+  test('includes the words in its memory use', () => {
     const letters = (number: number) => Bun.hash(`${number}`).toString(36).replace(/\d/g, 'x');
     const texts = Array.from({ length: 3_000 }, (_, number) => letters(number));
     const bytesOf = (all: string[]) => {

@@ -97,7 +97,7 @@ function isClose(typed: string, word: string): boolean {
   return !/\d/.test(typed) && typed.length >= 3 && isReferenceTypo(typed, word);
 }
 
-/** Returns the words from `at` on that together form the text. */
+/** Returns the consecutive words, starting at `at`, that together form the text. */
 function partsFrom(words: readonly Word[], at: number, text: string): string[] {
   for (let end = at + 2; end <= words.length; end += 1) {
     const parts = words.slice(at, end);

@@ -53,7 +53,7 @@ export function resolve<T extends Ref>(value: T): T {
   if (value.$ref === undefined) return value;
   let found: unknown = document;
   for (const step of value.$ref.split('/').slice(1)) found = Object(found)[step];
-  if (found === undefined) throw new Error(`${value.$ref} stands for nothing`);
+  if (found === undefined) throw new Error(`${value.$ref} does not exist in the document`);
   return found as T;
 }
 

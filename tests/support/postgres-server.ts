@@ -65,7 +65,7 @@ async function start(): Promise<{ url: string; stop(): Promise<void> }> {
     await server.start();
   } catch (error) {
     rmSync(databaseDir, { recursive: true, force: true });
-    throw new Error(`${error ?? 'it ended'}\n${log.slice(-5).join('')}`);
+    throw new Error(`${error ?? 'PostgreSQL exited'}\n${log.slice(-5).join('')}`);
   }
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,

@@ -38,8 +38,8 @@ async function connect(): Promise<string> {
     if (reply?.url !== undefined) return reply.url;
     if (reply?.error !== undefined || performance.now() > deadline) {
       throw new Error(
-        `PostgreSQL could not be started here, and tests need it: ${reply?.error ?? 'no answer'}\n` +
-          'Set TEST_POSTGRES_URL to a database of a server that runs.',
+        `The tests could not start PostgreSQL: ${reply?.error ?? 'no response'}\n` +
+          'Set TEST_POSTGRES_URL to a database on a running server.',
       );
     }
     startServer();

@@ -7,7 +7,7 @@ import { plugin } from 'bun';
 const setLimit = `import { setDefaultTimeout as limitTime } from 'bun:test'; limitTime(30_000);`;
 
 plugin({
-  name: 'time limit of a test',
+  name: 'test timeout',
   setup(build) {
     build.onLoad({ filter: /\.test\.ts$/ }, async ({ path }) => {
       return { loader: 'ts', contents: `${setLimit} ${await Bun.file(path).text()}` };

@@ -75,7 +75,7 @@ function firstLine(
 ): Promise<string> {
   const line = new Promise<string>((resolve, reject) => {
     let text = '';
-    const timer = setTimeout(() => reject(new Error('the process said nothing')), readyWithinMs);
+    const timer = setTimeout(() => reject(new Error('the process printed nothing')), readyWithinMs);
     stream.on('data', (chunk) => {
       text += chunk;
       if (text.includes('\n')) resolve(text.slice(0, text.indexOf('\n')));
@@ -83,7 +83,7 @@ function firstLine(
     stream.on('close', async () => {
       clearTimeout(timer);
       const code = await exited;
-      reject(new Error(`the process ended with ${code}: ${log().slice(-2_000)}`));
+      reject(new Error(`the process exited with ${code}: ${log().slice(-2_000)}`));
     });
   });
   // Tests that do not use `ready` must not fail with an unhandled rejection.

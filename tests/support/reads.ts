@@ -6,7 +6,7 @@ import type { IngestStatuses } from '../../sdk/contract/status.ts';
 import { ask, bodyOf } from './http.ts';
 import type { TestServer } from './server.ts';
 
-/** A memory to look for. Its user has no other memories, and its content contains the word. */
+/** The memory to search for. Its user has no other memories, and its content contains `word`. */
 export type Sought = { id: string; userId: string; word: string };
 
 /** Returns whether a read contains the memory or reveals that it exists. */

@@ -5,9 +5,9 @@ export function thrownBy(act: () => unknown): Error {
     result = act();
   } catch (error) {
     if (error instanceof Error) return error;
-    throw new Error(`threw what is no Error: ${String(error)}`);
+    throw new Error(`the function threw a value that is not an Error: ${String(error)}`);
   }
-  throw new Error(`threw nothing, and returned ${Bun.inspect(result)}`);
+  throw new Error(`the function threw no error and returned ${Bun.inspect(result)}`);
 }
 
 /**
@@ -19,7 +19,10 @@ export async function rejectionOf(promise: Promise<unknown>): Promise<Error> {
     (result) => ({ result }),
     (error: unknown) => ({ error }),
   );
-  if ('result' in outcome) throw new Error(`it resolved with ${Bun.inspect(outcome.result)}`);
+  if ('result' in outcome)
+    throw new Error(`the promise resolved with ${Bun.inspect(outcome.result)}`);
   if (outcome.error instanceof Error) return outcome.error;
-  throw new Error(`it rejected with what is no Error: ${String(outcome.error)}`);
+  throw new Error(
+    `the promise rejected with a value that is not an Error: ${String(outcome.error)}`,
+  );
 }

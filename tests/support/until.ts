@@ -8,7 +8,7 @@ export async function until<T>(
     const answer = await ask();
     if (answer !== null && answer !== undefined && answer !== false) return answer;
     if (performance.now() > deadline)
-      throw new Error(`${what} did not come within ${timeoutMs} ms`);
+      throw new Error(`timed out after ${timeoutMs} ms waiting for ${what}`);
     await Bun.sleep(5);
   }
 }

@@ -152,7 +152,7 @@ const table: Row[] = [
     from: ['server/threads/'],
     may: ['server/threads/', 'server/errors.ts', 'sdk/contract/', 'node:'],
   },
-  // The caller passes the SDK client. The CLI serves stdio, the MCP thread HTTP.
+  // The caller passes the SDK client. The CLI is the caller for stdio, the MCP thread for HTTP.
   {
     from: ['server/mcp/tools/'],
     may: [

@@ -30,7 +30,7 @@ test('the whole range is used, to spread retries of tasks that failed together',
   expect(backoffMs(3, 0.5)).toBe(2_000);
 });
 
-test('a task is attempted a few times, neither once nor forever', () => {
+test('a task is attempted several times, but not indefinitely', () => {
   expect(maxAttempts).toBeGreaterThan(1);
   expect(maxAttempts).toBeLessThanOrEqual(10);
 });

@@ -70,7 +70,7 @@ describe('bodies of one project', () => {
 });
 
 describe('bodies of several projects', () => {
-  test('a project that uses its share does not hold back another', async () => {
+  test('a project that uses its share does not block other projects', async () => {
     const { admit, started } = queueOf();
     for (const name of ['a', 'b', 'c']) void admit(name, 1, 5);
     void admit('other', 2, 5);
@@ -121,7 +121,7 @@ describe('a body is rejected with 503 and Retry-After', () => {
     expect(await admit('d', 4, 5)).toMatchObject(unavailable);
   });
 
-  test('only if it has waited too long itself', async () => {
+  test('after its own waiting time, regardless of when other bodies arrived', async () => {
     const { admit, free, started } = queueOf({ maxWaitMs: 300 });
     void admit('a', 1, 5);
     const late = admit('late', 1, 5);

@@ -74,7 +74,7 @@ describe('a cut falls', () => {
   const first = (text: string) => cut(text)[0];
   const half = 'x'.repeat(600);
 
-  test('nowhere in text of the target length', () => {
+  test('nowhere if the text has the target length', () => {
     expect(cut('x'.repeat(targetLength))).toHaveLength(1);
     expect(cut('x'.repeat(targetLength + 1))).toHaveLength(2);
     expect(cut('')).toEqual([]);
@@ -98,7 +98,7 @@ describe('a cut falls', () => {
     expect(first(`${half} word${half}`)).toBe(`${half} `);
   });
 
-  test('in the second half only, so that no chunk is tiny', () => {
+  test('only in the second half, so that no chunk is tiny', () => {
     expect(first(`short\n\n${'x'.repeat(2_000)}`)).toHaveLength(targetLength);
   });
 });

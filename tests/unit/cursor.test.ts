@@ -25,7 +25,7 @@ test.each([
   ['another user', ['u-2', 'desc']],
   ['another order', ['u-1', 'asc']],
   ['a filter', ['u-1', 'desc', 'type=ticket']],
-  ['parts that read the same when joined', ['u-1d', 'esc']],
+  ['parts that are equal when joined', ['u-1d', 'esc']],
 ])('rejects a cursor used with %s', (_, list) => {
   const error = thrownBy(() => readCursor(writeCursor(position, ['u-1', 'desc']), list));
   expect(error).toBeInstanceOf(ServiceError);

@@ -19,7 +19,7 @@ test('items of one owner are taken in arrival order', () => {
   expect(takeAll(filled([1, 'a'], [1, 'b'], [1, 'c']))).toEqual(['a', 'b', 'c']);
 });
 
-test('owners take turns, however many items one of them has', () => {
+test('owners take turns, regardless of how many items each has', () => {
   const queue = filled([1, 'a'], [1, 'b'], [1, 'c'], [2, 'x'], [3, 'y'], [2, 'z']);
   expect(takeAll(queue)).toEqual(['a', 'x', 'y', 'b', 'z', 'c']);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { SearchIndex } from '../../server/search/index.ts';
 import { createHeldIndexes } from '../../server/storage/held-indexes.ts';
 
-/** The number of memories in a large index. The memory limit has room for one large index. */
+/** The number of memories in a large index. Only one large index fits into the limit. */
 const large = 1_000;
 const maxBytes = 1.5 * filled(new SearchIndex(), large).bytes;
 

@@ -36,7 +36,7 @@ describe("a new memory's id", () => {
   });
 });
 
-test('random task ids of one bucket are distinct, exact numbers that contain the bucket', () => {
+test('random task ids in one bucket are distinct safe integers that contain the bucket', () => {
   const ids = Array.from({ length: 5_000 }, () => newTaskId(0x97c));
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids.every((id) => Number.isSafeInteger(id) && bucketOfTask(id) === 0x97c)).toBe(true);

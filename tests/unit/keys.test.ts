@@ -14,7 +14,7 @@ test('a key is mk_, 32 random characters and the checksum of both', () => {
   }
 });
 
-test('a created key is accepted in the settings', () => {
+test('a generated key is accepted as a setting', () => {
   expect(makeKey()).toMatch(apiKeyPattern);
 });
 

@@ -16,7 +16,7 @@ test('a burst of twenty lines of a kind is written, the next line is suppressed'
   expect(take(429, 1)).toEqual([0]);
 });
 
-test('after the burst, two lines a second are written, each with the number suppressed before it', () => {
+test('after the burst, two lines a second are written, each with the number of suppressed lines', () => {
   const { clock, take } = samplerAt();
   take(401, 120);
   clock.ms += 499;

@@ -70,7 +70,7 @@ test.each([
   expect(withLimit({ a: 'b', limit })).toEqual({ a: 'b', limit: value });
 });
 
-test('a query without a limit is not given one', () => {
+test('no limit is added to a query without a limit', () => {
   expect(withLimit({ a: '1' })).toEqual({ a: '1' });
 });
 
@@ -88,7 +88,7 @@ test('metadata filters are grouped by key, for any key', () => {
 });
 
 test.each(['metadata[a][b]', 'metadata[][b]', 'metadata[a][]', 'metadata[a][b][c]'])(
-  '%s is rejected by name: only top-level keys can be compared',
+  '%s is rejected with its name, because only top-level keys can be compared',
   (name) => {
     expect(thrownBy(() => withMetadata({ [name]: 'v' }))).toMatchObject({
       code: 'invalid_request',

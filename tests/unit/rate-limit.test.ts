@@ -6,7 +6,7 @@ function windowAt(quota: number, seconds: number) {
   return { clock, window: createRateLimit(quota, seconds, () => clock.ms) };
 }
 
-test('counts down to zero, then below', () => {
+test('the remaining quota counts down to zero and below', () => {
   const { window } = windowAt(2, 60);
   expect([1, 2, 3, 4].map(() => window.count('a').left)).toEqual([1, 0, -1, -2]);
 });

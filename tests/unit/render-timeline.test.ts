@@ -76,7 +76,7 @@ describe("a message's content", () => {
     expect(rendered({ role: 'assistant', content: null, tool_calls })).toBe(`assistant: ${calls}`);
   });
 
-  test('is skipped if it has nothing to show', () => {
+  test('is skipped if it has neither text nor tool calls', () => {
     const empty: Message['content'][] = ['', ' \n', null, [], [{ type: 'text', text: '' }]];
     const messages = empty.map((content) => ({ role: 'assistant', content, tool_calls: [] }));
     const shown = { role: 'tool', content: 'Hi', tool_call_id: 'c1' };

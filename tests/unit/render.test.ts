@@ -97,7 +97,7 @@ test("the caller's own metadata overrides the descriptive fields", () => {
   });
 });
 
-test('the fields of the record become those of the memory, and omitted ones are null', () => {
+test('the fields of the record become fields of the memory, and omitted fields are null', () => {
   const record = { ...ticket, source: 'zendesk', externalId: '1182' };
   const named = { id: 'mem_1', userId, type: 'ticket' } as const;
   const times = { occurredAt: 1_795_168_800_000, expiresAt: null };

@@ -161,7 +161,7 @@ describe('a record', () => {
     expect(sentencesOf(validateRecord, { type, userId: 'u', data })).toEqual([]);
   });
 
-  test('needs and accepts no type if the endpoint implies it', () => {
+  test('has no type if the endpoint implies the type', () => {
     const ticket = { userId: 'u', data: { subject: 's', comments: [] } };
     expect(sentencesOf(validateSupport, ticket)).toEqual([]);
     expect(sentencesOf(validateSupport, { type: 'ticket', ...ticket })).toEqual([

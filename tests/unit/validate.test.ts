@@ -77,7 +77,7 @@ describe('a save', () => {
     ]);
   });
 
-  test('reads no more of its metadata than could fit', () => {
+  test('stops reading metadata once it exceeds the limit', () => {
     expect(judge({ metadata: { list: unseenAfter(16_384) } })).toEqual([
       'metadata: must be at most 16384 bytes as JSON',
     ]);

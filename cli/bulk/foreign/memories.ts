@@ -3,7 +3,7 @@ import type { Losses } from './open.ts';
 type Options = { source: string; userId: string | undefined; nowMs: number; losses: Losses };
 type Item = Record<string, unknown>;
 
-/** The names of our fields in other services. The first name present is used. */
+/** The names that other services use for our fields. The first name that is present is used. */
 const aliases = {
   content: ['content', 'memory', 'text'],
   userId: ['userId', 'user_id'],
@@ -68,8 +68,8 @@ export function memoryConverter({ source, userId, nowMs, losses }: Options) {
 }
 
 /**
- * Passes a number that JSON.parse has rounded on, so that the service reports it. As text, it would
- * be the id of another memory.
+ * Converts the id to a string. A number that JSON.parse has rounded stays a number, so that the
+ * service rejects it, because the rounded number may be the id of another memory.
  */
 function externalIdOf(value: unknown): unknown {
   if (value == null) return null;
@@ -100,7 +100,7 @@ function timeOf(value: unknown): string | null {
     typeof value === 'number'
       ? value * (Math.abs(value) < 1e11 ? 1_000 : 1)
       : Date.parse(`${value}${hasZone ? '' : 'Z'}`);
-  // Passes an invalid time through, so the service reports the error.
+  // Keep an invalid time unchanged, so that the service reports the error.
   return Number.isNaN(ms) || Math.abs(ms) > 8.64e15 ? String(value) : new Date(ms).toISOString();
 }
 

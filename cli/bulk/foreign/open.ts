@@ -17,7 +17,7 @@ export async function openForeign(format: ForeignFormat, from: Foreign): Promise
   return items(format === 'mem0' ? mem0Items(parsed, from) : chatgptItems(parsed, from));
 }
 
-/** Converts each JSON object. Passes other lines through, so the report has their numbers. */
+/** Converts each JSON object. Yields other lines unchanged, so that they are reported. */
 async function* convertedLines({ term, path, ...options }: Foreign): AsyncGenerator<Line> {
   const convert = memoryConverter({ ...options, source: 'import', nowMs: term.now() });
   for await (const line of readLines(readUtf8(term, path))) {

@@ -43,7 +43,7 @@ function linkOf(path: string): string {
   return path === 'README.md' ? '/' : `/${path.replace(/(?:README)?\.md$/, '')}`;
 }
 
-/** A link to a file that is no page of the site leads to the repository. */
+/** Returns the link target. Links to files outside the site point to the repository. */
 function targetOf(href: string, page: string): string {
   if (/^(?:[a-z]+:|#|\/)/i.test(href)) return href;
   const [path = '', hash] = href.split('#', 2);
@@ -52,7 +52,7 @@ function targetOf(href: string, page: string): string {
   return `${repository}/blob/main/${target}`;
 }
 
-/** The pages are outside of this folder and would look for Vue in the service's node_modules. */
+/** The pages are outside this folder and would load Vue from the service's node_modules. */
 const vueOfThisFolder: Plugin = {
   name: 'vue-of-this-folder',
   enforce: 'pre',
@@ -73,12 +73,12 @@ export default defineConfig({
   rewrites: (path) => path.replace(/README\.md$/, 'index.md'),
   cleanUrls: false,
   lastUpdated: false,
-  // Records that 19 replaced; the next full benchmark run rewrites the page that links to them.
+  // Decision record 19 replaced these records. An older benchmark report may still link to them.
   ignoreDeadLinks: [/\/decisions\/00(?:13|15|16)-/],
   // Nothing is loaded from another host.
   head: [['meta', { name: 'referrer', content: 'no-referrer' }]] satisfies HeadConfig[],
   markdown: {
-    // The pages are plain Markdown: HTML and Vue syntax in them is text.
+    // The pages are plain Markdown, so HTML and Vue syntax is shown as text.
     html: false,
     config(md) {
       md.core.ruler.push('repository-links', ({ tokens, env }) => {

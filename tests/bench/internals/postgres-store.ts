@@ -4,7 +4,10 @@ import { inTransaction } from '../../../server/storage/postgres/transaction.ts';
 import { countChanges } from '../../../server/storage/postgres/writer/users.ts';
 import type { SingleCommitStore } from './store.ts';
 
-/** With fewer, the requests of 64 clients wait for connections; with more, for row locks. */
+/**
+ * With fewer connections, the requests of 64 clients wait for a connection. With more connections,
+ * they wait for row locks.
+ */
 const connections = 16;
 const projectId = 1;
 

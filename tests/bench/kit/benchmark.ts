@@ -21,8 +21,8 @@ export type Context = {
   /** The baseline, measured in the same run. Null if its commit is not available. */
   baseline: Tree | null;
   /**
-   * Resolves with the path of a database that contains the dataset. Benchmarks share the file, so a
-   * benchmark must write little to it.
+   * Resolves with the path of a database that contains the dataset. All benchmarks share this file,
+   * so each benchmark must write little to it.
    */
   database(tree: Tree, dataset: Dataset): Promise<string>;
   /** Resolves with the path of a private copy of the database. */

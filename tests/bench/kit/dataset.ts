@@ -66,7 +66,7 @@ export function userOf(at: number): string {
   return `user-${Math.floor(users * random(at, 2) ** 4)}`;
 }
 
-/** Returns up to `limit` users, except `searcher`, with `least` to `most` memories each. */
+/** Returns up to `limit` users other than `searcher` who have `least` to `most` memories each. */
 export function usersWith(tableSize: number, { least = 0, most = 0, limit = 1 }): string[] {
   const counts = new Map<string, number>();
   for (let at = 0; at < tableSize; at += 1) {

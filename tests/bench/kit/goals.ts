@@ -81,7 +81,7 @@ function showFigure(figures: readonly Figure[]): string {
 /** Returns the result of a goal. The goal is met only if every run met it. */
 function resultOf(runs: readonly Goal[]): string {
   const why = runs.find(({ notJudged }) => notJudged !== undefined)?.notJudged;
-  if (why !== undefined) return `not judged: ${why}`;
+  if (why !== undefined) return `not evaluated: ${why}`;
   const met = runs.filter(({ bound, figure }) => isMet(bound, figure)).length;
   if (met === runs.length) return 'met';
   const [only] = runs;
@@ -91,7 +91,7 @@ function resultOf(runs: readonly Goal[]): string {
   return met === 0 ? '**not met**' : `**not met** in ${runs.length - met} of ${runs.length} runs`;
 }
 
-/** Whether the best round met the goal. If so, a single failed run is inconclusive. */
+/** Whether the best round met the goal. A single failed run is then inconclusive. */
 function isWithinSpread({ bound, figure: { low, high } }: Goal): boolean {
   return bound.kind === 'at least' ? high >= bound.limit : low <= bound.limit;
 }

@@ -109,9 +109,9 @@ function writeAll(socket: Socket<State>, bytes: Uint8Array | null): void {
 }
 
 /**
- * Summarizes the latencies. Each connection's rate is its responses per time in flight, and the
- * total rate is their sum. A rate over elapsed time would include the end of a measurement, when
- * most connections are closed and the load is low.
+ * Summarizes the latencies. The rate of a connection is the number of its responses divided by the
+ * time that its requests were in flight, and the total rate is the sum over all connections.
+ * Elapsed time would include the end of a measurement, when most connections are already closed.
  */
 function summary(connections: number[][]): Measured {
   const sorted = new Float64Array(connections.flat()).sort();

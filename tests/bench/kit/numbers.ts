@@ -9,7 +9,7 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
 }
 
-/** The median, lowest and highest of a figure over the rounds, usually a ratio of two subjects. */
+/** The median, lowest and highest value of a figure, usually a ratio of two subjects. */
 export type Ratio = { middle: number; low: number; high: number };
 
 /** Compares round by round, so that temporary slowdowns of the whole machine cancel out. */

@@ -6,7 +6,7 @@ import type { Subprocess } from 'bun';
 export type Subject = {
   url: string;
   pid: number;
-  /** Throws if the process has exited by itself, because what was measured is then not valid. */
+  /** Throws if the process has already exited, because its measurements are then invalid. */
   stop(): Promise<void>;
 };
 
@@ -15,7 +15,7 @@ const internals = join(import.meta.dir, '../internals');
 const running = new Set<Subprocess>();
 const pollMs = 2;
 const startWithinMs = 60_000;
-/** Matches the address in a JSON log line and in plain text. */
+/** Matches the server's address, both in a JSON log line and in plain text. */
 const address = /http:\/\/[\w.]+:\d+/;
 
 /** Starts the program `name` in `subjects`. The program reads `spec` with `readSpec`. */

@@ -3,7 +3,7 @@ import { textOf, userOf } from './dataset.ts';
 /** The key of every server under test, for the project `default`. */
 export const benchKey = 'bench-key-0123456789abcdef';
 
-/** Returns the next request of a cycle, as the bytes that go over the wire. */
+/** Returns the next request of a cycle as bytes. */
 export type NextRequest = () => Uint8Array;
 
 const pooled = 4_096;

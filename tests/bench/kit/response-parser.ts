@@ -45,7 +45,7 @@ type Body = { takes(bytes: Buffer): boolean };
 function bodyOf(head: string, keep: Keep): Body {
   if (/\r\ntransfer-encoding: chunked/i.test(head)) return chunkedBody(keep);
   const [, digits] = /\r\ncontent-length: (\d+)/i.exec(head) ?? [];
-  if (digits === undefined) throw new Error(`a response without a length: ${head}`);
+  if (digits === undefined) throw new Error(`the response has no Content-Length: ${head}`);
   let missing = Number(digits);
   return {
     takes(bytes) {

@@ -1,5 +1,5 @@
 /**
- * Measures several subjects alternately, in rounds: A B A B. Discards the first `warmUps`
+ * Measures several subjects alternately, for example A B A B. Discards the first `warmUps`
  * rounds and returns the measurements of the remaining rounds in order, per subject.
  */
 export async function inTurn<Name extends string, T>(
