@@ -15,7 +15,7 @@ export function addList(program: Parent, term: Terminal): void {
     .addOption(userOption)
     .option('-n, --limit <number>', 'memories per page, at most 100 (default: 20)', parseLimit)
     .addOption(
-      new Option('--order <order>', 'the order by creation time').choices(['desc', 'asc'] as const),
+      new Option('--order <order>', 'order by creation time').choices(['desc', 'asc'] as const),
     )
     .option('--cursor <cursor>', 'the nextCursor of the previous page')
     .option('--all', 'print all pages');

@@ -78,5 +78,5 @@ async function observe(
 
 function queueFault({ tasks }: Services, pending: number): string | null {
   const isStuck = pending > 0 && performance.now() - tasks.movedAt() >= stuckMs;
-  return tasks.fault() ?? (isStuck ? 'the task queue makes no progress' : null);
+  return tasks.fault() ?? (isStuck ? 'the task queue is not making progress' : null);
 }

@@ -30,7 +30,7 @@ for (const byte of [quote, comma, colon, openBracket, closeBracket, openBrace, c
 }
 
 const batchStart = /^[ \t\r\n]*\{[ \t\r\n]*"items"[ \t\r\n]*:[ \t\r\n]*\[/;
-/** A body with a longer start, because of white space, is parsed in one piece. */
+/** If white space makes the start longer than this, the body is parsed in one piece. */
 const batchStartBytes = 256;
 
 /**

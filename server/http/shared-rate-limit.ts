@@ -3,9 +3,9 @@ import type { Count } from './rate-limit.ts';
 
 /**
  * Limits each project's request rate across several servers. A server takes a batch of quota from
- * the storage before the previous lump is used up, and counts requests in memory:
+ * the storage before the previous batch is used up, and counts requests in memory:
  *
- *   spent -> take -> some left -> fewer than a lump left -> take in the background
+ *   spent -> take -> some left -> less than a batch left -> take in the background
  *                \-> nothing granted: rejected until the window ends
  *
  * All servers together allow at most the quota in a window. While the storage is unavailable, each
@@ -34,8 +34,8 @@ type Share = {
   taking: Promise<void> | null;
 };
 
-/** The number of lumps in a quota. A server holds about two lumps, or 1.6 % of the quota. */
-const lumps = 128;
+/** The number of batches in a quota. A server holds about two batches, or 1.6 % of the quota. */
+const batches = 128;
 /** The maximum number of takes per request. A window may end before a take returns. */
 const maxTakes = 5;
 const maxShares = 10_000;
@@ -45,7 +45,7 @@ export function createSharedRateLimit(
   clock: () => number,
   take: Take,
 ): SharedRateLimit {
-  const lump = Math.ceil(requests / lumps);
+  const batch = Math.ceil(requests / batches);
   const shares = new Map<number, Share>();
 
   function shareOf(projectId: number): Share {
@@ -66,7 +66,7 @@ export function createSharedRateLimit(
   }
 
   async function takeMore(projectId: number, share: Share): Promise<void> {
-    const amount = lump + share.waiting;
+    const amount = batch + share.waiting;
     const sentAt = clock();
     try {
       const taken = await take({ projectId, amount, limit: requests, seconds });
@@ -96,7 +96,7 @@ export function createSharedRateLimit(
 
   function spend(projectId: number, share: Share): Count {
     share.left -= 1;
-    if (share.left < lump && !share.isExhausted) void refill(projectId, share);
+    if (share.left < batch && !share.isExhausted) void refill(projectId, share);
     return counted(share, share.left + share.untaken);
   }
 

@@ -13,7 +13,7 @@ export type { Ranked, RankedMemory } from './ranked.ts';
 /** A memory in the index. Searches do not find a memory without chunks. */
 export type IndexedMemory = { id: string; createdAt: number; chunks: readonly IndexedChunk[] };
 
-/** The index is compacted once removed tokens or memories outnumber both this and the live ones. */
+/** The minimum number of removed tokens or memories, which must also outnumber the live ones. */
 const minRemoved = 16_384;
 
 /**

@@ -154,7 +154,7 @@ export function createReaderPool(options: {
   };
 }
 
-/** An index that is still being built is unavailable as well, but not because of another error. */
+/** Whether the thread has lost its database. The error of an unfinished index has no cause. */
 function hasLostDatabase(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'unavailable' && error.cause !== undefined;
 }

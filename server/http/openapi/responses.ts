@@ -45,7 +45,7 @@ export function responsesOf(
     ...(etag && !isWrite(operation) && { 304: notModified(names) }),
     ...Object.fromEntries(errors),
   };
-  // A failing service responds with its health, too.
+  // A failing service also responds with its health, but with a 503.
   if (operation.path === '/health')
     responses[503] = { ...success, description: 'The service is failing.' };
   return responses;

@@ -229,8 +229,8 @@ function databaseOf(url: string): string {
 }
 
 /**
- * Adds the schema to the name in pg_stat_activity, unless it is public, because services in several
- * schemas may share a database. The schema's name may be too long, so its number is used.
+ * Adds the schema's object id to the session's name in pg_stat_activity, because services in several
+ * schemas may share a database. The schema's own name may be too long. `public` is not added.
  */
 const nameSchema = `set_config('application_name', concat_ws(' ',
   current_setting('application_name'),

@@ -87,7 +87,7 @@ export function createOperations(parts: Parts): Operations {
     findKey: (hash) => here(() => keyReads.findKey(hash)),
     revokeKey: (id, at) => admin('revokeKey', { id, at }),
     touchKeys: (used) => admin('touchKeys', used),
-    // Read first, so that a server can start for reading on a full disk.
+    // Read first, so that a server can start and serve reads on a full disk.
     ensureProject: async (name) =>
       keyReads.findProject(name) ?? (await admin('ensureProject', name)),
 

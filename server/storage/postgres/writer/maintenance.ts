@@ -59,7 +59,7 @@ export async function createMaintenance(
   }
 
   // Take a turn at the start, so that admin commands can detect the running server. Ignore errors,
-  // because a server must be able to start for reading if the disk is full.
+  // because a server must be able to start and serve reads if the disk is full.
   await takeTurn().catch(() => {});
 
   return {
