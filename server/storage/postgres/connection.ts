@@ -229,8 +229,9 @@ function databaseOf(url: string): string {
 }
 
 /**
- * Adds the schema's object id to the session's name in pg_stat_activity, because services in several
- * schemas may share a database. The schema's own name may be too long. `public` is not added.
+ * Adds the schema's object id to the session's name in pg_stat_activity, because services in
+ * several schemas may share a database. The schema's own name may be too long. `public` is not
+ * added.
  */
 const nameSchema = `set_config('application_name', concat_ws(' ',
   current_setting('application_name'),

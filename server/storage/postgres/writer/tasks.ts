@@ -9,8 +9,8 @@ import { bucketOfTask } from './task-rows.ts';
 
 /**
  * The task queue, which several servers share. A claim skips rows locked by another claim. Leases
- * expire by the database's clock unless a heartbeat renews them. Once a task has been claimed again,
- * results with the previous lease token are rejected.
+ * expire by the database's clock unless a heartbeat renews them. Once a task has been claimed
+ * again, results with the previous lease token are rejected.
  */
 
 type Failure = Parameters<TaskQueue['failTask']>[0];
