@@ -33,7 +33,7 @@ import { createWriterClient } from './writer-client.ts';
 const lockAdvice = 'Stop it first, or use another database (MEMORY_DATABASE_URL).';
 
 export type OpenOptions = {
-  /** Called with problems that occur outside of requests. */
+  /** Called with problems that occur outside requests. */
   warn?(message: string, error?: unknown): void;
   /** Called when the writer has been replaced. Other threads must then connect again. */
   onReplaced?(): void;
@@ -73,7 +73,7 @@ function prepareFile(path: string): void {
   }
 }
 
-/** Files up to this size are checked before they are served, and larger files afterwards. */
+/** Files up to this size are checked at startup. Larger files are checked in the background. */
 const checkedAtOpenBytes = 16 * 1024 * 1024;
 
 function isSmall(path: string): boolean {
