@@ -170,15 +170,17 @@ function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): 
 }
 
 /**
- * Bun's client does not pipeline a statement without values, unless the statement is a template.
- * BEGIN and COMMIT would otherwise need separate round trips.
+ * Bun's client does not pipeline a statement without values, unless the statement is a tagged
+ * template. BEGIN and COMMIT would otherwise need separate round trips.
  */
 function queryOf(session: Bun.ReservedSQL, { text, values, isScript }: Statement) {
   if (values.length > 0 || isScript) return session.unsafe(text, values.map(asText));
   return session(Object.defineProperty([text], 'raw', { value: [text] }) as never);
 }
 
-/** Sends every value as text, so that a statement is not prepared again for other types. */
+/**
+ * Sends every value as text, so that a statement is not prepared again for values of other types.
+ */
 function asText(value: Value): string | null {
   return value === null ? null : String(value);
 }
@@ -230,7 +232,7 @@ function databaseOf(url: string): string {
 
 /**
  * Adds the schema to the name in pg_stat_activity, unless it is public, because services in several
- * schemas may share a database. The schema's name may be too long, so its number is used.
+ * schemas may share a database. The schema's name may be too long, so its OID is used.
  */
 const nameSchema = `set_config('application_name', concat_ws(' ',
   current_setting('application_name'),

@@ -1,12 +1,12 @@
 import { type Connection, type ConnectionOptions, createConnection } from './connection.ts';
 
-/** A connection that has not responded for this long is avoided. Lookups by key are faster. */
+/** A connection that has not responded for this long is avoided. Lookups by key take less time. */
 const passedOverAfterMs = 250;
 const connections = 2;
 
 /**
- * Two connections for statements that may run in any order. If the server stops responding on one,
- * or one is lost, new statements use the other until the first is open again.
+ * Two connections for statements that may run in any order. If one is lost or stops responding, new
+ * statements use the other until the first one has recovered.
  */
 export function createSharedConnection(options: ConnectionOptions): Connection {
   const all = Array.from({ length: connections }, () => createConnection(options));

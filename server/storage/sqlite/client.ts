@@ -18,7 +18,7 @@ export type Parts = {
 };
 
 const noProject = 0;
-/** The operator is warned if the log is larger than this. */
+/** The operator is warned if the WAL is larger than this. */
 const longLogBytes = 256 * 1024 * 1024;
 
 type Operations = Omit<Storage, 'name' | 'findDamage' | 'connection' | 'close'>;
@@ -27,7 +27,7 @@ export function createOperations(parts: Parts): Operations {
   const { writer, readers, keyReads, pageReads } = parts;
   const admin = <T>(operation: string, argument: unknown) =>
     writer.write<T>({ projectId: noProject, operation, argument });
-  // The cost of an unfiltered page does not grow with the stored data.
+  // The cost of an unfiltered page does not grow with the amount of stored data.
   const pooled = createPooledReads(readers, (read) => here(() => pageReads.listMemories(read)));
 
   return {
@@ -87,7 +87,7 @@ export function createOperations(parts: Parts): Operations {
     findKey: (hash) => here(() => keyReads.findKey(hash)),
     revokeKey: (id, at) => admin('revokeKey', { id, at }),
     touchKeys: (used) => admin('touchKeys', used),
-    // Read first, so that a server can start for reading on a full disk.
+    // Read first, so that a server can start and serve reads even if the disk is full.
     ensureProject: async (name) =>
       keyReads.findProject(name) ?? (await admin('ensureProject', name)),
 

@@ -1,7 +1,7 @@
 -- The primary key of every table with user data begins with project_id, which isolates projects,
 -- and bucket, by which rows can be distributed (see server/bucket.ts). Columns of type int8 store
 -- times as milliseconds since 1970. Columns of type timestamptz are compared with the database's
--- clock. Texts sort by their bytes.
+-- clock. Text is sorted by its bytes.
 
 CREATE TABLE projects (
   project_id int8 PRIMARY KEY,
@@ -39,10 +39,10 @@ CREATE TABLE users (
 
 CREATE INDEX users_by_id ON users (project_id, user_id);
 
--- A row changes only when the memory changes; the state of its processing is in tasks. last_change
--- is the user's change number at the last change of the row. id_bucket is the bucket of the
--- memory's row in memory_locations, or null if there is none. origin is a hash of source and
--- external id, which can be too long for an index.
+-- A row changes only when the memory changes; its processing state is in tasks. last_change is the
+-- user's change number at the last change of the row. id_bucket is the bucket of the memory's row
+-- in memory_locations, or null if there is none. origin is a hash of source and external id, which
+-- can be too long for an index.
 CREATE TABLE memories (
   project_id int8 NOT NULL,
   bucket int2 NOT NULL,
@@ -69,7 +69,7 @@ CREATE INDEX memories_by_user ON memories (project_id, bucket, user_id, created_
 -- Finds the changes that a search index in memory does not contain yet.
 CREATE INDEX memories_by_change ON memories (project_id, bucket, user_id, last_change);
 
--- An item of another system is stored as at most one memory.
+-- An item from another system is stored as at most one memory.
 CREATE UNIQUE INDEX memories_by_origin ON memories (project_id, bucket, user_id, origin)
   WHERE origin IS NOT NULL;
 
@@ -163,9 +163,10 @@ CREATE UNLOGGED TABLE quotas (
   ends_at timestamptz NOT NULL
 ) WITH (fillfactor = 50);
 
--- 'uptime' is how long the service has run on this database, in milliseconds by a monotonic clock.
--- 'turn' is the server that runs the cleanup, and the end of its turn. 'probe' is written to test
--- whether writes succeed. 'database_id' and 'copied_from' are described in storage/copy.
+-- 'uptime' is how long the service has run on this database, in milliseconds, measured by a
+-- monotonic clock. 'turn' is the server that runs the cleanup, and the end of its turn. 'probe' is
+-- written to test whether writes succeed. 'database_id' and 'copied_from' are described in
+-- storage/copy.
 CREATE TABLE maintenance (
   name text PRIMARY KEY,
   value int8 NOT NULL DEFAULT 0,

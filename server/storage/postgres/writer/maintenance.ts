@@ -20,7 +20,7 @@ export type Maintenance = {
 
 const expiredPerRun = 200;
 const keysPerRun = 1_000;
-/** How long a turn lasts. Longer than the interval between two runs. */
+/** How long a turn lasts, which is longer than the interval between two runs. */
 const turnSeconds = 90;
 
 export async function createMaintenance(
@@ -59,7 +59,7 @@ export async function createMaintenance(
   }
 
   // Take a turn at the start, so that admin commands can detect the running server. Ignore errors,
-  // because a server must be able to start for reading if the disk is full.
+  // because a server must be able to start and serve reads even if the disk is full.
   await takeTurn().catch(() => {});
 
   return {

@@ -9,8 +9,8 @@ import { bucketOfTask } from './task-rows.ts';
 
 /**
  * The task queue, which several servers share. A claim skips rows locked by another claim. Leases
- * expire by the database's clock unless a heartbeat renews them. After another claim of the task,
- * the lease token of a late result is invalid.
+ * expire by the database's clock unless a heartbeat renews them. Once a task has been claimed
+ * again, a late result is rejected by its lease token.
  */
 
 type Failure = Parameters<TaskQueue['failTask']>[0];
@@ -168,7 +168,7 @@ export function createTasks(
   };
 }
 
-/** Stores the results of each bucket apart. Throws if a user is still locked. */
+/** Stores the results of each bucket separately. Throws if a user is still locked. */
 async function storeByBucket(
   results: readonly TaskResult[],
   store: (part: readonly TaskResult[]) => Promise<boolean[]>,

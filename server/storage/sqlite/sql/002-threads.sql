@@ -34,8 +34,8 @@ CREATE TABLE users (
 ) STRICT, WITHOUT ROWID;
 
 -- A row changes only when the memory changes, because SQLite rewrites the whole row, including the
--- text. The state of its processing is in tasks. last_change is the user's change number at the
--- last change of the row.
+-- text. Its processing state is in tasks. last_change is the user's change number at the last
+-- change of the row.
 CREATE TABLE memories (
   row_id INTEGER PRIMARY KEY,
   project_id INTEGER NOT NULL,
@@ -61,7 +61,7 @@ CREATE INDEX memories_by_user ON memories (project_id, user_id, created_at, id);
 -- Finds the changes that a search index in memory does not contain yet.
 CREATE INDEX memories_by_change ON memories (project_id, user_id, last_change);
 
--- An item of another system is stored as at most one memory. '' stands for a missing source,
+-- An item from another system is stored as at most one memory. '' stands for a missing source,
 -- because an empty source is not valid.
 CREATE UNIQUE INDEX memories_by_origin
   ON memories (project_id, user_id, ifnull(source, ''), external_id)
@@ -132,9 +132,9 @@ CREATE INDEX idempotency_keys_by_memory ON idempotency_keys (project_id, memory_
   WHERE memory_id IS NOT NULL;
 
 -- Numbers that outlive the process. 'uptime' is how long the service has run on this database, in
--- milliseconds by a monotonic clock. 'deleted' is set if memories were deleted since the file was
--- last rebuilt. 'scrub' is the number of erasures since then. 'database_id' and 'copied_from' are
--- described in storage/copy.
+-- milliseconds, measured by a monotonic clock. 'deleted' is set if memories were deleted since the
+-- file was last rebuilt. 'scrub' is the number of erasures since then. 'database_id' and
+-- 'copied_from' are described in storage/copy.
 CREATE TABLE maintenance (
   name TEXT PRIMARY KEY,
   value INTEGER NOT NULL

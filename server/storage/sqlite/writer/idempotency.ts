@@ -12,7 +12,9 @@ export type IdempotencyKeys = {
   store(write: Write, response: StoredResponse): WriteResult;
   /** Removes the memory's text from every stored response. */
   removeText(projectId: number, memoryId: string): void;
-  /** Deletes keys that are past their retention by both clocks. Returns their number. */
+  /**
+   * Deletes keys that are old by both wall clock and uptime. Returns the number of deleted keys.
+   */
   sweep(sweep: { now: number; keptMs: number; limit: number }): number;
 };
 
