@@ -52,7 +52,7 @@ export type ConnectionOptions = {
  */
 export const readInIndexOrder = { enable_sort: 'off', jit: 'off' };
 
-/** A database that does not respond within this time is considered unreachable. */
+/** If the database does not respond within this time, it is considered unreachable. */
 const defaultDeadlineMs = 10_000;
 const connectDeadlineSeconds = 3;
 /** The limit for connecting and the first query together. */

@@ -25,7 +25,7 @@ import { createWriteQueue } from './writer/write-queue.ts';
  *   search    HTTP thread -> a reader thread: one snapshot; the user's index is held in memory and
  *             brought up to date inside the snapshot
  *   get, list HTTP thread, on a connection shared by requests
- *   ingest    like save; the tasks thread claims, splits and completes on its own connections
+ *   ingest    like save; the tasks thread claims and completes tasks on its own connections
  *   crash     acknowledged writes are committed; tasks are claimed again when their lease expires
  */
 

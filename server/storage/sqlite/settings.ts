@@ -7,7 +7,7 @@ import { assertWhole } from './path.ts';
 /** The minimum version. Older versions have a bug that can corrupt the file on a WAL reset. */
 const minSqlite = [3, 51, 3];
 
-/** How long to wait for a process that locks the file while it opens or closes the database. */
+/** How long to wait for another process that holds a lock while opening or closing the database. */
 export const busyTimeoutMs = 5_000;
 
 type Settings = Record<string, string | number>;

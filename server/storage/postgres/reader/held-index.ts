@@ -18,7 +18,7 @@ import type { Transaction } from '../transaction.ts';
 type User = { projectId: number; userId: string };
 type UserRow = { memories: number; lastChange: number };
 
-/** The number of changes read in the first round trip. There are rarely more. */
+/** The number of changes to read in the first round trip. There are rarely more changes. */
 const firstRows = 16;
 /** The number of rows in the first fetch from a cursor. It is low because memories may be large. */
 const firstFetched = 2;

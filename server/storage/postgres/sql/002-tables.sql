@@ -1,7 +1,7 @@
 -- The primary key of every table with user data begins with project_id, which isolates projects,
 -- and bucket, by which rows can be distributed (see server/bucket.ts). Columns of type int8 store
--- times as milliseconds since 1970. Columns of type timestamptz are compared with the database's
--- clock. Text is sorted by its bytes.
+-- times as milliseconds since 1970. Columns of type timestamptz are based on the database's clock.
+-- Text is sorted by its bytes.
 
 CREATE TABLE projects (
   project_id int8 PRIMARY KEY,
@@ -41,8 +41,8 @@ CREATE INDEX users_by_id ON users (project_id, user_id);
 
 -- A row changes only when the memory changes; its processing state is in tasks. last_change is the
 -- user's change number at the last change of the row. id_bucket is the bucket of the memory's row
--- in memory_locations, or null if there is none. origin is a hash of source and external id, which
--- can be too long for an index.
+-- in memory_locations, or null if there is none. origin is a hash of source and external id,
+-- because they can be too long for an index.
 CREATE TABLE memories (
   project_id int8 NOT NULL,
   bucket int2 NOT NULL,
@@ -92,9 +92,9 @@ CREATE TABLE memory_locations (
 -- one task of kind 'index', which is kept when the work is done, because the memory's status is
 -- derived from it. last_change is then the user's change number at completion. lease_token is
 -- incremented by every claim and every change of the text, so that late results are rejected. It
--- starts at a random number. run_at is null when no work is left. place is the order of records
--- that were accepted together. The low 12 bits of task_id are the bucket. A claim changes no
--- indexed column, which allows HOT updates.
+-- starts at a random number. run_at is null when no work is left. place is a record's position
+-- among the records that were accepted together. The low 12 bits of task_id are the bucket. A claim
+-- changes no indexed column, which allows HOT updates.
 CREATE TABLE tasks (
   project_id int8 NOT NULL,
   bucket int2 NOT NULL,
@@ -164,9 +164,9 @@ CREATE UNLOGGED TABLE quotas (
 ) WITH (fillfactor = 50);
 
 -- 'uptime' is how long the service has run on this database, in milliseconds, measured by a
--- monotonic clock. 'turn' is the server that runs the cleanup, and the end of its turn. 'probe' is
--- written to test whether writes succeed. 'database_id' and 'copied_from' are described in
--- storage/copy.
+-- monotonic clock. 'turn' is the server that runs the cleanup, and the time at which its turn ends.
+-- 'probe' is written to test whether writes succeed. 'database_id' and 'copied_from' are described
+-- in storage/copy.
 CREATE TABLE maintenance (
   name text PRIMARY KEY,
   value int8 NOT NULL DEFAULT 0,

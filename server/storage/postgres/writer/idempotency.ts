@@ -145,8 +145,8 @@ function storeResponse({ write, response, bucket }: KeyedResponse): Statement[] 
 }
 
 /**
- * Deletes at most `limit` keys that are old by both wall clock and uptime. Skips keys that another
- * transaction has locked, unless the tables are distributed.
+ * Deletes at most `limit` keys that are old by both the wall clock and the uptime. Skips keys that
+ * another transaction has locked, unless the tables are distributed.
  */
 export function sweepKeys(
   before: { createdAt: number; uptime: number },

@@ -1,7 +1,7 @@
 import { type Connection, createConnection } from '../connection.ts';
 import { statement } from '../statement.ts';
 
-/** More often than autovacuum, which checks a database once a minute by default. */
+/** This is more often than autovacuum, which checks a database once a minute by default. */
 const everyMs = 3_000;
 const pauseAfterErrorMs = 60_000;
 /** ANALYZE on a table that is larger than memory reads a sample from disk. */

@@ -46,7 +46,10 @@ const countUsers = overPlaces(
       ${inBucket('u.bucket')}`,
 );
 
-/** The subquery reads one row of `users`. In a join, the planner may read a whole bucket first. */
+/**
+ * The subquery reads one row of `users`. For a join, the planner may choose to read a whole bucket
+ * first.
+ */
 const complete = overPlaces(
   [...leaseTypes, 'int4', 'int8'],
   (

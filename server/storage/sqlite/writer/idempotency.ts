@@ -13,7 +13,8 @@ export type IdempotencyKeys = {
   /** Removes the memory's text from every stored response. */
   removeText(projectId: number, memoryId: string): void;
   /**
-   * Deletes keys that are old by both wall clock and uptime. Returns the number of deleted keys.
+   * Deletes keys that are old by both the wall clock and the uptime. Returns the number of deleted
+   * keys.
    */
   sweep(sweep: { now: number; keptMs: number; limit: number }): number;
 };

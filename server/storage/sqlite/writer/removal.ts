@@ -10,7 +10,7 @@ type Row = { rowId: number; id: string };
 type SizedRow = Row & { bytes: number };
 type ErasedRow = SizedRow & { expiresAt: number | null };
 
-/** An erasure runs in several groups. `name` identifies it from the first group on. */
+/** An erasure runs in several groups. The first group sets `name`, which identifies the erasure. */
 export type Erasure = Write & { userId: string; name?: string };
 
 export type Removal = {
