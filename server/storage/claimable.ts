@@ -1,6 +1,6 @@
 /**
- * Selects the tasks to claim: a task that has been attempted before may crash the process, so it is
- * claimed alone.
+ * Selects which of the due tasks to claim. A task that has been attempted before is claimed alone,
+ * because it may crash the process.
  */
 export function claimable<Due extends { attempts: number }>(due: Due[]): Due[] {
   const attempted = due.findIndex(({ attempts }) => attempts > 0);

@@ -11,7 +11,7 @@ import { unavailable } from './refusals.ts';
 
 export type HeldIndex = {
   index: SearchIndex;
-  /** The index contains all changes up to this change number of the user. */
+  /** The index contains all of the user's changes up to this change number. */
   lastChange: number;
 };
 
@@ -64,23 +64,25 @@ export function createHeldIndexes(maxBytes: number): HeldIndexes {
   };
 }
 
-/** A larger index, or a memory of more UTF-16 units, may take a second on a busy machine. */
+/**
+ * Processing a larger index or a longer text (in UTF-16 units) may take a second on a busy machine.
+ */
 const largeIndexBytes = 16 * 1024 * 1024;
 const largeUnits = 500_000;
 
-/** Searches the index. Nothing can report progress meanwhile. */
+/** Searches the index. A search cannot report progress while it runs. */
 export function rank({ index }: HeldIndex, query: Query): Ranked {
   const search = () => index.search(query);
   return index.bytes > largeIndexBytes ? announced(search) : search();
 }
 
-/** The maximum time that one search may spend on updating its index. */
+/** The maximum time that a search may spend updating its index. */
 const budgetMs = 10_000;
-/** Progress is reported after this much text, which takes a few milliseconds to index. */
+/** How much text to index between two progress reports. Indexing it takes a few milliseconds. */
 const progressUnits = 200_000;
 const unitsOfRow = 100;
 
-/** The cost of indexing a row, in UTF-16 units of text. */
+/** Returns the cost of indexing a row, expressed in UTF-16 units of text. */
 export function unitsOf({ content }: ChangedMemory): number {
   return content.length + unitsOfRow;
 }

@@ -20,7 +20,7 @@ type Connection =
   | { kind: 'sqlite'; path: string; port: MessagePort }
   | { kind: 'postgres'; url: string; isDistributed: boolean };
 
-/** Connects to a storage of another thread. `data` is from the storage's `connection` method. */
+/** Connects to a storage opened by another thread. `data` comes from its `connection` method. */
 export async function connectStorage(data: unknown): Promise<TaskStorage> {
   const connection = data as Connection;
   if (connection.kind === 'postgres') {
@@ -31,7 +31,7 @@ export async function connectStorage(data: unknown): Promise<TaskStorage> {
   return connectSqlite(connection);
 }
 
-/** Opens the API keys of a database. If `create` is false, throws if the database is missing. */
+/** Opens a database's API keys. If `create` is false, throws if the database is missing. */
 export async function openKeyAdmin(url: string, options: { create: boolean }): Promise<KeyAdmin> {
   if (isPostgres(url)) {
     const { openKeyAdmin: open } = await import('./postgres/admin/keys.ts');
@@ -62,14 +62,16 @@ export async function backupDatabase(url: string, target: string): Promise<Backu
   return copy(sqlitePath(url), target);
 }
 
-/** Renames the old file, with `stamp` in its new name. */
+/** Replaces the database with the backup. Keeps the old file under a name that contains `stamp`. */
 export async function restoreDatabase(url: string, file: string, stamp: string): Promise<Restored> {
   if (isPostgres(url)) throw new Error(`this command supports only SQLite. ${ownTools}`);
   const { restoreDatabase: putBack } = await import('./sqlite/admin/backup.ts');
   return putBack(file, sqlitePath(url), stamp);
 }
 
-/** Returns the source first. Throws if `create` is false and the target does not exist. */
+/**
+ * Returns the source, then the target. Throws if `create` is false and the target does not exist.
+ */
 export async function openCopySides(
   source: string,
   target: string,

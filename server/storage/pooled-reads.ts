@@ -45,7 +45,7 @@ export function createPooledReads(
   };
 }
 
-/** Whether the API key is bound to another user. Such a key finds nothing. */
+/** Whether the API key is bound to another user. Reads with such a key find nothing. */
 function isForbidden({ userId, onlyUserId = null }: Read & { userId: string }): boolean {
   return onlyUserId !== null && onlyUserId !== userId;
 }

@@ -1,9 +1,9 @@
 import { unknownPosition } from './refusals.ts';
 import type { StoredMemory } from './storage.ts';
 
-/* Positions after which pages continue. Clients return them in cursors, so they may be forged. */
+/* Positions mark where the next page starts. Cursors contain them, so clients may forge them. */
 
-/** The position after a memory in a list by creation time. */
+/** Returns the position after a memory in a list ordered by creation time. */
 export function listPosition({ createdAt, id }: StoredMemory): string {
   return `${createdAt} ${id}`;
 }
@@ -13,7 +13,7 @@ export function parseListPosition(position: string): [createdAt: number, id: str
   return [Number(createdAt), id];
 }
 
-/** Returns the groups of the pattern. Throws `invalid_request` if the position does not match. */
+/** Returns the capture groups. Throws `invalid_request` if the position does not match. */
 export function parsePosition(position: string, pattern: RegExp): string[] {
   const match = pattern.exec(position);
   if (match === null) throw unknownPosition();

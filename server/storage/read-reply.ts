@@ -2,12 +2,12 @@ import { type FoundMemory, foundJson } from '../memory/json.ts';
 import { announced, type Incoming, reportProgress } from '../threads/serve.ts';
 import type { ItemsJson, Page } from './storage.ts';
 
-/** In UTF-16 units. Longer strings are encoded as UTF-8 here, to relieve the HTTP thread. */
+/** Longer strings, in UTF-16 units, are encoded as UTF-8 here to offload the HTTP thread. */
 const largeUnits = 64 * 1024;
 
 /**
- * In UTF-16 units. Encoding more text without a report could exceed the watchdog's limit, because
- * reader threads have a low priority.
+ * The maximum text, in UTF-16 units, to encode without a progress report. Reader threads have a low
+ * priority, so encoding more could exceed the watchdog's limit.
  */
 const quietUnits = 1_000_000;
 

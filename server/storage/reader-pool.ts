@@ -6,9 +6,9 @@ import { startThread, type Thread } from '../threads/start.ts';
 import { unavailable } from './refusals.ts';
 
 /**
- * The pool of reader threads. A thread runs one read at a time. There is one more thread than
- * cores, up to `maxThreads`, and a project may use all threads but one, so that another project
- * still finds a free thread. Projects take turns in the queue.
+ * The pool of reader threads. A thread runs one read at a time. The pool has one more thread than
+ * the machine has cores, up to `maxThreads`. A project may use all threads but one, so that it
+ * cannot occupy the whole pool. The queue alternates between projects.
  */
 export type ReaderPool = {
   /** `user` identifies the search index to use. A thread that holds this index is preferred. */
@@ -25,13 +25,15 @@ export type ReadRequest = {
   signal?: AbortSignal | undefined;
 };
 
-/** A read that has waited longer is rejected, because its client has probably given up. */
+/**
+ * A read that has waited longer than this is rejected, because its client has probably given up.
+ */
 const maxWaitMs = 10_000;
 const maxWaiting = 1_000;
 const maxThreads = 9;
-/** The number of users per thread whose index the thread is assumed to hold. */
+/** The number of users to remember per thread, to guess which indexes the thread holds. */
 const maxUsers = 10_000;
-/** The memory limit for the search indexes of all threads together. */
+/** The total memory limit for the search indexes of all threads. */
 const maxIndexBytes = 192 * 1024 * 1024;
 
 type Waiting = ReadRequest & {
@@ -43,7 +45,7 @@ type Waiting = ReadRequest & {
 type Reader = { thread: Thread; projectId: number | null; users: Set<string> };
 
 export function createReaderPool(options: {
-  /** The module of the backend's reader thread. `data` returns the thread's start data. */
+  /** The module of the backend's reader thread. `data` returns the data to pass to a new thread. */
   module: string;
   data(limits: { maxIndexBytes: number }): unknown;
   preload: readonly string[];
@@ -87,7 +89,7 @@ export function createReaderPool(options: {
     dispatch();
   }
 
-  /** Prefers the other threads after a failed read, because this thread may have no connection. */
+  /** Makes this thread the last choice after a failed read, because it may have no connection. */
   function moveToEnd(reader: Reader): void {
     const index = readers.indexOf(reader);
     if (index < 0) return;
@@ -159,7 +161,7 @@ function hasLostDatabase(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'unavailable' && error.cause !== undefined;
 }
 
-/** Adds the user as the most recent, and removes the oldest if there are too many. */
+/** Marks the user as most recent, and removes the oldest user if there are too many. */
 function remember(users: Set<string>, user: string): void {
   users.delete(user);
   users.add(user);

@@ -8,7 +8,7 @@ export function unavailable(message: string, cause?: unknown): ServiceError {
   return new ServiceError('unavailable', message, { retryAfterSeconds, cause });
 }
 
-/** The error of a write that may or may not have been stored. */
+/** The error for a write that may or may not have been stored. */
 export function outcomeUnknown(
   cause: unknown,
   advice = 'retry with the same Idempotency-Key',
@@ -39,7 +39,7 @@ export function queueFull(): ServiceError {
   );
 }
 
-/** The error of a cursor that was forged or issued for another database. */
+/** The error for a cursor that was forged or issued for another database. */
 export function unknownPosition(): ServiceError {
   const message = 'was not issued by this service; start again without a cursor';
   return new ServiceError('invalid_request', `cursor ${message}`, {

@@ -7,8 +7,8 @@ import { tooMuchText } from './refusals.ts';
 import type { Filter, StoredMemory } from './storage.ts';
 
 /**
- * The maximum text of a response with several memories, in UTF-16 units. Large enough for ten
- * memories of the default maximum size.
+ * The maximum amount of text in a response with several memories, in UTF-16 units. It is enough for
+ * ten memories of the default maximum size.
  */
 const maxText = 64 * 1024 * 1024;
 
@@ -31,7 +31,7 @@ export class SearchResults {
 
   /** Adds the next best memory if it matches the filter. `memory` is null if it has expired. */
   add({ start, length, score }: RankedMemory, memory: StoredMemory | null): void {
-    // A filter may reject many memories in a row.
+    // Report progress for each memory, because a filter may reject many in a row.
     reportProgress();
     if (this.isFull || memory === null || !matches(memory, this.#filter)) return;
     this.#units += memory.content.length;

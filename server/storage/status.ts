@@ -2,10 +2,10 @@ import { splitChunks } from '../memory/chunks.ts';
 import { announced } from '../threads/serve.ts';
 import type { StoredStatus } from './storage.ts';
 
-/** `savedContent` is set if the memory has no task, because its chunks are counted on request. */
+/** `savedContent` is set if the memory has no task. Its chunks are then counted on request. */
 export type StatusRow = StoredStatus & { userId: string; savedContent: string | null };
 
-/** In UTF-16 units. Splitting a longer text may take a second on a busy machine. */
+/** Splitting a longer text (in UTF-16 units) may take a second on a busy machine. */
 const largeUnits = 500_000;
 
 export function statusOf({ userId: _, savedContent, ...status }: StatusRow): StoredStatus {

@@ -15,7 +15,7 @@ import type { TaskQueue } from './task-storage.ts';
  * past their `expiresAt` as nonexistent.
  */
 export interface Storage extends TaskQueue {
-  /** The name of the backend in /health. */
+  /** The backend's name, as shown in /health. */
   readonly name: string;
 
   /**
@@ -34,7 +34,10 @@ export interface Storage extends TaskQueue {
     write: Write & { id: string; changes: MemoryChanges; expectedVersion: number | null },
   ): Promise<WriteResult>;
 
-  /** Deletes the memory, its tasks and its text in stored responses. Throws like `updateMemory`. */
+  /**
+   * Deletes the memory, its tasks and its text in stored responses. Throws the same errors as
+   * `updateMemory`.
+   */
   deleteMemory(write: Write & { id: string; expectedVersion: number | null }): Promise<WriteResult>;
 
   /**
@@ -67,12 +70,13 @@ export interface Storage extends TaskQueue {
   /** Returns the processing status of the memory, or null if the memory does not exist. */
   getStatus(read: Read & { id: string }): Promise<StoredStatus | null>;
 
-  /** Returns the statuses of the ids that exist, in the order of the request. */
+  /** Returns the statuses of the memories that exist, in the order of the requested ids. */
   getStatuses(read: Read & { ids: string[] }): Promise<StoredStatus[]>;
 
   /**
    * Returns up to `limit` memories of the user that match the filter, starting after the position
-   * `after`. Memories are ordered by creation time, then by id. A page with large texts is shorter.
+   * `after`. Memories are ordered by creation time, then by id. A page with large texts contains
+   * fewer memories.
    */
   listMemories(
     read: Read & { userId: string; filter: Filter; order: Order } & PageRange,
@@ -124,15 +128,16 @@ export interface Storage extends TaskQueue {
 
   /**
    * Runs one bounded step of the periodic cleanup, which deletes expired memories and old
-   * idempotency keys. `elapsedMs` is the time since the last call by a monotonic clock. A key is
-   * deleted only once it is old by both clocks, so a jump of the wall clock cannot delete it early.
+   * idempotency keys. `elapsedMs` is the time since the last call, measured by a monotonic clock. A
+   * key must be old by the wall clock and by the sum of these times, so a wall-clock jump cannot
+   * delete it early.
    */
   maintain(run: { now: number; elapsedMs: number }): Promise<MaintenanceReport>;
 
-  /** Returns the damage that a slow and thorough check finds; empty if there is none. */
+  /** Runs a slow, thorough integrity check. Returns the damage, or an empty array. */
   findDamage(): Promise<string[]>;
 
-  /** Reports why writes fail, and warnings for the operator. Never throws. */
+  /** Reports why writes fail, if they do, and any warning for the operator. Never throws. */
   health(): Promise<StorageHealth>;
 
   /** Returns the data that another thread needs to open the same storage with `connectStorage`. */
@@ -143,8 +148,8 @@ export interface Storage extends TaskQueue {
 }
 
 /**
- * The common fields of a client's writes. `onlyUserId` is the user that the API key is bound to:
- * updates and deletes of another user's memory throw `not_found`.
+ * The fields that all client writes have in common. `onlyUserId` is the user that the API key is
+ * bound to: updates and deletes of another user's memory throw `not_found`.
  */
 export type Write = {
   projectId: number;
@@ -196,7 +201,7 @@ export type Filter = {
   metadata: { key: string; value: string }[];
 };
 
-/** The indexes of the valid items of a request, and the failures of the invalid items. */
+/** The indexes of a request's valid items, and the failures of its invalid items. */
 export type Batch = { indexes: number[]; failed: ItemFailure[] };
 
 /** The failure of one item. `index` is the position of the item in the request, from 0. */
@@ -254,7 +259,8 @@ export type MaintenanceReport = {
 
 /**
  * Reserves `amount` of the `limit` requests that a project may send in a window of `seconds`. A
- * window begins with the first call after the previous window ended, by the database's clock.
+ * window begins with the first call after the previous window ended, as measured by the database's
+ * clock.
  */
 export type QuotaTake = { projectId: number; amount: number; limit: number; seconds: number };
 
@@ -265,7 +271,7 @@ export type QuotaTake = { projectId: number; amount: number; limit: number; seco
  */
 export type QuotaTaken = { granted: number; untaken: number; endsAt: number; endsInMs: number };
 
-/** `fault` is the reason why writes fail. `warning` is a problem that does not affect writes. */
+/** `fault` is the reason that writes fail. `warning` is a problem that does not affect writes. */
 export type StorageHealth = { fault: string | null; warning: string | null };
 
 /** Plain data and ports that can be posted to a thread. */

@@ -2,11 +2,11 @@ import type { Storage } from './storage.ts';
 
 export interface TaskQueue {
   /**
-   * Claims up to `limit` due tasks for `leaseMs`, in the order in which they became due, and counts
-   * the attempt. A task is due if it has never been attempted, if its retry time is at or before
-   * `now` or after `horizon` (the clock was set back), or if it is running with an expired lease. A
-   * task that has been attempted before is claimed alone, so that a task that crashes the process
-   * cannot use up the attempts of other tasks.
+   * Claims up to `limit` due tasks for `leaseMs`, in the order in which they became due, and
+   * increments their attempt counts. A task is due if it has never been attempted, if its retry
+   * time is at or before `now` or after `horizon` (because the clock was set back), or if it is
+   * running with an expired lease. A task that has been attempted before is claimed alone, so that
+   * a task that crashes the process cannot use up the attempts of other tasks.
    */
   claimTasks(claim: {
     owner: string;
@@ -21,7 +21,9 @@ export interface TaskQueue {
    */
   completeTasks(results: TaskResult[]): Promise<boolean[]>;
 
-  /** Schedules a retry, or fails the task if `retryAt` is null. Returns false for a lost lease. */
+  /**
+   * Schedules a retry, or fails the task if `retryAt` is null. Returns false if the lease is lost.
+   */
   failTask(
     failure: Lease & { now: number; retryAt: number | null; errorMessage: string },
   ): Promise<boolean>;
@@ -47,7 +49,7 @@ export interface TaskQueue {
 /** The operations that the queue's worker needs. */
 export type TaskStorage = Omit<TaskQueue, 'taskQueueState'> & Pick<Storage, 'getMemory' | 'close'>;
 
-/** The right to complete a task, until the task is claimed again or the text changes. */
+/** The right to complete a task. It ends when the task is claimed again or its text changes. */
 export type Lease = { projectId: number; taskId: number; leaseToken: number };
 
 /** The kinds of tasks. `index` splits a memory's text and makes it searchable. */

@@ -6,8 +6,8 @@ import { addRow, type Sum, type TableName, tableNames } from './tables.ts';
  *
  *   empty -> unfinished -> finished (after the comparison)
  *
- * Each batch is stored in one transaction with the new progress, so a copy that was interrupted
- * continues after the last stored batch.
+ * Each batch is stored in the same transaction as the new progress, so an interrupted copy resumes
+ * after the last stored batch.
  */
 
 /** Called with the number of processed rows and the total. An exception stops the copy. */

@@ -1,7 +1,7 @@
 import { createReads } from './reads.ts';
 import type { Row, StoredTable, TableName, Value } from './tables.ts';
 
-/** One of the two databases of a copy. No server may have it open. */
+/** One of the two databases in a copy. No server may have it open. */
 export type CopySide = {
   /** Returns a random id that identifies the source database. The id is stored on first use. */
   sourceId(): Promise<number>;
@@ -51,18 +51,18 @@ export type CopyDatabase = {
   stored: Record<TableName, StoredTable>;
   /** Returns the placeholder of a parameter for a column. Parameters are numbered from 1. */
   parameter(number: number, column: string): string;
-  /** Converts an expression, so that the client returns its result as a JavaScript number. */
+  /** Wraps an expression so that the client returns its result as a JavaScript number. */
   integer(expression: string): string;
   jsonArray(expressions: string): string;
   isUnfinished(): Promise<boolean>;
   assertUnused(): Promise<void>;
   read(query: Query): Promise<Row[]>;
   run(...queries: Query[]): Promise<void>;
-  /** Stores the rows and runs `last` in one transaction. The table has `before` rows already. */
+  /** Stores the rows and runs `last` in one transaction. The table already has `before` rows. */
   insert(table: TableName, rows: Row[], before: number, last: Query): Promise<void>;
   /**
-   * Returns the row in the form that is copied. `misplaced` is set if its derived columns are
-   * wrong.
+   * Returns the row in the form that both backends share. `misplaced` is set if its derived columns
+   * are wrong.
    */
   asCopied(table: TableName, row: Row): Row;
   close(): void;

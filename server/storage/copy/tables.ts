@@ -10,9 +10,9 @@ const task = `projectId kind payload memoryId userId state acceptedAt runAt upda
   leaseToken chunksComplete chunksTotal errorMessage lastChange`;
 
 /**
- * The copied tables and their columns, in the order of copying: referenced tables come first. A
- * running task is copied as if it had been released. The body of a stored response is null if its
- * memory has been deleted.
+ * The copied tables and their columns, in copy order: referenced tables come first. A running task
+ * is copied as if it had been released. The body of a stored response is null if its memory has
+ * been deleted.
  */
 const columns = {
   uptime: 'name value',
@@ -28,7 +28,7 @@ const columns = {
     storedUptime createdAt`,
 };
 
-/** The columns with text. All other columns are integers. */
+/** The text columns. All other columns are integers. */
 const texts = `name id hash prefix last_four user_id type metadata source external_id content kind
   payload memory_id state error_message scope key fingerprint body memory_user_id`.split(/\s+/);
 
@@ -50,7 +50,7 @@ export function isText(name: string): boolean {
   return texts.includes(columnName(name));
 }
 
-/** How a backend stores a table. In expressions, the table is called `t`. */
+/** How a backend stores a table. Expressions refer to the table as `t`. */
 export type StoredTable = {
   from: string;
   where?: string;

@@ -52,7 +52,7 @@ export type ConnectionOptions = {
  */
 export const readInIndexOrder = { enable_sort: 'off', jit: 'off' };
 
-/** A database that does not respond within this time is considered unreachable. */
+/** If the database does not respond within this time, it is considered unreachable. */
 const defaultDeadlineMs = 10_000;
 const connectDeadlineSeconds = 3;
 /** The limit for connecting and the first query together. */
@@ -170,15 +170,17 @@ function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): 
 }
 
 /**
- * Bun's client does not pipeline a statement without values, unless the statement is a template.
- * BEGIN and COMMIT would otherwise need separate round trips.
+ * Bun's client does not pipeline a statement without values, unless the statement is a tagged
+ * template. BEGIN and COMMIT would otherwise need separate round trips.
  */
 function queryOf(session: Bun.ReservedSQL, { text, values, isScript }: Statement) {
   if (values.length > 0 || isScript) return session.unsafe(text, values.map(asText));
   return session(Object.defineProperty([text], 'raw', { value: [text] }) as never);
 }
 
-/** Sends every value as text, so that a statement is not prepared again for other types. */
+/**
+ * Sends every value as text, so that a statement is not prepared again for values of other types.
+ */
 function asText(value: Value): string | null {
   return value === null ? null : String(value);
 }

@@ -3,7 +3,7 @@ import { type Connection, createConnection } from './connection.ts';
 import { faultOf, isLimitReached, isWriteFault } from './errors.ts';
 import { statement } from './statement.ts';
 
-/** Tracks whether the database responds and accepts writes, so that /health does not wait. */
+/** Tracks whether the database responds and accepts writes, so that /health can respond at once. */
 export type Health = {
   state(): StorageHealth;
   /** Records the error of a write, unless it is specific to that write. */
@@ -30,7 +30,9 @@ export function createHealth(url: string, watched: readonly Connection[]): Healt
   let warning: string | null = null;
   let isProbing = false;
 
-  /** Retries a read that failed quickly: the server may only have closed the idle session. */
+  /**
+   * Retries a read that failed quickly, because the server may just have closed an idle session.
+   */
   async function answers(): Promise<void> {
     const begun = performance.now();
     try {

@@ -113,8 +113,8 @@ async function migrateOnce(connection: Connection): Promise<void> {
           statement('INSERT INTO schema_versions (version) VALUES ($1::int4)', version),
         );
       }
-      // Only new tables are distributed. The operator has to stop all servers to distribute tables
-      // with rows.
+      // Only new tables are distributed. To distribute tables with rows, the operator has to stop
+      // all servers.
       const isNew = stored === 0 && (await hasCitus(tx.run));
       return { last: isNew ? [distribute] : [], result: null };
     },

@@ -25,13 +25,13 @@ import { createWriteQueue } from './writer/write-queue.ts';
  *   search    HTTP thread -> a reader thread: one snapshot; the user's index is held in memory and
  *             brought up to date inside the snapshot
  *   get, list HTTP thread, on a connection shared by requests
- *   ingest    like save; the tasks thread claims, splits and completes on its own connections
+ *   ingest    like save; the tasks thread claims and completes tasks on its own connections
  *   crash     acknowledged writes are committed; tasks are claimed again when their lease expires
  */
 
 /** The number of connections for writes. Each open transaction uses one connection. */
 const writeConnections = 4;
-/** The project id of operations that belong to no project. */
+/** The project id for operations that belong to no project. */
 const noProject = 0;
 
 /** Connects to the database and migrates it. Throws an Error with advice on failure. */
@@ -58,7 +58,7 @@ export async function openPostgres(
     createConnection({ url, purpose: 'writer' }),
   );
   // Open the connections now, so that the first requests do not wait. A connection that fails to
-  // open is opened again on demand.
+  // open is retried on demand.
   for (const one of connections) one.session().catch(() => {});
   const quotas = createConnection({ url, purpose: 'quotas' });
   const health = createHealth(url, [connection, quotas, ...connections]);

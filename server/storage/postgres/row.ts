@@ -4,8 +4,8 @@ import { overPlaces, overRows, type Statement, statement, type Value } from './s
 import type { ChangeNumber } from './writer/users.ts';
 
 /*
- * Maps a memory to its row and the row of its task. Integers are read as float8, which is exact up
- * to 2^53, because the client returns int8 as text.
+ * Maps a memory to its row and its task's row. Integers are read as float8, which is exact up to
+ * 2^53, because the client returns int8 as text.
  */
 
 /** The status of the indexing task; `complete` if the memory has no task. */
@@ -25,7 +25,7 @@ export const withTask = `LEFT JOIN tasks AS t ON t.project_id = m.project_id
 /** Excludes expired memories whose rows have not been deleted yet. */
 export const notExpired = (now: string) => `(m.expires_at IS NULL OR m.expires_at > ${now})`;
 
-/** When the event that the memory describes happened, or else when the memory was created. */
+/** The time of the event that the memory describes; if not known, the memory's creation time. */
 export const memoryTime = 'coalesce(m.occurred_at, m.created_at)';
 
 export type MemoryRow = StoredMemory & { bucket: number };
@@ -85,7 +85,7 @@ const findLocations = overPlaces(
 );
 
 /**
- * Returns the rows that `find` selects, each once even if an id is given twice. Needs one round
+ * Returns the rows that `find` selects, each only once, even if an id is repeated. Needs one round
  * trip for ids created by this service.
  */
 export async function findByIds(
@@ -118,7 +118,7 @@ export type InsertedMemory = {
   version: number;
   createdAt: number;
   updatedAt: number;
-  /** Whether the id may come from another database. It may then exist in any bucket. */
+  /** Whether the id may come from another database. If so, it may exist in any bucket. */
   isImported: boolean;
 };
 

@@ -5,8 +5,8 @@ const passedOverAfterMs = 250;
 const connections = 2;
 
 /**
- * Two connections for statements that may run in any order. If the server stops responding on one,
- * or one is lost, new statements use the other until the first is open again.
+ * Two connections for statements that may run in any order. If one is lost or stops responding, new
+ * statements use the other until the first one has recovered.
  */
 export function createSharedConnection(options: ConnectionOptions): Connection {
   const all = Array.from({ length: connections }, () => createConnection(options));

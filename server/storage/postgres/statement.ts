@@ -7,14 +7,12 @@ export function statement(text: string, ...values: Value[]): Statement {
   return { text, values };
 }
 
-/**
- * The possible numbers of rows in a statement, so that only a few statements have to be prepared.
- */
+/** The row counts that a statement can have. There are few, so that few statements are prepared. */
 const chunkSizes = [64, 16, 4, 1];
 
 /**
- * Creates statements over many rows. `write` receives a VALUES list with parameters of the given
- * types and returns a statement. The returned function uses as many statements as necessary.
+ * Creates statements that process many rows. `write` receives a VALUES list with parameters of the
+ * given types and returns a statement. The returned function uses as many statements as necessary.
  */
 export function overRows(types: readonly string[], write: (values: string) => string): OverRows {
   const textFor = remembered((count) => write(placeholders(types, count)));

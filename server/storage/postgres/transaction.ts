@@ -3,7 +3,9 @@ import { type Connection, type Outcome, type Row, rowsOf, type Session } from '.
 import { isPartLost, isRefusal } from './errors.ts';
 import { type Statement, statement } from './statement.ts';
 
-/** An open transaction. Each statement sees all data that was committed before its start. */
+/**
+ * An open transaction. Each statement sees all data that was committed before the statement began.
+ */
 export type Transaction = {
   run(...statements: Statement[]): Promise<Row[][]>;
 };
@@ -52,7 +54,7 @@ export async function inTransaction<T>(
   }
 }
 
-/** Without BEGIN, the server has committed each further statement on its own. */
+/** If BEGIN failed, the server has committed each of the following statements separately. */
 function assertBegun(session: Session, [first]: Outcome[]): void {
   if (first === undefined) return;
   const isRefused = 'error' in first ? isRefusal(first.error) : first.command !== 'BEGIN';
@@ -68,7 +70,7 @@ function assertCommitted(outcomes: Outcome[]): void {
   if (error === undefined && last !== undefined && 'command' in last && last.command === 'COMMIT') {
     return;
   }
-  // After the first error, the server rejects all further statements, and COMMIT rolls back.
+  // After the first error, the server rejects all remaining statements, and COMMIT rolls back.
   const isKnown = error !== commitError || !isPartLost(error);
   if (isRefusal(error) && isKnown) throw error;
   throw outcomeUnknown(error);

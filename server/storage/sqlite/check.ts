@@ -9,7 +9,8 @@ export function structuralFaults(db: Database): string[] {
 }
 
 /**
- * A faster check that does not compare indexes with tables. A cached gigabyte takes about a second.
+ * A faster check that does not compare indexes with tables. It takes about a second for a cached
+ * gigabyte.
  */
 export function coarseFaults(db: Database): string[] {
   return faultsBy(db, 'quick_check');

@@ -1,7 +1,7 @@
 import { startThread, type Thread } from '../../threads/start.ts';
 import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
-/** The HTTP thread's handle on the checkpoint thread. */
+/** The HTTP thread's handle to the checkpoint thread. */
 export type Checkpointer = {
   ready: Promise<void>;
   checkpoint(): void;

@@ -18,7 +18,7 @@ export type Parts = {
 };
 
 const noProject = 0;
-/** The operator is warned if the log is larger than this. */
+/** The operator is warned if the WAL is larger than this. */
 const longLogBytes = 256 * 1024 * 1024;
 
 type Operations = Omit<Storage, 'name' | 'findDamage' | 'connection' | 'close'>;
@@ -27,7 +27,7 @@ export function createOperations(parts: Parts): Operations {
   const { writer, readers, keyReads, pageReads } = parts;
   const admin = <T>(operation: string, argument: unknown) =>
     writer.write<T>({ projectId: noProject, operation, argument });
-  // The cost of an unfiltered page does not grow with the stored data.
+  // The cost of an unfiltered page does not grow with the amount of stored data.
   const pooled = createPooledReads(readers, (read) => here(() => pageReads.listMemories(read)));
 
   return {

@@ -30,7 +30,7 @@ export function faultOf(error: unknown): string | null {
   return temporary.get(code) ?? ofDisk.get(code) ?? null;
 }
 
-/** Maps an error from before COMMIT. Nothing was stored. */
+/** Maps an error that occurred before COMMIT. Nothing was stored. */
 export function notStored(error: unknown): unknown {
   const fault = faultOf(error);
   if (fault === null) return error;
@@ -38,8 +38,8 @@ export function notStored(error: unknown): unknown {
 }
 
 /**
- * Maps an error of COMMIT. SQLite detects a full disk or a lock before it writes the commit. After
- * any other error, the outcome is unknown.
+ * Maps an error from COMMIT. SQLite detects a full disk or a lock before it writes the commit.
+ * After any other error, the outcome is unknown.
  */
 export function notCommitted(error: unknown): unknown {
   const code = primaryCode(error);
@@ -56,7 +56,7 @@ export function isDamage(error: unknown): error is SQLiteError {
   return /^SQLITE_(CORRUPT|NOTADB)$/.test(primaryCode(error));
 }
 
-/** Whether the error or its cause is that another process has locked the database. */
+/** Whether the error, or its cause, is that another process has locked the database. */
 export function isBusy(error: unknown): boolean {
   if (error instanceof SQLiteError) return /^SQLITE_(BUSY|LOCKED)$/.test(primaryCode(error));
   return error instanceof Error && isBusy(error.cause);

@@ -21,13 +21,13 @@ export function isLocked(path: string): boolean {
   return lock === null;
 }
 
-/** How long to wait for the lock. A restore holds the lock while it writes the log to the file. */
+/** How long to wait for the lock. A restore holds the lock while it checkpoints the WAL. */
 const movingPatienceMs = 10_000;
 
 /**
- * Opens a database while no restore moves its files, whether or not a server is running. Otherwise,
- * a process could open the old file with the log of the new file, and write that log to the old
- * file. After the first read, SQLite's own lock blocks a restore.
+ * Opens a database while preventing a restore from moving its files, whether or not a server is
+ * running. Otherwise, a process could open the old file with the WAL of the new file, and apply
+ * that WAL to the old file. After the first read, SQLite's own lock blocks a restore.
  */
 export function openInPlace<T>(path: string, open: () => T): T {
   const lock = tryLock(movingAt(path), path, { shared: true, patienceMs: movingPatienceMs });
@@ -76,7 +76,7 @@ function tryLock(file: string, path: string, how: How = {}): Database | null {
   }
 }
 
-/** Gives a file that root created to the database's owner. */
+/** If this process runs as root, makes the database's owner the owner of the file. */
 function shareWithOwner(file: string, path: string): void {
   const database = statSync(path, { throwIfNoEntry: false });
   if (process.getuid?.() !== 0 || database === undefined) return;

@@ -20,12 +20,12 @@ import { createWriterClient } from './writer-client.ts';
 /*
  * The embedded backend: one SQLite file and the threads that work on it.
  *
- *   save      HTTP thread -> writer thread: one transaction for the writes that arrive together,
+ *   save      HTTP thread -> writer thread: writes that arrive together share one transaction,
  *             COMMIT with synchronous=FULL, then the replies
  *   search    HTTP thread -> a reader thread: one snapshot; the user's index is held in memory and
  *             brought up to date inside the snapshot
  *   get, list HTTP thread, on its own connection; a list with filters runs like a search
- *   ingest    like save; the tasks thread claims, splits and completes through a port to the writer
+ *   ingest    like save; the tasks thread claims and completes tasks through a port to the writer
  *   crash     the write-ahead log contains every acknowledged write; the next start requeues the
  *             tasks that were claimed
  */
@@ -33,7 +33,7 @@ import { createWriterClient } from './writer-client.ts';
 const lockAdvice = 'Stop it first, or use another database (MEMORY_DATABASE_URL).';
 
 export type OpenOptions = {
-  /** Called with problems that occur outside of requests. */
+  /** Called with problems that occur outside requests. */
   warn?(message: string, error?: unknown): void;
   /** Called when the writer has been replaced. Other threads must then connect again. */
   onReplaced?(): void;
@@ -73,7 +73,7 @@ function prepareFile(path: string): void {
   }
 }
 
-/** Files up to this size are checked before they are served, and larger files afterwards. */
+/** Files up to this size are checked at startup. Larger files are checked in the background. */
 const checkedAtOpenBytes = 16 * 1024 * 1024;
 
 function isSmall(path: string): boolean {

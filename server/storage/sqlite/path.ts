@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 const mostLinks = 40;
 
 /**
- * Resolves all symbolic links, because a second name for the database file would mean a second
+ * Resolves all symbolic links, because another path to the same database file would use a separate
  * lock. Creates the folder if it does not exist.
  */
 export function canonicalPath(path: string, links = mostLinks): string {
@@ -24,12 +24,12 @@ export function arrivingAt(path: string): string {
 }
 
 /**
- * Throws an Error with advice if opening the file could lose data. A hard link has a separate log
- * and lock. A missing or empty file would become an empty database, although its log or an
+ * Throws an Error with advice if opening the file could lose data. A hard link has a separate WAL
+ * and lock. A missing or empty file would become an empty database, although its WAL or an
  * unfinished restore exists.
  */
 export function assertWhole(name: string): void {
-  // SQLite keeps the log next to the file, not next to a symbolic link to the file.
+  // SQLite keeps the WAL next to the file, not next to a symbolic link to the file.
   const path = existsSync(name) ? realpathSync(name) : name;
   const file = statSync(path, { throwIfNoEntry: false });
   if (file?.isFile() && file.nlink > 1) {

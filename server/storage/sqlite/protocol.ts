@@ -4,15 +4,15 @@ import type { CheckpointOutcome } from './writer/checkpoints.ts';
 /** `syncFailed`: a sync of the file failed before this thread started. */
 export type WriterStart = { path: string; syncFailed: boolean };
 
-/** A write of more rows is large: it is committed alone. */
+/** A write with more rows than this is large and is committed alone. */
 export const maxSmallRows = 128;
 
 export type WriterNotice =
   /** The reason why writes fail, or null once writes succeed again. */
   | { fault: string | null }
-  /** Requests a checkpoint, because the log has enough pages. */
+  /** Requests a checkpoint, because the WAL has enough pages. */
   | { checkpoint: true }
-  /** A sync failed, so the file may lack pages of the log. */
+  /** A sync failed, so the file may lack pages from the WAL. */
   | { syncFailed: true }
   | { warning: string; error: string };
 

@@ -13,8 +13,7 @@ export const memoryColumns = `m.id, m.user_id AS userId, m.type, m.content, m.me
 
 /**
  * Parameters in joins and in LIMIT are written `+?`. SQLite uses the value of a bare `?` for
- * planning and prepares the statement again for each new value. Preparing takes longer than
- * running.
+ * planning and prepares the statement again for each new value, which takes longer than running it.
  */
 export const memoriesWithTasks = `memories AS m
   LEFT JOIN tasks AS t
@@ -23,7 +22,7 @@ export const memoriesWithTasks = `memories AS m
 /** Excludes expired memories whose rows have not been deleted yet. */
 export const notExpired = '(m.expires_at IS NULL OR m.expires_at > +?)';
 
-/** When the event that the memory describes happened, or else when the memory was created. */
+/** The time of the event that the memory describes; if not known, the memory's creation time. */
 export const memoryTime = 'ifnull(m.occurred_at, m.created_at)';
 
 type Insert = (

@@ -7,7 +7,7 @@ import { assertWhole } from './path.ts';
 /** The minimum version. Older versions have a bug that can corrupt the file on a WAL reset. */
 const minSqlite = [3, 51, 3];
 
-/** How long to wait for a process that locks the file while it opens or closes the database. */
+/** How long to wait for another process that holds a lock while opening or closing the database. */
 export const busyTimeoutMs = 5_000;
 
 type Settings = Record<string, string | number>;
@@ -27,14 +27,14 @@ const writing: Settings = {
   synchronous: 2,
   // SQLite overwrites deleted text instead of leaving it in free pages.
   secure_delete: 1,
-  // No limit, because checkpoints.ts truncates a long log outside of commits.
+  // No limit, because checkpoints.ts truncates a long WAL outside of commits.
   journal_size_limit: -1,
-  // 32 MiB; a negative value is in KiB. COMMIT scans the whole cache if a page was split. Twice the
-  // size slows down a single client, and half the size slows down a busy server with a large file.
+  // 32 MiB; a negative value is in KiB. COMMIT scans the whole cache if a page was split. Doubling
+  // the size slows down a single client; halving it slows down a busy server with a large file.
   cache_size: -32_768,
 };
 
-/** Small, because there are several read connections, which share the system's page cache. */
+/** Small, because several read connections share the operating system's page cache. */
 const reading: Settings = { cache_size: -8_192 };
 
 /** Makes the files that this process creates from now on readable only by their owner. */
@@ -44,7 +44,7 @@ export function keepFilesPrivate(): void {
 
 /**
  * Opens the database for writing. Only the first open of a process may `create` the file: if the
- * file were moved away later, SQLite would create an empty file and delete the log.
+ * file had been moved away since, SQLite would create an empty file and delete the WAL.
  */
 export function openForWriting(path: string, { create = false } = {}): Database {
   assertWhole(path);
@@ -52,7 +52,7 @@ export function openForWriting(path: string, { create = false } = {}): Database 
   return configured(db, path, { ...common, ...writing });
 }
 
-/** Opens the database for reading. Such a connection cannot checkpoint or delete the log. */
+/** Opens the database for reading. Such a connection cannot checkpoint or delete the WAL. */
 export function openForReading(path: string): Database {
   assertWhole(path);
   return configured(openFile(path, { readonly: true, strict: true }), path, {
@@ -63,7 +63,7 @@ export function openForReading(path: string): Database {
 
 function configured(db: Database, path: string, settings: Settings): Database {
   try {
-    // Set first, because another process may lock the database even during the first statement.
+    // Set this first, because even the first statement may find the database locked.
     db.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     assertVersion(db);
     // Check the file before any setting is applied, so that another program's file is not changed.
@@ -82,8 +82,8 @@ export function heldByAnother(path: string, cause: unknown): Error {
 }
 
 /**
- * Closes connections and keeps the log. SQLite writes the log to the file and deletes the log when
- * the last connection is closed, unless that connection is read-only.
+ * Closes connections and keeps the WAL. When the last connection is closed, SQLite checkpoints and
+ * deletes the WAL, unless that connection is read-only.
  */
 export function closeKeepingLog(path: string, ...opened: Database[]): void {
   if (opened.length === 0) return;
@@ -94,7 +94,7 @@ export function closeKeepingLog(path: string, ...opened: Database[]): void {
 }
 
 /**
- * A short timeout is safe: a program that blocks reads has the file open, so SQLite keeps the log.
+ * A short timeout is safe: a program that blocks reads has the file open, so SQLite keeps the WAL.
  */
 const readerTimeoutMs = 100;
 

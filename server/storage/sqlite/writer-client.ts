@@ -9,9 +9,9 @@ import type { WriterNotice, WriterOrder, WriterStart } from './protocol.ts';
 import { createWriteQueue, type WriteRequest } from './write-queue.ts';
 
 /**
- * The HTTP thread's handle on the writer thread. A writer thread that exits or hangs is replaced,
- * and its unfinished writes fail with an unknown outcome. The waiting writes continue on the new
- * thread after an exit, and are rejected at once if the thread hangs.
+ * The HTTP thread's handle to the writer thread. A writer thread that exits or hangs is replaced,
+ * and its unfinished writes fail with an unknown outcome. After an exit, waiting writes continue on
+ * the new thread. If the thread hangs, they are rejected at once.
  */
 export type WriterClient = {
   ready: Promise<void>;
@@ -60,8 +60,8 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
         warn(reason);
         silence = reason;
         queue.rejectWaiting(unavailable(`${reason}; nothing was stored`));
-        // A thread in a loop ends immediately. A thread that waits for the disk ends when the disk
-        // responds.
+        // A thread stuck in a loop ends immediately. A thread that waits for the disk ends only
+        // when the disk responds.
         writer.terminate();
         restarts.expect(reason);
       },
@@ -117,7 +117,7 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
       await queue.drain();
       restarts.stop();
       await checkpointer.stop();
-      // The writer closes last. If a sync has failed, the writer keeps the log for the next start.
+      // The writer closes last. If a sync has failed, the writer keeps the WAL for the next start.
       await writer.stop();
     },
   };

@@ -44,7 +44,7 @@ export const stored: Record<TableName, StoredTable> = {
     where: 't.run_at IS NULL',
     keys: ['project_id', 'bucket', 'task_id'],
   },
-  // Copied in order of age, because SQLite deletes old keys in the order of their rows.
+  // Copied from oldest to newest, because SQLite deletes old keys in row order.
   idempotency_keys: {
     from: 'idempotency_keys',
     keys: ['stored_uptime', 'created_at', 'project_id', 'bucket', 'scope', 'key'],

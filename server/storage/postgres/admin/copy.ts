@@ -39,7 +39,7 @@ export async function openCopySide(
   }
 }
 
-/** Whether a server has sessions. Its name differs from that of this session in one word. */
+/** Finds a server's sessions, whose application names differ from this session's by one word. */
 const isServed = statement(`SELECT 1 AS one FROM pg_stat_activity
   WHERE datname = current_database() AND application_name IN (
     replace(current_setting('application_name'), 'migrate', 'server'),

@@ -18,7 +18,7 @@ import type { Transaction } from '../transaction.ts';
 type User = { projectId: number; userId: string };
 type UserRow = { memories: number; lastChange: number };
 
-/** The number of changes read in the first round trip. There are rarely more. */
+/** The number of changes to read in the first round trip. There are rarely more changes. */
 const firstRows = 16;
 /** The number of rows in the first fetch from a cursor. It is low because memories may be large. */
 const firstFetched = 2;
@@ -41,7 +41,7 @@ const ofTasks = `SELECT ${columns}, t.last_change::float8 AS change
   FROM tasks AS t JOIN memories AS m ON ${indexTask}
   WHERE ${ofUser('t')} AND m.last_change <= $4::int8`;
 
-/** Reads a few changes without a cursor, which would be planned each time. */
+/** Reads a few changes without a cursor, because a cursor is planned each time. */
 const firstChanges = `(${ofMemories} ORDER BY m.last_change LIMIT ${firstRows})
   UNION ALL (${ofTasks} ORDER BY t.last_change LIMIT ${firstRows})
   ORDER BY change LIMIT ${firstRows}`;
@@ -62,7 +62,7 @@ export async function catchUp(tx: Transaction, held: HeldIndex, user: User): Pro
   )) as [UserRow[], ...ChangedMemory[][]];
   const row = found ?? { memories: 0, lastChange: 0 };
   let rows = changes.at(-1) ?? [];
-  // The user was erased and created again.
+  // The user has been erased and created again.
   const isOther = row.lastChange < held.lastChange;
   if (isOther) Object.assign(held, newHeldIndex());
   const needsCursor = isOther || (!isNew && rows.length === firstRows);

@@ -16,8 +16,8 @@ type ExportRead = Parameters<Storage['exportMemories']>[0];
 type Row = StoredMemory & { bucket: number; octets: number; total: number };
 
 /**
- * The maximum number of metadata conditions in a statement. Conditions only reduce the number of
- * rows, and `matches` makes the final decision.
+ * The maximum number of metadata conditions in a statement. Conditions only narrow down the rows;
+ * `matches` then applies the exact filter.
  */
 const maxTexts = 64;
 /** The number of rows per fetch if a filter may reject most of them. */
@@ -42,7 +42,7 @@ export async function readList(run: Run, read: ListRead): Promise<Page> {
   return takePage(rows, read.limit, listPosition);
 }
 
-/** Exports the memories of one user by creation time, or those of a project by bucket and id. */
+/** Exports one user's memories ordered by creation time, or a project's by bucket and id. */
 export async function readExport(run: Run, read: ExportRead): Promise<Page> {
   const { onlyUserId = null } = read;
   if (onlyUserId !== null) {
@@ -114,8 +114,8 @@ function listText(direction: 'ASC' | 'DESC', beyond: string): string {
       AND ${notExpired('$12::int8')}
     ORDER BY m.created_at ${direction}, m.id ${direction} LIMIT $13::int4`;
   const rows = measured(source, 'm.*', `created_at ${direction}, id ${direction}`);
-  // With `t.bucket = m.bucket` as well, the planner would count the bucket twice and read all tasks
-  // of the bucket for each memory.
+  // If `t.bucket = m.bucket` were added, the planner would account for the bucket twice and read
+  // all tasks in the bucket for each memory.
   return `SELECT m.bucket, m.octets::float8 AS octets, m.total::float8 AS total, ${memoryColumns}
     FROM ${rows} AS m LEFT JOIN tasks AS t ON t.project_id = $1::int8 AND t.bucket = $2::int2
       AND t.memory_id = m.id AND t.kind = 'index'

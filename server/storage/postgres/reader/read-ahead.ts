@@ -13,8 +13,9 @@ export type ReadAhead = {
 const maxAhead = 8;
 
 /**
- * The worker processes one task at a time, and prefetching saves a round trip per task. A
- * prefetched text may be outdated, but changing the text also revokes its task's lease.
+ * Prefetches the memories of the next tasks. The worker processes one task at a time, so this saves
+ * a round trip per task. A prefetched text may be outdated, but changing the text also revokes its
+ * task's lease.
  */
 export function createReadAhead(read: Reading): ReadAhead {
   const begun = new Map<string, Promise<StoredMemory | null>>();

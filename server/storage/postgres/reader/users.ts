@@ -8,7 +8,7 @@ export async function readUsers(
   run: Transaction['run'],
   { projectId, now, onlyUserId = null, after, limit }: Parameters<Storage['listUsers']>[0],
 ): Promise<Page> {
-  // Exclude expired memories that maintenance has not deleted yet. They are few.
+  // Exclude expired memories that maintenance has not deleted yet. There are few of these.
   const [rows = []] = (await run(
     statement(
       `WITH expired AS MATERIALIZED (

@@ -6,7 +6,7 @@ import { byKey } from '../row.ts';
 import { overRows, type Statement, statement, type Value } from '../statement.ts';
 import type { Transaction, Work } from '../transaction.ts';
 
-/** Performs a write whose key is new. `bucket` is that of the memory in the response, if any. */
+/** Performs a write whose key is new. `bucket` is the bucket of the response's memory, if any. */
 export type Effect = (
   tx: Transaction,
 ) => Promise<{ response: StoredResponse; bucket?: number; last: Statement[] }>;
@@ -79,7 +79,7 @@ async function claimKey(
   );
   if (claimed?.length === 1) return null;
   const row = found?.[0] as Found | undefined;
-  // The key was deleted between the two statements, at the end of its retention.
+  // The key's retention ended, and the key was deleted between the two statements.
   if (row === undefined) throw new Error('an idempotency key was deleted while it was being read');
   if (row.fingerprint !== fingerprint) throw keyReused();
   return shownResponse(row, await hasExpired(tx, projectId, row, at));
@@ -145,7 +145,7 @@ function storeResponse({ write, response, bucket }: KeyedResponse): Statement[] 
 }
 
 /**
- * Deletes at most `limit` keys that are past their retention by both clocks. Skips keys that
+ * Deletes at most `limit` keys that are old by both the wall clock and the uptime. Skips keys that
  * another transaction has locked, unless the tables are distributed.
  */
 export function sweepKeys(

@@ -20,7 +20,7 @@ const touch = overRows(
     FROM (${values}) AS v (id, at) WHERE k.id = v.id`,
 );
 
-/** Runs a write of one statement. It may have been stored even if the connection is lost. */
+/** Runs a single-statement write. It may have been stored even if the connection is lost. */
 async function runOnce(connection: Connection, write: Statement): Promise<Row[]> {
   const session = await connection.session();
   try {

@@ -20,7 +20,7 @@ export type Maintenance = {
 
 const expiredPerRun = 200;
 const keysPerRun = 1_000;
-/** How long a turn lasts. Longer than the interval between two runs. */
+/** How long a turn lasts, which is longer than the interval between two runs. */
 const turnSeconds = 90;
 
 export async function createMaintenance(

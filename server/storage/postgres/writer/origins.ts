@@ -42,8 +42,8 @@ export function findOrigins(projectId: number, memories: readonly NewMemory[]): 
 }
 
 /**
- * Removes the origin of an expired memory, so that a new memory can have the origin. The next
- * maintenance run deletes the expired memory.
+ * Removes the origin of an expired memory, so that a new memory can use it. The next maintenance
+ * run deletes the expired memory.
  */
 export function forgetOrigin(projectId: number, { bucket, id }: MemoryRow): Statement[] {
   return [

@@ -4,11 +4,11 @@ import { statement } from '../statement.ts';
 
 /**
  * Whether `added` more tasks would exceed the project's limit. A server's count does not include
- * tasks that other servers have accepted since the last query.
+ * tasks that other servers have accepted since the last count.
  */
 export type QueueLimit = (projectId: number, added: number) => Promise<boolean>;
 
-/** The minimum time between two counts. After a slow count, the time is longer. */
+/** The minimum time between two counts. A slow count is followed by a longer pause. */
 const countEveryMs = 500;
 const costShare = 0.05;
 

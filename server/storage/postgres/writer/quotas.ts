@@ -5,7 +5,7 @@ import { statement } from '../statement.ts';
 /** Short, because a request may be waiting. On failure, the request is counted in memory. */
 const deadlineMs = 2_000;
 
-/** A stored window that ends this much later than a new window is from before a clock change. */
+/** If a stored window ends this much later than a new window, it predates a clock change. */
 const maxLate = "interval '1 minute'";
 
 const isOpen = `q.ends_at > excluded.ends_at - make_interval(secs => $3::float8)
@@ -21,7 +21,9 @@ const take = `INSERT INTO quotas AS q (project_id, used, ends_at)
 
 type Row = { used: number; endsAt: number; endsInMs: number };
 
-/** Takes quota from a project's window. The lock of its row serializes the takes of all servers. */
+/**
+ * Reserves quota from a project's window. The row lock serializes the reservations of all servers.
+ */
 export async function takeQuota(
   connection: Connection,
   { projectId, amount, limit, seconds }: QuotaTake,

@@ -13,7 +13,7 @@ import type { PlannedWrite } from './write-queue.ts';
 
 type Accept = Parameters<Storage['acceptRecords']>[0];
 
-/** Plans an ingest. Without external ids, records cannot replace memories and are plain inserts. */
+/** Plans an ingest. Records without external ids cannot replace memories and are plain inserts. */
 export function planRecords(
   write: Accept,
   { uptime, isFull }: { uptime: () => number; isFull: boolean },
@@ -107,7 +107,7 @@ function sortOut(
   return { ids, inserted, replaced: [...there.values()].filter(isReplaced), forgotten: expired };
 }
 
-/** Applies a record to the earlier effect with the same origin. Returns the memory's id. */
+/** Merges a record into the earlier effect with the same origin. Returns the memory's id. */
 function putIn(named: InsertedMemory | Replacement, record: NewMemory): string {
   const id = 'id' in named ? named.id : named.memory.id;
   named.memory = { ...record, id };

@@ -18,7 +18,9 @@ const removeTasks = overPlaces(
   (values, inBucket) => `DELETE FROM tasks
     WHERE (project_id, bucket, memory_id) IN (${values})${inBucket('bucket')}`,
 );
-/** Searches all buckets, because a response is in its key's bucket, not its memory's. */
+/**
+ * Searches all buckets, because a response is stored in the bucket of its key, not of its memory.
+ */
 const removeTexts = overRows(
   ['int8', 'text'],
   (values) => `UPDATE idempotency_keys SET body = NULL, version = NULL

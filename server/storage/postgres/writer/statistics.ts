@@ -1,15 +1,15 @@
 import { type Connection, createConnection } from '../connection.ts';
 import { statement } from '../statement.ts';
 
-/** More often than autovacuum, which checks a database once a minute by default. */
+/** This is more often than autovacuum, which checks a database once a minute by default. */
 const everyMs = 3_000;
 const pauseAfterErrorMs = 60_000;
-/** ANALYZE of a table that is larger than memory reads a sample from the disk. */
+/** ANALYZE on a table that is larger than memory reads a sample from disk. */
 const deadlineMs = 60_000;
 
 /**
- * Selects the tables that have never been analyzed, or have grown tenfold since. Smaller
- * changes, and tables of another owner, are left to autovacuum.
+ * Selects the tables that have never been analyzed, or have grown tenfold since. Smaller changes,
+ * and tables with another owner, are left to autovacuum.
  */
 const grown = statement(
   `SELECT c.oid::regclass::text AS "table" FROM pg_class AS c
@@ -23,8 +23,8 @@ const grown = statement(
 
 /**
  * Analyzes tables soon after they have grown, and returns a function that stops the analysis.
- * Without statistics, the planner prefers no index, because every key begins with project and
- * bucket, and a statement may read a whole bucket for each row.
+ * Without statistics, the planner cannot choose between indexes, because they all begin with
+ * project and bucket. A statement may then read a whole bucket for each row.
  */
 export function keepStatistics(url: string, shared: Connection): () => void {
   let isRunning = false;

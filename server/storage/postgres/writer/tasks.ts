@@ -46,7 +46,10 @@ const countUsers = overPlaces(
       ${inBucket('u.bucket')}`,
 );
 
-/** The subquery reads one row of `users`. In a join, the planner may read a whole bucket first. */
+/**
+ * The subquery reads one row of `users`. For a join, the planner may choose to read a whole bucket
+ * first.
+ */
 const complete = overPlaces(
   [...leaseTypes, 'int4', 'int8'],
   (
@@ -168,7 +171,7 @@ export function createTasks(
   };
 }
 
-/** Stores the results of each bucket apart. Throws if a user is still locked. */
+/** Stores the results of each bucket separately. Throws if a user is still locked. */
 async function storeByBucket(
   results: readonly TaskResult[],
   store: (part: readonly TaskResult[]) => Promise<boolean[]>,

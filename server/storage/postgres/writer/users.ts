@@ -2,11 +2,12 @@ import { bucketOf } from '../../../bucket.ts';
 import { byKey } from '../row.ts';
 import { overPlaces, overRows, type Statement } from '../statement.ts';
 
-/** A change to a user's memories. `added` is the change in their number. */
+/** A change to a user's memories. `added` is the change in the number of memories. */
 export type UserChange = { projectId: number; userId: string; added: number };
 
 /**
- * A search index of an erased user may still be in memory, so a new user's numbers start at random.
+ * A search index of an erased user may still be in memory, so a new user's change numbers start at
+ * a random number.
  */
 const maxFirstChange = 2 ** 46;
 

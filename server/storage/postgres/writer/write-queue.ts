@@ -62,7 +62,7 @@ const maxPauseMs = 20;
 const triedForMs = 5_000;
 /** How long writes avoid a lost or failed connection while another one is open. */
 const avoidedMs = 200;
-/** A group does not wait longer for one locked user. Its writes are then run alone. */
+/** The maximum time that a group waits for a locked user. After that, its writes run alone. */
 const lockBriefly = statement(`SET LOCAL lock_timeout = '200ms'`);
 /** The number of recent idempotency keys to remember. A replay would make its group fail. */
 const maxRecentKeys = 10_000;
@@ -98,7 +98,7 @@ export function createWriteQueue(options: {
     plan();
   }
 
-  /** Whether a project may start a write. One connection is left to other projects. */
+  /** Whether a project may start a write. One connection is reserved for other projects. */
   function mayRun(projectId: number, { insert }: Waiting): boolean {
     if (insert !== null) return groups < maxGroups;
     return (running.get(projectId) ?? 0) < Math.max(1, connections.length - 1);
@@ -107,7 +107,7 @@ export function createWriteQueue(options: {
   function dispatch(): void {
     isPlanned = false;
     for (;;) {
-      // An open connection if there is one, or else the last.
+      // Prefer an open connection. Otherwise, use the last one.
       const [connection] = idle.splice(
         idle.findLastIndex((one) => one.isOpen()),
         1,
@@ -132,8 +132,8 @@ export function createWriteQueue(options: {
   }
 
   /**
-   * Whether the connection cannot be opened while another one is open. Nothing was sent in this
-   * case.
+   * Whether the write must move to another connection, because this one cannot be opened and
+   * another one is open. Nothing has been sent in this case.
    */
   async function mustMove(connection: Connection, { since }: Waiting): Promise<boolean> {
     try {
@@ -235,7 +235,7 @@ export function createWriteQueue(options: {
 }
 
 /**
- * Inserts the rows of a group in the locking order of every transaction, in one round trip. Citus
+ * Inserts a group's rows in one round trip, in the lock order that all transactions use. Citus
  * needs two round trips, because it cannot join memories and users of several buckets in one
  * statement.
  */

@@ -27,9 +27,9 @@ import {
 
 /**
  * Writes a consistent copy of the database to `target`. The copy includes every write that was
- * acknowledged before the call. A server may continue to write. The copy is verified and synced to
- * disk before it is renamed to `target`. Throws an Error if the target exists or the copy is
- * damaged.
+ * acknowledged before the call. A server may write at the same time. The copy is verified and
+ * synced to disk before it is renamed to `target`. Throws an Error if the target exists or the copy
+ * is damaged.
  */
 export function backupDatabase(name: string, target: string): BackupContents {
   if (!existsSync(name)) throw new Error(`no database found at ${name}`);
@@ -51,7 +51,7 @@ export function backupDatabase(name: string, target: string): BackupContents {
   }
 }
 
-/** Deletes partial copies of this backup by processes that no longer run. */
+/** Deletes the partial copies of this backup that exited processes have left behind. */
 function removeOrphans(target: string): void {
   for (const name of readdirSync(dirname(target))) {
     const [, pid] = /\.(\d+)\.partial$/.exec(name) ?? [];
@@ -105,7 +105,7 @@ function replace(path: string, copy: string, kept: string): string | null {
   const lock = lockForMoving(path);
   try {
     if (existsSync(path)) foldLog(path);
-    // All slow steps and all steps that are likely to fail are done. While no file exists at the
+    // All steps that are slow or likely to fail have been completed. While no file exists at the
     // path, the copy at `arrivingAt(path)` keeps a server from creating an empty database there.
     moveDurably(copy, arrivingAt(path));
     const setAsideAt = setAside(path, kept);
@@ -127,11 +127,11 @@ function upgrade(path: string): void {
 
 /**
  * The suffixes of a database file and of SQLite's files next to it. SQLite would apply a leftover
- * log or journal to a new database of the same name.
+ * WAL or journal to a new database with the same name.
  */
 const parts = ['', '-journal', '-wal', '-shm'];
 
-/** Deletes a copy with its log and journal, so that a failed copy does not fill the disk. */
+/** Deletes a copy with its WAL and journal, so that a failed copy does not fill the disk. */
 function removeCopy(path: string): void {
   for (const part of parts) {
     try {
@@ -142,7 +142,7 @@ function removeCopy(path: string): void {
   }
 }
 
-/** Copies the database that `open` returns, including its log, and verifies the copy. */
+/** Copies the database that `open` returns, including its WAL, and verifies the copy. */
 function copySound(open: () => Database, target: string): BackupContents {
   const db = open();
   try {
@@ -176,8 +176,8 @@ function setAside(path: string, kept: string): string | null {
 }
 
 /**
- * Writes the log into the file and deletes the log. Throws if another process has the file open.
- * After any other error, the log and possibly a journal remain.
+ * Checkpoints and deletes the WAL. Throws if another process has the file open. After any other
+ * error, the WAL and possibly a journal remain.
  */
 function foldLog(path: string): void {
   let db: Database | null = null;

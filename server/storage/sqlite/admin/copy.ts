@@ -117,7 +117,7 @@ function copyDatabase(db: Database, release: () => void): CopyDatabase {
     integer: (expression) => expression,
     jsonArray: (expressions) => `json_array(${expressions})`,
     isUnfinished: async () => isUnfinishedCopy(db),
-    // The lock on the file excludes servers.
+    // This process holds the file's lock, so no server can be running.
     assertUnused: async () => {},
     read: async (query) => runOne(query),
     async run(...queries) {
@@ -142,7 +142,10 @@ function copyDatabase(db: Database, release: () => void): CopyDatabase {
   };
 }
 
-/** If a response's memory has been deleted, SQLite stores a replacement body instead of null. */
+/**
+ * If a response's memory has been deleted, the SQLite backend stores a replacement body instead of
+ * null.
+ */
 function toStored(row: Row): Row {
   return row.body === null ? { ...row, body: deletedBodyOf(row) } : row;
 }

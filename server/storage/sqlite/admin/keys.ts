@@ -28,7 +28,7 @@ export function openKeyAdmin(name: string): KeyAdmin {
     createKey: (key) => inTransaction(() => writes.createKey(key)),
     listKeys: () => reads.listKeys(),
     revokeKey: (revoked) => inTransaction(() => writes.revokeKey(revoked)),
-    // Keep the log. Writing the log to the file is left to a server.
+    // Keep the WAL. Checkpointing it is left to a server.
     close: () => closeKeepingLog(path, db),
   };
 }

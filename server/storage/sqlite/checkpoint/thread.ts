@@ -6,19 +6,19 @@ import { closeKeepingLog, openForWriting } from '../settings.ts';
 import type { CheckpointOutcome } from '../writer/checkpoints.ts';
 
 /**
- * The checkpoint thread writes the log's pages to the file while the writer continues. After a
+ * The checkpoint thread copies pages from the WAL to the file while the writer continues. After a
  * failed sync, the operating system may treat unwritten pages as written, so a later sync could
- * succeed without them. The thread then makes no further checkpoints, and the next start writes the
- * complete log to the file.
+ * succeed without them. The thread then makes no further checkpoints, and the next start
+ * checkpoints the complete WAL.
  */
 
 const { path } = workerData as { path: string };
 const db = openForWriting(path);
 const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
 /**
- * SQLite syncs the file only after the last page of the log, which the writer checkpoints. This
- * thread syncs the file earlier, so that little is left for that sync. The file is never closed,
- * because closing it would release SQLite's locks on the same file.
+ * SQLite syncs the file only after the last page of the WAL, which the writer checkpoints. This
+ * thread syncs the file earlier, so that the writer's sync has little left to do. The file is never
+ * closed, because closing it would release SQLite's locks on the same file.
  */
 const file = fs.openSync(path, 'r+');
 let syncFailed = false;
@@ -33,7 +33,7 @@ function checkpointed(): boolean {
     checkpoint.all();
     return true;
   } catch (error) {
-    // After any other error the log is still complete, and the next checkpoint continues.
+    // After any other error, the WAL is still complete, and the next checkpoint continues.
     return !isSyncFault(error);
   }
 }

@@ -31,8 +31,8 @@ export function createIndexReads(db: Database): IndexReads {
   const user = db.prepare<UserRow, [number, string]>(
     `SELECT memories, last_change AS lastChange FROM users WHERE project_id = ? AND user_id = ?`,
   );
-  // The second half selects the memories whose task has changed. The first half leaves them out, so
-  // that the first search of a user does not index each ingested memory twice.
+  // The second half selects the memories whose task has changed. The first half excludes them, so
+  // that a user's first search does not index each ingested memory twice.
   const changed = db.prepare<ChangedMemory, [number, string, number]>(
     `SELECT ${columns}, m.last_change AS change
        FROM memories AS m LEFT JOIN tasks AS t ON ${indexTask}
@@ -58,7 +58,7 @@ export function createIndexReads(db: Database): IndexReads {
     catchUp(held, of) {
       const { projectId, userId } = of;
       const row = user.get(projectId, userId) ?? { memories: 0, lastChange: 0 };
-      // The user was erased and created again.
+      // The user has been erased and created again.
       if (row.lastChange < held.lastChange) Object.assign(held, newHeldIndex());
       if (held.lastChange < row.lastChange) {
         const update = new IndexUpdate(held);

@@ -16,13 +16,14 @@ export type PageReads = {
 };
 
 /**
- * The maximum number of metadata conditions in a statement. Conditions only reduce the number of
- * rows, and `matches` makes the final decision.
+ * The maximum number of metadata conditions in a statement. Conditions only narrow down the rows;
+ * `matches` then applies the exact filter.
  */
 const maxTexts = 64;
 /**
  * Filtered statements also return these rows, because progress cannot be reported while SQLite
- * skips rows. The number is prime, so that users who write alternately have such rows as well.
+ * skips rows. The modulus is prime, so that each of several users who write in turn also has such
+ * rows.
  */
 const isSample = 'm.row_id % 2003 = 0';
 
@@ -47,7 +48,7 @@ export function createPageReads(db: Database): PageReads {
     exportMemories: (read) => {
       const { onlyUserId = null } = read;
       if (onlyUserId !== null) {
-        // In the index by creation time, the memories of a user are adjacent.
+        // Use the index by creation time, where the memories of a user are adjacent.
         const list = { ...read, userId: onlyUserId, filter: null, order: 'asc' as const };
         const { sql, values } = listStatement(list);
         return takePage(prepare<StoredMemory>(sql).iterate(...values), read.limit, listPosition);

@@ -10,7 +10,7 @@ import { memoriesWithTasks, memoryColumns, notExpired, statusColumn } from '../r
 export type KeyReads = {
   getMemory(read: Read & { id: string }): StoredMemory | null;
   getStatus(read: Read & { id: string }): StoredStatus | null;
-  /** Whether the status requires counting the chunks of text too long for the HTTP thread. */
+  /** Whether the status requires splitting a text that is too long for the HTTP thread. */
   mustCountLongText(read: Read & { id: string }): boolean;
   findKey(hash: string): StoredKey | null;
   listKeys(): StoredKey[];

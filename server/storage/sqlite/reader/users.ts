@@ -6,7 +6,7 @@ type UserRow = { userId: string; memories: number; lastCreatedAt: number };
 export function createUserReads(db: Database): {
   listUsers(read: Parameters<Storage['listUsers']>[0]): Page;
 } {
-  // Exclude expired memories that maintenance has not deleted yet. They are few.
+  // Exclude expired memories that maintenance has not deleted yet. There are few of these.
   const page = db.prepare<UserRow, [number, string, string | null, number, number]>(
     `WITH expired AS MATERIALIZED (
        SELECT user_id, count(*) AS memories FROM memories

@@ -3,22 +3,22 @@ import { statSync } from 'node:fs';
 import { isSyncFault } from '../errors.ts';
 
 /**
- * A checkpoint waits for the disk, which would block all writes inside a commit, so a separate
- * thread makes checkpoints (checkpoint/thread.ts). Under constant writes, that thread never catches
- * up entirely. Once the log is long, the writer therefore checkpoints the rest itself, and the next
- * write restarts the log.
+ * A checkpoint waits for the disk. Inside a commit, it would block all writes, so a separate thread
+ * makes checkpoints (checkpoint/thread.ts). Under constant writes, that thread never fully catches
+ * up. Once the WAL is long, the writer therefore checkpoints the rest itself, and the next write
+ * restarts the WAL.
  */
 export type Checkpoints = {
   committed(): void;
-  /** Called after a checkpoint by the thread. */
+  /** Called after the checkpoint thread has made a checkpoint. */
   made(outcome: CheckpointOutcome): void;
-  /** Writes the log to the file and truncates it. Returns false if a reader prevented this. */
+  /** Checkpoints and truncates the WAL. Returns false if a reader prevented this. */
   emptyLog(): boolean;
-  /** Whether a sync has ever failed, so that the file may lack pages of the log. */
+  /** Whether a sync has ever failed, so that the file may lack pages from the WAL. */
   syncFailed(): boolean;
 };
 
-/** After a failed sync, no later sync would report that the file lacks pages of the log. */
+/** After a failed sync, no later sync would report that the file lacks pages from the WAL. */
 export type CheckpointOutcome = { syncFailed: boolean };
 
 type Log = { log: number; checkpointed: number };
@@ -26,14 +26,14 @@ type Log = { log: number; checkpointed: number };
 const lookEveryMs = 50;
 /**
  * The number of pages that triggers a checkpoint. A higher number saves writes, because a page that
- * changed several times is written once.
+ * changes several times is written only once.
  */
 const minPages = 4_000;
-/** A log of this length (32 MB) is checkpointed completely, so that SQLite restarts the log. */
+/** A WAL of this length (32 MB) is checkpointed completely, so that SQLite restarts it. */
 const longLogPages = 8_000;
-/** A log that grew beyond this size during a long read is truncated. */
+/** A WAL that grew beyond this size during a long read is truncated. */
 const maxLogBytes = 64 * 1024 * 1024;
-/** How long to wait for readers of an older snapshot, which prevent emptying the log. */
+/** How long to wait for readers of an older snapshot, which prevent truncating the WAL. */
 const emptyLogTimeoutMs = 100;
 
 export function createCheckpoints(options: {
@@ -90,7 +90,7 @@ export function createCheckpoints(options: {
       try {
         watchSync(finish);
       } catch {
-        // After any error but a failed sync, a later checkpoint continues.
+        // After any error other than a failed sync, a later checkpoint continues.
       }
     },
     emptyLog() {

@@ -6,9 +6,9 @@ import type { WriteHealth } from './health.ts';
 
 /**
  * Small writes that arrive together share one BEGIN IMMEDIATE … COMMIT, each in its own savepoint.
- * A large write is committed alone, and small writes that arrived meanwhile precede the next large
- * one. No write is acknowledged before COMMIT returns. With `synchronous=FULL`, the log is then on
- * disk, and only then are the writes visible to readers.
+ * A large write is committed alone. Small writes that arrive in the meantime are committed before
+ * the next large write. No write is acknowledged before COMMIT returns. Because of
+ * `synchronous=FULL`, the WAL is on disk by then. Readers cannot see the writes earlier.
  *
  *   take -> waiting -> savepoint -> COMMIT -> reply
  *                 \-> error of one operation: its savepoint is rolled back -> fail
@@ -16,14 +16,14 @@ import type { WriteHealth } from './health.ts';
  */
 export type GroupCommit = {
   take(call: Incoming, size: 'small' | 'large'): void;
-  /** Commits everything that waits. */
+  /** Commits all waiting writes. */
   drain(): void;
 };
 
 /** Returned by an operation that did part of its work and must run again in the next group. */
 export const unfinished = Symbol('unfinished');
 
-/** A group ends after this time, because the thread must respond to pings between two groups. */
+/** A group ends after this time, because the thread can respond to pings only between groups. */
 const maxGroupMs = 100;
 
 /** Runs one operation inside the transaction and returns a function that sends the reply. */
@@ -72,7 +72,7 @@ export function createGroupCommit(options: {
   }
 
   function commitGroup(group: Incoming[]): void {
-    // SQLite copies every page that changes within a savepoint, and one write needs none.
+    // A single write needs no savepoint, within which SQLite would copy every changed page.
     const runOne = group.length === 1 ? runCall : runInSavepoint;
     const replies: (() => void)[] = [];
     let asError = notStored;
@@ -120,7 +120,7 @@ export function createGroupCommit(options: {
     for (const call of group) call.fail(error);
   }
 
-  /** Rolls back the transaction, unless SQLite already did so because of a disk error. */
+  /** Rolls back the transaction, unless SQLite has already done so because of a disk error. */
   function endTransaction(): void {
     try {
       if (db.inTransaction) rollback.run();

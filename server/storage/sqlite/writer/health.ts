@@ -6,12 +6,12 @@ import type { FileCheck } from '../file-identity.ts';
 export type WriteHealth = {
   /** Returns why writes fail, or null. Checks the file on every call. */
   check(): string | null;
-  /** Records the error of a write; ignores errors that are not faults of the database. */
+  /** Records the error of a write; ignores errors that the database did not cause. */
   note(error: unknown): void;
   stop(): void;
 };
 
-/** How often the file is checked and, after a fault, a test write is made. */
+/** How often to check the file and, after a fault, to make a test write. */
 const probeEveryMs = 500;
 
 /** `changed` is called when the fault changes. */

@@ -12,7 +12,10 @@ export type IdempotencyKeys = {
   store(write: Write, response: StoredResponse): WriteResult;
   /** Removes the memory's text from every stored response. */
   removeText(projectId: number, memoryId: string): void;
-  /** Deletes keys that are past their retention by both clocks. Returns their number. */
+  /**
+   * Deletes keys that are old by both the wall clock and the uptime. Returns the number of deleted
+   * keys.
+   */
   sweep(sweep: { now: number; keptMs: number; limit: number }): number;
 };
 

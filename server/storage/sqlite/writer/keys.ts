@@ -10,7 +10,8 @@ export type KeyWrites = {
 
 export function createKeyWrites(db: Database): KeyWrites {
   const project = db.prepare<{ id: number }, [string]>(
-    // The update changes nothing, but without it RETURNING has no row for an existing project.
+    // The update changes nothing, but without it, RETURNING would return no row for an existing
+    // project.
     `INSERT INTO projects (name) VALUES (?)
      ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING project_id AS id`,
   );

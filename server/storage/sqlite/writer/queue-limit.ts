@@ -5,7 +5,7 @@ import { queueFull } from '../../refusals.ts';
 /** Throws `rate_limited` if `added` more tasks would exceed the project's limit. */
 export type QueueLimit = (projectId: number, added: number) => void;
 
-/** The minimum time between two counts, which may be longer if a count takes long. */
+/** The minimum time between two counts. A slow count is followed by a longer pause. */
 const countEveryMs = 500;
 const costShare = 0.05;
 

@@ -10,7 +10,7 @@ type Row = { rowId: number; id: string };
 type SizedRow = Row & { bytes: number };
 type ErasedRow = SizedRow & { expiresAt: number | null };
 
-/** An erasure runs in several groups. `name` identifies it from the first group on. */
+/** An erasure runs in several groups. The first group sets `name`, which identifies the erasure. */
 export type Erasure = Write & { userId: string; name?: string };
 
 export type Removal = {
@@ -24,7 +24,7 @@ export type Removal = {
 
 /** The number of rows deleted per group. Other writes can run between two groups. */
 const rowsPerGroup = 500;
-/** The text deleted per group, in bytes. SQLite overwrites it and writes its pages to the log. */
+/** The text deleted per group, in bytes. SQLite overwrites it and writes its pages to the WAL. */
 const bytesPerGroup = 8 * 1024 * 1024;
 
 export function createRemoval(
@@ -72,8 +72,8 @@ export function createRemoval(
       const found = older.all(projectId, userId, rowId, rowsPerGroup);
       const rows = firstBytes(found);
       const isEnd = found.length < rowsPerGroup && rows.length === found.length;
-      // SQLite gives a new row the number after the highest. The newest row is therefore deleted at
-      // the end, so that memories saved since the erasure began have higher numbers.
+      // SQLite gives a new row the highest row id plus one. The newest row is therefore deleted
+      // last, so that memories saved since the erasure began have higher row ids.
       if (isEnd) rows.push(...one.all(projectId, rowId, id));
       if (rows.length > 0) remove(projectId, userId, rows);
       const unexpired = rows.filter(({ expiresAt }) => (expiresAt ?? at + 1) > at).length;
@@ -93,14 +93,14 @@ export function createRemoval(
 }
 
 /**
- * The running erasures: the user's newest memory when the erasure began, and the number of memories
- * deleted since. Requests with the same idempotency key share a row. The table is temporary, but a
- * rollback undoes its changes together with the deletions.
+ * The running erasures. Each row has the user's newest memory when the erasure began, and the
+ * number of memories deleted since. Requests with the same idempotency key share a row. Although
+ * the table is temporary, a rollback undoes its changes together with the deletions.
  */
 function createErasures(db: Database) {
   db.run(`CREATE TEMP TABLE erasures (
     name TEXT PRIMARY KEY, row_id INTEGER NOT NULL, id TEXT NOT NULL, erased INTEGER NOT NULL)`);
-  // The id is that of the row with the highest number.
+  // SQLite takes the id from the row with the highest row id.
   const insert = db.prepare<null, [string, number, string]>(
     `INSERT INTO erasures (name, row_id, id, erased)
      SELECT ?, coalesce(max(row_id), 0), coalesce(id, ''), 0 FROM memories
@@ -114,7 +114,7 @@ function createErasures(db: Database) {
   );
   const remove = db.prepare('DELETE FROM erasures WHERE name = ?');
   return {
-    /** Returns the user's newest memory when the erasure with this name began. */
+    /** Returns the memory that was the user's newest when the erasure began. */
     begin(name: string, { projectId, userId }: Erasure): Row {
       insert.run(name, projectId, userId);
       return newest.get(name) ?? { rowId: 0, id: '' };

@@ -8,8 +8,8 @@ import type { Checkpoints } from './checkpoints.ts';
 /**
  * Removes the traces of deleted text. `secure_delete` overwrites a deleted row in place, but an
  * older copy of the row may remain in an unused part of another page or in the write-ahead log.
- * Rebuilding the file and emptying the log removes both. Each rebuild blocks writes and is followed
- * by a proportional pause.
+ * Rebuilding the file and truncating the log removes both. Each rebuild blocks writes and is
+ * followed by a proportional pause.
  */
 
 export type ScrubNote = {
@@ -23,7 +23,7 @@ export type Scrubber = ScrubNote & {
   runIfDue(): void;
 };
 
-/** The delay before a rebuild. Erasures often come in series, which one rebuild covers. */
+/** The delay before a rebuild. Erasures often come in bursts, which one rebuild covers. */
 const delayMs = 1_000;
 /** The pause after a rebuild, as a multiple of its duration. */
 const pauseFactor = 100;
@@ -72,13 +72,13 @@ export function createScrubber(options: {
     if (!checkpoints.emptyLog()) return;
     if (isSmall) {
       done.run(value);
-      // The next erasure counts from 1 again.
+      // The next erasure restarts the value at 1.
       rebuilt = null;
     }
     isNoted = noted.get() !== null && isSmall;
   }
 
-  /** A rebuild that failed is followed by a pause, too, because it took as long. */
+  /** A failed rebuild is also followed by a pause, because it may have taken just as long. */
   function pauseAfter(begun: number): void {
     const took = performance.now() - begun;
     const pause = Math.min(maxPauseMs, took * pauseFactor);
@@ -94,7 +94,7 @@ export function createScrubber(options: {
     },
     runIfDue() {
       const begun = performance.now();
-      // After a failed sync, emptying the log could lose pages that the file lacks.
+      // After a failed sync, truncating the WAL could lose pages that the file lacks.
       if (!isNoted || begun < notBefore || checkpoints.syncFailed()) return;
       try {
         announced(scrub);
@@ -108,8 +108,8 @@ export function createScrubber(options: {
 }
 
 /**
- * Rebuilds the file on a connection of its own, which keeps the copy in a temporary file next to
- * the database. The other connections have their temporary data in memory.
+ * Rebuilds the file on a separate connection, which keeps the copy in a temporary file next to the
+ * database. The other connections keep their temporary data in memory.
  */
 function rebuild(path: string): void {
   const db = openForWriting(path);

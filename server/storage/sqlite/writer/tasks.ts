@@ -10,7 +10,7 @@ type Due = Omit<Task, 'attempt'> & { attempts: number };
 
 /** The writes of the task queue. 002-threads.sql describes the states of a task. */
 export type TaskWrites = {
-  /** Adds the indexing task of a memory, or restarts the task with the new text. */
+  /** Adds a memory's indexing task, or restarts the task with the new text. */
   queue(projectId: number, userId: string, memoryRowId: number, at: number): void;
   /** Adds the indexing tasks of consecutive new memories. */
   queueInserted(memoryRowIds: number[], at: number): void;
@@ -22,7 +22,7 @@ export type TaskWrites = {
   recoverTasks(recovery: { owner: string; now: number }): number;
 };
 
-/** The start of a condition that is true if the task has the lease. The lease token follows. */
+/** A condition that matches a task by its lease. The lease token must be appended. */
 const held = "state = 'running' AND lease_token =";
 
 export function createTaskWrites(db: Database, users: Users): TaskWrites {
@@ -109,8 +109,8 @@ function createTaskInserts(
        attempts = 0, lease_token = lease_token + 1, lease_owner = NULL, chunks_complete = 0,
        chunks_total = 0, error_message = NULL, last_change = NULL`,
   );
-  // One statement for all rows takes a third of the time of one statement per row. A memory that
-  // a later item of the same batch replaced already has its task.
+  // A single statement for all rows takes a third of the time that one statement per row takes. A
+  // memory that a later item in the same batch replaced already has a task.
   const insertRange = db.prepare(
     `INSERT INTO tasks
        (project_id, kind, memory_row_id, user_id, state, accepted_at, run_at, updated_at)
@@ -128,7 +128,7 @@ function createTaskInserts(
       void insert.run(projectId, memoryRowId, userId, at),
     queueInserted(memoryRowIds, at) {
       const [first] = memoryRowIds;
-      // A new row id is one higher than the highest, so no other rows are in this range.
+      // Each new row id is the highest row id plus one, so the range contains no other rows.
       if (first !== undefined) insertRange.run(first, memoryRowIds.at(-1) ?? first, at);
     },
     addFailed: (projectId, userId, memoryRowId, at) =>

@@ -63,7 +63,7 @@ const group = createGroupCommit({
   settled() {
     for (const inbox of inboxes) inbox.flushReplies();
     checkpoints.committed();
-    // The garbage collector does not count strings outside of its heap, so it would run too late.
+    // The garbage collector does not count strings outside its heap, so it would run too late.
     if (units > collectedUnits) Bun.gc(true);
     units = 0;
   },
@@ -80,7 +80,7 @@ function run(call: Incoming): (() => void) | typeof unfinished {
   return () => replyTo(call, outcome);
 }
 
-/** Restores the contents of memories, which are sent outside of the JSON, in the same order. */
+/** Restores the memories' contents, which are sent separately from the JSON in the same order. */
 function attachTexts({ argument, texts }: Incoming): unknown {
   const { memory, records, memories } = argument as Record<string, unknown>;
   const owners = memory === undefined ? (records ?? memories ?? []) : [memory];
@@ -132,7 +132,7 @@ watched(() => {
   clearInterval(scrubbing);
   health.stop();
   group.drain();
-  // After a failed sync, the file may lack pages of the log, so the log is kept.
+  // After a failed sync, the file may lack pages from the WAL, so the WAL is kept.
   if (checkpoints.syncFailed()) closeKeepingLog(path, db);
   else db.close(true);
 });

@@ -1,8 +1,9 @@
 import type { Database } from 'bun:sqlite';
 
 /**
- * How long the service has run on this database, in ms, by a monotonic clock. Every maintenance run
- * stores the uptime. After a crash, data that expires by uptime is kept a little longer.
+ * How long the service has run on this database, in ms, measured by a monotonic clock. Every
+ * maintenance run stores the uptime. After a crash, the uptime is slightly too low, so some data is
+ * kept a little longer.
  */
 export type Uptime = {
   now(): number;
