@@ -192,7 +192,7 @@ function tailGoal({ service, baseline }: SaveFigures): Goal {
 }
 
 export function savesTable(figures: SaveFigures, title: string) {
-  const head = ['saves', ...loadColumns, 'of the ceiling'];
+  const head = ['saves', ...loadColumns, 'relative to ceiling'];
   return {
     title: `Saves of 100 bytes, ${title}`,
     head,

@@ -250,7 +250,7 @@ function tableFor(operation: Operation, measured: Record<Name, Figures[]>): Tabl
       ],
     ];
   });
-  const head = ['', 'per second', 'of SQLite', 'p50 ms', 'p99 ms'];
+  const head = ['', 'per second', 'relative to SQLite', 'p50 ms', 'p99 ms'];
   const cpu = ['server CPU µs', 'server cores', 'database CPU µs', 'database cores'];
   return { title: operations[operation], head: [...head, ...cpu], rows };
 }

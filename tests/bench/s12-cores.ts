@@ -188,9 +188,9 @@ function section(measured: Record<Kind, Figures>): Section {
           'two cores',
           'two / one',
           'per whole core',
-          'cores used, of one',
-          'of two',
-          'generator, of two',
+          'cores used, one core',
+          'two cores',
+          'generator, two cores',
           'other processes',
           'CPU µs, one core',
           'two cores',
@@ -204,7 +204,7 @@ function section(measured: Record<Kind, Figures>): Section {
         ? 'The generator ran on separate cores.'
         : 'The generator and the server share two cores. While the server is pinned to one core, the ' +
           'generator runs on the other; while the server has two, the generator uses part of ' +
-          'the second (“generator, of two”). “Per whole core” scales the gain to a core that the ' +
+          'the second (“generator, two cores”). “Per whole core” scales the gain to a core that the ' +
           'server does not share.',
       'A server on one core is limited by its CPU only if it uses all of that core; saves also ' +
         'wait for the disk. The thread limit is the CPU time of all threads divided by that of the ' +

@@ -95,7 +95,7 @@ function startTable({ service = [], baseline, bun = [] }: Started) {
   return {
     title:
       'Time from `memory serve` to the response to the first list request, files in the page cache',
-    head: ['', 'ms', 'of `bun -e 0`'],
+    head: ['', 'ms', 'relative to `bun -e 0`'],
     rows: [
       row('the service', service),
       ...(baseline === undefined ? [] : [row('the baseline', baseline)]),
