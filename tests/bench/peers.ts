@@ -94,7 +94,14 @@ function section(saved: Rates, lists: Rates, size: number): Section {
     tables: [
       {
         title: `Saves of 100 bytes and lists of 20 with ${showCount(size)} memories, ${connections} connections`,
-        head: ['server', 'saves/s', 'ours is ×', 'lists/s', 'ours is ×', 'an acknowledged save is'],
+        head: [
+          'server',
+          'saves/s',
+          'ours/theirs',
+          'lists/s',
+          'ours/theirs',
+          'durability of a save',
+        ],
         rows,
       },
     ],

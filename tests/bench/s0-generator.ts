@@ -35,7 +35,7 @@ export const generator: Benchmark = {
       tables: [
         {
           title:
-            'Requests per second that the load generator gets from a server that answers every ' +
+            'Requests per second that the load generator reaches with a server that answers every ' +
             'request with `{}`. The generator and the server share the machine, so no figure below ' +
             'can exceed this rate',
           head: ['generator', 'requests/s'],

@@ -149,7 +149,7 @@ function section(figures: SaveFigures): Section {
 
 export const storesNote =
   'The bare server and the service with one commit per request store the same rows and indexes as ' +
-  'the service, search index included, in the same schema and with the same SQLite settings. The ' +
+  'the service, including the search index, with the same schema and SQLite settings. The ' +
   'bare server has no auth, request id or log. The express and fastify servers keep one table with ' +
   'two indexes and have no search.';
 
@@ -192,7 +192,7 @@ function tailGoal({ service, baseline }: SaveFigures): Goal {
 }
 
 export function savesTable(figures: SaveFigures, title: string) {
-  const head = ['saves', ...loadColumns, 'of the ceiling'];
+  const head = ['saves', ...loadColumns, 'relative to ceiling'];
   return {
     title: `Saves of 100 bytes, ${title}`,
     head,

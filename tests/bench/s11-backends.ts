@@ -221,8 +221,8 @@ function section(measured: Record<Name, Figures[]>): Section {
     ),
     notes: [
       `The load generator, the servers and PostgreSQL share this machine, so more servers cannot ` +
-        'add capacity here: the tables show what each costs. Cores are CPU seconds per second. ' +
-        'The files of both databases are on the same disk, and every commit is synced to it.',
+        'add capacity here. The tables show what each server costs. Cores are CPU seconds per ' +
+        'second. The files of both databases are on the same disk, and every commit is synced to it.',
     ],
   };
 }
@@ -250,7 +250,7 @@ function tableFor(operation: Operation, measured: Record<Name, Figures[]>): Tabl
       ],
     ];
   });
-  const head = ['', 'per second', 'of SQLite', 'p50 ms', 'p99 ms'];
+  const head = ['', 'per second', 'relative to SQLite', 'p50 ms', 'p99 ms'];
   const cpu = ['server CPU µs', 'server cores', 'database CPU µs', 'database cores'];
   return { title: operations[operation], head: [...head, ...cpu], rows };
 }

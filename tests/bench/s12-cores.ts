@@ -181,16 +181,16 @@ function section(measured: Record<Kind, Figures>): Section {
     goals: allKinds.flatMap((kind) => goalOf(kind, measured[kind])),
     tables: [
       {
-        title: 'The server pinned to one core and to two',
+        title: 'Rates of the server pinned to one core and to two cores',
         head: [
           '',
           'per second, one core',
           'two cores',
           'two / one',
           'per whole core',
-          'cores used, of one',
-          'of two',
-          'generator, of two',
+          'cores used, one core',
+          'two cores',
+          'generator, two cores',
           'other processes',
           'CPU µs, one core',
           'two cores',
@@ -204,13 +204,13 @@ function section(measured: Record<Kind, Figures>): Section {
         ? 'The generator ran on separate cores.'
         : 'The generator and the server share two cores. While the server is pinned to one core, the ' +
           'generator runs on the other; while the server has two, the generator uses part of ' +
-          'the second (“generator, of two”). “Per whole core” scales the gain to a core that the ' +
+          'the second (“generator, two cores”). “Per whole core” scales the gain to a core that the ' +
           'server does not share.',
-      'A server on one core is limited by its CPU only where it uses all of that core; saves also ' +
+      'A server on one core is limited by its CPU only if it uses all of that core; saves also ' +
         'wait for the disk. The thread limit is the CPU time of all threads divided by that of the ' +
         'busiest thread. More cores cannot increase the rate beyond this factor.',
       `In a full run, a measurement during which other processes used more than ${othersAtMost} ` +
-        `cores is repeated, up to ${attempts.full - 1} times, and the least disturbed one counts.`,
+        `cores is repeated up to ${attempts.full - 1} times, and the least disturbed one is used.`,
     ],
   };
 }

@@ -108,7 +108,7 @@ function section(figures: Figures<Name>, size: number, bytes: number): Section {
         title:
           `First pages of 20 (about ${short(bytes)} bytes) for ${users} users, ` +
           `${showCount(size)} memories in total`,
-        head: ['lists', ...loadColumns, 'of the ceiling'],
+        head: ['lists', ...loadColumns, 'relative to ceiling'],
         rows: loadRows(figures, names, 'ceiling'),
       },
     ],

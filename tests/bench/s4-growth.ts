@@ -140,8 +140,8 @@ function section(smallest: number, grown: Grown[]): Section {
     }),
   ]);
   const title =
-    'Median time of one request, one connection, files in the page cache: as a multiple of the ' +
-    `time with ${showCount(smallest)} memories, and in ms (the baseline’s in brackets)`;
+    'Median time of one request over one connection, with the files in the page cache, as a ' +
+    `multiple of the time with ${showCount(smallest)} memories and in ms (baseline in brackets)`;
   const head = ['memories', 'file', ...allKinds.map((kind) => kinds[kind])];
   return { goals, tables: [{ title, head, rows }], charts: [chartOf(smallest, grown)] };
 }

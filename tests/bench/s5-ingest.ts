@@ -87,7 +87,7 @@ function section(measured: Record<'service' | 'raw' | 'baseline', Ingested[]>, c
     measured[name].map(({ acceptedMs }) => acceptedMs);
   const rate = (times: number[]) => short((count / median(times)) * 1_000);
   const rows = [
-    ['raw bulk insert of the same rows, 1,000 a transaction, FULL', '', rate(complete('raw'))],
+    ['raw bulk insert of the same rows, 1,000 per transaction, FULL', '', rate(complete('raw'))],
     ['the service', rate(accepted('service')), rate(complete('service'))],
     ['the baseline', rate(accepted('baseline')), rate(complete('baseline'))],
   ];
@@ -101,7 +101,7 @@ function section(measured: Record<'service' | 'raw' | 'baseline', Ingested[]>, c
     goals: [atLeast('S5', measure, ratio, 0.5, hasBaseline ? { baseline } : {})],
     tables: [
       {
-        title: `${count.toLocaleString('en-US')} documents of 100 bytes in batches of 1,000, ${senders} senders`,
+        title: `${count.toLocaleString('en-US')} documents of 100 bytes in batches of 1,000 from ${senders} senders`,
         head: ['', 'accepted per second', 'complete per second'],
         rows,
       },

@@ -115,9 +115,9 @@ function section(measured: Measured, isQuick: boolean): Section {
       },
     ],
     notes: [
-      `A first search is a user’s first search after a restart. ${warmUpSearches} searches for ` +
-        'another user warm the process up beforehand, and the file is in the page cache. ' +
-        `Users: ${users} memories.`,
+      'A first search is a user’s first search after a restart. The process is warmed up with ' +
+        `${warmUpSearches} searches for another user, and the file is in the page cache. Number ` +
+        `of users: ${users} memories.`,
     ],
   };
 }

@@ -92,7 +92,7 @@ function section(figures: Figures<Name>) {
     tables: [
       {
         title: `Searches of ${clients} users with 1,000 memories each`,
-        head: ['searches', ...loadColumns, 'of one client'],
+        head: ['searches', ...loadColumns, 'relative to one client'],
         rows: loadRows(figures, names, 'one'),
       },
     ],

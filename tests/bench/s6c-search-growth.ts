@@ -85,7 +85,7 @@ function section(measured: Partial<Record<Name, number[]>>, smallest: number, si
         rows: [
           row(showCount(smallest), small, baselineSmall),
           row(showCount(size), large, baselineLarge),
-          row(`${showCount(size)}, the 1,000 all over the table`, scattered),
+          row(`${showCount(size)}, the 1,000 scattered`, scattered),
         ],
       },
     ],

@@ -131,7 +131,7 @@ function section(measured: Figures, size: number): Section {
   const baseline = measured.baseline && ratio('baseline');
   const title =
     `${readsPerSecond} reads per second, alternating between lists of 20 and gets, with ${showCount(size)} memories; ` +
-    'reader, load and server share the machine';
+    'the reader, the load generator and the server share the machine';
   return {
     goals: [atMost('S7', measure, ratio('service'), most, { baseline })],
     tables: [
@@ -139,10 +139,10 @@ function section(measured: Figures, size: number): Section {
     ],
     charts: [chartOf(measured)],
     notes: [
-      'The other project sends without a pause: 16 connections save, 2 ingest batches of 100, 2 ' +
-        'search users with 1,000 memories, 1 exports pages of 1,000, 1 ingests 100 records of a ' +
-        'user and erases another user. The server that stores nothing immediately answers ' +
-        'each request with the same bytes, so it receives many more requests than the service.',
+      'The other project sends requests without a pause: 16 connections save, 2 ingest batches of ' +
+        '100, 2 search users with 1,000 memories, 1 exports pages of 1,000, and 1 ingests 100 ' +
+        'records of a user and erases another user. The server that stores nothing immediately ' +
+        'answers each request with the same bytes, so it receives many more requests than the service.',
     ],
   };
 }

@@ -40,9 +40,10 @@ export const startUp: Benchmark = {
       goals: [startGoal(started, context.size), ...memoryGoals(memory, older, context)],
       tables: [startTable(started), memoryTable(memory, older, context)],
       notes: [
-        `Under load: 16 connections save, 4 list, 2 search ${searchGroups(context.quick)[0]?.users} ` +
-          'users with 1,000 memories each. Resident memory is VmRSS of the process with all its ' +
-          'threads; it includes pages of files that are mapped into memory.',
+        'Under load, 16 connections save, 4 list, and 2 search ' +
+          `${searchGroups(context.quick)[0]?.users} users with 1,000 memories each. ` +
+          'Resident memory is VmRSS of the process with all its threads; it includes pages of ' +
+          'files that are mapped into memory.',
       ],
     };
   },
@@ -94,7 +95,7 @@ function startTable({ service = [], baseline, bun = [] }: Started) {
   return {
     title:
       'Time from `memory serve` to the response to the first list request, files in the page cache',
-    head: ['', 'ms', 'of `bun -e 0`'],
+    head: ['', 'ms', 'relative to `bun -e 0`'],
     rows: [
       row('the service', service),
       ...(baseline === undefined ? [] : [row('the baseline', baseline)]),

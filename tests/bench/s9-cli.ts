@@ -77,8 +77,8 @@ function section(figures: Figures) {
     goals: [atMost('S9', measure, ratioOf(wall(executable), wall(bun)), most, options)],
     tables: [
       {
-        title: 'From start to exit: `memory list`, a page of 20',
-        head: ['', 'ms', 'of `bun -e 0`', 'CPU time, of `bun -e 0`'],
+        title: 'Time of `memory list` from start to exit, for a page of 20',
+        head: ['', 'ms', 'relative to `bun -e 0`', 'CPU time relative to it'],
         rows: forms.map((form) => {
           const own = figures[form] ?? [];
           return [

@@ -109,8 +109,8 @@ function steps(): Step[] {
   list.push(
     withWeights('dropped: no length normalization', { ...searchWeights, turnB: 0, textB: 0 }),
     withWeights('dropped: turns also normalized at 0.75', { ...searchWeights, turnB: 0.75 }),
-    withWeights('dropped: synonyms with full weight', { ...searchWeights, synonym: 1 }),
-    withWeights('dropped: neighbours without a speaker with full weight', {
+    withWeights('dropped: full weight for synonyms', { ...searchWeights, synonym: 1 }),
+    withWeights('dropped: full weight for neighbours without a speaker', {
       ...searchWeights,
       withoutSpeaker: 1,
     }),

@@ -20,9 +20,9 @@ const queries = {
   'six words': 'What did Marcus build in his garage last summer?',
   'one word': 'pottery ',
   code: 'ERR-4711',
-  'cut short': 'restaur',
+  prefix: 'restaur',
   typo: 'accordoin lessons?',
-  'nothing found': 'zyxwvut ',
+  'no match': 'zyxwvut ',
 };
 const rounds = 40;
 const results = 10;

@@ -11,7 +11,7 @@ export type MeasuredLoad = Measured & {
 };
 
 export const cpuNote =
-  'CPU µs is the measured process’s CPU time per request, in all threads. Other ' +
+  'CPU µs is the measured process’s CPU time per request, across all threads. Other ' +
   'work on the machine affects it less than it affects the rates.';
 
 export async function loadOf(subject: Subject, options: Omit<Load, 'url'>): Promise<MeasuredLoad> {

@@ -18,11 +18,11 @@ export const peers = {
   },
   fastifyNormal: {
     name: 'fastify + better-sqlite3, NORMAL',
-    durability: 'survives a crash of the process; a power loss takes the last commits',
+    durability: 'survives a crash of the process; a power loss can lose the last commits',
   },
   expressNormal: {
     name: 'express + better-sqlite3, NORMAL',
-    durability: 'survives a crash of the process; a power loss takes the last commits',
+    durability: 'survives a crash of the process; a power loss can lose the last commits',
   },
   jsonServer: {
     name: 'json-server',

@@ -77,8 +77,8 @@ is met only if every run met it.
 | command | what it does |
 | --- | --- |
 | \`npm run bench\` | measures everything and rewrites the figures on this page |
-| \`npm run bench -- --quick\` | uses smaller tables, takes less than five minutes, only prints |
-| \`npm run bench -- S1 S6\` | measures these goals, only prints |
+| \`npm run bench -- --quick\` | takes under five minutes with smaller tables; only prints results |
+| \`npm run bench -- S1 S6\` | measures these goals; only prints results |
 | \`npm run bench -- --history=runs.json\` | reports all runs of a commit that are in the file |
 
 `;
