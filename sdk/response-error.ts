@@ -34,7 +34,7 @@ const classes: Record<number, ErrorClass | undefined> = {
 
 /**
  * Creates the error for an unexpected response. Only the status determines the error class, because
- * the response of a proxy may have an HTML body or none.
+ * a proxy's response may have an HTML body or no body at all.
  */
 export function errorFromResponse(
   status: number,

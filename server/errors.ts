@@ -6,7 +6,7 @@ export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly details: FieldError[] | undefined;
   readonly retryAfterSeconds: number | undefined;
-  /** The methods of the route, for `method_not_allowed`. */
+  /** The methods that the route supports, for `method_not_allowed`. */
   readonly allow: string | undefined;
 
   constructor(

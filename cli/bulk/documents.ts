@@ -150,7 +150,7 @@ const maxKinds = 5;
 
 /**
  * Runs `work` for every file and reports the rows and the rejected files. Any other error ends the
- * run. The error message then states the number of files that were sent; `unit` is its noun.
+ * run. The error message then states how many files were sent, counted in `unit`.
  */
 async function forEachFile(
   term: Terminal,

@@ -100,7 +100,7 @@ function differenceError(items: Comparison[], verify: boolean): CliError {
   );
   const hint = verify
     ? 'They differ if a server has written to one of them since the copy.'
-    : 'Servers do not start on this target. Empty it and copy again.';
+    : 'Servers refuse to open this target. Empty it and copy again.';
   return new CliError('databases_differ', `The databases differ in ${places.join(', ')}.`, hint);
 }
 

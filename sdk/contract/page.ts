@@ -49,7 +49,7 @@ export const Page = Type.Object(
   {
     items: Type.Array(Memory),
     nextCursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'The `cursor` of the next page. Null only on the last page.',
+      description: 'The `cursor` for the next page. Null only on the last page.',
     }),
   },
   {

@@ -48,7 +48,7 @@ export const UserPage = Type.Object(
   {
     items: Type.Array(User),
     nextCursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'The `cursor` of the next page. Null only on the last page.',
+      description: 'The `cursor` for the next page. Null only on the last page.',
     }),
   },
   {

@@ -49,7 +49,7 @@ export function sentence({ field, message }: FieldError): string {
   return field === '' ? message : `${field}: ${message}`;
 }
 
-/** Validators for the endpoints that accept one type of record, whose bodies have no `type`. */
+/** Validators for the endpoints that accept one type of record. Their bodies have no `type`. */
 export const validateSupport = recordValidator(SupportRequest, 'ticket');
 export const validateDocument = recordValidator(DocumentRequest, 'document');
 const validateConversation = recordValidator(ConversationRequest, 'conversation');

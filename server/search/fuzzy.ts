@@ -6,7 +6,7 @@ import { isTypo, letterMask, minTypoLength, minUnfinishedLength, unitsOf } from 
 /** A term that matches no word of the dictionary, and its index in the query. */
 export type Missing = { text: string; index: number };
 
-/** Bounds a query's cost. Further missing terms are ignored. */
+/** Limits a query's cost. Missing terms beyond this number are ignored. */
 const maxMissing = 8;
 /** Longer terms are hashes or encoded data rather than mistyped words. */
 const maxTermLength = 64;

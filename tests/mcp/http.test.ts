@@ -250,7 +250,7 @@ test('a failed search for similar memories does not fail the save', async () => 
   expect(json.result).toEqual({
     content: [{ type: 'text', text: expect.stringMatching(/^Saved: mem_\w+$/) }],
   });
-  // The error tells a client to wait; it is not a fault of the tool.
+  // The error tells the client to wait; the tool itself did not fail.
   expect(lines.filter((line) => line.includes('MCP tool failed'))).toEqual([]);
   await stop();
 });

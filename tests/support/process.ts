@@ -51,7 +51,7 @@ export function startChild(command: string[], env: Record<string, string> = {}):
     try {
       process.kill(-child.pid, name);
     } catch {
-      // The process ended between the check and the call.
+      // The process exited between the check and the call.
     }
   }
   return {

@@ -140,7 +140,7 @@ function sharedParameters({ refer }: Components): JsonObject {
       name: validators.ifNoneMatch,
       in: 'header',
       description:
-        'The `ETag` of a known version. The response is a 304 if that version is current.',
+        'The `ETag` of the version you have. The response is a 304 if that version is current.',
       schema: { type: 'string', pattern: '^(?:\\*|(?:W/)?"[^"]*"(?:, *(?:W/)?"[^"]*")*)$' },
     },
   };

@@ -139,7 +139,7 @@ const ErrorSchema = Type.Object(
       description: 'Identifies the request in the log; same as `X-Request-Id`.',
     }),
   },
-  { title: 'Error', description: 'The body of every error.' },
+  { title: 'Error', description: 'The body of every error response.' },
 );
 
 function errorExamples(codes: ErrorCode[]): JsonObject {

@@ -39,7 +39,7 @@ export function isRefusal(error: unknown): boolean {
   return state !== '' && !sessionEnded.test(state);
 }
 
-/** Whether a Citus worker was unreachable. The outcome of such a COMMIT is unknown. */
+/** Whether a Citus worker was unreachable. The outcome of a COMMIT is then unknown. */
 export function isPartLost(error: unknown): boolean {
   return partLost.test(stateOf(error));
 }

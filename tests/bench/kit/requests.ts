@@ -33,7 +33,7 @@ export function saves(key = benchKey): NextRequest {
   return cycleOf(pooled, (at) => requestBytes('POST', '/v1/memories', { body: saveBody(at), key }));
 }
 
-/** Returns the same saves as `saves`, each with a new idempotency key. */
+/** Returns a copy of `saves`, with a new idempotency key for each. */
 export function keyedSaves(): NextRequest {
   const placeholder = Buffer.from(`${crypto.randomUUID()}/${'0'.repeat(keyDigits)}`);
   const headers = [`Idempotency-Key: ${placeholder.toString()}`];

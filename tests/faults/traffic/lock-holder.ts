@@ -6,6 +6,6 @@ db.run('PRAGMA busy_timeout = 5000');
 db.run('BEGIN EXCLUSIVE');
 Object.assign(globalThis, { db });
 console.log('held');
-// The timer references the connection. Otherwise, garbage collection could close the connection and
-// release the lock.
+// The timer keeps a reference to the connection. Without it, garbage collection could close the
+// connection and release the lock.
 setInterval(() => db.inTransaction, 1_000);
