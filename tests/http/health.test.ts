@@ -82,7 +82,7 @@ test('returns 503 if records are waiting and the task queue has made no progress
       const state = await aMinuteLater();
       return state.status === 'failing' ? state : null;
     });
-    expect(stuck).toMatchObject({ message: 'the task queue makes no progress', pending: 1 });
+    expect(stuck).toMatchObject({ message: 'the task queue is not making progress', pending: 1 });
   } finally {
     performance.now = clock;
     await own.stop();
