@@ -11,7 +11,7 @@ import {
 } from './storage/open.ts';
 import type { StoredKey } from './storage/storage.ts';
 
-/** Administration of the database, with or without a running server. */
+/** Administers the database, with or without a running server. */
 export type Admin = {
   /** Returns the new key, which cannot be read again. `expiresAt` is in milliseconds since 1970. */
   createKey(request: {
@@ -22,14 +22,14 @@ export type Admin = {
     expiresAt?: number | null;
   }): Promise<{ key: string; id: string; project: string; name: string }>;
   listKeys(): Promise<StoredKey[]>;
-  /** Returns false if the key does not exist or was revoked before. */
+  /** Returns false if the key does not exist or was already revoked. */
   revokeKey(id: string): Promise<boolean>;
   close(): Promise<void>;
 };
 
 export type { BackupContents, Comparison, Finding };
 
-/** Writes a consistent, verified copy of the database to `target`. A server can keep running. */
+/** Writes a consistent, verified copy of the database to `target`. The server can keep running. */
 export async function backup(databaseUrl: string, target: string): Promise<BackupContents> {
   return backupDatabase(checked(databaseUrl), target);
 }

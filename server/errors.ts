@@ -1,12 +1,12 @@
 import type { ErrorCode, FieldError } from '../sdk/contract/errors.ts';
 
-/** An error with a code of the contract. Any other thrown error is reported as `internal`. */
+/** An error with a code from the API contract. Any other thrown error is reported as `internal`. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
   readonly details: FieldError[] | undefined;
   readonly retryAfterSeconds: number | undefined;
-  /** The methods that the route supports, for `method_not_allowed`. */
+  /** The methods that the route allows, for `method_not_allowed`. */
   readonly allow: string | undefined;
 
   constructor(

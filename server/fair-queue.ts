@@ -6,7 +6,7 @@ type Owner<Item> = {
 
 /**
  * A fair queue. Owners with waiting items get equal shares, measured by the cost of items. The
- * items of one owner stay in order. An owner gets no credit for time without waiting items.
+ * items of one owner stay in order. An owner gets no credit for idle time.
  */
 export class FairQueue<Item> {
   readonly #owners = new Map<number, Owner<Item>>();

@@ -1,6 +1,9 @@
 import { bucketOf } from './bucket.ts';
 
-/** A random first count below this leaves room for more ids in the same millisecond. */
+/**
+ * The first count is random and lower than this, to leave room for more ids in the same
+ * millisecond.
+ */
 const firstCount = 4_096;
 const counts = 16_384;
 
@@ -26,7 +29,10 @@ export function newMemoryId(userId: string): string {
   return `mem_${bytes.toHex()}`;
 }
 
-/** Advances the time and the count; only the count if the clock has not advanced. */
+/**
+ * Increments the count. If the clock has advanced or the count is used up, advances the time and
+ * restarts the count instead.
+ */
 function nextCount(first: number): void {
   const now = Date.now();
   count += 1;

@@ -19,7 +19,7 @@ export function hashKey(key: string): string {
   return Bun.CryptoHasher.hash('sha256', key, 'hex');
 }
 
-/** `prefix` and `lastFour` help users to identify a key. */
+/** `prefix` and `lastFour` help users identify a key. */
 export function keyToStore(
   key: string,
   about: Pick<NewKey, 'project' | 'name' | 'userId' | 'readOnly' | 'createdAt' | 'expiresAt'>,
@@ -31,7 +31,7 @@ export function keyToStore(
 function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
-    // 248 is the last multiple of 62 in a byte; larger values would favour some characters.
+    // 248 is the largest multiple of 62 in a byte; higher values would favor some characters.
     for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
       if (byte < 248 && text.length < length) text += alphabet[byte % 62];
     }

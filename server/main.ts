@@ -139,10 +139,10 @@ async function serve({ config, storage, log, tasks, preload }: Wiring): Promise<
       await mcp.stop();
       await tasks.stop();
       await maintenanceStopped;
-      // Close the database even if the usage of keys cannot be stored.
+      // Close the database even if key usage cannot be stored.
       await authenticator
         .flushKeyUsage()
-        .catch((error) => log.warn('could not store the usage of API keys', { error }));
+        .catch((error) => log.warn('could not store API key usage', { error }));
       await storage.close();
     },
   };

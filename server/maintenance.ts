@@ -4,7 +4,9 @@ import type { Storage } from './storage/storage.ts';
 
 const everyMs = 30_000;
 
-/** Starts the cleanup. Returns a function that stops it and waits for a run that has started. */
+/**
+ * Starts the periodic cleanup. Returns a function that stops it and waits for a run in progress.
+ */
 export function startMaintenance(options: {
   storage: Storage;
   authenticator: Authenticator;

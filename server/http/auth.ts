@@ -7,7 +7,7 @@ import type { Authenticator, Caller } from './authenticate.ts';
 import { createProjectLimit } from './rate-limit.ts';
 import type { ResponseHead } from './response.ts';
 
-/** The approximate duration of a restart. */
+/** About how long a restart takes. */
 const retryAfterSeconds = 5;
 
 export type Auth = ReturnType<typeof createAuth>;
@@ -47,7 +47,7 @@ export function createAuth(options: {
         return { caller };
       },
     ),
-    /** For routes that change nothing, regardless of their method. */
+    /** For read-only routes, whatever their method. */
     reading: new Elysia({ name: 'auth-reading' }).derive(
       { as: 'scoped' },
       async ({ request, set }): Promise<{ caller: Caller }> => ({

@@ -28,7 +28,7 @@ export type Authenticator = {
 
 type Known = { caller: Caller; key: StoredKey | null; at: number };
 
-/** A revoked key is rejected after at most this time. */
+/** A revoked key may still be accepted for this long. */
 const cachedMs = 500;
 const maxCached = 10_000;
 const wrongKeysPerMinute = 60;
@@ -59,7 +59,7 @@ export function createAuthenticator(options: {
     if (token === null) return reject(noKey, addressOf);
     const at = clock();
     const hash = hashKey(token);
-    // Hashes need no constant-time comparison: the duration reveals nothing about the key.
+    // Hashes need no constant-time comparison: timing reveals nothing about the key.
     if (fixed !== null && hash === fixedHash) {
       const caller = fixedCaller(fixed.projectId, token);
       return accept(keep(header, { caller, key: null, at }), addressOf);
@@ -118,5 +118,5 @@ function bearerToken(header: string): string | null {
 }
 
 const noKey = 'a valid API key is required: send the header "Authorization: Bearer <API_KEY>"';
-/** One message for all three cases does not reveal whether a key ever existed. */
+/** The same message for all three cases, so that it does not reveal whether a key ever existed. */
 const wrongKey = 'the API key is unknown, expired or revoked';

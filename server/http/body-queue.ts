@@ -5,7 +5,7 @@ import { ServiceError } from '../errors.ts';
  * memory for it. Requests are admitted in order within a project, and projects take turns.
  */
 export type BodyQueue = {
-  /** Resolves once the body fits, with a function that frees its bytes. */
+  /** Resolves once the body fits. The returned function frees its bytes. */
   admit(projectId: number, bytes: number): Promise<() => void>;
 };
 
@@ -25,7 +25,7 @@ export function createBodyQueue(limits: BodyQueueLimits): BodyQueue {
   const { totalBytes, projectBytes, maxWaiting, maxProjectWaiting, maxWaitMs } = limits;
   let used = 0;
   const usedBy = new Map<number, number>();
-  /** The waiting requests of each project. The order of the map is the order of service. */
+  /** The waiting requests of each project. Projects are served in the order of the map. */
   const queues = new Map<number, Waiter[]>();
 
   const fits = (bytes: number) => used === 0 || used + bytes <= totalBytes;

@@ -22,7 +22,7 @@ export type BodyReader = {
 
 export function createBodyReader(queue: BodyQueue): BodyReader {
   const releases = new WeakMap<Request, () => void>();
-  /** The length of each body that was read to its end. */
+  /** The length of each body that was read completely. */
   const received = new WeakMap<Request, number>();
   let uncollectedBytes = 0;
 
@@ -62,9 +62,9 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
   };
 }
 
-/** The total size of large bodies per garbage collection. A collection takes 8 to 15 ms. */
+/** The garbage collector runs after this many bytes of large bodies. A run takes 8 to 15 ms. */
 const collectedBytes = 8 * 1024 * 1024;
-/** Bodies up to this size create enough objects for the garbage collector to run by itself. */
+/** Bodies up to this size create enough objects for the garbage collector to run on its own. */
 const mostlyTextBytes = 1024 * 1024;
 
 /** A larger body waits in the queue, and its scan and parse yield to the event loop. */
@@ -76,7 +76,7 @@ const largeBytes = 64 * 1024;
  */
 const discardedLimits = 4;
 
-/** How long a large body may take to arrive. Its memory is reserved meanwhile. */
+/** How long a large body may take to arrive. Memory stays reserved for it until then. */
 const maxReadMs = 120_000;
 
 /** Returns null if the body is chunked. */

@@ -6,7 +6,7 @@ export function etagOf(version: number): string {
 }
 
 /**
- * Returns the version in `If-Match`; null if the header is missing or `*`. Accepts weak ETags,
+ * Returns the version in `If-Match`, or null if the header is missing or `*`. Accepts weak ETags,
  * because a proxy that compresses responses makes their ETags weak.
  */
 export function readIfMatch({ headers }: Request): number | null {
@@ -19,7 +19,7 @@ export function readIfMatch({ headers }: Request): number | null {
 
 const etags = /^(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*$/;
 
-/** Whether `If-None-Match` contains this version. Throws `invalid_request`. */
+/** Whether `If-None-Match` contains this version. Throws `invalid_request` if it is malformed. */
 export function isKnownVersion({ headers }: Request, version: number): boolean {
   const header = headers.get(validators.ifNoneMatch)?.trim();
   if (header === undefined) return false;

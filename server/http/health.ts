@@ -6,8 +6,8 @@ import type { Storage } from '../storage/storage.ts';
 import { sendJson } from './response.ts';
 
 /**
- * The worker reports progress with every poll and task. Without progress for this long, it is
- * stuck.
+ * The worker reports progress after every poll and task. It is stuck if it reports none for this
+ * long.
  */
 const stuckMs = 60_000;
 
@@ -26,10 +26,10 @@ type QueueState = Awaited<ReturnType<Storage['taskQueueState']>>;
 
 /** The maximum share of time spent counting the queue. Counting a long queue is slow. */
 const costShare = 0.05;
-/** The duration includes the wait for a reader thread, which may be long. */
+/** Limits the cache time, because a measured duration includes the wait for a reader thread. */
 const maxCachedMs = 10_000;
 
-/** Caches the result of `ask`, so that calling `ask` takes at most `costShare` of the time. */
+/** Caches the result of `ask`, so that at most `costShare` of the time is spent in it. */
 function cached<T>(ask: () => Promise<T>): () => Promise<T> {
   let last: { value: T; until: number } | null = null;
   return async () => {
@@ -44,7 +44,7 @@ function cached<T>(ask: () => Promise<T>): () => Promise<T> {
 
 type Report = (fault: string | null, error?: unknown) => void;
 
-/** Logs a fault only when it changes, because any client can cause a report at any time. */
+/** Logs a fault only when it changes, because any client can request a health check at any time. */
 function onChange(log: Logger): Report {
   let last: string | null = null;
   return (fault, error) => {

@@ -8,10 +8,10 @@ import { badRequest } from './parse.ts';
 const pattern = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyCharacters}}$`);
 
 /**
- * Returns a request's idempotency key and fingerprint; null without the header. The
- * fingerprint covers method, path, query, `If-Match` and the JSON body, whatever the order of its
- * keys. Defaults are not included, so that a new default does not turn a retry into a mismatch.
- * Throws `invalid_request`.
+ * Returns a request's idempotency key and fingerprint, or null if it has no key. The fingerprint
+ * covers the method, path, query, `If-Match` and JSON body, regardless of key order. Defaults are
+ * not included, so that a new default does not turn a retry into a mismatch. Throws
+ * `invalid_request`.
  */
 export async function readIdempotency(
   request: Request,
@@ -42,7 +42,7 @@ function isBatch(body: unknown): body is { items: unknown[] } {
 
 type Hash = { add(text: string): void; digest(): string };
 
-/** Text is buffered up to this length, because each call of the hasher has a fixed cost. */
+/** Text is buffered up to this length, because each call to the hasher has a fixed cost. */
 const heldLength = 16_384;
 
 function createHash(): Hash {

@@ -2,7 +2,7 @@ import { limits } from '../../sdk/contract/limits.ts';
 import { ServiceError } from '../errors.ts';
 
 /**
- * JSON.parse blocks the event loop: for 0.9 s with 5 MiB of nested arrays, for 0.3 s with 5 MiB of
+ * JSON.parse blocks the event loop: for 0.9 s on 5 MiB of nested arrays, for 0.3 s on 5 MiB of
  * short fields. The scan counts levels, values and fields while the body arrives, and rejects the
  * body as soon as a limit is exceeded. The scan does not detect invalid JSON.
  */
@@ -23,18 +23,18 @@ const tab = 0x09;
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-/** 1 for each byte that changes the structure of a JSON text. */
+/** A lookup table: 1 for quotes and for the bytes that structure a JSON text. */
 const isStructural = new Uint8Array(256);
 for (const byte of [quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace]) {
   isStructural[byte] = 1;
 }
 
 const batchStart = /^[ \t\r\n]*\{[ \t\r\n]*"items"[ \t\r\n]*:[ \t\r\n]*\[/;
-/** If white space makes the start longer than this, the body is parsed in one piece. */
+/** A body is parsed as a whole if white space makes its start longer than this. */
 const batchStartBytes = 256;
 
 /**
- * Counts levels, values and fields of a JSON text, chunk by chunk, in one pass over the bytes.
+ * Counts the levels, values and fields of a JSON text, chunk by chunk, in one pass over the bytes.
  *
  * @example
  * const scan = new JsonScan();
@@ -56,7 +56,7 @@ export class JsonScan {
   #recordFields = 0;
   #itemBegin: number | null = null;
   #itemsEnded = false;
-  /** The first two bytes after the items, other than white space. */
+  /** The first two bytes after the items, ignoring white space. */
   #afterItems = '';
   readonly #items: Range[] = [];
 

@@ -1,4 +1,4 @@
-/** The size of the token bucket and its refill per second, in log lines. */
+/** The capacity of the token bucket and its refill rate per second, in log lines. */
 const burst = 20;
 const perSecond = 2;
 

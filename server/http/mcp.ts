@@ -64,7 +64,7 @@ function boundUserOf({ userId }: Caller): string {
   throw badRequest('', 'this API key is not bound to a user; connect to /mcp/users/<userId>');
 }
 
-/** Reads the user id from the URL, because the router does not decode invalid percent-encoding. */
+/** Decodes the user id here, because the router leaves invalid percent-encoding as it is. */
 function userIn({ url }: Request): string {
   try {
     return decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? '');

@@ -22,7 +22,7 @@ import { badRequest, parse } from './parse.ts';
 import { readNoQuery, readQuery, withLimit, withMetadata } from './query.ts';
 import { sendItems, sendJson, sendPage, sendResult } from './response.ts';
 
-/** Requests in the wire format, in which times are text. */
+/** Requests in the wire format, where times are strings. */
 type Saved = Static<typeof SaveRequest>;
 type Updated = Static<typeof UpdateRequest>;
 type Listed = Static<typeof ListQuery>;
@@ -186,7 +186,9 @@ function newMemory(request: Saved, id: string): NewMemory {
   };
 }
 
-/** Returns the changes of an update. Omitted fields are undefined, and null clears a time. */
+/**
+ * Returns the changes in an update request. Omitted fields are undefined, and null clears a time.
+ */
 function changesOf(body: unknown): MemoryChanges {
   if (isEmpty(body)) {
     const fields = Object.keys(UpdateRequest.properties).join(', ');

@@ -20,7 +20,7 @@ export function readQuery(url: string): Record<string, string> {
     const equals = part.indexOf('=');
     const name = decode(equals < 0 ? part : part.slice(0, equals));
     if (name === '') throw badRequest('', 'the query contains a parameter without a name');
-    if (name in query) throw badRequest(name, 'must be given once');
+    if (name in query) throw badRequest(name, 'must not be repeated');
     query[name] = equals < 0 ? '' : decode(part.slice(equals + 1));
   }
   return query;
@@ -48,7 +48,7 @@ export function withLimit(query: Record<string, string>): Record<string, unknown
   return { ...query, limit: Number(limit) };
 }
 
-/** Collects every `metadata[key]` under `metadata`. */
+/** Groups the `metadata[key]` parameters under `metadata`. */
 export function withMetadata(query: Record<string, unknown>): Record<string, unknown> {
   const rest: Record<string, unknown> = Object.create(null);
   const metadata: Record<string, unknown> = Object.create(null);

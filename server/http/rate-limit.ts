@@ -8,7 +8,7 @@ import { createSharedRateLimit } from './shared-rate-limit.ts';
 /** `left` is negative once the quota is exceeded. */
 export type Count = { left: number; resetSeconds: number };
 
-/** Counts by name in fixed windows. The first count of a name starts its window. */
+/** Counts calls per name in fixed windows. The first count of a name starts its window. */
 export type RateLimit = { count(name: string | number): Count };
 
 /** Keeps forged names from exhausting the memory. Beyond this number, the oldest is dropped. */

@@ -5,8 +5,8 @@ import { etagOf } from './conditions.ts';
 
 /**
  * The part of Elysia's context for a response. A handler must destructure the fields it uses:
- * Elysia analyses the handler's source, and would parse cookies, query and headers in every request
- * if the handler passed on the whole context.
+ * Elysia analyzes the handler's source, and would parse the cookies, query and headers of every
+ * request if the handler passed on the whole context.
  */
 export type ResponseHead = { status?: number | string; headers: Record<string, string | number> };
 

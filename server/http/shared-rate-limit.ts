@@ -2,11 +2,11 @@ import type { Storage } from '../storage/storage.ts';
 import type { Count } from './rate-limit.ts';
 
 /**
- * Limits each project's request rate across several servers. A server takes a batch of quota from
- * the storage before the previous batch is used up, and counts requests in memory:
+ * Limits each project's request rate across several servers. A server takes quota from the
+ * storage in lumps, each before the last one is used up, and counts requests in memory:
  *
- *   spent -> take -> some left -> less than a batch left -> take in the background
- *                \-> nothing granted: rejected until the window ends
+ *   spent -> take -> some left -> fewer than a lump left -> take in the background
+ *                \-> nothing granted: reject until the window ends
  *
  * All servers together allow at most the quota in a window. While the storage is unavailable, each
  * server counts separately. Quota that a server took but did not use is lost.
@@ -20,8 +20,7 @@ type Share = {
   /** Identifies the window in the storage; null if this server counts separately. */
   endsAt: number | null;
   /**
-   * The window ends between these times, measured from the send time and the response time of a
-   * take.
+   * The window ends between these times, computed from when a take was sent and when it returned.
    */
   spendUntil: number;
   resetsAt: number;
@@ -29,7 +28,7 @@ type Share = {
   taken: number;
   untaken: number;
   isExhausted: boolean;
-  /** The number of requests that wait for a take. */
+  /** The number of requests waiting for a take. */
   waiting: number;
   taking: Promise<void> | null;
 };

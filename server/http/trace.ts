@@ -16,7 +16,7 @@ export type Trace = {
   }): void;
 };
 
-/** Elysia's `set`, which exists from the arrival of a request to its response. */
+/** Elysia's `set`, which lives from the arrival of a request until its response. */
 type Progress = {
   status?: number | string;
   headers: Record<string, string | number>;
@@ -63,7 +63,10 @@ function clientRequestId(headers: Headers): string | null {
 const traceparentPattern =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** Returns the request's W3C trace context if it is valid, because free text must not be logged. */
+/**
+ * Returns the request's W3C trace context, or undefined if it is invalid: free text must not be
+ * logged.
+ */
 function traceparent(headers: Headers): string | undefined {
   const value = headers.get('traceparent');
   return value !== null && traceparentPattern.test(value) ? value : undefined;

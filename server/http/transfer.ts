@@ -19,7 +19,7 @@ const validateDeleteAll = validator(DeleteAllQuery);
 const validateExport = validator(ExportQuery);
 const validateItem = validator(ImportedMemory);
 
-/** Serves the erasure of a user, and the export and import of memories. */
+/** Serves the routes that erase a user and that export and import memories. */
 export function transfer(auth: Auth, { storage, tasks, now, config, bodies }: RouteServices) {
   return new Elysia({ prefix: '/v1' })
     .use(auth.byMethod)

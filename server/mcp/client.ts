@@ -7,7 +7,7 @@ import { openInbox } from '../threads/serve.ts';
 import { startThread, type Thread } from '../threads/start.ts';
 import type { InnerRequest, McpNotice, McpRequest, McpResponse, McpStart } from './protocol.ts';
 
-/** The HTTP thread's handle on the MCP thread, which the first request starts. */
+/** The HTTP thread's handle on the MCP thread, which starts with the first request. */
 export type Mcp = {
   handle(
     message: { headers: Headers; body: unknown; requestId: string },
@@ -89,7 +89,10 @@ function serveRequests(port: Port, fetch: (request: Request) => Response | Promi
   });
 }
 
-/** Returns the body in the parts received: concatenating megabytes would delay other requests. */
+/**
+ * Returns the body as the parts received, because concatenating megabytes would delay other
+ * requests.
+ */
 async function partsOf({ body }: Response): Promise<Uint8Array[]> {
   const parts: Uint8Array[] = [];
   // Copy the part: transferring the buffer of a view to the other thread would detach it here.

@@ -1,7 +1,10 @@
 import type { IndexedChunk } from '../search/index.ts';
 import { normalize } from '../search/normalize.ts';
 
-/** About a long paragraph: enough context to stand alone, short enough to be a precise hit. */
+/**
+ * The length of a long paragraph: enough context to stand alone, and short enough for a precise
+ * hit.
+ */
 const targetLength = 1_000;
 
 /** The author is indexed with each chunk. A longer text is not a name and is ignored. */
@@ -11,9 +14,9 @@ const maxAuthorLength = 200;
 const boundaries = [/\n\s*\n/g, /\n/g, /[.!?。！？]["')\]]?\s|[。！？]/g, /\s/g];
 
 /**
- * Cuts text into chunks of at most `targetLength` UTF-16 units and returns their lengths. A cut
- * is after a paragraph if one ends in the second half of the chunk, else after a line, a sentence
- * or a word; never inside a surrogate pair. Takes linear time.
+ * Cuts text into chunks of at most `targetLength` UTF-16 units and returns their lengths. Prefers
+ * to cut after a paragraph that ends in the second half of the chunk, else after a line, a sentence
+ * or a word. Never splits a surrogate pair. Takes linear time.
  */
 export function splitChunks(content: string): number[] {
   const lengths: number[] = [];

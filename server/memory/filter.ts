@@ -17,7 +17,7 @@ export function isUnfiltered({ metadata, ...rest }: Filter): boolean {
   return metadata.length === 0 && Object.values(rest).every((value) => value === null);
 }
 
-/** Returns a query's filter. The order of the parameters makes no difference. */
+/** Returns a query's filter. The order of the parameters does not matter. */
 export function filterOf(
   fields: Pick<FilterFields, 'type' | 'source' | 'externalId' | 'metadata'>,
   times: Pick<Filter, 'from' | 'to'>,
@@ -65,7 +65,7 @@ function isText(found: JsonValue | undefined, value: string): boolean {
   return (typeof found === 'number' || typeof found === 'boolean') && String(found) === value;
 }
 
-/** Returns strings that the JSON of every matching metadata contains. */
+/** Returns strings that occur in the JSON of all metadata that matches. */
 export function necessaryTexts(wanted: Filter['metadata']): string[] {
   return wanted.flatMap(({ key, value }) => [
     JSON.stringify(key),

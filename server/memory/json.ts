@@ -12,7 +12,7 @@ export function savedMemoryJson(memory: StoredMemory): string {
   return JSON.stringify({ ...shownMemory(memory), memoryId: memory.id });
 }
 
-/** One call of JSON.stringify is several times as fast as joining many small strings. */
+/** One call to JSON.stringify is several times as fast as joining many small strings. */
 export function memoriesJson(items: readonly StoredMemory[]): string {
   return JSON.stringify(items.map(shownMemory));
 }

@@ -6,7 +6,7 @@ import { memoriesJson } from './json.ts';
  */
 const maxPageBytes = 4 * 1024 * 1024;
 
-/** Shorter text is not measured as JSON: even with every character escaped, a page is small. */
+/** Shorter text is not measured as JSON: even if every character is escaped, a page stays small. */
 const shortLength = 4_096;
 
 /**
@@ -31,7 +31,9 @@ export function takePage(
   return { items: memoriesJson(items), next: null };
 }
 
-/** Returns the approximate size in a page. As JSON, text can be several times as long. */
+/**
+ * Returns a memory's approximate size in a page. Escaping can make its JSON several times as long.
+ */
 function sizeOf({ content, metadata }: StoredMemory): number {
   const length = content.length + metadata.length;
   return length <= shortLength ? length : Buffer.byteLength(JSON.stringify(content));

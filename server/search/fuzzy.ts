@@ -18,9 +18,9 @@ const maxMatches = 500;
 export type Wanted = Missing & { units: Uint16Array; mask: number; allowsTypo: boolean };
 
 /**
- * Finds words for missing terms: words within one typo (a letter wrong, missing, extra, or two
+ * Finds words for missing terms: words within one typo (one letter wrong, missing or extra, or two
  * swapped), words that begin with the term, and adjacent words that spell it (408 247 8880). A term
- * with digits allows no typo, because another digit makes another number.
+ * with digits allows no typo, because changing a digit makes a different number.
  */
 export function fuzzyMatches(timeline: Timeline, missing: readonly Missing[]): Map<number, number> {
   const wanted = missing.slice(0, maxMissing).flatMap(({ text, index }): Wanted[] => {

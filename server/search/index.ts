@@ -20,9 +20,9 @@ const minRemoved = 16_384;
  * The in-memory search index of one user. Memories are ordered by time and id, their chunks by
  * position in the text. Memories may be added in any order; adding the newest is the fast case.
  *
- * A search reads every token of the user, four bytes each, at about a nanosecond a token. Posting
+ * A search reads every token of the user, four bytes each, at about a nanosecond per token. Posting
  * lists would make rare words faster, but they would double the memory and slow down every change,
- * and they would not help with common words and the neighbours of a hit.
+ * and they would not help with common words or the neighbours of a hit.
  *
  * @example
  * const index = new SearchIndex();
@@ -72,7 +72,7 @@ export class SearchIndex {
     return this.#memories.ids();
   }
 
-  /** Ranks the memories that match. Read the results before the index is changed. */
+  /** Ranks the memories that match. Read the results before changing the index. */
   search(query: Query, weights: SearchWeights = searchWeights): Ranked {
     this.#timeline ??= buildTimeline(this.#memories, this.#table);
     const timeline = this.#timeline;

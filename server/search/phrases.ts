@@ -43,7 +43,8 @@ export class PhraseFinder {
   }
 
   /**
-   * Returns the weight of the query's phrases in a chunk. Each pair counts as its commoner term.
+   * Returns the weight of the query's phrases in a chunk. Each pair has the weight of its more
+   * common term.
    */
   worth(rank: number, rarity: Float64Array): number {
     let worth = 0;

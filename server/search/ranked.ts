@@ -4,7 +4,7 @@ export type RankedMemory = { id: string; start: number; length: number; score: n
 
 /**
  * The results of one search, best first, newest first among equal scores. The results are sorted
- * lazily, because most callers read only ten. A change of the index invalidates the results.
+ * lazily, because most callers read only ten. Changing the index invalidates the results.
  */
 export class Ranked implements Iterable<RankedMemory> {
   /** Used for snippets, to find the words that matched. */

@@ -5,7 +5,7 @@ import { isLowSurrogate, isUnspaced } from './scripts.ts';
 export const markOpen = '«';
 export const markClose = '»';
 
-/** About two lines of a terminal, without marks. */
+/** About two terminal lines, not counting the marks. */
 const snippetLength = 220;
 /** A cut moves to a word boundary if one is within this many units. */
 const wordReach = 24;

@@ -4,7 +4,7 @@ import type { Timeline } from './timeline.ts';
 import { endsLabel, wordOf } from './tokenizer.ts';
 import { noWord } from './word-table.ts';
 
-/** The search for split words stops after this many positions at which one may begin. */
+/** Stops the search for split words after this many positions at which one could begin. */
 const maxPlaces = 500_000;
 /** The roles of a word, as bits: close to a term, or the first part of one of up to eight terms. */
 const isCloseRole = 1;

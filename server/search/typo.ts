@@ -1,9 +1,9 @@
 /**
- * The minimum length of a term with a typo. In three letters, only a swap is accepted, because most
- * words of three letters have many similar words.
+ * The minimum length of a term with a typo. In a term of three letters, only a swap is accepted,
+ * because most three-letter words have many similar words.
  */
 export const minTypoLength = 3;
-/** From this length on, a word may be unfinished and have a typo at the same time. */
+/** A term of at least this length may be both unfinished and mistyped. */
 export const minUnfinishedLength = 5;
 
 type Word = { units: Uint16Array; start: number; end: number };
@@ -55,7 +55,9 @@ function isSameRest(
   return true;
 }
 
-/** Returns one bit for each letter, by its low five bits. An edit changes at most two bits. */
+/**
+ * Returns a mask with one bit per letter, by its low five bits. An edit changes at most two bits.
+ */
 export function letterMask(units: Uint16Array, start: number, end: number): number {
   let mask = 0;
   for (let at = start; at < end; at += 1) mask |= 1 << ((units[at] ?? 0) & 31);

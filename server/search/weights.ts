@@ -11,7 +11,7 @@ export type SearchWeights = {
   /** Another form of the word, and a synonym. */
   inflection: number;
   synonym: number;
-  /** The word with accents other than in the query. */
+  /** The word with accents that differ from the query's. */
   otherAccents: number;
   /** A word that begins with the unfinished last word, and a fuzzy match of a missing term. */
   prefix: number;

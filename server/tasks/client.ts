@@ -15,7 +15,7 @@ export type TaskRunner = {
   restart(): void;
   /** Returns why no tasks are being processed, or null. */
   fault(): string | null;
-  /** Returns when the loop last made progress, as a time of `performance.now()`. */
+  /** Returns when the loop last made progress, as a `performance.now()` timestamp. */
   movedAt(): number;
   stop(): Promise<void>;
 };

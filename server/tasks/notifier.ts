@@ -1,4 +1,4 @@
-/** An interruptible sleep. A notification while nothing waits ends the next sleep immediately. */
+/** An interruptible sleep. If nothing is waiting, a notification ends the next wait immediately. */
 export type Notifier = {
   notify(): void;
   /** Resolves after `ms`, or at the next notification. */

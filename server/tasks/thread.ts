@@ -16,7 +16,7 @@ export type TasksStart = {
   logLevel: Parameters<typeof createLogger>[0];
 };
 
-/** Messages to the HTTP thread: a log entry, with errors as text, or progress of the loop. */
+/** Messages to the HTTP thread: a log entry, with errors as text, or a progress report. */
 export type TasksNotice = { log: LogEntry } | 'moved';
 
 /** Limits the messages of a busy loop, which makes progress thousands of times per second. */

@@ -13,8 +13,8 @@ import { createNotifier } from './notifier.ts';
  *   idle -> claim -> work -> [complete, claim] -> work … -> idle
  *                       \-> the task fails and is retried later, up to `maxAttempts` attempts
  *
- * No exception ends the worker: an exception in a task fails the task, an exception in the queue is
- * logged, and the loop continues after a pause.
+ * No exception ends the worker. An exception in a task fails that task. An exception in the queue
+ * is logged, and the loop continues after a pause.
  */
 export type Worker = {
   wake(): void;
@@ -96,7 +96,7 @@ export function startWorker(options: WorkerOptions): Worker {
 
   async function run(task: Task, results: TaskResult[]): Promise<void> {
     try {
-      if (task.attempt > maxAttempts) throw new Error('the service exited during each attempt');
+      if (task.attempt > maxAttempts) throw new Error('the service exited during every attempt');
       const result = await handlers[task.kind](task, storage);
       const { projectId, taskId, leaseToken } = task;
       results.push({ projectId, taskId, leaseToken, now: now(), ...result });

@@ -11,7 +11,7 @@ export type Returned = { value: unknown; texts: LargeText[] };
 
 export type Channel = {
   call(operation: string, argument: unknown, texts?: string[]): Promise<Returned>;
-  /** Sends the calls of this turn of the event loop immediately. */
+  /** Sends pending calls now, instead of at the end of this turn of the event loop. */
   flush(): void;
   pending(): number;
   /** Rejects every call without a reply. Replies that arrive later are ignored. */

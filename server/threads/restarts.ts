@@ -7,7 +7,7 @@ export type Restarts = {
   stop(): void;
 };
 
-/** More unexpected exits per minute indicate a permanent fault. */
+/** More unexpected exits per minute than this indicate a permanent fault. */
 const maxPerMinute = 5;
 /** A slow disk can block the thread in a system call for this long. */
 const maxSilenceMs = 30_000;

@@ -77,7 +77,7 @@ export function parent(): Port {
   return port;
 }
 
-/** Far less than the time after which a thread counts as silent. */
+/** Much shorter than the time after which a thread counts as silent. */
 const progressEveryMs = 100;
 let reportedAt = Number.NEGATIVE_INFINITY;
 
@@ -89,7 +89,9 @@ export function reportProgress(): void {
   parent().postMessage('alive');
 }
 
-/** Runs a long operation that cannot report progress, without the watchdog ending the thread. */
+/**
+ * Runs a long operation that cannot report progress, and keeps the watchdog from ending the thread.
+ */
 export function announced<T>(operation: () => T): T {
   if (parentPort === null) return operation();
   parent().postMessage('busy');

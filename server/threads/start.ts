@@ -43,9 +43,9 @@ export type ThreadOptions = {
 const pingEveryMs = 400;
 /** Counted in ticks, not in time, because a suspended process has no ticks. */
 const silentTicks = 4;
-/** A thread that starts may wait for a lock or recover a log. */
+/** During startup, a thread may wait for a lock or recover the database log. */
 const maxStartMs = 30_000;
-/** An announced operation may take long, but a disk may also hang meanwhile. */
+/** Limits even announced operations, because a disk may hang during one. */
 const defaultMaxBusyMs = 10 * 60_000;
 const stopWithinMs = 5_000;
 

@@ -92,7 +92,7 @@ describe('search', () => {
     ['limit', 'must be an integer', '?userId=u&query=x&limit=ten'],
     ['type', 'must be one of', '?userId=u&query=x&type=note'],
     ['cursor', 'is not a known field', '?userId=u&query=x&cursor=y'],
-    ['query', 'must be given once', '?userId=u&query=x&query=y'],
+    ['query', 'must not be repeated', '?userId=u&query=x&query=y'],
   ])('returns 400 for %s: %s', async (field, message, query) => {
     const answer = await ask(server, 'GET', `/v1/memories/search${query}`);
     expect(answer.status).toBe(400);

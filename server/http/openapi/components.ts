@@ -6,7 +6,7 @@ export type Components = {
   refer(schema: object): Json;
 };
 
-/** Converts schemas of the contract. A schema with a title becomes a component. */
+/** Converts the contract's schemas to OpenAPI. A schema with a title becomes a component. */
 export function createComponents(): Components {
   const schemas: JsonObject = {};
 

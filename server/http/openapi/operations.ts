@@ -18,7 +18,7 @@ export const tags = {
   Memories: "Save, find, change and delete a user's memories.",
   Ingest: 'Records from other systems: tickets, documents, conversations, events and profiles.',
   Project: "The project's users, and the API key of the request.",
-  Transfer: 'Moving memories between projects or services, unchanged.',
+  Transfer: 'Move memories between projects or services, unchanged.',
   Service: 'The service itself. No key is required.',
 };
 
@@ -131,7 +131,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Memories',
     summary: 'Get the statuses of up to 1,000 memories',
     description:
-      'In the order requested; unknown ids are in `notFound`. The request changes nothing.',
+      'Returned in the requested order. Unknown ids are listed in `notFound`. Changes nothing.',
     request: StatusesRequest,
     response: IngestStatuses,
   },
@@ -219,7 +219,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     id: 'getHealth',
     tag: 'Service',
     summary: "Get the service's health",
-    description: 'Readiness, for load balancers and people: 503 while the service is failing.',
+    description: 'Readiness, for load balancers and operators: 503 while the service is failing.',
     response: Health,
   },
   live: {

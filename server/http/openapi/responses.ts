@@ -119,8 +119,8 @@ function content(schemas: TSchema[], refer: Components['refer']): JsonObject {
 /** The schema of `ErrorBody`, which is only a type in the contract. */
 const ErrorSchema = Type.Object(
   {
-    error: OpenEnum(Object.keys(errorTable), 'The error code, for programs.'),
-    message: Type.String({ description: 'What is wrong, for people. Do not parse it.' }),
+    error: OpenEnum(Object.keys(errorTable), 'A machine-readable error code.'),
+    message: Type.String({ description: 'A message for humans. Do not parse it.' }),
     details: Type.Optional(
       Type.Array(
         Type.Object(
@@ -128,15 +128,15 @@ const ErrorSchema = Type.Object(
             field: Type.String({
               description: 'The dotted path of the field; empty for the whole body.',
             }),
-            message: Type.String({ description: 'What is wrong with the field, for people.' }),
+            message: Type.String({ description: 'What is wrong with the field.' }),
           },
           { title: 'FieldError', description: 'An invalid field.' },
         ),
-        { maxItems: 20, description: 'Only with validation errors.' },
+        { maxItems: 20, description: 'Present only for validation errors.' },
       ),
     ),
     requestId: Type.String({
-      description: 'Identifies the request in the log; same as `X-Request-Id`.',
+      description: 'Identifies the request in the log. The same as `X-Request-Id`.',
     }),
   },
   { title: 'Error', description: 'The body of every error response.' },

@@ -1,6 +1,6 @@
 import type { MemoryServiceError } from '../../../sdk/index.ts';
 
-/** Thrown for another user's memory, so that the memory seems not to exist. */
+/** Thrown for another user's memory, so that the memory appears not to exist. */
 export class NoSuchMemory extends Error {
   override name = 'NoSuchMemory';
   readonly code = 'not_found';

@@ -55,7 +55,7 @@ export const tools: Tool[] = [
         limit: limit(defaults.searchLimit),
         type,
         source: string,
-        from: { ...string, description: 'From this date or time on' },
+        from: { ...string, description: 'At or after this date or time' },
         to: { ...string, description: 'Before this date or time' },
       },
       ['query'],
