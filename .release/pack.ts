@@ -9,7 +9,7 @@ import { root } from './staging.ts';
 import { sizeOf, writeChecksums } from './sums.ts';
 
 /*
- * `npm run pack` writes all files of a release to dist/.
+ * `npm run pack` writes all release files to dist/.
  *
  * npm run pack                    everything
  * npm run pack -- linux-x64       the tarballs and only this executable

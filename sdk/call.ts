@@ -112,7 +112,7 @@ export function openCall(settings: Settings): Call {
   }
 
   return (name, input, options = {}) =>
-    // This is the only cast of parsed JSON to a type. `attempt` has checked the required field.
+    // This is the only place that casts parsed JSON to a type. `attempt` has checked its field.
     apiPromise(run(name, input, options) as Promise<ApiResponse<ResponseBodies[typeof name]>>);
 }
 

@@ -9,7 +9,7 @@ import { MemoryClient, type SupportRequest } from 'memory-service-sdk';
 const memory = new MemoryClient(); // MEMORY_API_KEY and MEMORY_BASE_URL
 const source = 'helpdesk';
 
-/** Sample data instead of the response of a help desk's API. */
+/** Sample data that stands in for the response of a help desk's API. */
 const tickets = [
   ticket('1182', 'ada', 'Refund', ['user: Where is my refund?', 'agent: On its way.']),
   ticket('1183', 'ada', 'Dark mode', ['user: Please add a dark mode.']),

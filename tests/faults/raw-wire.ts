@@ -1,6 +1,6 @@
 /**
  * A request as bytes on the wire. The request must not cause a hang or a 5xx response, except 505
- * for an unsupported version of HTTP.
+ * for an unsupported HTTP version.
  */
 export type RawCase = {
   name: string;

@@ -19,7 +19,7 @@ afterAll(() => server.stop());
 
 const markOf = (answer: Answer) => answer.headers.get('idempotency-status');
 
-/** Sends both requests with one idempotency key. `other` must be rejected and change nothing. */
+/** Sends both requests with the same key. `other` must be rejected and change nothing. */
 async function refusesReuse(userId: string, first: WriteRequest, other: WriteRequest) {
   expect(markOf(await sendKeyed(server, first, userId))).toBe('created');
   const before = await settled(server, userId);

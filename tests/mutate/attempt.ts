@@ -47,7 +47,7 @@ export function createCopy(paths: string[], mutants: Replaced[]): Copy {
 
   /**
    * Whether the mutation causes the failure: the test fails again when run alone, and passes on the
-   * original code. On a busy machine, a test may fail repeatedly on the original code.
+   * original code. On a busy machine, a test may fail even on the original code.
    */
   async function isConfirmed({ file, test }: Run): Promise<boolean> {
     if (file === null) return true;

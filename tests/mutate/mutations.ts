@@ -90,7 +90,7 @@ const sqlMutations: Record<string, string> = {
   'IS NOT NULL': 'IS NULL',
 };
 
-/** Returns all mutations of a file, by mutation operator. */
+/** Returns all mutations of a file, grouped by mutation operator. */
 export function mutationsOf(file: Node, text: string): Map<string, Mutation[]> {
   const found = new Map<string, Mutation[]>();
   const textOf = (part: Node) => text.slice(part.getStart(), part.end);

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 
-/* Preloaded in each thread of a server. Each wake-up for accepted work ends the tasks thread. */
+/* Preloaded in every server thread. Ends the tasks thread whenever it is woken for new work. */
 parentPort?.on('message', (message: unknown) => {
   if (message === 'wake') process.exit(7);
 });

@@ -57,7 +57,7 @@ export async function readExport(run: Run, read: ExportRead): Promise<Page> {
   return takePage(rows, read.limit, (row) => exportPosition(row as Row));
 }
 
-/** Reads rows until there is one row more than the page needs, or enough text to fill the page. */
+/** Reads rows until there is one more than the page needs, or enough text to fill the page. */
 async function gather(
   readRows: (after: string | null) => Promise<Record<string, unknown>[][]>,
   page: { after: string | null; limit: number; batch: number; matches(row: Row): boolean },
