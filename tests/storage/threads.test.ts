@@ -122,6 +122,18 @@ test.concurrent('the statuses of many memories may take longer than a thread may
   expect(statuses.map(({ memoryId }) => memoryId)).toEqual([given.id]);
 });
 
+test.concurrent('a large write may take longer than a thread may be silent', async () => {
+  await using all = await open();
+  const { project, warnings } = all;
+  const slow = Array.from({ length: 20 }, (_, n) => ({
+    source: 's',
+    externalId: `${slowsRows} ${n}`,
+  }));
+  expect(await project.accept(slow.map((one) => record(one)))).toHaveLength(20);
+  await project.import(slow.map((_, n) => imported({ id: `mem_${n}`, source: slowsRows })));
+  expect(warnings).toEqual([]);
+});
+
 test.concurrent('the statuses of an id that is repeated read its text once', async () => {
   await using all = await open();
   const { project } = all;

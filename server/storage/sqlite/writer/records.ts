@@ -5,6 +5,7 @@ import {
   type ImportOutcome,
   importedResponse,
 } from '../../../memory/responses.ts';
+import { reportProgress } from '../../../threads/serve.ts';
 import type {
   Batch,
   ImportedMemory,
@@ -70,6 +71,7 @@ export function createRecordWrites(
     const added = new Map<string, number>();
     const inserted: number[] = [];
     const ids = records.map((record) => {
+      reportProgress();
       const { userId } = record;
       const lastChange = changeOf(userId);
       const found = origins.find(projectId, record, at);
@@ -114,6 +116,7 @@ export function createRecordWrites(
     const changeOf = changesOf(projectId);
     const added = new Map<string, number>();
     const outcomes = memories.map((memory) => {
+      reportProgress();
       const outcome = importOne(write, memory, changeOf);
       const { userId } = memory;
       if (outcome === 'imported') added.set(userId, (added.get(userId) ?? 0) + 1);
