@@ -1,5 +1,6 @@
 import { headers } from '../../sdk/contract/headers.ts';
 import { yieldToEventLoop } from '../event-loop.ts';
+import { isLowSurrogate } from '../search/scripts.ts';
 import type { ItemsJson, WriteResult } from '../storage/storage.ts';
 import { etagOf } from './conditions.ts';
 
@@ -23,30 +24,43 @@ export function sendPage(set: ResponseHead, items: ItemsJson, nextCursor: string
 
 /** Sends `{"items":…}`, with `rest` after the items. A large body is sent in slices. */
 export function sendItems(set: ResponseHead, items: ItemsJson, rest = ''): string | Response {
-  const [begin, end] = ['{"items":', `${rest}}`];
-  if (typeof items === 'string') return sendJson(set, 200, begin + items + end);
+  const pieces = ['{"items":', ...items, `${rest}}`];
+  const units = pieces.reduce((sum, { length }) => sum + length, 0);
+  if (units <= sliceUnits) return sendJson(set, 200, pieces.join(''));
   set.status = 200;
-  const parts = [Buffer.from(begin), ...slicesOf(items), Buffer.from(end)];
-  return new Response(streamOf(parts), { headers: { 'content-type': 'application/json' } });
+  return new Response(streamOf(slicesOf(pieces)), {
+    headers: { 'content-type': 'application/json' },
+  });
 }
 
-const sliceBytes = 256 * 1024;
+/** In UTF-16 units. */
+const sliceUnits = 256 * 1024;
 
-function slicesOf(bytes: Uint8Array): Uint8Array[] {
-  const count = Math.ceil(bytes.length / sliceBytes);
-  return Array.from({ length: count }, (_, index) =>
-    bytes.subarray(index * sliceBytes, (index + 1) * sliceBytes),
-  );
+function* slicesOf(pieces: readonly string[]): Generator<string> {
+  for (const piece of pieces) {
+    for (let begin = 0; begin < piece.length; ) {
+      const end = begin + sliceUnits;
+      // A surrogate pair must be encoded as a whole.
+      const next = isLowSurrogate(piece.charCodeAt(end)) ? end + 1 : end;
+      yield piece.slice(begin, next);
+      begin = next;
+    }
+  }
 }
 
-/** Streams the parts and yields between them, because copying megabytes delays other requests. */
-function streamOf(parts: Uint8Array[]): ReadableStream<Uint8Array> {
+const encoder = new TextEncoder();
+
+/** Streams the slices and yields between them, because encoding megabytes delays other requests. */
+function streamOf(slices: Iterator<string>): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
       await yieldToEventLoop();
-      const part = parts.shift();
-      if (part !== undefined) controller.enqueue(part);
-      if (parts.length === 0) controller.close();
+      for (let units = 0; units < sliceUnits; ) {
+        const { done, value } = slices.next();
+        if (done) return controller.close();
+        controller.enqueue(encoder.encode(value));
+        units += value.length;
+      }
     },
   });
 }

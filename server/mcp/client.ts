@@ -67,7 +67,7 @@ export function createMcp(options: {
       const { status, contentType } = value as McpResponse;
       const [text = ''] = texts;
       const head = contentType === null ? {} : { headers: { 'content-type': contentType } };
-      return new Response(text === '' ? null : (text as string), { status, ...head });
+      return new Response(text === '' ? null : text, { status, ...head });
     },
     async stop() {
       await thread?.stop();
@@ -81,7 +81,7 @@ function serveRequests(port: Port, fetch: (request: Request) => Response | Promi
     try {
       const response = await fetch(new Request(url, init));
       const { status, headers } = response;
-      reply({ status, headers: [...headers] }, await partsOf(response));
+      reply({ status, headers: [...headers] }, await textsOf(response));
     } catch (error) {
       fail(error);
     }
@@ -90,12 +90,12 @@ function serveRequests(port: Port, fetch: (request: Request) => Response | Promi
 }
 
 /**
- * Returns the body as the parts received, because concatenating megabytes would delay other
+ * Returns the body in the parts received, because decoding megabytes at once would delay other
  * requests.
  */
-async function partsOf({ body }: Response): Promise<Uint8Array[]> {
-  const parts: Uint8Array[] = [];
-  // Copy the part: transferring the buffer of a view to the other thread would detach it here.
-  for await (const part of body ?? []) parts.push(new Uint8Array(part));
-  return parts;
+async function textsOf({ body }: Response): Promise<string[]> {
+  const decoder = new TextDecoder();
+  const texts: string[] = [];
+  for await (const part of body ?? []) texts.push(decoder.decode(part, { stream: true }));
+  return texts;
 }

@@ -24,8 +24,11 @@ const port = parent();
 const service = createChannel((message) => requests.postMessage(message));
 requests.on('message', (message) => service.receive(message));
 
-/** Parsing a larger response can take longer than the watchdog (threads/start.ts) waits. */
-const largeBytes = 1024 * 1024;
+/**
+ * In UTF-16 units. Parsing a larger response can take longer than the watchdog (threads/start.ts)
+ * waits.
+ */
+const largeUnits = 1024 * 1024;
 /** A placeholder. The HTTP thread uses only the path and the query. */
 const baseUrl = 'http://localhost';
 
@@ -39,10 +42,10 @@ async function fetchFromService(url: string, init: RequestInit = {}): Promise<Re
   };
   const { value, texts } = await service.call('fetch', request);
   const { status, headers: received } = value as InnerResponse;
-  const bytes = Buffer.concat(texts as Uint8Array[]);
+  const text = texts.join('');
   // The thread does not respond to pings while it parses the body.
-  if (bytes.length > largeBytes) port.postMessage('busy');
-  return new Response(bytes.length === 0 ? null : bytes, { status, headers: received });
+  if (text.length > largeUnits) port.postMessage('busy');
+  return new Response(text === '' ? null : text, { status, headers: received });
 }
 
 function onError(error: unknown): void {

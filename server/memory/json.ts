@@ -1,5 +1,5 @@
 import type { Memory } from '../../sdk/contract/memory.ts';
-import type { StoredMemory, StoredStatus } from '../storage/storage.ts';
+import type { ItemsJson, StoredMemory, StoredStatus } from '../storage/storage.ts';
 
 export type FoundMemory = { memory: StoredMemory; score: number; snippet: string };
 
@@ -12,16 +12,34 @@ export function savedMemoryJson(memory: StoredMemory): string {
   return JSON.stringify({ ...shownMemory(memory), memoryId: memory.id });
 }
 
-/** One call to JSON.stringify is several times as fast as joining many small strings. */
-export function memoriesJson(items: readonly StoredMemory[]): string {
-  return JSON.stringify(items.map(shownMemory));
+export function memoriesJson(items: readonly StoredMemory[]): ItemsJson {
+  return arrayJson(items.map(shownMemory));
 }
 
-export function foundJson(found: readonly FoundMemory[]): string {
+export function foundJson(found: readonly FoundMemory[]): ItemsJson {
   const items = found.map(({ memory, score, snippet }) => {
     return { ...shownMemory(memory), score: Number(score.toPrecision(6)), snippet };
   });
-  return JSON.stringify(items);
+  return arrayJson(items);
+}
+
+/** Longer contents, in UTF-16 units, are pieces of their own. */
+const largeUnits = 64 * 1024;
+
+/**
+ * A large content is never copied into a longer string. In such a string, one character outside
+ * Latin-1, such as the ellipsis of a snippet, would double the size of all other text.
+ */
+function arrayJson(items: readonly Memory[]): ItemsJson {
+  // One call to JSON.stringify is several times as fast as joining many small strings.
+  if (items.every(({ content }) => content.length <= largeUnits)) return [JSON.stringify(items)];
+  return [...items.flatMap((item, index) => [index === 0 ? '[' : ',', ...piecesOf(item)]), ']'];
+}
+
+function piecesOf({ id, userId, content, ...rest }: Memory): string[] {
+  const begin = JSON.stringify({ id, userId }).slice(0, -1);
+  const end = JSON.stringify(rest).slice(1);
+  return [`${begin},"content":`, JSON.stringify(content), `,${end}`];
 }
 
 export function shownStatus({ createdAt, updatedAt, ...status }: StoredStatus) {

@@ -18,7 +18,7 @@ export function createPooledReads(
   const readPage = async (operation: string, read: Read): Promise<Page> => {
     const { projectId } = read;
     const { value, texts } = await readers.read({ projectId, operation, argument: read });
-    return { items: texts[0] ?? '[]', next: (value as { next: string | null }).next };
+    return { items: texts, next: (value as { next: string | null }).next };
   };
 
   return {
@@ -29,18 +29,18 @@ export function createPooledReads(
       return value as Awaited<ReturnType<Storage['getStatuses']>>;
     },
     async listMemories(read) {
-      if (isForbidden(read)) return { items: '[]', next: null };
+      if (isForbidden(read)) return { items: ['[]'], next: null };
       return isUnfiltered(read.filter) ? listShort(read) : readPage('listMemories', read);
     },
     exportMemories: (read) => readPage('exportMemories', read),
     listUsers: (read) => readPage('listUsers', read),
     async searchMemories(read, signal) {
-      if (isForbidden(read)) return { items: '[]' };
+      if (isForbidden(read)) return { items: ['[]'] };
       const { projectId, userId } = read;
       const user = JSON.stringify([projectId, userId]);
       const request = { projectId, operation: 'searchMemories', argument: read, user, signal };
       const { texts } = await readers.read(request);
-      return { items: texts[0] ?? '[]' };
+      return { items: texts };
     },
   };
 }

@@ -1,9 +1,6 @@
 import { type FoundMemory, foundJson } from '../memory/json.ts';
-import { announced, type Incoming, reportProgress } from '../threads/serve.ts';
+import { announced, type Incoming } from '../threads/serve.ts';
 import type { ItemsJson, Page } from './storage.ts';
-
-/** Longer strings, in UTF-16 units, are encoded as UTF-8 here to offload the HTTP thread. */
-const largeUnits = 64 * 1024;
 
 /**
  * The maximum text, in UTF-16 units, to encode without a progress report. Reader threads have a low
@@ -11,7 +8,7 @@ const largeUnits = 64 * 1024;
  */
 const quietUnits = 1_000_000;
 
-export function foundItems(found: readonly FoundMemory[]): string {
+export function foundItems(found: readonly FoundMemory[]): ItemsJson {
   const units = found.reduce((sum, { memory }) => sum + memory.content.length, 0);
   return units < quietUnits ? foundJson(found) : announced(() => foundJson(found));
 }
@@ -23,11 +20,5 @@ export function replyToRead(call: Incoming, value: unknown): void {
     return;
   }
   const { items, ...rest } = value as Page;
-  call.reply(rest, [encoded(items)]);
-}
-
-function encoded(items: ItemsJson): ItemsJson {
-  if (typeof items !== 'string' || items.length < largeUnits) return items;
-  if (items.length >= quietUnits) reportProgress();
-  return new TextEncoder().encode(items);
+  call.reply(rest, items);
 }

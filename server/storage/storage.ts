@@ -181,8 +181,8 @@ export type Read = { projectId: number; now: number; onlyUserId?: string | null 
 /** `after` is the `next` of the previous page, or null for the first page. */
 export type PageRange = { after: string | null; limit: number };
 
-/** A JSON array in the format of the API: a string or, if large, UTF-8 bytes. */
-export type ItemsJson = string | Uint8Array;
+/** A JSON array in the format of the API, in pieces that must be concatenated. */
+export type ItemsJson = readonly string[];
 
 /** `next` is null only on the last page. */
 export type Page = { items: ItemsJson; next: string | null };

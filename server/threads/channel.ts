@@ -1,13 +1,13 @@
-import { type Call, type LargeText, type Message, type Reply, unpackError } from './messages.ts';
+import { type Call, type Message, type Reply, unpackError } from './messages.ts';
 
 /** Either end of a channel between two threads: a MessagePort, or a Worker. */
 export type Port = {
-  postMessage(message: unknown, transfer?: ArrayBuffer[]): void;
+  postMessage(message: unknown): void;
   on(event: 'message', listener: (message: unknown) => void): unknown;
 };
 
 /** The result of a call: its value, and the large strings that the value refers to. */
-export type Returned = { value: unknown; texts: LargeText[] };
+export type Returned = { value: unknown; texts: string[] };
 
 export type Channel = {
   call(operation: string, argument: unknown, texts?: string[]): Promise<Returned>;
@@ -69,7 +69,7 @@ export function createChannel(post: (message: Message) => void): Channel {
 function settle(
   waiting: Map<number, PromiseWithResolvers<Returned>>,
   { id, value, error, texts = 0 }: Reply,
-  returned: LargeText[],
+  returned: string[],
 ): void {
   const own = returned.splice(0, texts);
   const reply = waiting.get(id);

@@ -2,14 +2,12 @@ import { type ErrorCode, errorTable, type FieldError } from '../../sdk/contract/
 import { ServiceError } from '../errors.ts';
 
 /**
- * The messages between threads: JSON, then the large strings it refers to, as strings or, if they
- * are only forwarded, as UTF-8. Bun passes strings to another thread without a copy and transfers
- * bytes. JSON takes less than half the time of a structured clone of the same objects.
+ * The messages between threads: JSON, then the large strings it refers to. Bun passes strings to
+ * another thread without a copy. JSON takes less than half the time of a structured clone of the
+ * same objects.
  */
 
-export type Message = [json: string, ...texts: LargeText[]];
-
-export type LargeText = string | Uint8Array;
+export type Message = [json: string, ...texts: string[]];
 
 /**
  * A call: its number in this channel, the operation's name, its argument, and how many of the

@@ -2,14 +2,14 @@ import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import type { Port } from './channel.ts';
-import { type Call, type LargeText, type Message, packError, type Reply } from './messages.ts';
+import { type Call, type Message, packError, type Reply } from './messages.ts';
 
 export type Incoming = {
   operation: string;
   argument: unknown;
   texts: string[];
   /** Replies are buffered until `flushReplies`. */
-  reply(value: unknown, texts?: LargeText[]): void;
+  reply(value: unknown, texts?: readonly string[]): void;
   fail(error: unknown): void;
 };
 
@@ -21,14 +21,14 @@ export type Inbox = { flushReplies(): void };
 /** Passes each call to `take`, in order. */
 export function openInbox(port: Port, take: (call: Incoming) => void): Inbox {
   let replies: Reply[] = [];
-  let replyTexts: LargeText[] = [];
+  let replyTexts: string[] = [];
 
   function receive([json, ...texts]: Message): void {
     for (const [id, operation, argument, count] of JSON.parse(json) as Call[]) {
       take({
         operation,
         argument,
-        texts: texts.splice(0, count) as string[],
+        texts: texts.splice(0, count),
         reply(value, own = []) {
           replies.push({ id, value, ...(own.length > 0 && { texts: own.length }) });
           replyTexts.push(...own);
@@ -47,14 +47,9 @@ export function openInbox(port: Port, take: (call: Incoming) => void): Inbox {
       const message: Message = [JSON.stringify(replies), ...replyTexts];
       replies = [];
       replyTexts = [];
-      port.postMessage(message, buffersOf(message));
+      port.postMessage(message);
     },
   };
-}
-
-/** Returns the buffers to transfer. Bun has a fast path for messages without a transfer list. */
-function buffersOf(message: Message): ArrayBuffer[] {
-  return message.flatMap((text) => (typeof text === 'string' ? [] : [text.buffer as ArrayBuffer]));
 }
 
 /**

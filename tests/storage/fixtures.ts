@@ -22,10 +22,6 @@ import type { Task } from '../../server/storage/task-storage.ts';
  * that a test does not set.
  */
 
-function textOf(items: ItemsJson): string {
-  return typeof items === 'string' ? items : Buffer.from(items).toString();
-}
-
 /** A separate, initially empty storage. `reopen` closes and opens the storage. */
 export type Opened = {
   storage: Storage;
@@ -103,7 +99,7 @@ export async function newProject(opened: Opened) {
   };
   const listed = async <T>(page: Promise<{ items: ItemsJson; next: string | null }>) => {
     const { items, next } = await page;
-    return { items: JSON.parse(textOf(items)) as T[], next };
+    return { items: JSON.parse(items.join('')) as T[], next };
   };
   const allOf = (batch: unknown[]): Batch => ({ indexes: [...batch.keys()], failed: [] });
 
@@ -172,7 +168,7 @@ export async function newProject(opened: Opened) {
       const { userId = 'u', limit = 10 } = more;
       const filter = { ...noFilter, ...more.filter };
       const wanted = { ...read(more), userId, query, filter, limit };
-      return JSON.parse(textOf((await opened.storage.searchMemories(wanted, signal)).items));
+      return JSON.parse((await opened.storage.searchMemories(wanted, signal)).items.join(''));
     },
   };
 }

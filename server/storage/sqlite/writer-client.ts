@@ -102,7 +102,7 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
       const [body] = texts;
       if (body === undefined) return value as T;
       const { response, replayed } = value as WriteResult;
-      return { response: { ...response, body: String(body) }, replayed } as T;
+      return { response: { ...response, body: body }, replayed } as T;
     },
     openPort() {
       const { port1, port2 } = new MessageChannel();

@@ -34,5 +34,5 @@ export async function readUsers(
     return { ...user, lastCreatedAt: new Date(lastCreatedAt).toISOString() };
   });
   const last = rows.length > limit ? shown.at(-1) : undefined;
-  return { items: JSON.stringify(shown), next: last?.userId ?? null };
+  return { items: [JSON.stringify(shown)], next: last?.userId ?? null };
 }

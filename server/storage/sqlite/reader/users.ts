@@ -28,7 +28,7 @@ export function createUserReads(db: Database): {
         return { ...user, lastCreatedAt: new Date(lastCreatedAt).toISOString() };
       });
       const last = rows.length > limit ? shown.at(-1) : undefined;
-      return { items: JSON.stringify(shown), next: last?.userId ?? null };
+      return { items: [JSON.stringify(shown)], next: last?.userId ?? null };
     },
   };
 }
