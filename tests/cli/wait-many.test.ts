@@ -45,7 +45,7 @@ function busyServer(isStuck: (memoryId: string) => boolean | Promise<boolean>) {
   };
 }
 
-test('pending memories are reported at the deadline without one request each', async () => {
+test.concurrent('pending memories are reported at the deadline without one request each', async () => {
   await using busy = busyServer(() => true);
   const startedAt = performance.now();
   const argv = [...batch, '--timeout', '1s'];
@@ -69,7 +69,7 @@ test('pending memories are reported at the deadline without one request each', a
   expect(code).toBe(8);
 });
 
-test('completed memories are reported, even if earlier memories are pending', async () => {
+test.concurrent('completed memories are reported, even if earlier memories are pending', async () => {
   const stuck = new Set<string>();
   await using busy = busyServer((id) => (stuck.has(id) || stuck.size < 10) && !!stuck.add(id));
   const argv = [...batch, '--timeout', '1s'];
@@ -84,7 +84,7 @@ test('completed memories are reported, even if earlier memories are pending', as
 const ofManyUsers = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, at) => events(`${prefix}-${at}`, 1)).join('\n');
 
-test('waiting for a batch larger than the rate limit needs few requests', async () => {
+test.concurrent('waiting for a batch larger than the rate limit needs few requests', async () => {
   const limited = await startTestServer({ MEMORY_RATE_LIMIT: '50/60' });
   const stdin = [events('one', 1_250), events('two', 750), ofManyUsers('some', 20)].join('\n');
   const { code, stdout, stderr } = await memoryAt(limited)(batch, { stdin });
@@ -93,7 +93,7 @@ test('waiting for a batch larger than the rate limit needs few requests', async 
   await limited.stop();
 }, 60_000);
 
-test('a 429 in the middle of the wait only delays it', async () => {
+test.concurrent('a 429 in the middle of the wait only delays it', async () => {
   const limited = await startTestServer({ MEMORY_RATE_LIMIT: '20/2' });
   const stdin = ofManyUsers('flood', 60);
   const { code, stdout } = await memoryAt(limited)(batch, { stdin });
@@ -102,7 +102,7 @@ test('a 429 in the middle of the wait only delays it', async () => {
   await limited.stop();
 }, 30_000);
 
-test('if a rate limit outlasts the wait, unread statuses are reported as processing', async () => {
+test.concurrent('if a rate limit outlasts the wait, unread statuses are reported as processing', async () => {
   const limited = await startTestServer({ MEMORY_RATE_LIMIT: '2/60' });
   const { memoryId } = await limited.client.ingest.document({ userId: 'u', data: { text: 'a' } });
   await limited.client.key();
@@ -116,7 +116,7 @@ test('if a rate limit outlasts the wait, unread statuses are reported as process
   await limited.stop();
 }, 20_000);
 
-test('a wait continues after the rate limit resets', async () => {
+test.concurrent('a wait continues after the rate limit resets', async () => {
   const limited = await startTestServer({ MEMORY_RATE_LIMIT: '100/1' });
   const { code, stdout } = await memoryAt(limited)(batch, { stdin: events('anew', 200) });
   expect(JSON.parse(stdout)).toMatchObject({ complete: 200, stillProcessing: 0 });
@@ -124,7 +124,7 @@ test('a wait continues after the rate limit resets', async () => {
   await limited.stop();
 });
 
-test('the summary counts the documents that are still processing', async () => {
+test.concurrent('the summary counts the documents that are still processing', async () => {
   const inFolder = foldersFor(() => memoryAt(server));
   await using busy = busyServer(() => true);
   using folder = inFolder('docs', { 'a.md': 'a', 'b.md': 'b' });
@@ -135,7 +135,7 @@ test('the summary counts the documents that are still processing', async () => {
   expect(code).toBe(8);
 });
 
-test('deleted memories are counted separately and reported with their ids', async () => {
+test.concurrent('deleted memories are counted separately and reported with their ids', async () => {
   const stdin = events('gone', 3);
   await memoryAt(server)(['ingest', 'batch', '-'], { stdin });
   const [gone] = (await server.client.list({ userId: 'gone' })).items;
@@ -146,7 +146,7 @@ test('deleted memories are counted separately and reported with their ids', asyn
   expect(code).toBe(3);
 });
 
-test('deleted memories of documents are also counted separately', async () => {
+test.concurrent('deleted memories of documents are also counted separately', async () => {
   const asked = new Set<string>();
   await using busy = busyServer(async (id) => {
     if (asked.size > 0) return false;
@@ -162,7 +162,7 @@ test('deleted memories of documents are also counted separately', async () => {
   expect(code).toBe(3);
 });
 
-test('if the server is gone at the deadline, known statuses are reported and counted', async () => {
+test.concurrent('if the server is gone at the deadline, known statuses are reported and counted', async () => {
   await using busy = busyServer(() => {
     // Stops the proxy during the second status request.
     if (busy.looks.length > 1) setImmediate(() => busy[Symbol.asyncDispose]());
@@ -179,7 +179,7 @@ test('if the server is gone at the deadline, known statuses are reported and cou
   expect(code).toBe(8);
 }, 20_000);
 
-test('6,100 records are sent and completed within the default rate limit', async () => {
+test.concurrent('6,100 records are sent and completed within the default rate limit', async () => {
   const limited = await startTestServer({ MEMORY_RATE_LIMIT: '6000/60' });
   const stdin = events('many', 6_100);
   const { code, stdout, stderr } = await memoryAt(limited)(batch, { stdin });

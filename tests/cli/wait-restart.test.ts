@@ -5,7 +5,7 @@ import type { TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { lines, memory, memoryAt, temporaryFolder } from './command.ts';
 
-test.each([1, 3])(
+test.concurrent.each([1, 3])(
   'memory wait for %d memories continues after a restart of the server',
   async (count) => {
     using folder = temporaryFolder();
@@ -76,7 +76,7 @@ function passingService(port: number, answers: number, status = 'complete') {
   };
 }
 
-test('a wait for many memories continues while the service is unreachable', async () => {
+test.concurrent('a wait for many memories continues while the service is unreachable', async () => {
   const ids = Array.from({ length: 60 }, (_, at) => `mem_${at}`);
   const first = passingService(0, 1, 'processing');
   const env = { MEMORY_BASE_URL: first.url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
@@ -90,7 +90,7 @@ test('a wait for many memories continues while the service is unreachable', asyn
   await again.proxy.stop(true);
 }, 40_000);
 
-test('a wait for thousands of memories polls with one request while none completes', async () => {
+test.concurrent('a wait for thousands of memories polls with one request while none completes', async () => {
   const ids = Array.from({ length: 5_000 }, (_, at) => `mem_${at}`);
   const service = passingService(0, Number.POSITIVE_INFINITY, 'processing');
   const env = { MEMORY_BASE_URL: service.url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
@@ -101,7 +101,7 @@ test('a wait for thousands of memories polls with one request while none complet
   await service.proxy.stop(true);
 }, 20_000);
 
-test('a wait for many memories fails immediately if the service has never been reachable', async () => {
+test.concurrent('a wait for many memories fails immediately if the service has never been reachable', async () => {
   const { url, proxy } = passingService(0, Number.POSITIVE_INFINITY);
   await proxy.stop(true);
   const env = { MEMORY_BASE_URL: url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
