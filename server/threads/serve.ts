@@ -57,11 +57,22 @@ export function openInbox(port: Port, take: (call: Incoming) => void): Inbox {
  * fewer cores than busy threads. Only Linux has a priority per thread.
  */
 export function yieldPriority(): void {
+  const id = threadId();
+  // The id 0 would stand for the whole process.
+  if (id === '') return;
   try {
-    const [tid = ''] = /\d+$/.exec(readlinkSync('/proc/thread-self')) ?? [];
-    setPriority(Number(tid), lowPriority);
+    setPriority(Number(id), lowPriority);
   } catch {
-    // Not Linux, or not permitted: the thread keeps its priority.
+    // Not permitted: the thread keeps its priority.
+  }
+}
+
+/** Returns the system's id of this thread, or an empty string except on Linux. */
+function threadId(): string {
+  try {
+    return /\d+$/.exec(readlinkSync('/proc/thread-self'))?.[0] ?? '';
+  } catch {
+    return '';
   }
 }
 
@@ -107,5 +118,5 @@ export function watched(close: () => void | Promise<void>): void {
     // An open port would otherwise keep the thread running.
     process.exit(0);
   });
-  port.postMessage('ready');
+  port.postMessage({ ready: threadId() });
 }

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { type Channel, createChannel } from './channel.ts';
+import { watchStarvation } from './starvation.ts';
 
 /**
  * A thread of the service and its watchdog.
@@ -8,8 +9,9 @@ import { type Channel, createChannel } from './channel.ts';
  *       \          \----------\---> ended
  *
  * A running thread responds to pings, reports progress from inside a long operation, or has
- * announced an operation during which it cannot respond. A silent thread may be in an endless loop
- * or waiting for a disk. Its pending calls are rejected, because their outcome is unknown.
+ * announced an operation during which it cannot respond. Pings do not count while the thread waits
+ * for a core. A silent thread may be in an endless loop or waiting for a disk. Its pending calls
+ * are rejected, because their outcome is unknown.
  */
 export type Thread = Channel & {
   /** Resolves when the thread is ready; rejects if it fails to start. */
@@ -48,6 +50,8 @@ const maxStartMs = 30_000;
 /** Limits even announced operations, because a disk may hang during one. */
 const defaultMaxBusyMs = 10 * 60_000;
 const stopWithinMs = 5_000;
+/** A thread that waits for a core for longer is treated as silent. */
+const maxStarvedMs = 10_000;
 
 const ticksIn = (ms: number) => Math.round(ms / pingEveryMs);
 
@@ -58,25 +62,33 @@ export function startThread(options: ThreadOptions): Thread {
   const ready = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
   let ticks = 0;
+  let starvedTicks = 0;
+  let isStarved = () => false;
   let isReady = false;
   let isStopping = false;
   let cause = `the ${name} thread exited`;
 
   function tick(): void {
+    worker.postMessage('ping');
+    if (isStarved() && starvedTicks < ticksIn(maxStarvedMs)) {
+      starvedTicks += 1;
+      return;
+    }
     ticks += 1;
     if (ticks === (isReady ? silentTicks : ticksIn(maxStartMs))) {
       const reason = `the ${name} thread does not respond`;
       channel.failPending(lost(reason));
       onSilent?.(reason);
     }
-    worker.postMessage('ping');
   }
 
   function receive(message: unknown): void {
     ticks = message === 'busy' ? silentTicks - ticksIn(maxBusyMs) : 0;
+    starvedTicks = 0;
     if (message === 'alive' || message === 'busy' || channel.receive(message)) return;
-    if (message === 'ready') {
+    if (isReadyMessage(message)) {
       isReady = true;
+      isStarved = watchStarvation(message.ready);
       ready.resolve();
     } else onNotice?.(message);
   }
@@ -112,6 +124,11 @@ export function startThread(options: ThreadOptions): Thread {
     },
     terminate: () => void worker.terminate(),
   };
+}
+
+/** `ready` is the system's id of the thread. */
+function isReadyMessage(message: unknown): message is { ready: string } {
+  return typeof message === 'object' && message !== null && 'ready' in message;
 }
 
 function startWorker({ name, module, data, transfer = [], preload = [] }: ThreadOptions): Worker {

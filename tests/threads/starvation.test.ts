@@ -1,0 +1,23 @@
+import { expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The watchdog ends a thread that has been silent for this long. */
+const silentMs = 1_600;
+
+const isPossible = process.platform === 'linux' && Bun.which('taskset') !== null;
+
+test.skipIf(!isPossible)(
+  'a thread that waits for a core is not silent',
+  async () => {
+    const [, core = ''] = /^Cpus_allowed_list:\s*(\d+)/m.exec(status()) ?? [];
+    const program = join(import.meta.dir, 'starved.ts');
+    const child = Bun.spawn(['taskset', '-c', core, process.execPath, program]);
+    expect(Number(await new Response(child.stdout).text())).toBeGreaterThan(silentMs);
+  },
+  20_000,
+);
+
+function status(): string {
+  return readFileSync('/proc/self/status', 'utf8');
+}
