@@ -1,29 +1,35 @@
 import { readFileSync } from 'node:fs';
 
-/** A thread that has had a core for the rest of the time should have responded. */
-const starvedShare = 0.75;
+/** A thread that has had a core for this share of the time should have responded. */
+const sufficientShare = 0.25;
+/** Linux counts CPU time in these units, on every architecture. */
+const msPerUnit = 10;
 
 /**
- * Returns a function that reports whether a thread has spent most of the time since the previous
- * call waiting for a core. This happens to threads of low priority on a busy machine. Only Linux
+ * Returns a function that reports whether a thread is waiting for a core, and has hardly had one
+ * since the previous call. This happens to threads of low priority on a busy machine. Only Linux
  * measures it; on other systems, the function returns false.
  */
 export function watchStarvation(threadId: string): () => boolean {
-  let before = { at: performance.now(), waitedMs: waitedMs(threadId) };
+  let before = { at: performance.now(), usedMs: 0 };
   return () => {
-    const now = { at: performance.now(), waitedMs: waitedMs(threadId) };
-    const isStarved = now.waitedMs - before.waitedMs > starvedShare * (now.at - before.at);
+    const { isReady, usedMs } = stateOf(threadId);
+    const now = { at: performance.now(), usedMs };
+    const share = (now.usedMs - before.usedMs) / (now.at - before.at);
     before = now;
-    return isStarved;
+    return isReady && share < sufficientShare;
   };
 }
 
-/** Returns how long the thread has been ready to run without a core. */
-function waitedMs(threadId: string): number {
+/** `isReady` is true if the thread has a core or waits for one, and false if it is blocked. */
+function stateOf(threadId: string): { isReady: boolean; usedMs: number } {
   try {
-    const [, ns] = readFileSync(`/proc/self/task/${threadId}/schedstat`, 'utf8').split(' ');
-    return Number(ns) / 1e6;
+    const stat = readFileSync(`/proc/self/task/${threadId}/stat`, 'utf8');
+    // The second field, the name, may contain spaces and parentheses.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state, userTime = 0, systemTime = 0] = [fields[0], fields[11], fields[12]];
+    return { isReady: state === 'R', usedMs: (Number(userTime) + Number(systemTime)) * msPerUnit };
   } catch {
-    return 0;
+    return { isReady: false, usedMs: 0 };
   }
 }
