@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os';
 import { plugin } from 'bun';
 
 /**
@@ -14,3 +15,10 @@ plugin({
     });
   },
 });
+
+/**
+ * The priority of the service's reader threads. Otherwise, the other tests would run before them,
+ * and a search could take seconds.
+ */
+const readerPriority = 10;
+setPriority(readerPriority);
