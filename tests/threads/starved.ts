@@ -2,8 +2,8 @@ import { Worker } from 'node:worker_threads';
 import { startThread } from '../../server/threads/start.ts';
 
 /*
- * Calls a thread of the lowest priority while other threads use every core. Prints how long the call took,
- * in ms, or its error.
+ * Calls a thread of the lowest priority while other threads use every core. Prints how long the
+ * call took, in ms, or its error.
  */
 
 const cpuMs = 100;
