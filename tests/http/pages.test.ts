@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { Memory } from '../../sdk/contract/memory.ts';
-import { ask, bodyOf, expectInvalid, getPage, newUser, save } from '../support/http.ts';
+import { ask, bodyOf, expectInvalid, getPage, ingest, newUser, save } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -185,4 +185,16 @@ describe('GET /v1/memories', () => {
     const same = `${path}${userId}&order=desc&cursor=${nextCursor}`;
     expect((await ask(server, 'GET', same)).status).toBe(200);
   });
+});
+
+test('a page of long texts is complete, wherever it is cut into slices', async () => {
+  const userId = newUser();
+  // Characters of two UTF-16 units, at even and at odd positions, and a short text between them.
+  const texts = ['😀'.repeat(200_000), 'short…', `a${'😀'.repeat(200_000)}`];
+  for (const text of texts) {
+    await ingest(server, '/v1/ingest/document', { userId, data: { text } });
+  }
+  const { items } = await getPage(server, userId, 'order=asc');
+  expect(items.map(({ content }) => content === texts.shift())).toEqual([true, true, true]);
+  expect(Object.keys(items[0] ?? {})).toEqual(Object.keys(items[1] ?? {}));
 });
