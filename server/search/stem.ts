@@ -15,7 +15,7 @@ const shortEnd = /(?:^[aeiouy][^aeiouy]|[^aeiouy][aeiouy][^aeiouywxY])$/;
 const derivations: [string, string][] = table(
   'ization ize,ational ate,fulness ful,ousness ous,iveness ive,tional tion,biliti ble,lessli less,' +
     'entli ent,ation ate,alism al,aliti al,ousli ous,iviti ive,fulli ful,enci ence,anci ance,' +
-    'abli able,izer ize,ator ate,alli al,bli ble',
+    'abli able,izer ize,ator ate,alli al,bli ble,ogi og',
 );
 const moreDerivations: [string, string][] = table(
   'ational ate,tional tion,alize al,icate ic,iciti ic,ical ic,ful ,ness ',
@@ -27,7 +27,7 @@ const cyrillicEnding =
   /(?<=[а-я]{3})(?:иями|ями|ами|ого|его|ому|ему|ыми|ими|ешь|ить|ать|ять|еть|ла|ло|ли|ый|ий|ой|ая|яя|ое|ее|ые|ие|ую|юю|ов|ев|ей|ам|ям|ах|ях|ом|ем|ил|ал|[аеиоуыьюяй])$/;
 
 /** Words that only look inflected: the exceptions of Porter2 and a few more. */
-const whole: ReadonlySet<string> = new Set(
+const uninflected: ReadonlySet<string> = new Set(
   (
     'news evening wedding morning inning outing canning herring earring proceed exceed succeed ' +
     'atlas cosmos bias andes early only ugly'
@@ -41,14 +41,14 @@ const maxStemmedLength = 64;
 export function stem(word: string): string {
   const bare = accented.test(word) ? withoutAccents(word) : word;
   if (bare !== word) return stem(bare);
-  if (word.length < 3 || word.length > maxStemmedLength || whole.has(word)) return word;
+  if (word.length < 3 || word.length > maxStemmedLength || uninflected.has(word)) return word;
   const known = irregular.get(word);
   if (known !== undefined) return known;
   if (isArabic(word)) return stemArabic(word);
   if (!/^[a-z]+$/.test(word)) return word.replace(cyrillicEnding, '');
-  const marked = word.replace(/^y|(?<=[aeiou])y/g, 'Y');
-  const uninflected = finalY(participle(plural(marked)));
-  return silentE(suffixes(uninflected)).replaceAll('Y', 'y');
+  const singular = plural(word.replace(/^y|(?<=[aeiou])y/g, 'Y'));
+  if (uninflected.has(singular)) return singular;
+  return silentE(suffixes(finalY(participle(singular)))).replaceAll('Y', 'y');
 }
 
 function plural(word: string): string {
