@@ -3,12 +3,14 @@ import { ServiceError } from '../errors.ts';
 import { FairQueue } from '../fair-queue.ts';
 import type { Returned } from '../threads/channel.ts';
 import { startThread, type Thread } from '../threads/start.ts';
+import { createReadPace } from './read-pace.ts';
 import { unavailable } from './refusals.ts';
 
 /**
  * The pool of reader threads. A thread runs one read at a time. The pool has one more thread than
  * the machine has cores, up to `maxThreads`. A project may use all threads but one, so that it
- * cannot occupy the whole pool. The queue alternates between projects.
+ * cannot occupy the whole pool, and is paused after large reads. The queue alternates between
+ * projects.
  */
 export type ReaderPool = {
   /** `user` identifies the search index to use. A thread that holds this index is preferred. */
@@ -54,6 +56,7 @@ export function createReaderPool(options: {
   const size = Math.min(maxThreads, availableParallelism() + 1);
   const queue = new FairQueue<Waiting>();
   const readers: Reader[] = [];
+  const pace = createReadPace(dispatch);
   let isStopping = false;
 
   function start(): Reader {
@@ -98,6 +101,7 @@ export function createReaderPool(options: {
   }
 
   function mayRun(projectId: number): boolean {
+    if (pace.isPaused(projectId)) return false;
     const own = readers.filter((reader) => reader.projectId === projectId).length;
     return own < Math.max(1, size - 1);
   }
@@ -123,16 +127,23 @@ export function createReaderPool(options: {
   function run(request: Waiting): void {
     const reader = idleReader(request);
     if (reader === undefined) return;
-    reader.projectId = request.projectId;
     if (request.user !== undefined) remember(reader.users, request.user);
-    const { operation, argument, resolve, reject } = request;
+    const { projectId, operation, argument, resolve, reject } = request;
+    reader.projectId = projectId;
+    const begunAt = performance.now();
     const called = reader.thread.call(operation, argument);
     reader.thread.flush();
     called
-      .then(resolve, (error) => {
-        reject(error);
-        if (hasLostDatabase(error)) moveToEnd(reader);
-      })
+      .then(
+        (returned) => {
+          pace.add(projectId, unitsOf(returned), begunAt);
+          resolve(returned);
+        },
+        (error) => {
+          reject(error);
+          if (hasLostDatabase(error)) moveToEnd(reader);
+        },
+      )
       .finally(() => {
         reader.projectId = null;
         dispatch();
@@ -154,6 +165,10 @@ export function createReaderPool(options: {
       await Promise.all(readers.map(({ thread }) => thread.stop()));
     },
   };
+}
+
+function unitsOf({ texts }: Returned): number {
+  return texts.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** Whether the thread has lost its database. The error of an unfinished index has no cause. */

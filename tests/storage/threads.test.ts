@@ -83,6 +83,24 @@ test.concurrent('a search does not wait for the many slow searches of another pr
   await busy;
 });
 
+test.concurrent('a project that reads text too fast is paused, and other projects are not', async () => {
+  await using all = await open();
+  const { opened, project } = all;
+  const other = await newProject(opened);
+  await other.save(memory({ content: 'kept' }));
+  await project.import([imported({ content: `large ${'x'.repeat(8_000_000)}` })]);
+  const begun = performance.now();
+  for (let n = 0; n < 6; n += 1) expect(await project.search('large')).toHaveLength(1);
+  const order: string[] = [];
+  await Promise.all([
+    project.search('large').then(() => order.push('paused')),
+    other.search('kept').then(() => order.push('other')),
+  ]);
+  expect(order).toEqual(['other', 'paused']);
+  // The first six searches returned 48 million characters. The seventh began after 375 ms.
+  expect(performance.now() - begun).toBeGreaterThan(375);
+});
+
 test.concurrent('a save is stored before a large batch that was sent at the same time', async () => {
   await using all = await open();
   const { opened, project } = all;
