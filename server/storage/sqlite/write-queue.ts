@@ -30,6 +30,8 @@ type Waiting = WriteRequest & { resolve(returned: Returned): void; reject(error:
 const maxRowsInHand = maxSmallRows;
 /** Large writes pause if a small write has been sent within this time. */
 const mixedMs = 1_000;
+/** The length of the pause, relative to the large write before it. */
+const pauseFactor = 3;
 
 export function createWriteQueue(send: (request: WriteRequest) => Promise<Returned>): WriteQueue {
   const queue = new FairQueue<Waiting>();
@@ -76,7 +78,7 @@ export function createWriteQueue(send: (request: WriteRequest) => Promise<Return
     };
   }
 
-  /** While small writes arrive, a large write is followed by a pause of the same duration. */
+  /** While small writes arrive, large writes use at most a quarter of the writer's time. */
   function beginLarge(): () => void {
     const sentAt = performance.now();
     isLargeInHand = true;
@@ -85,10 +87,11 @@ export function createWriteQueue(send: (request: WriteRequest) => Promise<Return
       const now = performance.now();
       if (now - smallSentAt > mixedMs) return;
       isPaused = true;
+      const pauseMs = pauseFactor * (now - sentAt);
       setTimeout(() => {
         isPaused = false;
         dispatch();
-      }, now - sentAt);
+      }, pauseMs);
     };
   }
 
