@@ -26,7 +26,7 @@ export const memoryId = new Argument('<id>', 'the id of the memory').argParser(p
 
 export const userOption = userOptionFor('the user that owns the memory');
 export function userOptionFor(description: string) {
-  return option('-u, --user <id>', description, onlyUser);
+  return option('-u, --user <id>', description, parseUser);
 }
 
 export const metadataOption = option(
@@ -42,6 +42,9 @@ export const sourceOption = option(
 export function externalIdOptionFor(effect: string) {
   return option('--external-id <id>', `the id in the source system; ${effect}`, parseName);
 }
+export const externalIdOption = externalIdOptionFor(
+  'ingesting the same id again updates the memory',
+);
 
 export const idempotencyKeyOption = keyOption(keyCharacters);
 /** For commands that send several requests. Each request's key starts with this value. */
@@ -73,7 +76,6 @@ export const occurredOption = option(
   parseMoment,
 );
 
-/** Accepts a duration from now, or a point in time. */
 export const expiryOption = option(
   '--expires <time>',
   'when the memory expires, for example 30d, 12h or 2026-05-08',
@@ -91,21 +93,20 @@ export const ifVersionOption = option(
 
 /**
  * Rejects a second --user, because commander would silently use the last one. The default value
- * keeps `previous` out of `onlyUser.length`, which isRepeatable() checks.
+ * keeps `previous` out of `parseUser.length`, which isRepeatable() checks.
  */
-function onlyUser(user: string, previous: string | undefined = undefined): string {
-  if (previous === undefined) return user;
-  throw usageError('--user can be given only once.');
-}
-
-/** Not checked by commander, which would report a missing --user before a mistyped --usr. */
-export function needUser(user: string | undefined): string {
-  if (user === undefined)
-    throw usageError('Missing --user <id>: specify the user that owns the memories.');
+function parseUser(user: string, previous: string | undefined = undefined): string {
+  if (previous !== undefined) throw usageError('--user can be given only once.');
   if (user === '') throw usageError('--user must not be empty.');
   const length = charactersOf(user);
   if (length <= nameCharacters) return user;
   throw usageError(`--user must be at most ${nameCharacters} characters, not ${length}.`);
+}
+
+/** Not checked by commander, which would report a missing --user before a mistyped --usr. */
+export function needUser(user: string | undefined): string {
+  if (user !== undefined) return user;
+  throw usageError('Missing --user <id>: specify the user that owns the memories.');
 }
 
 export function parseName(name: string): string {
@@ -160,14 +161,14 @@ export function parseMoment(text: string): string {
   );
 }
 
-/** Returns milliseconds from now, or a time as RFC 3339, which must be in the future. */
-function parseExpiry(text: string): number | string {
+/** Parses a duration from now, or a point in time, which must be in the future. */
+function parseExpiry(text: string): string {
   if (/^\d{4}(?:-|$)/.test(text)) {
     const time = parseMoment(text);
     if (Date.parse(time) > Date.now()) return time;
     throw new InvalidArgumentError('The time is in the past: the memory would expire immediately.');
   }
-  if (/^\d.*[smhd]$/.test(text)) return parseTime(text);
+  if (/^\d.*[smhd]$/.test(text)) return new Date(Date.now() + parseTime(text)).toISOString();
   throw new InvalidArgumentError(
     'Use a duration such as 90d, 12h or 30m, or a date such as 2026-12-01.',
   );
@@ -198,19 +199,10 @@ function parseValue(json: string): Metadata[string] {
   return value;
 }
 
-export function timesOf(
-  { now }: Terminal,
-  { occurred, expires }: { occurred?: string | undefined; expires?: number | string | undefined },
-) {
-  const expiresAt = typeof expires === 'number' ? new Date(now() + expires).toISOString() : expires;
-  return definedOnly({ occurredAt: occurred, expiresAt });
-}
-
 export function writeOptions(
   term: Terminal,
-  options: { idempotencyKey?: string | undefined; ifVersion?: number | undefined },
+  { idempotencyKey, ifVersion }: { idempotencyKey?: string | undefined; ifVersion?: number },
 ) {
-  const { idempotencyKey, ifVersion } = options;
   return { signal: term.interrupted, ...definedOnly({ idempotencyKey, ifVersion }) };
 }
 

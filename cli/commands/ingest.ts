@@ -1,15 +1,11 @@
+import { dryRun, runBatch } from '../bulk/batch.ts';
+import { openInput } from '../bulk/input.ts';
 import { connect } from '../client/connect.ts';
 import { type AnyCommand, addExamples, addNotes, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import {
-  addIngestKind,
-  addIngestRecord,
-  chat,
-  externalIdOption,
-  support,
-} from './ingest-records.ts';
+import { addIngestChat, addIngestRecord, addIngestSupport } from './ingest-records.ts';
 
 export function addIngest(program: Parent, term: Terminal): void {
   const group = program
@@ -22,9 +18,9 @@ export function addIngest(program: Parent, term: Terminal): void {
         '\nprocessing, add --wait or use memory wait <id>.',
     );
   group.hook('preAction', (_, command) => rejectUnusedTimeout(command));
-  addIngestKind(group, term, support);
+  addIngestSupport(group, term);
   addIngestDocument(group, term);
-  addIngestKind(group, term, chat);
+  addIngestChat(group, term);
   addIngestRecord(group, term);
   addIngestBatch(group, term);
 }
@@ -48,8 +44,6 @@ function addIngestBatch(group: Parent, term: Terminal): void {
   command.action(async (file) => {
     const options = command.optsWithGlobals();
     shared.rejectOverwrite(file, options.errorsOut);
-    const { openInput } = await import('../bulk/input.ts');
-    const { dryRun, runBatch } = await import('../bulk/batch.ts');
     if (options.dryRun) return dryRun(term, await openInput(term, file, 'records'), options);
     const client = await connect(term, options);
     return runBatch(term, client, await openInput(term, file, 'records'), options);
@@ -97,7 +91,7 @@ function addIngestDocument(group: Parent, term: Terminal): void {
     .option('--source-url <url>', 'the URL of the document')
     .option('--page-count <number>', 'the number of pages', parsePages)
     .addOption(shared.sourceOption)
-    .addOption(externalIdOption)
+    .addOption(shared.externalIdOption)
     .addOption(shared.metadataOption)
     .option('--dry-run', 'read and validate every file without sending anything')
     .addOption(shared.idempotencyKeysOption)

@@ -34,9 +34,9 @@ export function addSave(program: Parent, term: Terminal): void {
     const client = await connect(term, options);
     const content = await textArgument(term, text);
     if (content === '') throw usageError('The text must not be empty.');
-    const { metadata, source, externalId } = options;
-    const fields = shared.definedOnly({ metadata, source, externalId });
-    const request = { userId, content, ...fields, ...shared.timesOf(term, options) };
+    const { metadata, source, externalId, occurred: occurredAt, expires: expiresAt } = options;
+    const fields = { metadata, source, externalId, occurredAt, expiresAt };
+    const request = { userId, content, ...shared.definedOnly(fields) };
     const saved = await client.save(request, shared.writeOptions(term, options));
     rejectDeletedReplay(saved, 'saved');
     const out = resilientOutput(term);
@@ -90,10 +90,8 @@ export function addUpdate(program: Parent, term: Terminal): void {
     .addOption(shared.idempotencyKeyOption);
   command.action(async (id, text) => {
     const options = command.optsWithGlobals();
-    const fields = {
-      ...shared.definedOnly({ metadata: options.metadata }),
-      ...shared.timesOf(term, options),
-    };
+    const { metadata, occurred: occurredAt, expires: expiresAt } = options;
+    const fields = shared.definedOnly({ metadata, occurredAt, expiresAt });
     if (text === undefined && Object.keys(fields).length === 0) {
       throw usageError('Nothing to update: pass <text>, --metadata, --occurred or --expires.');
     }
