@@ -13,34 +13,24 @@ const pageItems: (typeof limits)['pageItems'] = 100;
 const nameCharacters: (typeof limits)['nameCharacters'] = 256;
 const keyCharacters: (typeof limits)['idempotencyKeyCharacters'] = 255;
 
-/** Returns an option with a value. `parse` also receives the previous value. */
-export function option<Flags extends string, Value>(
-  flags: Flags,
-  description: string,
-  parse: (text: string, previous: Value | undefined) => Value,
-) {
-  return new Option(flags, description).argParser(parse);
-}
-
 export const memoryId = new Argument('<id>', 'the id of the memory').argParser(parseId);
 
 export const userOption = userOptionFor('the user that owns the memory');
 export function userOptionFor(description: string) {
-  return option('-u, --user <id>', description, parseUser);
+  return new Option('-u, --user <id>', description).argParser(parseUser);
 }
 
-export const metadataOption = option(
+export const metadataOption = new Option(
   '-m, --metadata <key=value>',
   'a string, or key:=json for any JSON value; may be repeated',
-  addMetadata,
-);
-export const sourceOption = option(
+).argParser(addMetadata);
+export const sourceOption = new Option(
   '--source <name>',
   'the source system, for example zendesk',
-  parseName,
-);
+).argParser(parseName);
 export function externalIdOptionFor(effect: string) {
-  return option('--external-id <id>', `the id in the source system; ${effect}`, parseName);
+  const description = `the id in the source system; ${effect}`;
+  return new Option('--external-id <id>', description).argParser(parseName);
 }
 export const externalIdOption = externalIdOptionFor(
   'ingesting the same id again updates the memory',
@@ -52,7 +42,7 @@ export const idempotencyKeysOption = keyOption(keyCharacters - 55);
 
 function keyOption(max: number) {
   const description = 'a retry with the same key has no further effect';
-  return option('--idempotency-key <key>', description, (key) => {
+  return new Option('--idempotency-key <key>', description).argParser((key) => {
     if (/^[\x21-\x7e]+$/.test(key) && key.length <= max) return key;
     throw new InvalidArgumentError(`It must be 1 to ${max} visible ASCII characters.`);
   });
@@ -64,32 +54,30 @@ export const errorsOutOption = new Option(
 );
 
 export const waitOption = new Option('--wait', 'wait until processing ends');
-export const timeoutOption = option(
+export const timeoutOption = new Option(
   '--timeout <time>',
   'the maximum wait, for example 90s or 5m',
-  parseTime,
-).default(60_000, '60s');
+)
+  .argParser(parseTime)
+  .default(60_000, '60s');
 
-export const occurredOption = option(
+export const occurredOption = new Option(
   '--occurred <time>',
   'when the event happened, for example 2026-05-08 or 2026-05-08T13:56:07Z',
-  parseMoment,
-);
+).argParser(parseMoment);
 
-export const expiryOption = option(
+export const expiryOption = new Option(
   '--expires <time>',
   'when the memory expires, for example 30d, 12h or 2026-05-08',
-  parseExpiry,
-);
+).argParser(parseExpiry);
 
-export const ifVersionOption = option(
+export const ifVersionOption = new Option(
   '--if-version <number>',
   'proceed only if the memory is at this version',
-  (text) => {
-    const message = 'It must be a version number as shown by memory get, 1 or higher.';
-    return parseNumber(text, 1, Number.MAX_SAFE_INTEGER, message);
-  },
-);
+).argParser((text) => {
+  const message = 'It must be a version number as shown by memory get, 1 or higher.';
+  return parseNumber(text, 1, Number.MAX_SAFE_INTEGER, message);
+});
 
 /**
  * Rejects a second --user, because commander would silently use the last one. The default value
@@ -142,11 +130,20 @@ export function parseNumber(text: string, min: number, max: number, message: str
 const unitMs: Record<string, number> = { s: 1e3, m: 6e4, h: 36e5, d: 864e5, '': 1e3 };
 
 /** Returns milliseconds. A number without a unit is in seconds. */
-export function parseTime(text: string): number {
+function parseTime(text: string): number {
   const [, amount = '', unit = ''] = /^(\d{1,7}(?:\.\d+)?)(s|m|h|d)?$/.exec(text) ?? [];
   const ms = Number(amount) * (unitMs[unit] ?? 0);
   if (ms > 0) return ms;
   throw new InvalidArgumentError('Use a duration such as 90s, 5m, 12h or 30d.');
+}
+
+/**
+ * Returns the time after a duration from now. A number without a unit is rejected, because it could
+ * mean seconds or days.
+ */
+export function parseLifetime(text: string): string {
+  if (/[smhd]$/.test(text)) return new Date(Date.now() + parseTime(text)).toISOString();
+  throw new InvalidArgumentError('Include a unit, for example 90d, 12h or 30m.');
 }
 
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
@@ -168,7 +165,7 @@ function parseExpiry(text: string): string {
     if (Date.parse(time) > Date.now()) return time;
     throw new InvalidArgumentError('The time is in the past: the memory would expire immediately.');
   }
-  if (/^\d.*[smhd]$/.test(text)) return new Date(Date.now() + parseTime(text)).toISOString();
+  if (/^\d.*[smhd]$/.test(text)) return parseLifetime(text);
   throw new InvalidArgumentError(
     'Use a duration such as 90d, 12h or 30m, or a date such as 2026-12-01.',
   );

@@ -5,13 +5,7 @@ import { addExamples, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import { confirm, textArgument } from '../terminal/input.ts';
-import {
-  printFields,
-  printJson,
-  printLine,
-  printResult,
-  resilientOutput,
-} from '../terminal/output.ts';
+import { printFields, printJson, printResult, resilientOutput } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, memoriesOf, quoted } from '../terminal/text.ts';
 
@@ -74,7 +68,7 @@ async function printMemory(term: Terminal, memory: Memory): Promise<void> {
   const fields = { ...rest, metadata: entries === 0 ? null : JSON.stringify(metadata) };
   if (!term.stdout.isTerminal) return printFields(term, { ...fields, content });
   await printFields(term, fields);
-  await printLine(term, `\n${escapeControls(content)}`);
+  await term.stdout.write(`\n${escapeControls(content)}\n`);
 }
 
 export function addUpdate(program: Parent, term: Terminal): void {

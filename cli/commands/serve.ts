@@ -6,23 +6,17 @@ import { serviceName, shownProfilePath, storeFirstRunKey } from '../client/profi
 import { addExamples, addNotes, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
 import { CliError, errorCode, errorText, usageError } from '../errors.ts';
-import { definedOnly, option, parseNumber } from '../options.ts';
+import { definedOnly, parseNumber } from '../options.ts';
 import { hint, note, noteStyled, ownName, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, paint, quoted } from '../terminal/text.ts';
 
 const lastWordMs = 1_000;
 
-const portOption = option(
-  '-p, --port <number>',
-  'the port to listen on (env: PORT, default: 7070)',
-  (text) => parseNumber(text, 0, 65_535, 'It must be a port number, 0 to 65535.'),
-);
-
 export function addServe(program: Parent, term: Terminal): void {
   const command = program
     .command('serve')
     .description('Run the service until Ctrl-C.')
-    .addOption(portOption)
+    .option('-p, --port <number>', 'the port to listen on (env: PORT, default: 7070)', parsePort)
     .option('--host <host>', 'the address to listen on (env: HOST, default: 127.0.0.1)')
     .addOption(databaseOption);
   command.action(async () => {
@@ -51,6 +45,10 @@ export function addServe(program: Parent, term: Terminal): void {
   });
   addNotes(command, ['\nSet by environment variables only:', ...settings].join('\n'));
   addExamples(command, ['memory serve', 'memory serve --port 8080 --database sqlite:./demo.db']);
+}
+
+function parsePort(text: string): number {
+  return parseNumber(text, 0, 65_535, 'It must be a port number, 0 to 65535.');
 }
 
 /** The settings that the server reads only from the environment. A test checks the list. */
