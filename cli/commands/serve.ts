@@ -82,8 +82,8 @@ function cannotStart(error: unknown, url: string, flag: string | undefined): Cli
   // Only file errors have a system error code. They do not name the setting.
   if (errorCode(error) === '') return new CliError('cannot_start', reason);
   const name = withFlag('MEMORY_DATABASE_URL', flag);
-  const message = `${name} sqlite:${shownDatabase(url)} cannot be opened: ${reason}`;
-  return new CliError('cannot_start', message);
+  const path = `sqlite:${shownDatabase(url)}`;
+  return new CliError('cannot_start', `${name} ${path} cannot be opened: ${reason}`);
 }
 
 /** Returns the absolute path of an SQLite file that the start will create; otherwise null. */
@@ -136,11 +136,7 @@ async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCre
 }
 
 /** Returns why the key was not stored, if so. Never throws, because the server can still run. */
-async function storeKey(
-  term: Terminal,
-  baseUrl: string,
-  apiKey: string,
-): Promise<{ failure: string | null; replaced?: string | undefined }> {
+async function storeKey(term: Terminal, baseUrl: string, apiKey: string) {
   try {
     const { isStored, replaced } = await storeFirstRunKey(term, baseUrl, apiKey);
     const failure = isStored ? null : `Your profile contains another key for ${baseUrl}`;
