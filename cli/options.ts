@@ -74,10 +74,9 @@ export const expiryOption = new Option(
 export const ifVersionOption = new Option(
   '--if-version <number>',
   'proceed only if the memory is at this version',
-).argParser((text) => {
-  const message = 'It must be a version number as shown by memory get, 1 or higher.';
-  return parseNumber(text, 1, Number.MAX_SAFE_INTEGER, message);
-});
+).argParser(
+  numberIn([1, Number.MAX_SAFE_INTEGER], 'a version number as shown by memory get, 1 or higher'),
+);
 
 /**
  * Rejects a second --user, because commander would silently use the last one. The default value
@@ -117,14 +116,15 @@ export function parseId(id: string): string {
   throw new InvalidArgumentError('An id begins with mem_ or key_.');
 }
 
-export function parseLimit(text: string): number {
-  return parseNumber(text, 1, pageItems, `It must be a number from 1 to ${pageItems}.`);
-}
+export const parseLimit = numberIn([1, pageItems], `a number from 1 to ${pageItems}`);
 
-export function parseNumber(text: string, min: number, max: number, message: string): number {
-  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= min && number <= max) return number;
-  throw new InvalidArgumentError(message);
+/** Returns a parser for a whole number in this range, which `expected` describes. */
+export function numberIn([min, max]: [number, number], expected: string) {
+  return (text: string): number => {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`It must be ${expected}.`);
+  };
 }
 
 const unitMs: Record<string, number> = { s: 1e3, m: 6e4, h: 36e5, d: 864e5, '': 1e3 };

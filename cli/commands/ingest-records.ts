@@ -22,7 +22,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 const types = { support: 'ticket', chat: 'conversation', record: undefined } as const;
 type Kind = keyof typeof types;
 
-export function addIngestSupport(group: Parent, term: Terminal): void {
+export function addSupport(group: Parent, term: Terminal): void {
   const ticket = group
     .command('support')
     .argument('[file]', fileArgument)
@@ -48,7 +48,7 @@ export function addIngestSupport(group: Parent, term: Terminal): void {
     if (user === undefined || subject === undefined) {
       throw usageError('Pass a file, or --user, --subject and --comment.');
     }
-    const data = { subject, comments, ...shared.definedOnly({ description, status, priority }) };
+    const data = { subject, comments, description, status, priority };
     await ingestData(term, 'support', data, options);
   });
   addExamples(command, [
@@ -58,7 +58,7 @@ export function addIngestSupport(group: Parent, term: Terminal): void {
   ]);
 }
 
-export function addIngestChat(group: Parent, term: Terminal): void {
+export function addChat(group: Parent, term: Terminal): void {
   const conversation = group
     .command('chat')
     .argument('[file]', fileArgument)
@@ -80,12 +80,12 @@ export function addIngestChat(group: Parent, term: Terminal): void {
   command.action(async (file) => {
     const options = command.optsWithGlobals();
     if (file !== undefined) return ingestFile(term, command, 'chat', file, options);
-    const { user, message: messages, title, summary, participant, tag } = options;
+    const { user, message: messages, participant: participants, tag: tags } = options;
     if (user === undefined || messages === undefined) {
       throw usageError('Pass a file, or --user and --message.');
     }
-    const more = shared.definedOnly({ title, summary, participants: participant, tags: tag });
-    await ingestData(term, 'chat', { messages, ...more }, options);
+    const { title, summary } = options;
+    await ingestData(term, 'chat', { messages, title, summary, participants, tags }, options);
   });
   addExamples(command, [
     'memory ingest chat --user u-1 --message "user: Hi" --message "agent: Hi"',
@@ -93,7 +93,7 @@ export function addIngestChat(group: Parent, term: Terminal): void {
   ]);
 }
 
-export function addIngestRecord(group: Parent, term: Terminal): void {
+export function addRecord(group: Parent, term: Terminal): void {
   const record = group
     .command('record')
     .argument('<file>', fileArgument)
@@ -141,9 +141,8 @@ type RecordOptions = FileOptions & {
 };
 
 async function ingestData(term: Terminal, kind: Kind, data: object, options: RecordOptions) {
-  const { user, source, externalId, metadata } = options;
-  const userId = shared.needUser(user);
-  const record = { userId, ...shared.definedOnly({ source, externalId, metadata }), data };
+  const { user: userId, source, externalId, metadata } = options;
+  const record = { userId, source, externalId, metadata, data };
   await send(term, await connect(term, options), kind, record, options);
 }
 
@@ -162,7 +161,6 @@ async function ingestFile(
   await send(term, client, kind, withoutType(input.record, path, kind), options);
 }
 
-/** Sends one record. Its type is not checked: the service validates the JSON of a file. */
 async function send(
   term: Terminal,
   client: MemoryClient,
@@ -171,6 +169,7 @@ async function send(
   options: FileOptions,
 ): Promise<void> {
   const call = shared.writeOptions(term, options);
+  // Unchecked: a file may contain any JSON, and the service validates it.
   const accepted = await client.ingest[kind](record as never, call);
   await reportIngest(term, client, accepted, options);
 }

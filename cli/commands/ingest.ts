@@ -5,7 +5,7 @@ import { type AnyCommand, addExamples, addNotes, type Parent } from '../commande
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { addIngestChat, addIngestRecord, addIngestSupport } from './ingest-records.ts';
+import { addChat, addRecord, addSupport } from './ingest-records.ts';
 
 export function addIngest(program: Parent, term: Terminal): void {
   const group = program
@@ -18,11 +18,7 @@ export function addIngest(program: Parent, term: Terminal): void {
         '\nprocessing, add --wait or use memory wait <id>.',
     );
   group.hook('preAction', (_, command) => rejectUnusedTimeout(command));
-  addIngestSupport(group, term);
-  addIngestDocument(group, term);
-  addIngestChat(group, term);
-  addIngestRecord(group, term);
-  addIngestBatch(group, term);
+  for (const add of [addSupport, addDocument, addChat, addRecord, addBatch]) add(group, term);
 }
 
 /** Rejects --timeout without --wait, because it would be ignored. */
@@ -31,7 +27,7 @@ function rejectUnusedTimeout(command: AnyCommand): void {
   throw usageError('--timeout requires --wait: add --wait, or omit --timeout.');
 }
 
-function addIngestBatch(group: Parent, term: Terminal): void {
+function addBatch(group: Parent, term: Terminal): void {
   const command = group
     .command('batch')
     .argument('<file>', 'JSON lines; - for stdin')
@@ -76,7 +72,7 @@ ingest only these lines: jq -r .text bad.jsonl > corrected.jsonl. If you
 ingested an edited copy of the whole file, its lines without an externalId would
 be saved a second time.`;
 
-function addIngestDocument(group: Parent, term: Terminal): void {
+function addDocument(group: Parent, term: Terminal): void {
   const command = group
     .command('document')
     .argument('<file...>', 'files, folders and patterns; - for stdin')
@@ -112,9 +108,7 @@ function addIngestDocument(group: Parent, term: Terminal): void {
   ]);
 }
 
-function parsePages(text: string): number {
-  return shared.parseNumber(text, 0, 999_999_999, 'It must be a whole number.');
-}
+const parsePages = shared.numberIn([0, 999_999_999], 'a whole number');
 
 const documentHelp = `
 HTML is converted to the visible text of the page; other text is stored

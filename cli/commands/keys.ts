@@ -22,9 +22,7 @@ export function addKeys(program: Parent, term: Terminal): void {
       'Create, list and revoke API keys in the database. Works whether or not the server is running.',
     )
     .helpCommand('help [command]', 'Show help for a command.');
-  addCreate(group, term);
-  addList(group, term);
-  addRevoke(group, term);
+  for (const add of [addCreate, addList, addRevoke]) add(group, term);
 }
 
 function addList(group: Parent, term: Terminal): void {

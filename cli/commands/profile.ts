@@ -18,12 +18,7 @@ export function addProfile(program: Parent, term: Terminal): void {
     .command('profile')
     .description('Show and choose the service and key that commands use.')
     .helpCommand('help [command]', 'Show help for a command.');
-  addShow(group, term);
-  addProfileList(group, term);
-  addSet(group, term);
-  addUse(group, term);
-  addRemove(group, term);
-  addPath(group, term);
+  for (const add of [addShow, addList, addSet, addUse, addRemove, addPath]) add(group, term);
 }
 
 function addShow(group: Parent, term: Terminal): void {
@@ -151,7 +146,7 @@ function addRemove(group: Parent, term: Terminal): void {
   addExamples(command, ['memory profile remove https://memory.example']);
 }
 
-function addProfileList(group: Parent, term: Terminal): void {
+function addList(group: Parent, term: Terminal): void {
   const command = group
     .command('list')
     .description('List the services in the profile, and the one in use.');

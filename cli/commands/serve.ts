@@ -6,11 +6,12 @@ import { serviceName, shownProfilePath, storeFirstRunKey } from '../client/profi
 import { addExamples, addNotes, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
 import { CliError, errorCode, errorText, usageError } from '../errors.ts';
-import { definedOnly, parseNumber } from '../options.ts';
+import { definedOnly, numberIn } from '../options.ts';
 import { hint, note, noteStyled, ownName, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, paint, quoted } from '../terminal/text.ts';
 
 const lastWordMs = 1_000;
+const parsePort = numberIn([0, 65_535], 'a port number, 0 to 65535');
 
 export function addServe(program: Parent, term: Terminal): void {
   const command = program
@@ -45,10 +46,6 @@ export function addServe(program: Parent, term: Terminal): void {
   });
   addNotes(command, ['\nSet by environment variables only:', ...settings].join('\n'));
   addExamples(command, ['memory serve', 'memory serve --port 8080 --database sqlite:./demo.db']);
-}
-
-function parsePort(text: string): number {
-  return parseNumber(text, 0, 65_535, 'It must be a port number, 0 to 65535.');
 }
 
 /** The settings that the server reads only from the environment. A test checks the list. */
