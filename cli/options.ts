@@ -13,35 +13,28 @@ const pageItems: (typeof limits)['pageItems'] = 100;
 const nameCharacters: (typeof limits)['nameCharacters'] = 256;
 const keyCharacters: (typeof limits)['idempotencyKeyCharacters'] = 255;
 
-/** Returns an option with a value. `parse` also receives the previous value. */
-export function option<Flags extends string, Value>(
-  flags: Flags,
-  description: string,
-  parse: (text: string, previous: Value | undefined) => Value,
-) {
-  return new Option(flags, description).argParser(parse);
-}
-
 export const memoryId = new Argument('<id>', 'the id of the memory').argParser(parseId);
 
 export const userOption = userOptionFor('the user that owns the memory');
 export function userOptionFor(description: string) {
-  return option('-u, --user <id>', description, onlyUser);
+  return new Option('-u, --user <id>', description).argParser(parseUser);
 }
 
-export const metadataOption = option(
+export const metadataOption = new Option(
   '-m, --metadata <key=value>',
   'a string, or key:=json for any JSON value; may be repeated',
-  addMetadata,
-);
-export const sourceOption = option(
+).argParser(addMetadata);
+export const sourceOption = new Option(
   '--source <name>',
   'the source system, for example zendesk',
-  parseName,
-);
+).argParser(parseName);
 export function externalIdOptionFor(effect: string) {
-  return option('--external-id <id>', `the id in the source system; ${effect}`, parseName);
+  const description = `the id in the source system; ${effect}`;
+  return new Option('--external-id <id>', description).argParser(parseName);
 }
+export const externalIdOption = externalIdOptionFor(
+  'ingesting the same id again updates the memory',
+);
 
 export const idempotencyKeyOption = keyOption(keyCharacters);
 /** For commands that send several requests. Each request's key starts with this value. */
@@ -49,7 +42,7 @@ export const idempotencyKeysOption = keyOption(keyCharacters - 55);
 
 function keyOption(max: number) {
   const description = 'a retry with the same key has no further effect';
-  return option('--idempotency-key <key>', description, (key) => {
+  return new Option('--idempotency-key <key>', description).argParser((key) => {
     if (/^[\x21-\x7e]+$/.test(key) && key.length <= max) return key;
     throw new InvalidArgumentError(`It must be 1 to ${max} visible ASCII characters.`);
   });
@@ -61,51 +54,46 @@ export const errorsOutOption = new Option(
 );
 
 export const waitOption = new Option('--wait', 'wait until processing ends');
-export const timeoutOption = option(
+export const timeoutOption = new Option(
   '--timeout <time>',
   'the maximum wait, for example 90s or 5m',
-  parseTime,
-).default(60_000, '60s');
+)
+  .argParser(parseTime)
+  .default(60_000, '60s');
 
-export const occurredOption = option(
+export const occurredOption = new Option(
   '--occurred <time>',
   'when the event happened, for example 2026-05-08 or 2026-05-08T13:56:07Z',
-  parseMoment,
-);
+).argParser(parseMoment);
 
-/** Accepts a duration from now, or a point in time. */
-export const expiryOption = option(
+export const expiryOption = new Option(
   '--expires <time>',
   'when the memory expires, for example 30d, 12h or 2026-05-08',
-  parseExpiry,
-);
+).argParser(parseExpiry);
 
-export const ifVersionOption = option(
+export const ifVersionOption = new Option(
   '--if-version <number>',
   'proceed only if the memory is at this version',
-  (text) => {
-    const message = 'It must be a version number as shown by memory get, 1 or higher.';
-    return parseNumber(text, 1, Number.MAX_SAFE_INTEGER, message);
-  },
+).argParser(
+  numberIn([1, Number.MAX_SAFE_INTEGER], 'a version number as shown by memory get, 1 or higher'),
 );
 
 /**
  * Rejects a second --user, because commander would silently use the last one. The default value
- * keeps `previous` out of `onlyUser.length`, which isRepeatable() checks.
+ * keeps `previous` out of `parseUser.length`, which isRepeatable() checks.
  */
-function onlyUser(user: string, previous: string | undefined = undefined): string {
-  if (previous === undefined) return user;
-  throw usageError('--user can be given only once.');
-}
-
-/** Not checked by commander, which would report a missing --user before a mistyped --usr. */
-export function needUser(user: string | undefined): string {
-  if (user === undefined)
-    throw usageError('Missing --user <id>: specify the user that owns the memories.');
+function parseUser(user: string, previous: string | undefined = undefined): string {
+  if (previous !== undefined) throw usageError('--user can be given only once.');
   if (user === '') throw usageError('--user must not be empty.');
   const length = charactersOf(user);
   if (length <= nameCharacters) return user;
   throw usageError(`--user must be at most ${nameCharacters} characters, not ${length}.`);
+}
+
+/** Not checked by commander, which would report a missing --user before a mistyped --usr. */
+export function needUser(user: string | undefined): string {
+  if (user !== undefined) return user;
+  throw usageError('Missing --user <id>: specify the user that owns the memories.');
 }
 
 export function parseName(name: string): string {
@@ -128,24 +116,34 @@ export function parseId(id: string): string {
   throw new InvalidArgumentError('An id begins with mem_ or key_.');
 }
 
-export function parseLimit(text: string): number {
-  return parseNumber(text, 1, pageItems, `It must be a number from 1 to ${pageItems}.`);
-}
+export const parseLimit = numberIn([1, pageItems], `a number from 1 to ${pageItems}`);
 
-export function parseNumber(text: string, min: number, max: number, message: string): number {
-  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= min && number <= max) return number;
-  throw new InvalidArgumentError(message);
+/** Returns a parser for a whole number in this range, which `expected` describes. */
+export function numberIn([min, max]: [number, number], expected: string) {
+  return (text: string): number => {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`It must be ${expected}.`);
+  };
 }
 
 const unitMs: Record<string, number> = { s: 1e3, m: 6e4, h: 36e5, d: 864e5, '': 1e3 };
 
 /** Returns milliseconds. A number without a unit is in seconds. */
-export function parseTime(text: string): number {
+function parseTime(text: string): number {
   const [, amount = '', unit = ''] = /^(\d{1,7}(?:\.\d+)?)(s|m|h|d)?$/.exec(text) ?? [];
   const ms = Number(amount) * (unitMs[unit] ?? 0);
   if (ms > 0) return ms;
   throw new InvalidArgumentError('Use a duration such as 90s, 5m, 12h or 30d.');
+}
+
+/**
+ * Returns the time after a duration from now. A number without a unit is rejected, because it could
+ * mean seconds or days.
+ */
+export function parseLifetime(text: string): string {
+  if (/[smhd]$/.test(text)) return new Date(Date.now() + parseTime(text)).toISOString();
+  throw new InvalidArgumentError('Include a unit, for example 90d, 12h or 30m.');
 }
 
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
@@ -160,14 +158,14 @@ export function parseMoment(text: string): string {
   );
 }
 
-/** Returns milliseconds from now, or a time as RFC 3339, which must be in the future. */
-function parseExpiry(text: string): number | string {
+/** Parses a duration from now, or a point in time, which must be in the future. */
+function parseExpiry(text: string): string {
   if (/^\d{4}(?:-|$)/.test(text)) {
     const time = parseMoment(text);
     if (Date.parse(time) > Date.now()) return time;
     throw new InvalidArgumentError('The time is in the past: the memory would expire immediately.');
   }
-  if (/^\d.*[smhd]$/.test(text)) return parseTime(text);
+  if (/^\d.*[smhd]$/.test(text)) return parseLifetime(text);
   throw new InvalidArgumentError(
     'Use a duration such as 90d, 12h or 30m, or a date such as 2026-12-01.',
   );
@@ -198,19 +196,10 @@ function parseValue(json: string): Metadata[string] {
   return value;
 }
 
-export function timesOf(
-  { now }: Terminal,
-  { occurred, expires }: { occurred?: string | undefined; expires?: number | string | undefined },
-) {
-  const expiresAt = typeof expires === 'number' ? new Date(now() + expires).toISOString() : expires;
-  return definedOnly({ occurredAt: occurred, expiresAt });
-}
-
 export function writeOptions(
   term: Terminal,
-  options: { idempotencyKey?: string | undefined; ifVersion?: number | undefined },
+  { idempotencyKey, ifVersion }: { idempotencyKey?: string | undefined; ifVersion?: number },
 ) {
-  const { idempotencyKey, ifVersion } = options;
   return { signal: term.interrupted, ...definedOnly({ idempotencyKey, ifVersion }) };
 }
 

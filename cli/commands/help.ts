@@ -12,10 +12,12 @@ import { usageError } from '../errors.ts';
 import { printLine, printResult } from '../terminal/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-export function addHelp(program: Parent, term: Terminal, load: () => Promise<AnyCommand>): void {
+type Load = () => Promise<AnyCommand>;
+
+export function addHelp(program: Parent, term: Terminal, load: Load): void {
   const command = program
     .command('help')
-    .addArgument(new Argument('[command...]', 'the command (default: all commands)'))
+    .argument('[command...]', 'the command (default: all commands)')
     .description('Show help for a command or, with --json, for all commands.');
   command.action(async (words) => {
     const whole = await load();
@@ -26,11 +28,7 @@ export function addHelp(program: Parent, term: Terminal, load: () => Promise<Any
   addExamples(command, ['memory help ingest batch', 'memory help --json']);
 }
 
-export function addCompletion(
-  program: Parent,
-  term: Terminal,
-  load: () => Promise<AnyCommand>,
-): void {
+export function addCompletion(program: Parent, term: Terminal, load: Load): void {
   const command = program
     .command('completion')
     .usage('<shell>')

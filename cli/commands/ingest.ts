@@ -1,15 +1,11 @@
+import { dryRun, runBatch } from '../bulk/batch.ts';
+import { openInput } from '../bulk/input.ts';
 import { connect } from '../client/connect.ts';
 import { type AnyCommand, addExamples, addNotes, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import {
-  addIngestKind,
-  addIngestRecord,
-  chat,
-  externalIdOption,
-  support,
-} from './ingest-records.ts';
+import { addChat, addRecord, addSupport } from './ingest-records.ts';
 
 export function addIngest(program: Parent, term: Terminal): void {
   const group = program
@@ -22,11 +18,7 @@ export function addIngest(program: Parent, term: Terminal): void {
         '\nprocessing, add --wait or use memory wait <id>.',
     );
   group.hook('preAction', (_, command) => rejectUnusedTimeout(command));
-  addIngestKind(group, term, support);
-  addIngestDocument(group, term);
-  addIngestKind(group, term, chat);
-  addIngestRecord(group, term);
-  addIngestBatch(group, term);
+  for (const add of [addSupport, addDocument, addChat, addRecord, addBatch]) add(group, term);
 }
 
 /** Rejects --timeout without --wait, because it would be ignored. */
@@ -35,7 +27,7 @@ function rejectUnusedTimeout(command: AnyCommand): void {
   throw usageError('--timeout requires --wait: add --wait, or omit --timeout.');
 }
 
-function addIngestBatch(group: Parent, term: Terminal): void {
+function addBatch(group: Parent, term: Terminal): void {
   const command = group
     .command('batch')
     .argument('<file>', 'JSON lines; - for stdin')
@@ -48,8 +40,6 @@ function addIngestBatch(group: Parent, term: Terminal): void {
   command.action(async (file) => {
     const options = command.optsWithGlobals();
     shared.rejectOverwrite(file, options.errorsOut);
-    const { openInput } = await import('../bulk/input.ts');
-    const { dryRun, runBatch } = await import('../bulk/batch.ts');
     if (options.dryRun) return dryRun(term, await openInput(term, file, 'records'), options);
     const client = await connect(term, options);
     return runBatch(term, client, await openInput(term, file, 'records'), options);
@@ -82,7 +72,7 @@ ingest only these lines: jq -r .text bad.jsonl > corrected.jsonl. If you
 ingested an edited copy of the whole file, its lines without an externalId would
 be saved a second time.`;
 
-function addIngestDocument(group: Parent, term: Terminal): void {
+function addDocument(group: Parent, term: Terminal): void {
   const command = group
     .command('document')
     .argument('<file...>', 'files, folders and patterns; - for stdin')
@@ -97,7 +87,7 @@ function addIngestDocument(group: Parent, term: Terminal): void {
     .option('--source-url <url>', 'the URL of the document')
     .option('--page-count <number>', 'the number of pages', parsePages)
     .addOption(shared.sourceOption)
-    .addOption(externalIdOption)
+    .addOption(shared.externalIdOption)
     .addOption(shared.metadataOption)
     .option('--dry-run', 'read and validate every file without sending anything')
     .addOption(shared.idempotencyKeysOption)
@@ -118,9 +108,7 @@ function addIngestDocument(group: Parent, term: Terminal): void {
   ]);
 }
 
-function parsePages(text: string): number {
-  return shared.parseNumber(text, 0, 999_999_999, 'It must be a whole number.');
-}
+const parsePages = shared.numberIn([0, 999_999_999], 'a whole number');
 
 const documentHelp = `
 HTML is converted to the visible text of the page; other text is stored

@@ -1,16 +1,10 @@
 import type { Admin } from '../../server/admin.ts';
 import { defaultBaseUrl, resolveBaseUrl } from '../client/connect.ts';
 import * as profile from '../client/profile.ts';
-import {
-  addExamples,
-  addNotes,
-  type GlobalOptions,
-  InvalidArgumentError,
-  type Parent,
-} from '../commander.ts';
+import { addExamples, addNotes, type GlobalOptions, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
-import { needUser, parseId, parseTime, userOptionFor } from '../options.ts';
+import { parseId, parseLifetime, userOptionFor } from '../options.ts';
 import {
   type Column,
   printJson,
@@ -28,9 +22,7 @@ export function addKeys(program: Parent, term: Terminal): void {
       'Create, list and revoke API keys in the database. Works whether or not the server is running.',
     )
     .helpCommand('help [command]', 'Show help for a command.');
-  addCreate(group, term);
-  addList(group, term);
-  addRevoke(group, term);
+  for (const add of [addCreate, addList, addRevoke]) add(group, term);
 }
 
 function addList(group: Parent, term: Terminal): void {
@@ -100,20 +92,19 @@ function addCreate(group: Parent, term: Terminal): void {
     .addOption(databaseOption);
   command.action(async () => {
     const options = command.optsWithGlobals();
-    const { name, project = defaultProject, user, readOnly = false, database, json } = options;
+    const { name, project = defaultProject, readOnly = false, database, json } = options;
+    const { user: userId = null, expires: expiresAt = null } = options;
     const service = options.save ? await serviceOf(term, options) : null;
-    const expiresAt = options.expires === undefined ? null : term.now() + options.expires;
-    const userId = user === undefined ? null : needUser(user);
-    const create = { name, project, userId, readOnly, expiresAt };
+    const expiresAtMs = expiresAt === null ? null : Date.parse(expiresAt);
+    const create = { name, project, userId, readOnly, expiresAt: expiresAtMs };
     const { made, isNewProject } = await createKey(term, database, create);
-    const expiry = expiresAt === null ? null : new Date(expiresAt).toISOString();
     const out = resilientOutput(term);
-    await printResult(out.term, json, { ...made, userId, readOnly, expiresAt: expiry }, made.key);
+    await printResult(out.term, json, { ...made, userId, readOnly, expiresAt }, made.key);
     if (!json || out.hasFailed()) {
       const of = `${isNewProject ? 'a new project' : 'project'} ${project}`;
       const kind =
         (readOnly ? ', read-only' : '') + (userId === null ? '' : `, bound to ${userId}`);
-      const until = expiry === null ? 'It does not expire.' : `It expires on ${expiry}.`;
+      const until = expiresAt === null ? 'It does not expire.' : `It expires on ${expiresAt}.`;
       await note(term, `Created key ${made.id} in ${of}${kind}. ${until}`);
     }
     if (service !== null) await save(term, { service, project, apiKey: made.key });
@@ -137,12 +128,6 @@ function addCreate(group: Parent, term: Terminal): void {
   ]);
 }
 
-/** A number without a unit is rejected, because it could mean seconds or days. */
-function parseLifetime(text: string): number {
-  if (/[smhd]$/.test(text)) return parseTime(text);
-  throw new InvalidArgumentError('Include a unit, for example 90d, 12h or 30m.');
-}
-
 const howToUse =
   'The key is shown only once. To use it: export MEMORY_API_KEY=<key>; to store it: --save';
 
@@ -150,19 +135,15 @@ type NewKey = Parameters<Admin['createKey']>[0];
 type StoredKey = Awaited<ReturnType<Admin['listKeys']>>[number];
 
 function createKey(term: Terminal, database: string | undefined, key: NewKey) {
-  return withAdmin(
-    term,
-    database,
-    async (admin, isNew) => {
-      const place = shownDatabase(databaseUrlOf(term, database));
-      if (isNew) await note(term, `Created a new database at ${place}.`);
-      const known = (await admin.listKeys()).map((one) => one.project);
-      // The server creates the project `default` even without a key.
-      const isNewProject = ![defaultProject, ...known].includes(key.project);
-      return { isNewProject, made: await admin.createKey(key) };
-    },
-    { make: true },
-  );
+  async function create(admin: Admin, isNew: boolean) {
+    const place = shownDatabase(databaseUrlOf(term, database));
+    if (isNew) await note(term, `Created a new database at ${place}.`);
+    const known = (await admin.listKeys()).map((one) => one.project);
+    // The server creates the project `default` even without a key.
+    const isNewProject = ![defaultProject, ...known].includes(key.project);
+    return { isNewProject, made: await admin.createKey(key) };
+  }
+  return withAdmin(term, database, create, { make: true });
 }
 
 /**

@@ -102,11 +102,7 @@ const userColumns = (now: number): Column<User>[] => [
 
 type Pages<Item> = PromiseLike<{ items: Item[]; nextCursor: string | null }> & AsyncIterable<Item>;
 
-type PageOptions = {
-  all?: true | undefined;
-  json?: true | undefined;
-  limit?: number | undefined;
-};
+type PageOptions = { all?: true | undefined; json?: true | undefined; limit?: number | undefined };
 
 const maxPageItems = 100;
 

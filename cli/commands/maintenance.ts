@@ -27,11 +27,10 @@ export function addBackup(program: Parent, term: Terminal): void {
   command.action(async (file) => {
     const { json, database } = command.optsWithGlobals();
     if (file === '-') return streamBackup(term, json, database);
-    const { memories, bytes } = await onDatabase(term, database, (admin, url) =>
-      admin.backup(url, file),
-    );
-    await printResult(term, json, { file, memories, bytes }, file);
-    if (!json) await hint(term, `${memoriesOf(memories)}. To restore it: memory restore ${file}`);
+    const copied = await onDatabase(term, database, ({ backup }, url) => backup(url, file));
+    await printResult(term, json, { file, ...copied }, file);
+    if (json) return;
+    await hint(term, `${memoriesOf(copied.memories)}. To restore it: memory restore ${file}`);
   });
   addExamples(command, ['memory backup memory-backup.db', 'memory backup - | gzip > backup.db.gz']);
 }
@@ -48,11 +47,9 @@ async function streamBackup(term: Terminal, json: true | undefined, database: st
   const folder = await mkdtemp(join(tmpdir(), 'memory-backup-'));
   try {
     const file = join(folder, 'backup.db');
-    const { memories, bytes } = await onDatabase(term, database, (admin, url) =>
-      admin.backup(url, file),
-    );
+    const copied = await onDatabase(term, database, ({ backup }, url) => backup(url, file));
     await copyToStdout(term, file);
-    await note(term, `${memoriesOf(memories)}, ${bytes} bytes.`);
+    await note(term, `${memoriesOf(copied.memories)}, ${copied.bytes} bytes.`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -67,8 +64,7 @@ async function copyToStdout(term: Terminal, file: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof OutputClosed)) throw error;
     // Unlike a list that is cut by `head`, a partial backup is an error.
-    const message = 'stdout was closed early: the backup is incomplete.';
-    throw new CliError('output_closed', message);
+    throw new CliError('output_closed', 'stdout was closed early: the backup is incomplete.');
   }
 }
 
@@ -80,14 +76,14 @@ export function addRestore(program: Parent, term: Terminal): void {
     .addOption(databaseOption);
   command.action(async (file) => {
     const { json, database } = command.optsWithGlobals();
-    const { memories, bytes, kept } = await onDatabase(term, database, (admin, url) =>
-      admin.restore(url, file),
-    );
+    const restored = await onDatabase(term, database, ({ restore }, url) => restore(url, file));
     const path = shownDatabase(databaseUrlOf(term, database));
-    await printResult(term, json, { file, database: path, memories, bytes, kept }, path);
+    await printResult(term, json, { file, database: path, ...restored }, path);
     if (json) return;
-    await note(term, `Restored ${memoriesOf(memories)} to ${path}.`);
-    if (kept !== null) await note(term, `The previous database was kept as ${kept}`);
+    await note(term, `Restored ${memoriesOf(restored.memories)} to ${path}.`);
+    if (restored.kept !== null) {
+      await note(term, `The previous database was kept as ${restored.kept}`);
+    }
   });
   addExamples(command, ['memory restore memory-backup.db']);
 }

@@ -4,18 +4,11 @@ import type { MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
 import { connect, resolveApiKey, resolveBaseUrl } from '../client/connect.ts';
 import { endsOfKey } from '../client/profile.ts';
 import { serviceFailure } from '../client/service-errors.ts';
-import {
-  Argument,
-  addExamples,
-  addNotes,
-  type GlobalOptions,
-  Option,
-  type Parent,
-} from '../commander.ts';
+import { Argument, addExamples, addNotes, type GlobalOptions, type Parent } from '../commander.ts';
 import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
 import { clientNames, openSettings, snippetFor } from '../mcp-clients/clients.ts';
 import type { ServerEntry } from '../mcp-clients/entry.ts';
-import { needUser, userOptionFor } from '../options.ts';
+import { definedOnly, userOptionFor } from '../options.ts';
 import { confirm } from '../terminal/input.ts';
 import { printJson } from '../terminal/output.ts';
 import { asCalled, hint, note, type Terminal } from '../terminal/terminal.ts';
@@ -26,8 +19,8 @@ export function addMcp(program: Parent, term: Terminal): void {
     .command('mcp')
     .usage('[--user <id>] [options]')
     .description("Serve a user's memories to an MCP client over stdin and stdout.")
-    .addOption(mcpUserOption)
-    .addOption(readOnlyOption)
+    .addOption(userOptionFor('the user; optional if the key is bound to a user'))
+    .option('--read-only', 'offer only read-only tools')
     .helpCommand('help [command]', 'Show help for a command.')
     .addHelpText(
       'after',
@@ -47,21 +40,17 @@ export function addMcp(program: Parent, term: Terminal): void {
     }
     const onError = (error: unknown) => void note(term, errorText(error));
     const onUnreachable = (error: MemoryServiceError) => noteFailure(term, options, error);
-    await serveOverStdio(
-      { ...access, client, version, onError, onUnreachable },
-      {
-        input: term.stdin.stream(),
-        write: (data) => term.stdout.write(data),
-        signal: term.interrupted,
-      },
-    );
+    const session = { ...access, client, version, onError, onUnreachable };
+    const write = (data: Uint8Array) => term.stdout.write(data);
+    const streams = { input: term.stdin.stream(), write, signal: term.interrupted };
+    await serveOverStdio(session, streams);
   });
   addExamples(command, ['memory mcp --user u-1', 'memory mcp --user u-1 --read-only']);
 }
 
-type Mcp = Command<[], McpOptions, GlobalOptions>;
+type McpOptions = { user?: string | undefined; readOnly?: true | undefined };
 
-function addInstall(group: Mcp, term: Terminal): void {
+function addInstall(group: Command<[], McpOptions, GlobalOptions>, term: Terminal): void {
   const command = group
     .command('install')
     .addArgument(new Argument('<client>', 'the MCP client').choices(clientNames))
@@ -81,13 +70,11 @@ function addInstall(group: Mcp, term: Terminal): void {
     const shown = shownPath(term, file);
     const target = entry.env === undefined ? shown : `${shown} (including the API key)`;
     if (change !== 'none') {
-      const flags = [
-        ...accessFlags(options).map(quoted),
-        ...(options.withKey ? ['--with-key'] : []),
-      ];
+      const { user, readOnly, withKey } = options;
+      const flags = flagsFor({ '--user': user, '--read-only': readOnly, '--with-key': withKey });
       const unasked = usageError(
         `Writing to ${target} requires --yes if stdin is not a terminal.`,
-        `To skip the confirmation: ${[install, ...flags, '--yes'].join(' ')}`,
+        `To skip the confirmation: ${[install, ...flags.map(quoted), '--yes'].join(' ')}`,
       );
       const place = change === 'added' ? '' : ', replacing the existing entry';
       const question = `Write this to ${target}${place}?`;
@@ -115,30 +102,33 @@ type InstallOptions = GlobalOptions & McpOptions & { withKey?: true | undefined 
 
 /** Returns the entry that starts this command with the same service and key. */
 async function entryOf(term: Terminal, options: InstallOptions): Promise<ServerEntry> {
-  const { withKey, project } = options;
+  const { user, readOnly, withKey, project } = options;
   const baseUrl = await resolveBaseUrl(term, options);
-  const isOwn = baseUrl.from === 'flag' || baseUrl.from === 'environment';
   const key = await resolveApiKey(term, options, baseUrl.value);
-  const kept = await keyInProfile(term, options, baseUrl.value);
-  if (!withKey && (kept === undefined || kept !== key?.value)) {
+  // The MCP client runs the command without our flags and environment.
+  const without = { ...term, env: { ...term.env, MEMORY_API_KEY: undefined } };
+  const kept = await resolveApiKey(without, definedOnly({ project }), baseUrl.value);
+  if (!withKey && kept?.value !== key?.value) {
     throw notInProfile(baseUrl.value, kept === undefined);
   }
+  const isInProfile = baseUrl.from === 'profile' || baseUrl.from === 'default';
+  const flags = flagsFor({
+    '--user': user,
+    '--read-only': readOnly,
+    '--base-url': isInProfile ? undefined : baseUrl.value,
+    '--project': withKey ? undefined : project,
+  });
   const [command = '', ...own] = term.program;
-  const args = [
-    ...own,
-    'mcp',
-    ...accessFlags(options),
-    ...(isOwn ? ['--base-url', baseUrl.value] : []),
-    ...(project === undefined || withKey ? [] : ['--project', project]),
-  ];
-  return { command, args, ...(withKey && key && { env: { MEMORY_API_KEY: key.value } }) };
+  const env = withKey && key && { env: { MEMORY_API_KEY: key.value } };
+  return { command, args: [...own, 'mcp', ...flags], ...env };
 }
 
-/** Returns the key in the profile. The MCP client runs without our flags and environment. */
-async function keyInProfile(term: Terminal, { project }: InstallOptions, baseUrl: string) {
-  const without = { ...term, env: { ...term.env, MEMORY_API_KEY: undefined } };
-  const key = await resolveApiKey(without, project === undefined ? {} : { project }, baseUrl);
-  return key?.value;
+/** Returns the options as they are passed to the command. */
+function flagsFor(options: Record<string, string | true | undefined>): string[] {
+  return Object.entries(options).flatMap(([flag, value]) => {
+    if (value === undefined) return [];
+    return value === true ? [flag] : [flag, value];
+  });
 }
 
 function notInProfile(baseUrl: string, isMissing: boolean): CliError {
@@ -159,17 +149,6 @@ function withoutKey({ env, ...entry }: ServerEntry): ServerEntry {
   return { ...entry, env: { MEMORY_API_KEY: endsOfKey(env.MEMORY_API_KEY) } };
 }
 
-function accessFlags({ user, readOnly }: McpOptions): string[] {
-  return [...(user === undefined ? [] : ['--user', user]), ...(readOnly ? ['--read-only'] : [])];
-}
-
-/* Determines which user's memories an MCP client can access, and whether it can change them. */
-
-const mcpUserOption = userOptionFor('the user; optional if the key is bound to a user');
-const readOnlyOption = new Option('--read-only', 'offer only read-only tools');
-
-type McpOptions = { user?: string | undefined; readOnly?: true | undefined };
-
 /**
  * Derives the user and the write permission from the options and the key. With --user, an
  * unreachable service is logged but is not an error, because the MCP client would not restart the
@@ -180,16 +159,15 @@ async function accessOf(
   client: MemoryClient,
   options: GlobalOptions & McpOptions,
   command: string,
-): Promise<{ userId: string; readOnly: boolean }> {
+) {
   const { user, readOnly } = options;
-  const named = user === undefined ? undefined : needUser(user);
   const key = await client.key({ signal: term.interrupted }).catch(async (error) => {
     const isAway = error.status === undefined || error.status >= 500;
-    if (named === undefined || !isAway || error.code === 'unauthorized') throw error;
+    if (user === undefined || !isAway || error.code === 'unauthorized') throw error;
     await noteFailure(term, options, error);
     return undefined;
   });
-  const userId = named ?? key?.userId;
+  const userId = user ?? key?.userId;
   if (userId == null) {
     throw usageError(
       'Missing --user <id>: the key is not bound to a user.',
@@ -208,11 +186,7 @@ async function accessOf(
 }
 
 /** Writes the error and its hint to stderr, which MCP clients log. Returns the text. */
-async function noteFailure(
-  term: Terminal,
-  options: GlobalOptions,
-  error: MemoryServiceError,
-): Promise<string> {
+async function noteFailure(term: Terminal, options: GlobalOptions, error: MemoryServiceError) {
   const { message, hint } = await serviceFailure(term, error, options);
   const text = hint === null ? message : `${message} ${asCalled(term, hint)}`;
   await note(term, text);

@@ -5,13 +5,7 @@ import { addExamples, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import { confirm, textArgument } from '../terminal/input.ts';
-import {
-  printFields,
-  printJson,
-  printLine,
-  printResult,
-  resilientOutput,
-} from '../terminal/output.ts';
+import { printFields, printJson, printResult, resilientOutput } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, memoriesOf, quoted } from '../terminal/text.ts';
 
@@ -34,9 +28,9 @@ export function addSave(program: Parent, term: Terminal): void {
     const client = await connect(term, options);
     const content = await textArgument(term, text);
     if (content === '') throw usageError('The text must not be empty.');
-    const { metadata, source, externalId } = options;
-    const fields = shared.definedOnly({ metadata, source, externalId });
-    const request = { userId, content, ...fields, ...shared.timesOf(term, options) };
+    const { metadata, source, externalId, occurred: occurredAt, expires: expiresAt } = options;
+    const fields = { metadata, source, externalId, occurredAt, expiresAt };
+    const request = { userId, content, ...shared.definedOnly(fields) };
     const saved = await client.save(request, shared.writeOptions(term, options));
     rejectDeletedReplay(saved, 'saved');
     const out = resilientOutput(term);
@@ -74,7 +68,7 @@ async function printMemory(term: Terminal, memory: Memory): Promise<void> {
   const fields = { ...rest, metadata: entries === 0 ? null : JSON.stringify(metadata) };
   if (!term.stdout.isTerminal) return printFields(term, { ...fields, content });
   await printFields(term, fields);
-  await printLine(term, `\n${escapeControls(content)}`);
+  await term.stdout.write(`\n${escapeControls(content)}\n`);
 }
 
 export function addUpdate(program: Parent, term: Terminal): void {
@@ -90,10 +84,8 @@ export function addUpdate(program: Parent, term: Terminal): void {
     .addOption(shared.idempotencyKeyOption);
   command.action(async (id, text) => {
     const options = command.optsWithGlobals();
-    const fields = {
-      ...shared.definedOnly({ metadata: options.metadata }),
-      ...shared.timesOf(term, options),
-    };
+    const { metadata, occurred: occurredAt, expires: expiresAt } = options;
+    const fields = shared.definedOnly({ metadata, occurredAt, expiresAt });
     if (text === undefined && Object.keys(fields).length === 0) {
       throw usageError('Nothing to update: pass <text>, --metadata, --occurred or --expires.');
     }

@@ -55,11 +55,8 @@ async function migrate(term: Terminal, source: string, target: string, copies: b
   const admin = await import('../../server/admin.ts');
   const [copying, comparing] = [progressOf(term, 'copied'), progressOf(term, 'compared')];
   try {
-    return await admin.migrate(source, target, {
-      copies,
-      onCopied: copying.show,
-      onCompared: comparing.show,
-    });
+    const progress = { onCopied: copying.show, onCompared: comparing.show };
+    return await admin.migrate(source, target, { copies, ...progress });
   } catch (error) {
     term.interrupted.throwIfAborted();
     const message = errorText(error).replace(/\bMEMORY_DATABASE_URL\b/, '--from or --to');

@@ -5,19 +5,7 @@ import {
   resolveApiKey,
   resolveBaseUrl,
 } from '../client/connect.ts';
-import {
-  defaultProject,
-  endsOfKey,
-  profilePath,
-  readEntries,
-  readProfile,
-  readProject,
-  removeService,
-  serviceName,
-  storeOwnKey,
-  useProject,
-  useService,
-} from '../client/profile.ts';
+import * as profile from '../client/profile.ts';
 import { addExamples, addNotes, type GlobalOptions, type Parent } from '../commander.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
 import { definedOnly } from '../options.ts';
@@ -30,12 +18,7 @@ export function addProfile(program: Parent, term: Terminal): void {
     .command('profile')
     .description('Show and choose the service and key that commands use.')
     .helpCommand('help [command]', 'Show help for a command.');
-  addShow(group, term);
-  addProfileList(group, term);
-  addSet(group, term);
-  addUse(group, term);
-  addRemove(group, term);
-  addPath(group, term);
+  for (const add of [addShow, addList, addSet, addUse, addRemove, addPath]) add(group, term);
 }
 
 function addShow(group: Parent, term: Terminal): void {
@@ -56,28 +39,26 @@ function addShow(group: Parent, term: Terminal): void {
 function addPath(group: Parent, term: Terminal): void {
   const command = group.command('path').description('Print the path of the profile.');
   command.action(async () => {
-    const path = profilePath(term);
+    const path = profile.profilePath(term);
     await printResult(term, command.optsWithGlobals().json, { path }, path);
   });
   addExamples(command, ['memory profile path']);
 }
 
 type Setting = { value: string | null; from: Origin | null };
+const unset: Setting = { value: null, from: null };
 
-async function settingsOf(
-  term: Terminal,
-  options: GlobalOptions,
-): Promise<Record<string, Setting>> {
+async function settingsOf(term: Terminal, options: GlobalOptions) {
   const baseUrl = await resolveBaseUrl(term, options);
   const key = await resolveApiKey(term, options, baseUrl.value);
-  const { project = null } = key ?? {};
+  const project = key?.project;
   const projectFrom = options.project === undefined ? 'profile' : 'flag';
   const place = term.platform === 'win32' ? term.env.APPDATA : term.env.XDG_CONFIG_HOME;
   return {
     baseUrl,
-    apiKey: { value: key ? endsOfKey(key.value) : null, from: key?.from ?? null },
-    project: { value: project, from: project === null ? null : projectFrom },
-    profile: { value: profilePath(term), from: place ? 'environment' : 'default' },
+    apiKey: key ? { value: profile.endsOfKey(key.value), from: key.from } : unset,
+    project: project ? { value: project, from: projectFrom } : unset,
+    profile: { value: profile.profilePath(term), from: place ? 'environment' : 'default' },
   };
 }
 
@@ -98,15 +79,16 @@ function addSet(group: Parent, term: Terminal): void {
     .argument('[-]', 'read the key from stdin (default: --api-key or MEMORY_API_KEY)')
     .description("Store a service's key in a file that only you can read.");
   command.action(async (address, stdin) => {
-    const { json, apiKey: flag, project = defaultProject } = command.optsWithGlobals();
-    const service = serviceName(parseBaseUrl(address, '<base-url>'));
+    const { json, apiKey: flag, project = profile.defaultProject } = command.optsWithGlobals();
+    const service = profile.serviceName(parseBaseUrl(address, '<base-url>'));
     const apiKey = await readKey(term, stdin, flag);
-    const said = await storeOwnKey(term, { service, project, apiKey });
+    const said = await profile.storeOwnKey(term, { service, project, apiKey });
     for (const line of json ? said.slice(1) : said) await note(term, line);
-    if (json) return printJson(term, { baseUrl: service, project, apiKey: endsOfKey(apiKey) });
-    const isOther = (await readProject(term, service)) !== project;
+    if (json)
+      return printJson(term, { baseUrl: service, project, apiKey: profile.endsOfKey(apiKey) });
+    const isOther = (await profile.readProject(term, service)) !== project;
     const { value: used } = await resolveBaseUrl(term, {});
-    if (!isOther && serviceName(used) === service) return;
+    if (!isOther && profile.serviceName(used) === service) return;
     const more = isOther ? ` --project ${project}` : '';
     await hint(term, `To use it by default: memory profile use ${service}${more}`);
   });
@@ -126,11 +108,11 @@ function addUse(group: Parent, term: Terminal): void {
   command.action(async (address) => {
     const { json, project: flag } = command.optsWithGlobals();
     const service = await knownService(term, address);
-    await useService(term, service);
-    if (flag !== undefined) await useProject(term, service, flag);
-    const project = await readProject(term, service);
+    await profile.useService(term, service);
+    if (flag !== undefined) await profile.useProject(term, service, flag);
+    const project = await profile.readProject(term, service);
     if (json) return printJson(term, { baseUrl: service, project });
-    const isNamed = project !== defaultProject;
+    const isNamed = project !== profile.defaultProject;
     const named = isNamed ? `project ${project} of ${service}` : service;
     await note(term, `Commands now use ${named}.`);
     if (term.env.MEMORY_BASE_URL)
@@ -153,7 +135,7 @@ function addRemove(group: Parent, term: Terminal): void {
     const { json, project } = command.optsWithGlobals();
     const service = await knownService(term, address);
     const named = project === undefined ? service : `${service}, project ${project}`;
-    if (!(await removeService(term, service, project))) {
+    if (!(await profile.removeService(term, service, project))) {
       const message = `The profile does not contain ${named}.`;
       const hint = 'To list its services: memory profile list';
       throw new CliError('not_found', message, hint, exitCodes.notFound);
@@ -164,7 +146,7 @@ function addRemove(group: Parent, term: Terminal): void {
   addExamples(command, ['memory profile remove https://memory.example']);
 }
 
-function addProfileList(group: Parent, term: Terminal): void {
+function addList(group: Parent, term: Terminal): void {
   const command = group
     .command('list')
     .description('List the services in the profile, and the one in use.');
@@ -182,17 +164,18 @@ function addProfileList(group: Parent, term: Terminal): void {
 type Service = { baseUrl: string; project: string; apiKey: string | null; used: boolean };
 
 async function servicesOf(term: Terminal, options: GlobalOptions): Promise<Service[]> {
-  const used = serviceName((await resolveBaseUrl(term, options)).value);
-  const usedProject = options.project ?? (await readProject(term, used));
-  const entries: { service: string; project: string; apiKey?: string }[] = await readEntries(term);
-  const { baseUrl: chosen } = await readProfile(term);
+  const used = profile.serviceName((await resolveBaseUrl(term, options)).value);
+  const usedProject = options.project ?? (await profile.readProject(term, used));
+  const entries: { service: string; project: string; apiKey?: string }[] =
+    await profile.readEntries(term);
+  const { baseUrl: chosen } = await profile.readProfile(term);
   const isKeyless = chosen !== undefined && !entries.some(({ service }) => service === chosen);
-  if (isKeyless) entries.push({ service: chosen, project: defaultProject });
+  if (isKeyless) entries.push({ service: chosen, project: profile.defaultProject });
   return entries
     .map(({ service, project, apiKey }) => ({
       baseUrl: service,
       project,
-      apiKey: apiKey === undefined ? null : endsOfKey(apiKey),
+      apiKey: apiKey === undefined ? null : profile.endsOfKey(apiKey),
       used: service === used && project === usedProject,
     }))
     .sort((a, b) => (`${a.baseUrl}#${a.project}` < `${b.baseUrl}#${b.project}` ? -1 : 1));
@@ -200,7 +183,7 @@ async function servicesOf(term: Terminal, options: GlobalOptions): Promise<Servi
 
 const serviceColumns: Column<Service>[] = [
   { title: 'BASE URL', value: ({ baseUrl }) => baseUrl },
-  { title: 'PROJECT', value: ({ project }) => project, usual: defaultProject },
+  { title: 'PROJECT', value: ({ project }) => project, usual: profile.defaultProject },
   { title: 'KEY', value: ({ apiKey }) => apiKey ?? '', shown: (key) => key || 'none' },
   { title: 'USED', value: ({ used }) => (used ? 'used' : '') },
 ];
@@ -209,12 +192,12 @@ const serviceColumns: Column<Service>[] = [
  * Parses the URL of a service. For any other string, the error lists the services in the profile.
  */
 async function knownService(term: Terminal, text: string): Promise<string> {
-  const known = new Set((await readEntries(term)).map(({ service }) => service));
+  const known = new Set((await profile.readEntries(term)).map(({ service }) => service));
   const hint =
     known.size === 0
       ? `For example: ${defaultBaseUrl}. The profile has no services yet.`
       : `A service is identified by its URL. The profile contains ${[...known].join(', ')}`;
-  return serviceName(parseBaseUrl(text, '<base-url>', hint));
+  return profile.serviceName(parseBaseUrl(text, '<base-url>', hint));
 }
 
 /** The keys that a service accepts. */

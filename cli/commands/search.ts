@@ -25,12 +25,8 @@ export function addSearch(program: Parent, term: Terminal): void {
     const client = await connect(term, options);
     const query = await textArgument(term, text);
     if (query === '') throw usageError('The query must not be empty.');
-    const request = {
-      userId,
-      query,
-      ...definedOnly({ limit: options.limit }),
-      ...filtersOf(command),
-    };
+    const { limit } = options;
+    const request = { userId, query, ...definedOnly({ limit }), ...filtersOf(command) };
     const answer = await client.search(request, { signal: term.interrupted });
     if (options.json) return printJson(term, answer);
     await printFound(term, answer.items);

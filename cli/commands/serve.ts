@@ -6,23 +6,18 @@ import { serviceName, shownProfilePath, storeFirstRunKey } from '../client/profi
 import { addExamples, addNotes, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
 import { CliError, errorCode, errorText, usageError } from '../errors.ts';
-import { definedOnly, option, parseNumber } from '../options.ts';
+import { definedOnly, numberIn } from '../options.ts';
 import { hint, note, noteStyled, ownName, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, paint, quoted } from '../terminal/text.ts';
 
 const lastWordMs = 1_000;
-
-const portOption = option(
-  '-p, --port <number>',
-  'the port to listen on (env: PORT, default: 7070)',
-  (text) => parseNumber(text, 0, 65_535, 'It must be a port number, 0 to 65535.'),
-);
+const parsePort = numberIn([0, 65_535], 'a port number, 0 to 65535');
 
 export function addServe(program: Parent, term: Terminal): void {
   const command = program
     .command('serve')
     .description('Run the service until Ctrl-C.')
-    .addOption(portOption)
+    .option('-p, --port <number>', 'the port to listen on (env: PORT, default: 7070)', parsePort)
     .option('--host <host>', 'the address to listen on (env: HOST, default: 127.0.0.1)')
     .addOption(databaseOption);
   command.action(async () => {
@@ -84,8 +79,8 @@ function cannotStart(error: unknown, url: string, flag: string | undefined): Cli
   // Only file errors have a system error code. They do not name the setting.
   if (errorCode(error) === '') return new CliError('cannot_start', reason);
   const name = withFlag('MEMORY_DATABASE_URL', flag);
-  const message = `${name} sqlite:${shownDatabase(url)} cannot be opened: ${reason}`;
-  return new CliError('cannot_start', message);
+  const path = `sqlite:${shownDatabase(url)}`;
+  return new CliError('cannot_start', `${name} ${path} cannot be opened: ${reason}`);
 }
 
 /** Returns the absolute path of an SQLite file that the start will create; otherwise null. */
@@ -138,11 +133,7 @@ async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCre
 }
 
 /** Returns why the key was not stored, if so. Never throws, because the server can still run. */
-async function storeKey(
-  term: Terminal,
-  baseUrl: string,
-  apiKey: string,
-): Promise<{ failure: string | null; replaced?: string | undefined }> {
+async function storeKey(term: Terminal, baseUrl: string, apiKey: string) {
   try {
     const { isStored, replaced } = await storeFirstRunKey(term, baseUrl, apiKey);
     const failure = isStored ? null : `Your profile contains another key for ${baseUrl}`;

@@ -1,14 +1,7 @@
 import { connect } from '../client/connect.ts';
 import { addExamples, addNotes, Option, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
-import {
-  definedOnly,
-  errorsOutOption,
-  idempotencyKeysOption,
-  needUser,
-  rejectOverwrite,
-  userOptionFor,
-} from '../options.ts';
+import * as shared from '../options.ts';
 import { OutputClosed } from '../terminal/process-output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { memoriesOf, toJson } from '../terminal/text.ts';
@@ -20,11 +13,11 @@ export function addExport(program: Parent, term: Terminal): void {
   const command = program
     .command('export')
     .description('Print every memory of the project as JSON lines.')
-    .addOption(userOptionFor('only memories of this user'));
+    .addOption(shared.userOptionFor('only memories of this user'));
   command.action(async () => {
     const options = command.optsWithGlobals();
-    const userId = options.user === undefined ? undefined : needUser(options.user);
     const client = await connect(term, options);
+    const query = shared.definedOnly({ userId: options.user });
     let [count, lines] = [0, ''];
     const flush = async () => {
       const text = lines;
@@ -33,7 +26,7 @@ export function addExport(program: Parent, term: Terminal): void {
     };
     try {
       const call = { signal: term.interrupted };
-      for await (const memory of client.export(definedOnly({ userId }), call)) {
+      for await (const memory of client.export(query, call)) {
         lines += `${toJson(memory)}\n`;
         count += 1;
         if (lines.length > writtenAtOnce) await flush();
@@ -60,12 +53,12 @@ export function addImport(program: Parent, term: Terminal): void {
     .argument('<file>', 'JSON lines; - for stdin')
     .description('Import memories that were exported from this service or another one.')
     .addOption(fromOption)
-    .addOption(userOptionFor('with --from: the user that owns the memories'))
-    .addOption(errorsOutOption)
-    .addOption(idempotencyKeysOption);
+    .addOption(shared.userOptionFor('with --from: the user that owns the memories'))
+    .addOption(shared.errorsOutOption)
+    .addOption(shared.idempotencyKeysOption);
   command.action(async (file) => {
     const { from, ...options } = command.optsWithGlobals();
-    rejectOverwrite(file, options.errorsOut);
+    shared.rejectOverwrite(file, options.errorsOut);
     if (from === undefined && options.user !== undefined) {
       throw usageError(
         '--user requires --from: the lines of memory export already contain user ids.',
@@ -84,8 +77,7 @@ export function addImport(program: Parent, term: Terminal): void {
       const input = await openInput(term, file, 'memories');
       return runImport(term, client, input, { ...options, otherFormat });
     }
-    const { openForeign } = await import('../bulk/foreign/open.ts');
-    const { createLosses } = await import('../bulk/foreign/open.ts');
+    const { createLosses, openForeign } = await import('../bulk/foreign/open.ts');
     const losses = createLosses();
     const input = await openForeign(from, { term, path: file, userId: options.user, losses });
     try {
