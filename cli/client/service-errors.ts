@@ -152,7 +152,10 @@ function unreachable({ code, name, message, cause }: MemoryServiceError, url: st
   const reason = errorCode(cause);
   if (url.startsWith('https:') && /EPROTO|WRONG_VERSION/.test(reason)) {
     const plain = url.replace('https:', 'http:');
-    return failure('no TLS on that port', `If the port has no TLS, use http:// instead: ${plain}`);
+    return failure(
+      'no TLS on that port',
+      `If the server does not use TLS on this port, use http:// instead: ${plain}`,
+    );
   }
   const isLocal = /^https?:\/\/(127\.|localhost\b|\[::1\])/.test(url);
   const hint = isLocal

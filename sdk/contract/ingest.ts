@@ -35,12 +35,12 @@ const ExternalId = Text({
 const OccurredAt = Type.Unsafe<string>({
   ...OptionalTime,
   description:
-    'When the event that the record describes happened: an RFC 3339 time, or a date, which ' +
-    'means midnight UTC. The default is the latest timestamp of the comments or messages.',
+    'When the event that the record describes happened: an RFC 3339 time, or a date ' +
+    '(midnight UTC). The default is the latest timestamp of the comments or messages.',
 });
 const ExpiresAt = Type.Unsafe<string>({
   ...OptionalTime,
-  description: 'When the memory expires: an RFC 3339 time, or a date, which means midnight UTC.',
+  description: 'When the memory expires: an RFC 3339 time, or a date (midnight UTC).',
 });
 const recordFields = {
   userId: UserId,

@@ -141,10 +141,10 @@ const Content = Text({ max: limits.contentCharacters, description: 'The text to 
 
 const occurredAt = {
   description:
-    'When the event that the memory describes happened. A date without a time means midnight UTC.',
+    'When the event that the memory describes happened. A date is interpreted as midnight UTC.',
 };
 const expiresAt = {
-  description: 'When the memory expires. A date without a time means midnight UTC.',
+  description: 'When the memory expires. A date is interpreted as midnight UTC.',
 };
 
 export const SaveRequest = Type.Object(

@@ -71,12 +71,12 @@ export const Instant = Type.Unsafe<string>({
   description: 'RFC 3339, UTC, with milliseconds.',
 });
 
-/** A time in a request: RFC 3339, or a date, which means midnight UTC. */
+/** A time in a request: RFC 3339, or a date, interpreted as midnight UTC. */
 export const PointInTime = Type.Unsafe<string>({
   [Kind]: 'PointInTime',
   type: 'string',
   format: 'date-time',
-  description: 'An RFC 3339 time, or a date (`2026-05-08`), which means midnight UTC.',
+  description: 'An RFC 3339 time, or a date (`2026-05-08`), interpreted as midnight UTC.',
   examples: ['2026-05-08T13:56:07Z'],
 });
 
@@ -130,7 +130,7 @@ export function timestampProblem(value: unknown): string | null {
   if (value === '') return null;
   const isMs = typeof value === 'number' && Number.isInteger(value) && isRepresentable(value);
   if (isMs || pointInTimeProblem(value) === null) return null;
-  return 'must be an RFC 3339 time, a date (YYYY-MM-DD) or whole milliseconds since 1970';
+  return 'must be an RFC 3339 time, a date (YYYY-MM-DD) or an integer number of milliseconds since 1970';
 }
 
 export function instantProblem(value: unknown): string | null {

@@ -106,8 +106,8 @@ async function attackWith(attack: Attack, atOnce: number, times: number) {
 }
 
 /**
- * Whether a stall is so long that other load on the machine cannot be the cause. Further rounds are
- * then unnecessary.
+ * Whether any stall is too long to be caused by other load on the machine. In this case, no further
+ * rounds are needed.
  */
 function isClear(stalls: number[], limitMs: number): boolean {
   return stalls.some((ms) => ms > limitMs * 5);

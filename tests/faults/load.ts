@@ -16,7 +16,7 @@ export type LoadOptions = {
   violations: Violations;
   random: Random;
   clients: number;
-  /** The pause after each write of a client. It limits the load. */
+  /** How long each client pauses after a write, to limit the load. */
   pauseMs?: number;
 };
 

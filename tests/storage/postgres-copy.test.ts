@@ -9,7 +9,7 @@ test('a copy detects a server that starts after it, but no server of another sch
   const elsewhere = await openPostgres(another.url);
   const side = await openCopySide(database.url, { create: true });
   const storage = await openPostgres(database.url);
-  // As if the server that held the turn had stopped.
+  // Simulate a server that was killed: its lease on the cleanup has expired.
   await query(database.url, `UPDATE maintenance SET held_until = NULL WHERE name = 'turn'`);
   const message = 'a server is running on the database';
   expect((await rejectionOf(side.assertUnused())).message).toContain(message);

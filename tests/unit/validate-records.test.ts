@@ -10,7 +10,8 @@ import {
 
 const sentencesOf = (validate: Validator, value: unknown) => validate(value).map(sentence);
 
-const badTime = 'must be an RFC 3339 time, a date (YYYY-MM-DD) or whole milliseconds since 1970';
+const badTime =
+  'must be an RFC 3339 time, a date (YYYY-MM-DD) or an integer number of milliseconds since 1970';
 
 describe('a timeline', () => {
   const judge = (entry: object, more: object[] = []) => {
