@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
 import { isObject } from '../terminal/json.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { configFolder, type Place } from '../terminal/terminal.ts';
 import { merged, type ServerEntry, type Table } from './entry.ts';
 import { editJson, jsonProblem, parseJson } from './json.ts';
 import { editToml, parseToml, tomlProblem } from './toml.ts';
@@ -15,14 +15,12 @@ const name = 'memory';
 
 type Client = {
   title: string;
-  fileOf(term: Place): string;
+  fileOf(place: Place): string;
   /** The name of the table of servers. `more` are additional fields of an entry. */
   section: string;
   more?: Table;
   format: 'json' | 'toml';
 };
-
-type Place = Pick<Terminal, 'env' | 'home' | 'platform'>;
 
 const known: Record<ClientName, Client> = {
   'claude-code': {
@@ -59,10 +57,9 @@ const known: Record<ClientName, Client> = {
   },
 };
 
-function appFolder({ env, home, platform }: Place): string {
-  if (platform === 'darwin') return join(home, 'Library', 'Application Support');
-  if (platform === 'win32') return env.APPDATA || join(home, 'AppData', 'Roaming');
-  return env.XDG_CONFIG_HOME || join(home, '.config');
+function appFolder(place: Place): string {
+  if (place.platform !== 'darwin') return configFolder(place);
+  return join(place.home, 'Library', 'Application Support');
 }
 
 const formats = {
@@ -79,10 +76,10 @@ export function snippetFor(client: ClientName, entry: ServerEntry): string {
  * Returns a client's settings with our entry, before they are written. Throws if the file
  * cannot be extended without losing some of its contents.
  */
-export async function openSettings(term: Terminal, client: ClientName, entry: ServerEntry) {
+export async function openSettings(place: Place, client: ClientName, entry: ServerEntry) {
   const { title, fileOf, section, more, format } = known[client];
   const { parse, edit, problemOf } = formats[format];
-  const file = fileOf(term);
+  const file = fileOf(place);
   const text = await readSettings(file);
   const before = parse(text);
   const problem = before === undefined ? await problemOf(text) : undefined;

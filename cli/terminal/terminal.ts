@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { commandNames } from '../command-names.ts';
 import { isTerminal, processOutput } from './process-output.ts';
 import { escapeControls } from './text.ts';
@@ -51,6 +52,15 @@ export function processTerminal(interrupted: AbortSignal): Terminal {
     now: Date.now,
     interrupted,
   };
+}
+
+/** What determines where programs store their settings. */
+export type Place = Pick<Terminal, 'env' | 'home' | 'platform'>;
+
+/** Returns the user's folder for settings. */
+export function configFolder({ env, home, platform }: Place): string {
+  if (platform === 'win32') return env.APPDATA || join(home, 'AppData', 'Roaming');
+  return env.XDG_CONFIG_HOME || join(home, '.config');
 }
 
 /** In a compiled executable, Bun.main is a virtual path. */
