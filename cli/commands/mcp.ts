@@ -13,8 +13,7 @@ import {
   type Parent,
 } from '../commander.ts';
 import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
-import { clientNames, openSettings, snippetFor } from '../mcp-clients/clients.ts';
-import type { ServerEntry } from '../mcp-clients/entry.ts';
+import { clientNames, openSettings, type ServerEntry, snippetFor } from '../mcp-clients/clients.ts';
 import { needUser, userOptionFor } from '../options.ts';
 import { confirm } from '../terminal/input.ts';
 import { printJson } from '../terminal/output.ts';

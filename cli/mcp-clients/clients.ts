@@ -1,10 +1,9 @@
 import { dirname, join } from 'node:path';
-import { CliError } from '../errors.ts';
+import { CliError, errorText } from '../errors.ts';
 import { isObject } from '../terminal/json.ts';
 import { configFolder, type Place } from '../terminal/terminal.ts';
-import { merged, type ServerEntry, type Table } from './entry.ts';
-import { editJson, jsonProblem, parseJson } from './json.ts';
-import { editToml, parseToml, tomlProblem } from './toml.ts';
+import { editJson, parseJson } from './json.ts';
+import { editToml, parseToml } from './toml.ts';
 
 /* The supported MCP clients and the files of their settings. */
 
@@ -13,14 +12,24 @@ export type ClientName = (typeof clientNames)[number];
 
 const name = 'memory';
 
+export type ServerEntry = {
+  command: string;
+  args: string[];
+  env?: { MEMORY_API_KEY: string };
+};
+
 type Client = {
   title: string;
   fileOf(place: Place): string;
-  /** The name of the table of servers. `more` are additional fields of an entry. */
+  /** The name of the table of servers. */
   section: string;
-  more?: Table;
-  format: 'json' | 'toml';
+  /** Additional fields of an entry. */
+  more?: object;
+  format: typeof json | typeof toml;
 };
+
+const json = { parse: parseJson, edit: editJson };
+const toml = { parse: parseToml, edit: editToml };
 
 const known: Record<ClientName, Client> = {
   'claude-code': {
@@ -28,32 +37,32 @@ const known: Record<ClientName, Client> = {
     fileOf: ({ env, home }) => join(env.CLAUDE_CONFIG_DIR || home, '.claude.json'),
     section: 'mcpServers',
     more: { type: 'stdio' },
-    format: 'json',
+    format: json,
   },
   cursor: {
     title: 'Cursor',
     fileOf: ({ home }) => join(home, '.cursor', 'mcp.json'),
     section: 'mcpServers',
-    format: 'json',
+    format: json,
   },
   vscode: {
     title: 'VS Code',
     fileOf: (place) => join(appFolder(place), 'Code', 'User', 'mcp.json'),
     section: 'servers',
     more: { type: 'stdio' },
-    format: 'json',
+    format: json,
   },
   codex: {
     title: 'Codex',
     fileOf: ({ env, home }) => join(env.CODEX_HOME || join(home, '.codex'), 'config.toml'),
     section: 'mcp_servers',
-    format: 'toml',
+    format: toml,
   },
   'claude-desktop': {
     title: 'Claude Desktop',
     fileOf: (place) => join(appFolder(place), 'Claude', 'claude_desktop_config.json'),
     section: 'mcpServers',
-    format: 'json',
+    format: json,
   },
 };
 
@@ -62,14 +71,9 @@ function appFolder(place: Place): string {
   return join(place.home, 'Library', 'Application Support');
 }
 
-const formats = {
-  json: { parse: parseJson, edit: editJson, problemOf: jsonProblem },
-  toml: { parse: parseToml, edit: editToml, problemOf: tomlProblem },
-};
-
 export function snippetFor(client: ClientName, entry: ServerEntry): string {
   const { section, more, format } = known[client];
-  return formats[format].edit('', [section, name], merged(undefined, entry, more));
+  return format.edit('', [section, name], { ...more, ...entry });
 }
 
 /**
@@ -78,29 +82,34 @@ export function snippetFor(client: ClientName, entry: ServerEntry): string {
  */
 export async function openSettings(place: Place, client: ClientName, entry: ServerEntry) {
   const { title, fileOf, section, more, format } = known[client];
-  const { parse, edit, problemOf } = formats[format];
   const file = fileOf(place);
   const text = await readSettings(file);
-  const before = parse(text);
-  const problem = before === undefined ? await problemOf(text) : undefined;
-  if (problem !== undefined) {
+  const before = await format.parse(text).catch((error) => {
     const hint = 'Correct it and run the command again, or add the entry shown above by hand.';
-    throw settingsError(`${file} ${problem}`, hint);
-  }
+    throw settingsError(`${file} ${errorText(error)}`, hint);
+  });
   const invalid = settingsError(
     `The entry cannot be added to ${file} without other changes`,
     `Add the entry shown above to the settings of ${title} by hand.`,
   );
-  const servers = before?.[section] ?? {};
-  if (before === undefined || !isObject(servers)) throw invalid;
+  const servers = isObject(before) ? (before[section] ?? {}) : undefined;
+  if (!isObject(before) || !isObject(servers)) throw invalid;
   const value = merged(servers[name], entry, more);
   const after = { ...before, [section]: { ...servers, [name]: value } };
   const isKnown = Object.hasOwn(servers, name);
   const change = !isKnown ? 'added' : Bun.deepEquals(before, after) ? 'none' : 'replaced';
-  const edited = edit(text, [section, name], value);
+  const edited = format.edit(text, [section, name], value);
   // Verify that the edit changed nothing else.
-  if (!Bun.deepEquals(parse(edited), after)) throw invalid;
+  const parsed = await format.parse(edited).catch(() => undefined);
+  if (!Bun.deepEquals(parsed, after)) throw invalid;
   return { title, file, change, write: () => writeSettings(file, edited) };
+}
+
+/** Merges our entry into an existing entry and keeps the other fields of that entry. */
+function merged(known: unknown, entry: ServerEntry, more: object = {}) {
+  const before = isObject(known) ? known : {};
+  const env = isObject(before.env) ? { ...before.env, ...entry.env } : entry.env;
+  return { ...more, ...before, ...entry, ...(env !== undefined && { env }) };
 }
 
 async function readSettings(file: string): Promise<string> {
