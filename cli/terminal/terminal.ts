@@ -84,13 +84,8 @@ export function canRedraw({ stderr, env }: Pick<Terminal, 'stderr' | 'env'>): bo
 }
 
 export function withoutColor(term: Terminal): Terminal {
-  const plain = (output: Output): Output => ({
-    isTerminal: output.isTerminal,
-    columns: output.columns,
-    color: false,
-    write: (data) => output.write(data),
-  });
-  return { ...term, stdout: plain(term.stdout), stderr: plain(term.stderr) };
+  const { stdout, stderr } = term;
+  return { ...term, stdout: { ...stdout, color: false }, stderr: { ...stderr, color: false } };
 }
 
 /** Writes hints, progress and warnings for people. A closed stderr does not stop the command. */
