@@ -45,11 +45,9 @@ export async function createProgram(term: Terminal, names: readonly CommandName[
 /** Thrown when help is requested with --json; run.ts handles it. */
 export class HelpAsJson extends Error {
   override name = 'HelpAsJson';
-  readonly command: AnyCommand;
 
-  constructor(command: AnyCommand) {
+  constructor(readonly command: AnyCommand) {
     super('help');
-    this.command = command;
   }
 }
 

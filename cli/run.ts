@@ -5,6 +5,7 @@ import {
   allOptions,
   CommanderError,
   examplesBelow,
+  type GlobalOptions,
   pathBelowRoot,
 } from './commander.ts';
 import { CliError, ExitWith, errorText, exitCodes, usageError } from './errors.ts';
@@ -37,7 +38,7 @@ export async function run(argv: string[], processTerminal: Terminal): Promise<nu
     if (error instanceof OutputClosed) return exitCodes.done;
     if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage;
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
-    const failure = await failureOf(term, error, { called, ...program.opts() });
+    const failure = await failureOf(term, error, called, program.opts());
     // If stdout is full or closed, stderr may still work.
     await reportFailure(term, program.opts().json, failure).catch(() =>
       reportFailure(term, undefined, failure),
@@ -52,8 +53,6 @@ async function printHelpAsJson(term: Terminal, command: AnyCommand): Promise<voi
   await help.printHelpAsJson(term, await createProgram(term), words);
 }
 
-type Context = { called: AnyCommand; baseUrl?: string; apiKey?: string; project?: string };
-
 /** Writes the failure to stderr as text or, with --json, to stdout as JSON. */
 async function reportFailure(term: Terminal, json: true | undefined, failure: CliError) {
   const { code, message, requestId, details } = failure;
@@ -67,7 +66,12 @@ async function reportFailure(term: Terminal, json: true | undefined, failure: Cl
   return noteStyled(term, lines.join('\n'));
 }
 
-async function failureOf(term: Terminal, error: unknown, context: Context): Promise<CliError> {
+async function failureOf(
+  term: Terminal,
+  error: unknown,
+  called: AnyCommand,
+  options: GlobalOptions,
+): Promise<CliError> {
   if (term.interrupted.aborted) {
     const exitCode = term.interrupted.reason === 'SIGTERM' ? 143 : 130;
     return new CliError('interrupted', 'Interrupted.', undefined, exitCode);
@@ -75,12 +79,12 @@ async function failureOf(term: Terminal, error: unknown, context: Context): Prom
   // A usage error without a hint shows an example.
   if (error instanceof CliError) {
     const isBare = error.exitCode === exitCodes.usage && error.hint === null;
-    return isBare ? usageError(error.message, exampleHint(context.called)) : error;
+    return isBare ? usageError(error.message, exampleHint(called)) : error;
   }
-  if (error instanceof CommanderError) return usageFailure(error, context.called);
+  if (error instanceof CommanderError) return usageFailure(error, called);
   const { MemoryServiceError } = await import('../sdk/index.ts');
-  if (error instanceof MemoryServiceError) return serviceFailure(term, error, context);
-  return new CliError('failed', errorText(error));
+  if (!(error instanceof MemoryServiceError)) return new CliError('failed', errorText(error));
+  return serviceFailure(term, error, options, called.name());
 }
 
 /** Our commands and options, each with the names that other tools use. */
@@ -113,7 +117,7 @@ function ourName(names: Record<string, string[]>, foreign: string): string | und
   return Object.keys(names).find((name) => names[name]?.includes(foreign));
 }
 
-export function usageFailure(error: CommanderError, called: AnyCommand): CliError {
+function usageFailure(error: CommanderError, called: AnyCommand): CliError {
   const message = withSuggestion(error.message.replace(/^error: /, ''), called);
   return usageError(capitalized(message), hintFor(error, called));
 }
@@ -141,7 +145,7 @@ function hasOption(called: AnyCommand, name: string): boolean {
   return allOptions(called).some(({ long }) => long === name);
 }
 
-export function exampleHint(called: AnyCommand): string {
+function exampleHint(called: AnyCommand): string {
   const [example] = examplesBelow(called);
   return example === undefined ? seeHelp(called) : `For example: ${example}\n${seeHelp(called)}`;
 }
@@ -180,6 +184,6 @@ function excessHint(called: AnyCommand): string {
   return `Pass one file at a time. ${takesLines ? several : ''}`;
 }
 
-function pathOf(command: AnyCommand): string {
-  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+function pathOf(called: AnyCommand): string {
+  return `memory ${pathBelowRoot(called)}`.trim();
 }
