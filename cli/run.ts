@@ -1,5 +1,4 @@
 import { serviceFailure } from './client/service-errors.ts';
-import { commandNames } from './command-names.ts';
 import {
   type AnyCommand,
   allOptions,
@@ -9,7 +8,7 @@ import {
   pathBelowRoot,
 } from './commander.ts';
 import { CliError, ExitWith, errorText, exitCodes, usageError } from './errors.ts';
-import { commandWord, createProgram, HelpAsJson } from './program.ts';
+import { createProgram, HelpAsJson } from './program.ts';
 import { printJson } from './terminal/output.ts';
 import { OutputClosed } from './terminal/process-output.ts';
 import { asCalled, noteStyled, type Terminal, withoutColor } from './terminal/terminal.ts';
@@ -17,10 +16,7 @@ import { capitalized, escapeControls, paint, quoted } from './terminal/text.ts';
 
 export async function run(argv: string[], processTerminal: Terminal): Promise<number> {
   const term = argv.includes('--no-color') ? withoutColor(processTerminal) : processTerminal;
-  const word = commandWord(argv);
-  const name = commandNames.find((one) => one === word);
-  // Without a known command, load all of them for the help or for a spelling suggestion.
-  const program = await createProgram(term, name && [name]);
+  const program = await createProgram(term, argv);
   let called: AnyCommand = program;
   for (const parent of [program, ...program.commands]) {
     parent.hook('preSubcommand', (_, command) => {
@@ -28,12 +24,13 @@ export async function run(argv: string[], processTerminal: Terminal): Promise<nu
     });
   }
   try {
-    await program.parseAsync(argv, { from: 'user' }).catch((error) => {
-      if (error instanceof HelpAsJson) return printHelpAsJson(term, error.command);
-      throw error;
-    });
+    await program.parseAsync(argv, { from: 'user' });
     return exitCodes.done;
   } catch (error) {
+    if (error instanceof HelpAsJson) {
+      const words = pathBelowRoot(error.command).split(' ').filter(Boolean);
+      return run(['help', ...words, '--json'], term);
+    }
     if (error instanceof ExitWith) return error.exitCode;
     if (error instanceof OutputClosed) return exitCodes.done;
     if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage;
@@ -45,12 +42,6 @@ export async function run(argv: string[], processTerminal: Terminal): Promise<nu
     );
     return failure.exitCode;
   }
-}
-
-async function printHelpAsJson(term: Terminal, command: AnyCommand): Promise<void> {
-  const words = pathBelowRoot(command).split(' ').filter(Boolean);
-  const help = await import('./help-json.ts');
-  await help.printHelpAsJson(term, await createProgram(term), words);
 }
 
 /** Writes the failure to stderr as text or, with --json, to stdout as JSON. */
@@ -117,17 +108,16 @@ function ourName(names: Record<string, string[]>, foreign: string): string | und
   return Object.keys(names).find((name) => names[name]?.includes(foreign));
 }
 
-function usageFailure(error: CommanderError, called: AnyCommand): CliError {
-  const message = withSuggestion(error.message.replace(/^error: /, ''), called);
-  return usageError(capitalized(message), hintFor(error, called));
+function usageFailure({ code, message }: CommanderError, called: AnyCommand): CliError {
+  const text = capitalized(message.replace(/^error: /, ''));
+  const [problem, word = ''] = /^Unknown \w+ '([^']*)'/.exec(text) ?? [];
+  const isCommand = code === 'commander.unknownCommand';
+  const meant = isCommand ? meantCommand(word, called) : meantOption(word, called);
+  const suggestion = meant === undefined ? text : `${problem}\n(Did you mean ${meant}?)`;
+  return usageError(suggestion, hintFor(code, text, called));
 }
 
-/** Suggests our name for what other tools call `word`, or else a name with a similar spelling. */
-function withSuggestion(message: string, called: AnyCommand): string {
-  const [, problem, kind, word = ''] = /^(unknown (command|option) '([^']*)')/.exec(message) ?? [];
-  const meant = kind === 'command' ? meantCommand(word, called) : meantOption(word, called);
-  return meant === undefined ? message : `${problem}\n(Did you mean ${meant}?)`;
-}
+/* Our name for what other tools call `word`. It replaces a name with a similar spelling. */
 
 function meantCommand(word: string, called: AnyCommand): string | undefined {
   const path = `${pathBelowRoot(called)} ${word}`.trim();
@@ -154,11 +144,12 @@ function seeHelp(called: AnyCommand): string {
   return `See: ${pathOf(called)} --help`;
 }
 
-function hintFor({ code, message }: CommanderError, called: AnyCommand): string {
+function hintFor(code: string, text: string, called: AnyCommand): string {
   const help = seeHelp(called);
-  const [, option] = /^error: unknown option '(.*?)'/.exec(message) ?? [];
-  if (option?.includes(' ')) return `Put -- before text that begins with a dash. ${help}`;
-  if (/^error: option '-n, --limit /.test(message) && hasOption(called, '--all')) {
+  if (/^Unknown option '[^']* /.test(text)) {
+    return `Put -- before text that begins with a dash. ${help}`;
+  }
+  if (text.startsWith("Option '-n, --limit ") && hasOption(called, '--all')) {
     return `To get all pages: --all. ${help}`;
   }
   if (code === 'commander.excessArguments') return excessHint(called) + help;
