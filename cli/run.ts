@@ -33,8 +33,8 @@ export async function run(argv: string[], processTerminal: Terminal): Promise<nu
     }
     if (error instanceof ExitWith) return error.exitCode;
     if (error instanceof OutputClosed) return exitCodes.done;
-    if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage;
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
+    if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage;
     const failure = await failureOf(term, error, called, program.opts());
     // If stdout is full or closed, stderr may still work.
     await reportFailure(term, program.opts().json, failure).catch(() =>
