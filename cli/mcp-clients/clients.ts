@@ -22,35 +22,27 @@ type Client = {
   title: string;
   fileOf(place: Place): string;
   /** The name of the table of servers. */
-  section: string;
+  section?: string;
   /** Additional fields of an entry. */
   more?: object;
-  format: typeof json | typeof toml;
+  format?: typeof toml;
 };
 
-const json = { parse: parseJson, edit: editJson };
 const toml = { parse: parseToml, edit: editToml };
+const defaults = { section: 'mcpServers', format: { parse: parseJson, edit: editJson } };
 
 const known: Record<ClientName, Client> = {
   'claude-code': {
     title: 'Claude Code',
     fileOf: ({ env, home }) => join(env.CLAUDE_CONFIG_DIR || home, '.claude.json'),
-    section: 'mcpServers',
     more: { type: 'stdio' },
-    format: json,
   },
-  cursor: {
-    title: 'Cursor',
-    fileOf: ({ home }) => join(home, '.cursor', 'mcp.json'),
-    section: 'mcpServers',
-    format: json,
-  },
+  cursor: { title: 'Cursor', fileOf: ({ home }) => join(home, '.cursor', 'mcp.json') },
   vscode: {
     title: 'VS Code',
     fileOf: (place) => join(appFolder(place), 'Code', 'User', 'mcp.json'),
     section: 'servers',
     more: { type: 'stdio' },
-    format: json,
   },
   codex: {
     title: 'Codex',
@@ -61,8 +53,6 @@ const known: Record<ClientName, Client> = {
   'claude-desktop': {
     title: 'Claude Desktop',
     fileOf: (place) => join(appFolder(place), 'Claude', 'claude_desktop_config.json'),
-    section: 'mcpServers',
-    format: json,
   },
 };
 
@@ -72,7 +62,7 @@ function appFolder(place: Place): string {
 }
 
 export function snippetFor(client: ClientName, entry: ServerEntry): string {
-  const { section, more, format } = known[client];
+  const { section, more, format } = { ...defaults, ...known[client] };
   return format.edit('', [section, name], { ...more, ...entry });
 }
 
@@ -81,7 +71,7 @@ export function snippetFor(client: ClientName, entry: ServerEntry): string {
  * cannot be extended without losing some of its contents.
  */
 export async function openSettings(place: Place, client: ClientName, entry: ServerEntry) {
-  const { title, fileOf, section, more, format } = known[client];
+  const { title, fileOf, section, more, format } = { ...defaults, ...known[client] };
   const file = fileOf(place);
   const text = await readSettings(file);
   const before = await format.parse(text).catch((error) => {
