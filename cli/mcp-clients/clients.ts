@@ -1,3 +1,4 @@
+import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CliError, errorText } from '../errors.ts';
 import { isObject } from '../terminal/json.ts';
@@ -73,7 +74,7 @@ export function snippetFor(client: ClientName, entry: ServerEntry): string {
 export async function openSettings(place: Place, client: ClientName, entry: ServerEntry) {
   const { title, fileOf, section, more, format } = { ...defaults, ...known[client] };
   const file = fileOf(place);
-  const text = await readSettings(file);
+  const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
   const before = await format.parse(text).catch((error) => {
     const hint = 'Correct it and run the command again, or add the entry shown above by hand.';
     throw settingsError(`${file} ${errorText(error)}`, hint);
@@ -102,29 +103,19 @@ function merged(known: unknown, entry: ServerEntry, more: object = {}) {
   return { ...more, ...before, ...entry, ...(env !== undefined && { env }) };
 }
 
-async function readSettings(file: string): Promise<string> {
-  const handle = Bun.file(file);
-  return (await handle.exists()) ? handle.text() : '';
-}
-
 /** Replaces the file by a rename, so the client never reads a partial file. Follows a link. */
-async function writeSettings(file: string, text: string): Promise<void> {
-  const { chmod, mkdir, realpath, rename, rm, stat, writeFile } = await import('node:fs/promises');
-  await mkdir(dirname(file), { recursive: true });
-  const target = await realpath(file).catch(() => file);
-  // The settings of other servers may contain secrets, so the file keeps its mode.
-  const mode = await stat(target).then(
-    (found) => found.mode & 0o777,
-    () => 0o600,
-  );
+function writeSettings(file: string, text: string): void {
+  fs.mkdirSync(dirname(file), { recursive: true });
+  const found = fs.statSync(file, { throwIfNoEntry: false });
+  const target = found === undefined ? file : fs.realpathSync(file);
   const temporary = `${target}.${crypto.randomUUID()}`;
   try {
-    await writeFile(temporary, text, { mode: 0o600 });
-    await chmod(temporary, mode);
-    await rename(temporary, target);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
+    fs.writeFileSync(temporary, text, { mode: 0o600 });
+    // The settings of other servers may contain secrets, so the file keeps its mode.
+    if (found !== undefined) fs.chmodSync(temporary, found.mode & 0o777);
+    fs.renameSync(temporary, target);
+  } finally {
+    fs.rmSync(temporary, { force: true });
   }
 }
 
