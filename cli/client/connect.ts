@@ -15,11 +15,9 @@ export async function connect(term: Terminal, options: GlobalOptions): Promise<M
   return client(term, baseUrl, apiKey.value);
 }
 
-export async function connectWithoutKey(
-  term: Terminal,
-  options: GlobalOptions,
-): Promise<MemoryClient> {
-  return client(term, (await resolveBaseUrl(term, options)).value, 'none');
+export async function connectWithoutKey(term: Terminal, options: GlobalOptions) {
+  const { value: baseUrl } = await resolveBaseUrl(term, options);
+  return client(term, baseUrl, 'none');
 }
 
 export type Origin = 'flag' | 'environment' | 'profile' | 'default';

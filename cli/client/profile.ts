@@ -175,10 +175,7 @@ function isProfile(value: unknown): value is Partial<Profile> {
  * the lock file, which is then renamed to the profile, so readers never read a partial file.
  * `change` modifies the profile and returns whether it did; so does this function.
  */
-async function changeProfile(
-  term: Terminal,
-  change: (profile: Profile) => boolean,
-): Promise<boolean> {
+async function changeProfile(term: Terminal, change: (profile: Profile) => boolean) {
   const path = profilePath(term);
   const lock = `${path}.lock`;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

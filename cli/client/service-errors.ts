@@ -172,11 +172,7 @@ export function rejectDeletedReplay(answer: { id: string }, did: 'saved' | 'upda
  * Checks that the memory exists. If the caller supplied an idempotency key, the response may be a
  * replay, and the memory may have been deleted since.
  */
-export async function rejectDeletedIngest(
-  term: Terminal,
-  client: MemoryClient,
-  memoryId: string,
-): Promise<void> {
+export async function rejectDeletedIngest(term: Terminal, client: MemoryClient, memoryId: string) {
   const { NotFoundError } = await import('../../sdk/index.ts');
   await client.status(memoryId, { signal: term.interrupted }).catch((error) => {
     throw error instanceof NotFoundError ? deletedSince(memoryId, 'ingested') : error;

@@ -61,11 +61,11 @@ export async function printResult(
  * and `end` reports the failure.
  */
 export function resilientOutput(term: Terminal) {
-  let failure: { error: unknown } | undefined;
+  let failure: Error | undefined;
   async function write(data: string | Uint8Array): Promise<void> {
     if (failure !== undefined) return;
     await term.stdout.write(data).catch((error) => {
-      failure = { error };
+      failure = error;
     });
   }
   return {
@@ -73,17 +73,13 @@ export function resilientOutput(term: Terminal) {
     hasFailed: () => failure !== undefined,
     /** A closed pipe does not change the exit code of the command. */
     end(exitCode: number = exitCodes.done): void {
-      if (failure !== undefined && !(failure.error instanceof OutputClosed)) throw failure.error;
+      if (failure !== undefined && !(failure instanceof OutputClosed)) throw failure;
       if (exitCode !== exitCodes.done) throw new ExitWith(exitCode);
     },
   };
 }
 
-export async function printTable<Row>(
-  term: Terminal,
-  columns: Column<Row>[],
-  rows: Row[],
-): Promise<void> {
+export async function printTable<Row>(term: Terminal, columns: Column<Row>[], rows: Row[]) {
   if (rows.length === 0) return;
   const lines = term.stdout.isTerminal
     ? tableLines(term, columns, rows)
