@@ -64,31 +64,27 @@ export function isRepeatable({ parseArg, variadic, argChoices }: CommandOption):
   return variadic || (argChoices === undefined && (parseArg?.length ?? 0) > 1);
 }
 
-const notesByCommand = new WeakMap<AnyCommand, string>();
-const examplesByCommand = new WeakMap<AnyCommand, string[]>();
+/** The texts below the options in the help of a command. Commander only prints them. */
+const helpTexts = new WeakMap<AnyCommand, { notes: string; examples: string[] }>();
+
+export function helpTextsOf(command: AnyCommand): { notes: string; examples: string[] } {
+  return helpTexts.get(command) ?? { notes: '', examples: [] };
+}
 
 export function addNotes(command: object & AnyCommand, notes: string): void {
-  notesByCommand.set(command, notes);
+  helpTexts.set(command, { ...helpTextsOf(command), notes });
   command.addHelpText('after', notes);
 }
 
 /** Adds examples to the end of a command's help. The tests run every one of them. */
 export function addExamples(command: object & AnyCommand, examples: string[]): void {
-  examplesByCommand.set(command, examples);
+  helpTexts.set(command, { ...helpTextsOf(command), examples });
   const title = examples.length === 1 ? 'Example:' : 'Examples:';
   command.addHelpText('after', ['', title, ...examples.map((one) => `  ${one}`)].join('\n'));
 }
 
-export function notesOf(command: AnyCommand): string {
-  return notesByCommand.get(command) ?? '';
-}
-
-export function examplesOf(command: AnyCommand): string[] {
-  return examplesByCommand.get(command) ?? [];
-}
-
 export function examplesBelow(command: AnyCommand): string[] {
-  return [...examplesOf(command), ...command.commands.flatMap(examplesBelow)];
+  return [...helpTextsOf(command).examples, ...command.commands.flatMap(examplesBelow)];
 }
 
 export function commandAt(program: AnyCommand, words: string[]): AnyCommand {

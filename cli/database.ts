@@ -30,14 +30,12 @@ export function withAdmin<Result>(
   { make = false } = {},
 ): Promise<Result> {
   return onDatabase(term, database, async ({ openAdmin }, url) => {
-    const open = (create: boolean) =>
-      openAdmin(url, { create }).catch((error) => {
-        if (!isMissing(error)) throw cannotOpen(url, database, error);
-        if (!make) throw error;
-        if (database === undefined) throw databaseMissing(term, url, howToMakeOne);
-        return null;
-      });
-    const found = await open(false);
+    const found = await openAdmin(url, { create: false }).catch((error) => {
+      if (!isMissing(error)) throw cannotOpen(url, database, error);
+      if (!make) throw error;
+      if (database === undefined) throw databaseMissing(term, url, howToMakeOne);
+      return null;
+    });
     const admin = found ?? (await openAdmin(url, { create: true }));
     try {
       return await work(admin, found === null);

@@ -13,18 +13,17 @@ export const exitCodes = {
 /** A failure as reported to the user. run.ts converts all other errors to this type. */
 export class CliError extends Error {
   override name = 'CliError';
-  readonly code: string;
-  readonly hint: string | null;
-  readonly exitCode: number;
   /** Set for errors of the service. */
   requestId: string | null = null;
   details: FieldError[] | undefined;
 
-  constructor(code: string, message: string, hint?: string, exitCode: number = exitCodes.failed) {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly hint: string | null = null,
+    readonly exitCode: number = exitCodes.failed,
+  ) {
     super(message);
-    this.code = code;
-    this.hint = hint ?? null;
-    this.exitCode = exitCode;
   }
 }
 
@@ -44,10 +43,8 @@ export function errorText(error: unknown): string {
 /** Ends the command with an exit code after everything has been reported. */
 export class ExitWith extends Error {
   override name = 'ExitWith';
-  readonly exitCode: number;
 
-  constructor(exitCode: number) {
+  constructor(readonly exitCode: number) {
     super(`exit ${exitCode}`);
-    this.exitCode = exitCode;
   }
 }

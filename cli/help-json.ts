@@ -4,10 +4,9 @@ import {
   type CommandArgument,
   type CommandOption,
   commandAt,
-  examplesOf,
+  helpTextsOf,
   isRepeatable,
   leavesOf,
-  notesOf,
   ownOptions,
   pathBelowRoot,
   takesValue,
@@ -45,14 +44,15 @@ const exitCodeMeanings = [
 ];
 
 function commandOf(term: Terminal, root: AnyCommand, command: AnyCommand) {
+  const { notes, examples } = helpTextsOf(command);
   return {
     path: pathBelowRoot(command),
     description: command.description(),
     usage: `${root.name()} ${pathBelowRoot(command)} ${command.usage()}`,
     arguments: command.registeredArguments.map(argumentOf),
     options: ownOptions(command).map((option) => optionOf(option, command)),
-    notes: asCalled(term, notesOf(command)).trim(),
-    examples: examplesOf(command).map((example) => asCalled(term, example)),
+    notes: asCalled(term, notes).trim(),
+    examples: examples.map((example) => asCalled(term, example)),
   };
 }
 

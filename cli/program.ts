@@ -35,21 +35,30 @@ const commands: Record<CommandName, () => Promise<Add>> = {
   completion: async () => (await import('./commands/help.ts')).addCompletion,
 };
 
-export async function createProgram(term: Terminal, names: readonly CommandName[] = commandNames) {
+/** Creates the program with the command that `argv` calls, or with all commands. */
+export async function createProgram(term: Terminal, argv: string[] = []) {
   const program = createRoot(term);
+  const word = commandWord(program, argv);
+  const called = commandNames.filter((name) => name === word);
+  // Without a known command, all are needed for the help or for a spelling suggestion.
+  const names = called.length > 0 ? called : commandNames;
   const added = await Promise.all(names.map((name) => commands[name]()));
   for (const add of added) add(program, term, () => createProgram(term));
   return program;
 }
 
-/** Thrown when help is requested with --json; run.ts handles it. */
+/** Returns the command name, as commander will parse it. */
+function commandWord({ options }: Parent, argv: string[]): string | undefined {
+  const withValue = options.filter(({ required }) => required).map(({ long }) => long);
+  return argv.find((word, at) => !word.startsWith('-') && !withValue.includes(argv[at - 1]));
+}
+
+/** Thrown when help is requested with --json; run.ts runs `memory help --json` instead. */
 export class HelpAsJson extends Error {
   override name = 'HelpAsJson';
-  readonly command: AnyCommand;
 
-  constructor(command: AnyCommand) {
+  constructor(readonly command: AnyCommand) {
     super('help');
-    this.command = command;
   }
 }
 
@@ -81,13 +90,6 @@ function parseProject(name: string): string {
   throw new InvalidArgumentError(
     'It must be 1 to 64 letters, digits, hyphens, underscores or dots.',
   );
-}
-
-const withValue = ['--base-url', '--api-key', '--project'];
-
-/** Returns the command name, as commander will parse it. */
-export function commandWord(argv: string[]): string | undefined {
-  return argv.find((word, at) => !word.startsWith('-') && !withValue.includes(argv[at - 1] ?? ''));
 }
 
 function commanderOutput(term: Terminal) {

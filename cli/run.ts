@@ -1,25 +1,16 @@
 import { serviceFailure } from './client/service-errors.ts';
-import { commandNames } from './command-names.ts';
-import {
-  type AnyCommand,
-  allOptions,
-  CommanderError,
-  examplesBelow,
-  pathBelowRoot,
-} from './commander.ts';
+import { type AnyCommand, CommanderError, type GlobalOptions, pathBelowRoot } from './commander.ts';
 import { CliError, ExitWith, errorText, exitCodes, usageError } from './errors.ts';
-import { commandWord, createProgram, HelpAsJson } from './program.ts';
+import { createProgram, HelpAsJson } from './program.ts';
 import { printJson } from './terminal/output.ts';
 import { OutputClosed } from './terminal/process-output.ts';
 import { asCalled, noteStyled, type Terminal, withoutColor } from './terminal/terminal.ts';
-import { capitalized, escapeControls, paint, quoted } from './terminal/text.ts';
+import { escapeControls, paint } from './terminal/text.ts';
+import { exampleHint, usageFailure } from './usage-errors.ts';
 
 export async function run(argv: string[], processTerminal: Terminal): Promise<number> {
   const term = argv.includes('--no-color') ? withoutColor(processTerminal) : processTerminal;
-  const word = commandWord(argv);
-  const name = commandNames.find((one) => one === word);
-  // Without a known command, load all of them for the help or for a spelling suggestion.
-  const program = await createProgram(term, name && [name]);
+  const program = await createProgram(term, argv);
   let called: AnyCommand = program;
   for (const parent of [program, ...program.commands]) {
     parent.hook('preSubcommand', (_, command) => {
@@ -27,17 +18,18 @@ export async function run(argv: string[], processTerminal: Terminal): Promise<nu
     });
   }
   try {
-    await program.parseAsync(argv, { from: 'user' }).catch((error) => {
-      if (error instanceof HelpAsJson) return printHelpAsJson(term, error.command);
-      throw error;
-    });
+    await program.parseAsync(argv, { from: 'user' });
     return exitCodes.done;
   } catch (error) {
+    if (error instanceof HelpAsJson) {
+      const words = pathBelowRoot(error.command).split(' ').filter(Boolean);
+      return run(['help', ...words, '--json'], term);
+    }
     if (error instanceof ExitWith) return error.exitCode;
     if (error instanceof OutputClosed) return exitCodes.done;
-    if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage;
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
-    const failure = await failureOf(term, error, { called, ...program.opts() });
+    if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage;
+    const failure = await failureOf(term, error, called, program.opts());
     // If stdout is full or closed, stderr may still work.
     await reportFailure(term, program.opts().json, failure).catch(() =>
       reportFailure(term, undefined, failure),
@@ -45,14 +37,6 @@ export async function run(argv: string[], processTerminal: Terminal): Promise<nu
     return failure.exitCode;
   }
 }
-
-async function printHelpAsJson(term: Terminal, command: AnyCommand): Promise<void> {
-  const words = pathBelowRoot(command).split(' ').filter(Boolean);
-  const help = await import('./help-json.ts');
-  await help.printHelpAsJson(term, await createProgram(term), words);
-}
-
-type Context = { called: AnyCommand; baseUrl?: string; apiKey?: string; project?: string };
 
 /** Writes the failure to stderr as text or, with --json, to stdout as JSON. */
 async function reportFailure(term: Terminal, json: true | undefined, failure: CliError) {
@@ -67,7 +51,12 @@ async function reportFailure(term: Terminal, json: true | undefined, failure: Cl
   return noteStyled(term, lines.join('\n'));
 }
 
-async function failureOf(term: Terminal, error: unknown, context: Context): Promise<CliError> {
+async function failureOf(
+  term: Terminal,
+  error: unknown,
+  called: AnyCommand,
+  options: GlobalOptions,
+): Promise<CliError> {
   if (term.interrupted.aborted) {
     const exitCode = term.interrupted.reason === 'SIGTERM' ? 143 : 130;
     return new CliError('interrupted', 'Interrupted.', undefined, exitCode);
@@ -75,111 +64,10 @@ async function failureOf(term: Terminal, error: unknown, context: Context): Prom
   // A usage error without a hint shows an example.
   if (error instanceof CliError) {
     const isBare = error.exitCode === exitCodes.usage && error.hint === null;
-    return isBare ? usageError(error.message, exampleHint(context.called)) : error;
+    return isBare ? usageError(error.message, exampleHint(called)) : error;
   }
-  if (error instanceof CommanderError) return usageFailure(error, context.called);
+  if (error instanceof CommanderError) return usageFailure(error, called);
   const { MemoryServiceError } = await import('../sdk/index.ts');
-  if (error instanceof MemoryServiceError) return serviceFailure(term, error, context);
-  return new CliError('failed', errorText(error));
-}
-
-/** Our commands and options, each with the names that other tools use. */
-const foreignCommands: Record<string, string[]> = {
-  save: ['add', 'create', 'new'],
-  search: ['find'],
-  delete: ['rm', 'remove'],
-  get: ['show'],
-  list: ['ls'],
-  update: ['edit'],
-  support: ['ingest ticket'],
-  chat: ['ingest conversation'],
-  record: ['ingest event'],
-  document: ['ingest file', 'ingest folder'],
-  batch: ['ingest jsonl'],
-  create: ['keys add', 'keys new'],
-  revoke: ['keys delete', 'keys remove'],
-  set: ['profile add'],
-  remove: ['profile delete'],
-};
-const foreignOptions: Record<string, string[]> = {
-  '--cursor': ['--page', '--offset'],
-  '--database': ['--db', '--database-url'],
-  '--yes': ['--force'],
-  '--metadata': ['--tag'],
-  '--json': ['--format', '--output'],
-};
-
-function ourName(names: Record<string, string[]>, foreign: string): string | undefined {
-  return Object.keys(names).find((name) => names[name]?.includes(foreign));
-}
-
-export function usageFailure(error: CommanderError, called: AnyCommand): CliError {
-  const message = withSuggestion(error.message.replace(/^error: /, ''), called);
-  return usageError(capitalized(message), hintFor(error, called));
-}
-
-/** Suggests our name for what other tools call `word`, or else a name with a similar spelling. */
-function withSuggestion(message: string, called: AnyCommand): string {
-  const [, problem, kind, word = ''] = /^(unknown (command|option) '([^']*)')/.exec(message) ?? [];
-  const meant = kind === 'command' ? meantCommand(word, called) : meantOption(word, called);
-  return meant === undefined ? message : `${problem}\n(Did you mean ${meant}?)`;
-}
-
-function meantCommand(word: string, called: AnyCommand): string | undefined {
-  const path = `${pathBelowRoot(called)} ${word}`.trim();
-  // The word is a file or folder instead of a kind of record.
-  if (/^ingest .*[./]/.test(path)) return word.endsWith('.jsonl') ? 'batch' : 'document';
-  return ourName(foreignCommands, path);
-}
-
-function meantOption(word: string, called: AnyCommand): string | undefined {
-  const meant = ourName(foreignOptions, word.replace(/=.*/s, ''));
-  return meant !== undefined && hasOption(called, meant) ? meant : undefined;
-}
-
-function hasOption(called: AnyCommand, name: string): boolean {
-  return allOptions(called).some(({ long }) => long === name);
-}
-
-export function exampleHint(called: AnyCommand): string {
-  const [example] = examplesBelow(called);
-  return example === undefined ? seeHelp(called) : `For example: ${example}\n${seeHelp(called)}`;
-}
-
-function seeHelp(called: AnyCommand): string {
-  return `See: ${pathOf(called)} --help`;
-}
-
-function hintFor({ code, message }: CommanderError, called: AnyCommand): string {
-  const help = seeHelp(called);
-  const [, option] = /^error: unknown option '(.*?)'/.exec(message) ?? [];
-  if (option?.includes(' ')) return `Put -- before text that begins with a dash. ${help}`;
-  if (/^error: option '-n, --limit /.test(message) && hasOption(called, '--all')) {
-    return `To get all pages: --all. ${help}`;
-  }
-  if (code === 'commander.excessArguments') return excessHint(called) + help;
-  return code === 'commander.missingArgument' ? exampleHint(called) : help;
-}
-
-/** Returns a hint for extra arguments. For example, `memory list ada` probably means --user ada. */
-function excessHint(called: AnyCommand): string {
-  const { registeredArguments, args, commands } = called;
-  const [user = ''] = args;
-  const last = registeredArguments.at(-1);
-  const isUser =
-    registeredArguments.length + commands.length === 0 && called.opts().user === undefined;
-  if (isUser && hasOption(called, '--user')) {
-    return `Did you mean: ${pathOf(called)} --user ${quoted(user)}\n`;
-  }
-  if (['text', 'query'].includes(last?.name() ?? '')) {
-    return 'Put text that contains spaces in quotes. ';
-  }
-  if (last?.name() !== 'file') return '';
-  const takesLines = last.description.includes('- for stdin');
-  const several = `To combine several JSON Lines files: cat a.jsonl b.jsonl | ${pathOf(called)} -\n`;
-  return `Pass one file at a time. ${takesLines ? several : ''}`;
-}
-
-function pathOf(command: AnyCommand): string {
-  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+  if (!(error instanceof MemoryServiceError)) return new CliError('failed', errorText(error));
+  return serviceFailure(term, error, options, called.name());
 }

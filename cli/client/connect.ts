@@ -3,7 +3,7 @@ import type { GlobalOptions } from '../commander.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
 import { canRedraw, noteStyled, type Terminal } from '../terminal/terminal.ts';
 import { capitalized, escapeLine } from '../terminal/text.ts';
-import { readEntries, readProfile, readProject, serviceName } from './profile.ts';
+import { type Entry, readEntries, readProfile, readProject, serviceName } from './profile.ts';
 
 export const defaultBaseUrl = 'http://127.0.0.1:7070';
 
@@ -15,11 +15,9 @@ export async function connect(term: Terminal, options: GlobalOptions): Promise<M
   return client(term, baseUrl, apiKey.value);
 }
 
-export async function connectWithoutKey(
-  term: Terminal,
-  options: GlobalOptions,
-): Promise<MemoryClient> {
-  return client(term, (await resolveBaseUrl(term, options)).value, 'none');
+export async function connectWithoutKey(term: Terminal, options: GlobalOptions) {
+  const { value: baseUrl } = await resolveBaseUrl(term, options);
+  return client(term, baseUrl, 'none');
 }
 
 export type Origin = 'flag' | 'environment' | 'profile' | 'default';
@@ -87,29 +85,26 @@ async function client(term: Terminal, baseUrl: string, apiKey: string): Promise<
 }
 
 async function noKey(term: Terminal, baseUrl: string, project?: string): Promise<CliError> {
-  const entries = await readEntries(term);
-  const service = serviceName(baseUrl);
-  const projects = entries.filter((one) => one.service === service).map((one) => one.project);
-  const services = [...new Set(entries.map((one) => one.service))];
   const target = project === undefined ? baseUrl : `project ${project} of ${baseUrl}`;
-  const hint = projects.length > 0 ? projectHint(service, projects) : serviceHint(services);
+  const hint = noKeyHint(serviceName(baseUrl), await readEntries(term));
   return new CliError('unauthorized', `No API key for ${target}.`, hint, exitCodes.refused);
 }
 
-function projectHint(service: string, projects: string[]): string {
-  const which = projects.length === 1 ? projects[0] : '<name>';
-  return `The profile has keys for the projects ${projects.join(', ')}: add --project ${which},
+function noKeyHint(service: string, entries: Entry[]): string {
+  const projects = entries.filter((one) => one.service === service).map((one) => one.project);
+  if (projects.length > 0) {
+    const which = projects.length === 1 ? projects[0] : '<name>';
+    return `The profile has keys for the projects ${projects.join(', ')}: add --project ${which},
 or set the default: memory profile use ${service} --project ${which}`;
-}
-
-function serviceHint(services: string[]): string {
-  if (services.length === 0) {
-    return `Set MEMORY_API_KEY. To start a server, which creates the first key: memory serve
-To create a key for an existing server, on its machine: memory keys create --save`;
   }
-  const which = services.length === 1 ? services[0] : '<url>';
-  return `Set MEMORY_API_KEY. The profile has a key for ${services.join(', ')}:
+  const services = [...new Set(entries.map((one) => one.service))];
+  if (services.length > 0) {
+    const which = services.length === 1 ? services[0] : '<url>';
+    return `Set MEMORY_API_KEY. The profile has a key for ${services.join(', ')}:
 add --base-url ${which}, or make it the default: memory profile use ${which}`;
+  }
+  return `Set MEMORY_API_KEY. To start a server, which creates the first key: memory serve
+To create a key for an existing server, on its machine: memory keys create --save`;
 }
 
 /** The part of the client's attempt event that retry messages use. */

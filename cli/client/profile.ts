@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CliError, errorCode, errorText } from '../errors.ts';
 import { isObject } from '../terminal/json.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { configFolder, type Place, type Terminal } from '../terminal/terminal.ts';
 import { shownPath } from '../terminal/text.ts';
 
 export type Entry = { service: string; project: string; apiKey: string };
@@ -54,11 +54,12 @@ function projectOf(profile: Profile, service: string): string {
 export async function storeFirstRunKey(term: Terminal, baseUrl: string, apiKey: string) {
   const name = serviceName(baseUrl);
   let replaced: string | undefined;
-  const isStored = await changeProfile(term, (profile) => {
-    const known = profile.keys[name];
-    if (known !== undefined && known.firstRun !== true) return null;
+  const isStored = await changeProfile(term, ({ keys }) => {
+    const known = keys[name];
+    if (known !== undefined && known.firstRun !== true) return false;
     if (known !== undefined) replaced = endsOfKey(known.apiKey);
-    return { ...profile, keys: { ...profile.keys, [name]: { apiKey, firstRun: true } } };
+    keys[name] = { apiKey, firstRun: true };
+    return true;
   });
   return { isStored, replaced };
 }
@@ -68,10 +69,12 @@ export async function storeFirstRunKey(term: Terminal, baseUrl: string, apiKey: 
  */
 export async function storeOwnKey(term: Terminal, entry: Entry): Promise<string[]> {
   const { service, project, apiKey } = entry;
+  const name = entryName(entry);
   let before: string | undefined;
-  await changeProfile(term, (profile) => {
-    before = profile.keys[entryName(entry)]?.apiKey;
-    return { ...profile, keys: { ...profile.keys, [entryName(entry)]: { apiKey } } };
+  await changeProfile(term, ({ keys }) => {
+    before = keys[name]?.apiKey;
+    keys[name] = { apiKey };
+    return true;
   });
   const of = project === defaultProject ? '' : `, project ${project},`;
   const stored = `Stored the key for ${service}${of} in ${shownProfilePath(term)}.`;
@@ -80,34 +83,34 @@ export async function storeOwnKey(term: Terminal, entry: Entry): Promise<string[
 }
 
 export async function useService(term: Terminal, service: string): Promise<void> {
-  await changeProfile(term, (profile) => ({ ...profile, baseUrl: service }));
+  await changeProfile(term, (profile) => {
+    profile.baseUrl = service;
+    return true;
+  });
 }
 
 export async function useProject(term: Terminal, service: string, project: string): Promise<void> {
   await changeProfile(term, (profile) => {
-    if (projectOf(profile, service) === project) return null;
-    return { ...profile, projects: { ...profile.projects, [service]: project } };
+    if (projectOf(profile, service) === project) return false;
+    profile.projects = { ...profile.projects, [service]: project };
+    return true;
   });
 }
 
 /** Removes a project's key, or the whole service. Returns whether the profile changed. */
 export async function removeService(term: Terminal, service: string, project?: string) {
-  return changeProfile(term, ({ baseUrl, projects, keys, ...rest }) => {
-    const kept = { ...keys };
-    for (const entry of entriesOf({ keys })) {
-      const isMeant = entry.service === service && (project ?? entry.project) === entry.project;
-      if (isMeant) delete kept[entryName(entry)];
-    }
+  return changeProfile(term, (profile) => {
+    const { baseUrl, projects = {}, keys } = profile;
+    const removed = entriesOf(profile).filter(
+      (entry) => entry.service === service && entry.project === (project ?? entry.project),
+    );
     const isUsed = project === undefined && baseUrl === service;
-    if (Object.keys(kept).length === Object.keys(keys).length && !isUsed) return null;
-    const chosen = { ...projects };
-    if (project === undefined || chosen[service] === project) delete chosen[service];
-    return {
-      ...rest,
-      ...(baseUrl !== undefined && !isUsed && { baseUrl }),
-      ...(Object.keys(chosen).length > 0 && { projects: chosen }),
-      keys: kept,
-    };
+    if (removed.length === 0 && !isUsed) return false;
+    for (const entry of removed) delete keys[entryName(entry)];
+    if (isUsed) delete profile.baseUrl;
+    if (project === undefined || projects[service] === project) delete projects[service];
+    if (Object.keys(projects).length === 0) delete profile.projects;
+    return true;
   });
 }
 
@@ -127,17 +130,8 @@ type Profile = {
  */
 type ProfileKey = { apiKey: string; firstRun?: true };
 
-type Place = Pick<Terminal, 'env' | 'home' | 'platform'>;
-
-const lockTries = 200;
-const lockPauseMs = 5;
-
-export function profilePath({ env, home, platform }: Place): string {
-  const folder =
-    platform === 'win32'
-      ? env.APPDATA || join(home, 'AppData', 'Roaming')
-      : env.XDG_CONFIG_HOME || join(home, '.config');
-  return join(folder, 'memory-service', 'profile.json');
+export function profilePath(place: Place): string {
+  return join(configFolder(place), 'memory-service', 'profile.json');
 }
 
 /** Returns the path of the profile with `~` for the home directory. */
@@ -147,57 +141,21 @@ export function shownProfilePath(place: Place): string {
 
 export async function readProfile(term: Terminal): Promise<Profile> {
   const path = profilePath(term);
+  let why = 'its contents are not a valid profile';
   try {
     const profile: unknown = JSON.parse(readFileSync(path, 'utf8'));
     if (isProfile(profile)) return { ...profile, keys: profile.keys ?? {} };
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return { keys: {} };
-    if (errorCode(error) !== '') throw unreadable(path, errorText(error));
+    const code = errorCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { keys: {} };
+    // A syntax error has no code.
+    if (code !== '') why = errorText(error);
   }
-  throw unreadable(path, 'its contents are not a valid profile');
-}
-
-/**
- * Reads, changes and writes the profile under a lock. As in Git, the new contents are written to
- * the lock file, which is then renamed to the profile, so readers never read a partial file.
- * `change` returns null to keep the profile. Returns whether the profile changed.
- */
-async function changeProfile(
-  term: Terminal,
-  change: (profile: Profile) => Profile | null,
-): Promise<boolean> {
-  // Imported on demand, because most commands only read the profile.
-  const { mkdir, rename, rm, writeFile } = await import('node:fs/promises');
-  const path = profilePath(term);
-  const lock = `${path}.lock`;
-  const take = () =>
-    writeFile(lock, '', { flag: 'wx', mode: 0o600 }).then(
-      () => true,
-      (error) => {
-        if (errorCode(error) === 'EEXIST') return false;
-        throw error;
-      },
-    );
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  for (let tries = 0; !(await take()); tries += 1) {
-    // A lock this old was left by a process that was killed.
-    if (tries >= lockTries) await rm(lock, { force: true });
-    else await Bun.sleep(lockPauseMs);
-  }
-  try {
-    const changed = change(await readProfile(term));
-    if (changed === null) {
-      await rm(lock, { force: true });
-      return false;
-    }
-    await writeFile(lock, `${JSON.stringify(changed, null, 2)}\n`, { mode: 0o600 });
-    await rename(lock, path);
-    return true;
-  } catch (error) {
-    // Not in a finally block: after the rename, another process may hold the lock.
-    await rm(lock, { force: true });
-    throw error;
-  }
+  throw new CliError(
+    'profile_unreadable',
+    `The profile ${path} cannot be read: ${why}.`,
+    'Correct or remove that file, or set MEMORY_BASE_URL and MEMORY_API_KEY.',
+  );
 }
 
 function isProfile(value: unknown): value is Partial<Profile> {
@@ -212,10 +170,42 @@ function isProfile(value: unknown): value is Partial<Profile> {
   );
 }
 
-function unreadable(path: string, why: string): CliError {
-  return new CliError(
-    'profile_unreadable',
-    `The profile ${path} cannot be read: ${why}.`,
-    'Correct or remove that file, or set MEMORY_BASE_URL and MEMORY_API_KEY.',
-  );
+/**
+ * Reads, changes and writes the profile under a lock. As in Git, the new contents are written to
+ * the lock file, which is then renamed to the profile, so readers never read a partial file.
+ * `change` modifies the profile and returns whether it did; so does this function.
+ */
+async function changeProfile(term: Terminal, change: (profile: Profile) => boolean) {
+  const path = profilePath(term);
+  const lock = `${path}.lock`;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  await takeLock(lock);
+  let isWritten = false;
+  try {
+    const profile = await readProfile(term);
+    if (!change(profile)) return false;
+    writeFileSync(lock, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 });
+    renameSync(lock, path);
+    isWritten = true;
+    return true;
+  } finally {
+    // After the rename, another process may hold the lock.
+    if (!isWritten) rmSync(lock, { force: true });
+  }
+}
+
+const lockTries = 200;
+const lockPauseMs = 5;
+
+async function takeLock(lock: string): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return writeFileSync(lock, '', { flag: 'wx', mode: 0o600 });
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw error;
+    }
+    // A lock this old was left by a process that was killed.
+    if (tries >= lockTries) rmSync(lock, { force: true });
+    else await Bun.sleep(lockPauseMs);
+  }
 }

@@ -1,25 +1,21 @@
 import type { MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
+import type { GlobalOptions } from '../commander.ts';
 import { CliError, errorCode, exitCodes } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { resolveApiKey, resolveBaseUrl } from './connect.ts';
 import { shownProfilePath } from './profile.ts';
 
-type Context = {
-  baseUrl?: string;
-  apiKey?: string;
-  project?: string;
-  called?: { name(): string };
-};
-
+/** Describes an error of the service. `command` is the name of the command that failed. */
 export async function serviceFailure(
   term: Terminal,
   error: MemoryServiceError,
-  context: Context,
+  options: GlobalOptions,
+  command?: string,
 ): Promise<CliError> {
-  const { value: baseUrl } = await resolveBaseUrl(term, context);
+  const { value: baseUrl } = await resolveBaseUrl(term, options);
   const failure = isKeyRefused(error)
-    ? await keyRefused(term, error, baseUrl, context)
-    : failureOf(error, baseUrl, context.called?.name());
+    ? await keyRefused(term, error, baseUrl, options)
+    : failureOf(error, baseUrl, command);
   failure.requestId = error.requestId ?? null;
   if (error.details.length > 0) failure.details = error.details;
   return failure;
@@ -130,9 +126,9 @@ async function keyRefused(
   term: Terminal,
   { status, code, message }: MemoryServiceError,
   baseUrl: string,
-  context: Context,
+  options: GlobalOptions,
 ): Promise<CliError> {
-  const key = await resolveApiKey(term, context, baseUrl);
+  const key = await resolveApiKey(term, options, baseUrl);
   const profile = shownProfilePath(term);
   const places = { flag: '--api-key', environment: 'MEMORY_API_KEY', profile, default: 'use' };
   const place = places[key?.from ?? 'default'];
@@ -179,11 +175,7 @@ export function rejectDeletedReplay(answer: { id: string }, did: 'saved' | 'upda
  * Checks that the memory exists. If the caller supplied an idempotency key, the response may be a
  * replay, and the memory may have been deleted since.
  */
-export async function rejectDeletedIngest(
-  term: Terminal,
-  client: MemoryClient,
-  memoryId: string,
-): Promise<void> {
+export async function rejectDeletedIngest(term: Terminal, client: MemoryClient, memoryId: string) {
   const { NotFoundError } = await import('../../sdk/index.ts');
   await client.status(memoryId, { signal: term.interrupted }).catch((error) => {
     throw error instanceof NotFoundError ? deletedSince(memoryId, 'ingested') : error;

@@ -17,8 +17,7 @@ type Place = ReturnType<typeof walk>;
 export function suggest(program: AnyCommand, line: string): Suggestions {
   const { words, current } = readLine(line);
   const found = candidates(program, words, current);
-  if (found === 'files') return found;
-  return found.filter(({ value }) => value !== '' && value.startsWith(current));
+  return found === 'files' ? found : found.filter(({ value }) => value.startsWith(current));
 }
 
 function candidates(program: AnyCommand, words: string[], current: string): Suggestions {
@@ -74,15 +73,15 @@ function commandsOf(command: AnyCommand): Suggestion[] {
 /** Returns the unused long options or, after `--option=`, the values of the option. */
 function optionsAt({ command, used }: Place, current: string): Suggestions {
   const options = allOptions(command);
-  const [, flag] = /^(--[^=]+)=/.exec(current) ?? [];
-  if (flag === undefined) {
+  const [prefix, flag] = /^(--[^=]+)=/.exec(current) ?? [];
+  if (prefix === undefined) {
     const left = options.filter((option) => !used.has(option) || isRepeatable(option));
     return left.map(({ long = '', description }) => ({ value: long, description }));
   }
   const option = options.find(({ long }) => long === flag);
   const values = option === undefined ? [] : valuesOf(option);
   if (values === 'files') return values;
-  return values.map(({ value, description }) => ({ value: `${flag}=${value}`, description }));
+  return values.map((one) => ({ ...one, value: prefix + one.value }));
 }
 
 function valuesOf(one: CommandOption | CommandArgument): Suggestions {

@@ -1,25 +1,19 @@
-import { applyEdits, format, modify, type ParseError, parse } from 'jsonc-parser';
-import { isObject, jsonSyntaxError } from '../terminal/json.ts';
-import type { Table } from './entry.ts';
+import { applyEdits, format, modify, parse } from 'jsonc-parser';
+import { jsonSyntaxError } from '../terminal/json.ts';
 
 /* Edits settings in JSON with comments, and keeps the comments and the layout. */
 
 const dialect = { allowTrailingComma: true };
 
-export function parseJson(text: string): Table | undefined {
+export async function parseJson(text: string): Promise<unknown> {
   if (text.trim() === '') return {};
-  const errors: ParseError[] = [];
-  const value = parse(text, errors, dialect);
-  return errors.length === 0 && isObject(value) ? value : undefined;
-}
-
-export async function jsonProblem(text: string): Promise<string | undefined> {
   const problem = await jsonSyntaxError(text, dialect);
-  return problem && `is not valid JSON: ${problem}`;
+  if (problem !== undefined) throw new SyntaxError(`is not valid JSON: ${problem}`);
+  return parse(text, [], dialect);
 }
 
 /** Returns the text with the entry set in its section. Only new text is formatted. */
-export function editJson(text: string, [section, name]: [string, string], value: Table): string {
+export function editJson(text: string, [section, name]: [string, string], value: object): string {
   const [indent = '  '] = /(?<=\n)[ \t]+(?=["/])/.exec(text) ?? [];
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
   const insertSpaces = !indent.startsWith('\t');

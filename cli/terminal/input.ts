@@ -13,21 +13,13 @@ export async function* readBytes(term: Terminal, path: string): AsyncGenerator<U
 }
 
 async function* readPieces(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
-  let stop = () => {};
+  const source = path === '-' ? term.stdin : Bun.file(resolve(term.cwd, path));
+  const unchanged = new TransformStream<Uint8Array, Uint8Array>();
   try {
-    const source = path === '-' ? term.stdin : Bun.file(resolve(term.cwd, path));
-    const reader = source.stream().getReader();
-    // A read that waits for input would keep the process alive after Ctrl-C.
-    stop = () => void reader.cancel().catch(() => {});
-    term.interrupted.addEventListener('abort', stop);
-    term.interrupted.throwIfAborted();
-    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
-    term.interrupted.throwIfAborted();
+    // Without the signal, a read that waits for input would keep the process alive after Ctrl-C.
+    yield* source.stream().pipeThrough(unchanged, { signal: term.interrupted });
   } catch (error) {
     throw inputError(term, path, error);
-  } finally {
-    term.interrupted.removeEventListener('abort', stop);
-    stop();
   }
 }
 

@@ -14,10 +14,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Describes the first syntax error, for example `comma expected at line 3, column 5`. */
-export async function jsonSyntaxError(
-  text: string,
-  options: ParseOptions,
-): Promise<string | undefined> {
+export async function jsonSyntaxError(text: string, options: ParseOptions) {
   // Imported on demand: JSON.parse is enough for a file without errors.
   const { parse, printParseErrorCode } = await import('jsonc-parser');
   const errors: ParseError[] = [];

@@ -61,11 +61,11 @@ export async function printResult(
  * and `end` reports the failure.
  */
 export function resilientOutput(term: Terminal) {
-  let failure: { error: unknown } | undefined;
+  let failure: Error | undefined;
   async function write(data: string | Uint8Array): Promise<void> {
     if (failure !== undefined) return;
     await term.stdout.write(data).catch((error) => {
-      failure = { error };
+      failure = error;
     });
   }
   return {
@@ -73,17 +73,13 @@ export function resilientOutput(term: Terminal) {
     hasFailed: () => failure !== undefined,
     /** A closed pipe does not change the exit code of the command. */
     end(exitCode: number = exitCodes.done): void {
-      if (failure !== undefined && !(failure.error instanceof OutputClosed)) throw failure.error;
+      if (failure !== undefined && !(failure instanceof OutputClosed)) throw failure;
       if (exitCode !== exitCodes.done) throw new ExitWith(exitCode);
     },
   };
 }
 
-export async function printTable<Row>(
-  term: Terminal,
-  columns: Column<Row>[],
-  rows: Row[],
-): Promise<void> {
+export async function printTable<Row>(term: Terminal, columns: Column<Row>[], rows: Row[]) {
   if (rows.length === 0) return;
   const lines = term.stdout.isTerminal
     ? tableLines(term, columns, rows)
@@ -94,51 +90,45 @@ export async function printTable<Row>(
 /** Prints names and values, one per line. On a terminal, empty values are omitted. */
 export async function printFields(term: Terminal, fields: Record<string, string | number | null>) {
   const { stdout } = term;
-  const entries = Object.entries(fields).map(([name, value]) => [name, `${value ?? ''}`] as const);
-  const shown = entries.filter(([name]) => fields[name] !== null);
-  const width = Math.max(...shown.map(([name]) => name.length));
-  const nameOf = (name: string) => paint(stdout, 'dim', padded(name, width));
-  const lines = stdout.isTerminal
-    ? shown.map(([name, value]) => nameOf(name) + gap + escapeControls(value))
-    : entries.map(([name, value]) => `${name}\t${escapeField(value)}`);
+  const names = Object.keys(fields).filter((name) => !stdout.isTerminal || fields[name] !== null);
+  const width = Math.max(...names.map((name) => name.length));
+  const lines = names.map((name) => {
+    const value = `${fields[name] ?? ''}`;
+    if (!stdout.isTerminal) return `${name}\t${escapeField(value)}`;
+    return paint(stdout, 'dim', name.padEnd(width)) + gap + escapeControls(value);
+  });
   await stdout.write(`${lines.join('\n')}\n`);
 }
 
 function tableLines<Row>(term: Terminal, all: Column<Row>[], rows: Row[]): string[] {
-  const columns = fitting(term, all, rows);
-  const widths = columns.map((column) => columnWidth(column, rows));
-  const left = Math.max(narrowest, term.stdout.columns - taken(columns, rows));
-  const pad = (cell: string, index: number) => padded(cell, widths[index] ?? 0);
-  const line = (cells: string[]) => cells.map(pad).join(gap).trimEnd();
-  const header = paint(term.stdout, 'bold', line(columns.map(({ title }) => title)));
-  const cells = (row: Row) =>
-    columns.map((column) => (column.cut ? cut(shown(column, row), left) : shown(column, row)));
-  return [header, ...rows.map((row) => line(cells(row)))];
-}
-
-function fitting<Row>(term: Terminal, all: Column<Row>[], rows: Row[]): Column<Row>[] {
-  let columns = all.filter(({ usual, value }) => !rows.every((row) => value(row) === usual));
-  const turn = ({ dropped = 0 }: Column<Row>) => dropped;
-  for (const next of columns.filter(turn).sort((a, b) => turn(a) - turn(b))) {
-    if (taken(columns, rows) + narrowest <= term.stdout.columns) break;
+  let columns = all
+    .filter(({ usual, value }) => !rows.every((row) => value(row) === usual))
+    .map((column) => shownColumn(column, rows));
+  const taken = () => columns.reduce((sum, { width }) => sum + width + gap.length, 0);
+  const dropped = columns.filter(({ order }) => order > 0).sort((a, b) => a.order - b.order);
+  for (const next of dropped) {
+    if (taken() + narrowest <= term.stdout.columns) break;
     columns = columns.filter((column) => column !== next);
   }
-  return columns;
+  const left = Math.max(narrowest, term.stdout.columns - taken());
+  const line = (index: number) => {
+    const cells = columns.map(({ cellAt }) => cellAt(index, left));
+    return cells.join(gap).trimEnd();
+  };
+  return [paint(term.stdout, 'bold', line(0)), ...rows.map((_, index) => line(index + 1))];
 }
 
-/** Returns the width of the columns that are not cut, including all gaps. */
-function taken<Row>(columns: Column<Row>[], rows: Row[]): number {
-  return columns.reduce((sum, column) => sum + columnWidth(column, rows) + gap.length, 0);
-}
-
-function columnWidth<Row>(column: Column<Row>, rows: Row[]): number {
-  if (column.cut) return 0;
-  const texts = [column.title, ...rows.map((row) => shown(column, row))];
-  return Math.max(...texts.map((text) => Bun.stringWidth(text)));
-}
-
-function shown<Row>(column: Column<Row>, row: Row): string {
-  const value = column.value(row);
-  const text = column.shown?.(value, row) ?? value;
-  return column.cut ? text : escapeControls(text);
+/** Returns the texts of a column, beginning with its title. A column that is cut has no width. */
+function shownColumn<Row>(column: Column<Row>, rows: Row[]) {
+  const texts = rows.map((row) => {
+    const value = column.value(row);
+    return column.shown?.(value, row) ?? value;
+  });
+  const cells = [column.title, ...texts].map((text) => (column.cut ? text : escapeControls(text)));
+  const width = column.cut ? 0 : Math.max(...cells.map((cell) => Bun.stringWidth(cell)));
+  const cellAt = (index: number, left: number) => {
+    const cell = cells[index] ?? '';
+    return column.cut ? cut(cell, left) : padded(cell, width);
+  };
+  return { width, order: column.dropped ?? 0, cellAt };
 }

@@ -36,24 +36,20 @@ export function processOutput(fd: number, stream: TerminalStream): Output {
 export function isTerminal(fd: number, stream: TerminalStream): boolean {
   try {
     const file = fstatSync(fd);
-    return file.isCharacterDevice() && file.rdev !== nullDevice() && stream().isTTY === true;
+    const isNull = file.rdev === statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
+    return file.isCharacterDevice() && !isNull && stream().isTTY === true;
   } catch {
     return false;
   }
 }
 
-function nullDevice(): number | undefined {
-  return statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
-}
-
 const fullPipeMs = 10;
 
 async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
-  let rest = bytes;
-  while (rest.length > 0) {
-    const count = await writeSome(fd, rest);
-    rest = rest.subarray(count);
+  for (let done = 0; done < bytes.length; ) {
+    const count = await writeSome(fd, bytes.subarray(done));
     if (count === 0) await Bun.sleep(fullPipeMs);
+    done += count;
   }
 }
 

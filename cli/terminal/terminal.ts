@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { commandNames } from '../command-names.ts';
 import { isTerminal, processOutput } from './process-output.ts';
 import { escapeControls } from './text.ts';
@@ -53,6 +54,15 @@ export function processTerminal(interrupted: AbortSignal): Terminal {
   };
 }
 
+/** What determines where programs store their settings. */
+export type Place = Pick<Terminal, 'env' | 'home' | 'platform'>;
+
+/** Returns the user's folder for settings. */
+export function configFolder({ env, home, platform }: Place): string {
+  if (platform === 'win32') return env.APPDATA || join(home, 'AppData', 'Roaming');
+  return env.XDG_CONFIG_HOME || join(home, '.config');
+}
+
 /** In a compiled executable, Bun.main is a virtual path. */
 function ownProgram(): string[] {
   const isExecutable = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/.test(Bun.main);
@@ -74,13 +84,8 @@ export function canRedraw({ stderr, env }: Pick<Terminal, 'stderr' | 'env'>): bo
 }
 
 export function withoutColor(term: Terminal): Terminal {
-  const plain = (output: Output): Output => ({
-    isTerminal: output.isTerminal,
-    columns: output.columns,
-    color: false,
-    write: (data) => output.write(data),
-  });
-  return { ...term, stdout: plain(term.stdout), stderr: plain(term.stderr) };
+  const { stdout, stderr } = term;
+  return { ...term, stdout: { ...stdout, color: false }, stderr: { ...stderr, color: false } };
 }
 
 /** Writes hints, progress and warnings for people. A closed stderr does not stop the command. */

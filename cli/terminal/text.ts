@@ -13,7 +13,6 @@ export function paint(output: Output, style: keyof typeof styles, text: string):
 /** C0, DEL, C1, and the characters that override or isolate the text direction. */
 const controls = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 const marks: Record<string, string> = { '\t': '\\t', '\n': '\\n', '\r': '\\r' };
-const layout = new Set(['\t', '\n']);
 
 function toEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -21,7 +20,7 @@ function toEscape(character: string): string {
 
 /** Prevents stored text from moving the cursor, changing colours or reordering the output. */
 export function escapeControls(text: string): string {
-  return text.replace(controls, (one) => (layout.has(one) ? one : toEscape(one)));
+  return text.replace(controls, (one) => (one === '\t' || one === '\n' ? one : toEscape(one)));
 }
 
 /** Like escapeControls(), for a single line: a file name may contain newlines. */

@@ -138,4 +138,7 @@ test('memory help shows what --help shows', async () => {
   expect(await memory(['help'])).toEqual(await memory(['--help']));
   const batch = await memory(['help', 'ingest', 'batch']);
   expect(batch).toEqual(await memory(['ingest', 'batch', '--help']));
+  const keys = await memory(['keys', 'help']);
+  expect(keys).toEqual(await memory(['keys', '--help']));
+  expect(await memory(['keys', 'help', 'create'])).toEqual(await memory(['keys', 'create', '-h']));
 });
