@@ -18,8 +18,7 @@ export type Caller = {
 export type Authenticator = {
   /**
    * Returns the caller for an Authorization header. Throws `unauthorized`, or `rate_limited` for an
-   * address that keeps sending requests without a valid key. Calls `addressOf` only to reject a
-   * request.
+   * address that keeps sending wrong keys. Calls `addressOf` only for a wrong key.
    */
   authenticate(header: string | null, addressOf: () => string): Caller | Promise<Caller>;
   /** Stores when keys were last used, and drops stale cache entries. Called by maintenance. */
@@ -52,11 +51,11 @@ export function createAuthenticator(options: {
   const isFresh = ({ at }: Known) => clock() - at < cachedMs;
 
   function authenticate(header: string | null, addressOf: () => string): Caller | Promise<Caller> {
-    if (header === null) return reject(noKey, addressOf);
+    if (header === null) throw new ServiceError('unauthorized', noKey);
     const cached = cache.get(header);
     if (cached !== undefined && isFresh(cached)) return accept(cached, addressOf);
     const token = bearerToken(header);
-    if (token === null) return reject(noKey, addressOf);
+    if (token === null) throw new ServiceError('unauthorized', noKey);
     const at = clock();
     const hash = hashKey(token);
     // Hashes need no constant-time comparison: timing reveals nothing about the key.
@@ -65,7 +64,7 @@ export function createAuthenticator(options: {
       return accept(keep(header, { caller, key: null, at }), addressOf);
     }
     return storage.findKey(hash).then((key) => {
-      if (key === null) return reject(wrongKey, addressOf);
+      if (key === null) return reject(addressOf);
       return accept(keep(header, { caller: callerOf(key), key, at }), addressOf);
     });
   }
@@ -78,15 +77,15 @@ export function createAuthenticator(options: {
 
   function accept({ caller, key }: Known, addressOf: () => string): Caller {
     if (key === null) return caller;
-    if (key.revokedAt !== null) return reject(wrongKey, addressOf);
-    if (key.expiresAt !== null && key.expiresAt <= now()) return reject(wrongKey, addressOf);
+    if (key.revokedAt !== null) return reject(addressOf);
+    if (key.expiresAt !== null && key.expiresAt <= now()) return reject(addressOf);
     used.set(key.id, now());
     return caller;
   }
 
-  function reject(why: string, addressOf: () => string): never {
+  function reject(addressOf: () => string): never {
     const { left, resetSeconds } = wrongKeys.count(addressOf());
-    if (left >= 0) throw new ServiceError('unauthorized', why);
+    if (left >= 0) throw new ServiceError('unauthorized', wrongKey);
     const message = `too many invalid API keys from this address; try again in ${resetSeconds} s`;
     throw new ServiceError('rate_limited', message, { retryAfterSeconds: resetSeconds });
   }

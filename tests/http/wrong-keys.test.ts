@@ -32,3 +32,12 @@ test('an address that keeps sending wrong keys gets a 429, and valid keys still 
   const headers = { authorization: `Bearer ${await server.createKey('other')}` };
   expect((await ask(server, 'GET', '/v1/memories?userId=u', { headers })).status).toBe(200);
 });
+
+test('a request without a key gets a 401, even from an address that sent many wrong keys', async () => {
+  for (const header of [{}, { authorization: 'Basic dTpw' }]) {
+    const answer = await ask(server, 'GET', '/v1/memories?userId=u', {
+      headers: { authorization: '', ...header },
+    });
+    expectError(answer, 401, 'unauthorized');
+  }
+});
