@@ -1,20 +1,12 @@
 import type { IngestRecord, Memory, MemoryClient, RecordType } from '../../sdk/index.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { memoriesOf, quoted } from '../terminal/text.ts';
-import { apart, chunkLines, keyOfChunk } from './chunks.ts';
-import type { BatchInput } from './input.ts';
+import { type Chunk, chunkLines, partsOf } from './chunks.ts';
+import type { BatchInput, Unit } from './input.ts';
 import { runPipeline } from './pipeline.ts';
-import {
-  type BadLine,
-  type Entry,
-  idOf,
-  isExported,
-  pairOf,
-  problemsOf,
-  type Unit,
-} from './records.ts';
-import { openReport } from './report.ts';
-import { chunkSender } from './send.ts';
+import { type BadLine, type Entry, idOf, isExported, pairOf } from './records.ts';
+import { openReport, type Problem, type Report } from './report.ts';
+import { chunkSender, type Sent } from './send.ts';
 import { type BulkOptions, waitAndCount } from './wait.ts';
 
 type BatchOptions = BulkOptions & { type?: RecordType | undefined };
@@ -31,36 +23,22 @@ export async function runBatch(
   input: BatchInput,
   options: BatchOptions,
 ): Promise<void> {
-  const { type, idempotencyKey } = options;
-  const { unit } = input;
-  const report = reportFor(term, input, options);
-  const counts = { accepted: 0, replayed: 0 };
-  // Filled only for --wait.
-  const awaited = new Set<string>();
   const send = await chunkSender(term, {
-    unit,
     post: (items, call) => client.ingest.batch({ items: items as IngestRecord[] }, call),
-    count({ accepted, items }, isReplay) {
-      counts[isReplay ? 'replayed' : 'accepted'] += accepted;
-      for (const { memoryId } of options.wait ? items : []) awaited.add(memoryId);
-      return accepted;
+    doneOf({ accepted, items }, isReplay) {
+      const memoryIds = items.map(({ memoryId }) => memoryId);
+      return { counts: { [isReplay ? 'replayed' : 'accepted']: accepted }, memoryIds };
     },
   });
-  const keyOf = (place: string, entries: Entry[]) => keyOfChunk(place, entries, options);
-  await runPipeline(term, report, {
-    jobs: chunkLines(input.lines, { type, keyOf }),
-    namesIn: ({ entries }) => namesOf(entries, [pairOf]),
-    work: (chunk) => send(chunk, idempotencyKey === undefined ? apart(chunk) : [chunk]),
+  const report = await runChunks(term, input, options, {
+    outcomes: ['accepted', 'replayed'],
+    namesOf: (entry) => [pairOf(entry)],
+    work: (chunk) => send(partsOf(chunk, options)),
     unit: 'records',
   });
-  const failed = report.failed();
-  const { waited, exitCode } = await waitAndCount(term, client, [...awaited], {
-    ...options,
-    accepted: { what: 'record', count: counts.accepted + counts.replayed },
-  });
-  await report.summary({ ...counts, ...waited });
-  const sent = { ...counts, failed, memories: awaited.size };
-  const remarks = options.json ? [] : remarksOn(sent, unit, options);
+  const { waited, exitCode } = await waitAndCount(term, client, report, options, 'record');
+  await report.summary(waited);
+  const remarks = options.json ? [] : remarksOn(report, input.unit, options);
   for (const remark of remarks) await note(term, remark);
   report.end(exitCode);
 }
@@ -72,7 +50,6 @@ export async function dryRun(
   options: BatchOptions,
 ): Promise<void> {
   const { sentence, validateRecord } = await import('../../sdk/contract/validate.ts');
-  const report = reportFor(term, input, options);
   const check = ({ line, text, item }: Entry): BadLine[] => {
     if (Buffer.byteLength(`{"items":[${text}]}`) > usualBodyBytes) {
       return [{ line, error: 'payload_too_large', message: tooLarge, text }];
@@ -80,15 +57,14 @@ export async function dryRun(
     const [problem] = validateRecord(item);
     return problem ? [{ line, error: 'invalid_request', message: sentence(problem), text }] : [];
   };
-  await runPipeline(term, report, {
-    jobs: chunkLines(input.lines, { type: options.type, keyOf: () => undefined }),
-    async work({ entries, bad }) {
-      const invalid = entries.flatMap(check);
-      const problems = problemsOf(input.unit, [...bad, ...invalid]);
-      return { done: entries.length - invalid.length, problems };
+  const report = await runChunks(term, input, options, {
+    outcomes: ['valid'],
+    async work({ entries }) {
+      const bad = entries.flatMap(check);
+      return [{ counts: { valid: entries.length - bad.length }, bad }];
     },
   });
-  await report.summary({ valid: report.done() });
+  await report.summary();
   report.end();
 }
 
@@ -104,49 +80,65 @@ export async function runImport(
   options: ImportOptions,
 ): Promise<void> {
   const { idempotencyKey, otherFormat } = options;
-  const counts = { imported: 0, skipped: 0 };
   let hasExported = false;
-  const report = reportFor(term, input, options);
   const send = await chunkSender(term, {
-    unit: input.unit,
     post: (items, call) => client.import({ items: items as Memory[] }, call),
-    count({ imported, skipped }) {
-      counts.imported += imported;
-      counts.skipped += skipped;
-      return imported + skipped;
-    },
+    doneOf: ({ imported, skipped }) => ({ counts: { imported, skipped } }),
   });
-  const keyOf = (place: string) => idempotencyKey && `${idempotencyKey}:${place}`;
-  await runPipeline(term, report, {
-    jobs: chunkLines(input.lines, { keyOf }),
+  const report = await runChunks(term, input, options, {
+    outcomes: ['imported', 'skipped'],
     // If several memories have the same id or external id, the first one must be imported.
-    namesIn: ({ entries }) => namesOf(entries, [idOf, pairOf]),
-    work(chunk) {
-      hasExported ||= chunk.entries.some(isExported);
-      return send(chunk, [chunk]);
+    namesOf: (entry) => [idOf(entry), pairOf(entry)],
+    work({ entries, place }) {
+      hasExported ||= entries.some(isExported);
+      const key = idempotencyKey ? `${idempotencyKey}:${place}` : crypto.randomUUID();
+      return send([{ key, entries }]);
     },
     unit: 'records',
   });
-  await report.summary(counts);
+  await report.summary();
   const isOther = report.failed() > 0 && !hasExported && !options.json;
   if (isOther && otherFormat) await note(term, otherFormat);
   report.end();
 }
 
-function reportFor(term: Terminal, { totalBytes }: BatchInput, options: ImportOptions) {
-  const { json, errorsOut } = options;
-  return openReport(term, { json, errorsOut, totalBytes, style: 'summary' });
+type ChunkRun = {
+  outcomes: string[];
+  /** The names of the objects that an entry changes. Entries with the same name stay in order. */
+  namesOf?(entry: Entry): (string | undefined)[];
+  work(chunk: Chunk): Promise<Sent[]>;
+  unit?: string;
+};
+
+/** Runs `work` for each chunk of the input and reports the results. */
+async function runChunks(
+  term: Terminal,
+  { lines, unit, totalBytes }: BatchInput,
+  options: Partial<BatchOptions>,
+  run: ChunkRun,
+): Promise<Report> {
+  const report = openReport(term, { ...options, ...run, totalBytes, style: 'summary' });
+  const { namesOf = () => [] } = run;
+  const problemOf = ({ line, error, message, text }: BadLine): Problem => {
+    return { shown: `${unit} ${line}: ${message}`, json: { line, error, message }, text };
+  };
+  await runPipeline(term, report, {
+    jobs: chunkLines(lines, options.type),
+    namesIn: ({ entries }) =>
+      new Set(entries.flatMap(namesOf).filter((name) => name !== undefined)),
+    async work(chunk) {
+      const done = await run.work(chunk);
+      const bad = [...chunk.bad, ...done.flatMap((one) => one.bad)];
+      return { done, problems: bad.sort((a, b) => a.line - b.line).map(problemOf) };
+    },
+    unit: run.unit,
+  });
+  return report;
 }
 
-function namesOf(entries: Entry[], nameOf: ((entry: Entry) => string | undefined)[]): Set<string> {
-  const names = entries.flatMap((entry) => nameOf.map((name) => name(entry)));
-  return new Set(names.filter((name) => name !== undefined));
-}
-
-type Sent = { accepted: number; replayed: number; failed: number; memories: number };
-
-function remarksOn(counts: Sent, unit: Unit, { wait, errorsOut }: BatchOptions): string[] {
-  const { accepted, replayed, failed, memories } = counts;
+function remarksOn(report: Report, unit: Unit, { wait, errorsOut }: BatchOptions): string[] {
+  const { accepted = 0, replayed = 0 } = report.counts;
+  const [memories, failed] = [report.memoryIds.size, report.failed()];
   const sent = accepted + replayed;
   const remarks = [];
   if (accepted === 0 && replayed > 0 && failed === 0) remarks.push(nothingNew(replayed, unit));

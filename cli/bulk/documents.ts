@@ -1,10 +1,4 @@
-import type {
-  CallOptions,
-  DocumentRequest,
-  MemoryClient,
-  MemoryServiceError,
-  Metadata,
-} from '../../sdk/index.ts';
+import type { DocumentRequest, MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
 import { messageOf, rejectDeletedIngest } from '../client/service-errors.ts';
 import type { GlobalOptions } from '../commander.ts';
@@ -17,21 +11,23 @@ import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { escapeLine } from '../terminal/text.ts';
 import { tooLarge, usualBodyBytes } from './batch.ts';
 import { runPipeline } from './pipeline.ts';
-import { type Counts, openReport, type Problem, type Report, type Row } from './report.ts';
+import {
+  type Counts,
+  type Done,
+  openReport,
+  type Problem,
+  type Report,
+  type Result,
+  type Row,
+} from './report.ts';
 import { retryWhileBusy } from './send.ts';
 import { sendDocument } from './send-document.ts';
 import { type BulkOptions, reportIngest, waitAndCount } from './wait.ts';
 
+type Fields = Omit<DocumentRequest & DocumentRequest['data'], 'userId' | 'text' | 'data'>;
 type DocumentOptions = GlobalOptions &
-  BulkOptions & {
+  BulkOptions & { [Name in keyof Fields]?: NonNullable<Fields[Name]> | undefined } & {
     user?: string | undefined;
-    title?: string | undefined;
-    mimeType?: string | undefined;
-    sourceUrl?: string | undefined;
-    pageCount?: number | undefined;
-    source?: string | undefined;
-    externalId?: string | undefined;
-    metadata?: Metadata | undefined;
     dryRun?: true | undefined;
   };
 
@@ -59,6 +55,16 @@ export async function ingestDocuments(term: Terminal, args: string[], options: D
   return ingestOne(term, client, await requestOf(single), options);
 }
 
+function rejectForSeveral({ title, sourceUrl, pageCount, externalId }: DocumentOptions): void {
+  const one = [title, sourceUrl, pageCount, externalId];
+  if (one.every((value) => value === undefined)) return;
+  throw usageError(
+    '--title, --source-url, --page-count and --external-id apply to a single document and' +
+      ' cannot be used with several files or a folder.',
+    'To set them, ingest the files one at a time.',
+  );
+}
+
 async function ingestOne(
   term: Terminal,
   client: MemoryClient,
@@ -79,32 +85,44 @@ async function ingestMany(
   requestOf: RequestOf,
   options: DocumentOptions,
 ): Promise<void> {
-  const call: CallOptions = writeOptions(term, options);
   const send = await retryWhileBusy(term);
-  const counts = { ingested: 0, unchanged: 0 };
-  const awaited: string[] = [];
-  async function ingest(found: Found) {
-    const request = await requestOf(found);
-    const keyed = keyAt(call, found);
-    // One key for all attempts, because an attempt without a response may have been executed.
-    const own = request.externalId === undefined ? { idempotencyKey: crypto.randomUUID() } : {};
-    const sent = await send(() => sendDocument(client, request, { ...own, ...keyed }));
-    const { memoryId } = sent.accepted;
-    if (call.idempotencyKey !== undefined) {
-      await send(() => rejectDeletedIngest(term, client, memoryId));
-    }
-    counts[sent.unchanged ? 'unchanged' : 'ingested'] += 1;
-    awaited.push(memoryId);
-    return { json: sent.accepted, cells: [memoryId, found.externalId ?? found.path] };
-  }
-  const unit = `of ${search.files.length} documents`;
-  const report = await forEachFile(term, options, search, ingest, unit);
-  const { waited, exitCode } = await waitAndCount(term, client, awaited, {
-    ...options,
-    accepted: { what: 'document', count: report.done() },
+  const report = await forEachFile(term, search, options, {
+    outcomes: ['ingested', 'unchanged'],
+    unit: `of ${search.files.length} documents`,
+    async work(found) {
+      const request = await requestOf(found);
+      const idempotencyKey = keyFor(found, request, options);
+      const call = writeOptions(term, { idempotencyKey });
+      const { accepted, unchanged } = await send(() => sendDocument(client, request, call));
+      const { memoryId } = accepted;
+      if (options.idempotencyKey !== undefined) {
+        await send(() => rejectDeletedIngest(term, client, memoryId));
+      }
+      const cells = [memoryId, found.externalId ?? found.path];
+      const counts = { [unchanged ? 'unchanged' : 'ingested']: 1 };
+      return { counts, memoryIds: [memoryId], row: { json: accepted, cells } };
+    },
   });
-  await summarize(term, report, search, { ...counts, ...waited });
+  const { waited, exitCode } = await waitAndCount(term, client, report, options, 'document');
+  await summarize(term, report, search, waited);
   report.end(exitCode);
+}
+
+/**
+ * Derives a key for each file from the caller's key, because each request needs its own key.
+ * Returns undefined if the key can be derived from the document.
+ */
+function keyFor(
+  { externalId, path }: Found,
+  request: DocumentRequest,
+  { idempotencyKey }: DocumentOptions,
+): string | undefined {
+  if (idempotencyKey !== undefined) {
+    const hash = new Bun.CryptoHasher('sha256').update(externalId ?? path).digest('hex');
+    return `${idempotencyKey}:${hash.slice(0, 16)}`;
+  }
+  // One key for all attempts, because an attempt without a response may have been executed.
+  return request.externalId === undefined ? crypto.randomUUID() : undefined;
 }
 
 async function dryRun(
@@ -114,54 +132,41 @@ async function dryRun(
   options: DocumentOptions,
 ): Promise<void> {
   const { sentence, validateDocument } = await import('../../sdk/contract/validate.ts');
-  const report = await forEachFile(term, options, search, async (found) => {
-    const request = await requestOf(found);
-    const [problem] = validateDocument(request);
-    if (problem) throw new CliError('invalid_request', `${found.path}: ${sentence(problem)}`);
-    if (Buffer.byteLength(JSON.stringify(request)) > usualBodyBytes) {
-      throw new CliError('payload_too_large', `${found.path} ${tooLarge}`);
-    }
-    const { mimeType, title } = request.data;
-    const cells = [request.externalId ?? found.path, mimeType ?? '', title ?? ''];
-    return { json: request, cells };
+  const report = await forEachFile(term, search, options, {
+    outcomes: ['valid'],
+    async work(found) {
+      const request = await requestOf(found);
+      const [problem] = validateDocument(request);
+      if (problem) throw new CliError('invalid_request', `${found.path}: ${sentence(problem)}`);
+      if (Buffer.byteLength(JSON.stringify(request)) > usualBodyBytes) {
+        throw new CliError('payload_too_large', `${found.path} ${tooLarge}`);
+      }
+      const { mimeType, title } = request.data;
+      const cells = [request.externalId ?? found.path, mimeType ?? '', title ?? ''];
+      return { counts: { valid: 1 }, row: { json: request, cells } };
+    },
   });
-  await summarize(term, report, search, { valid: report.done() });
+  await summarize(term, report, search);
   report.end();
 }
 
-/** Derives a key for each file from the caller's key, because each request needs its own key. */
-function keyAt(call: CallOptions, { externalId, path }: Found): CallOptions {
-  if (call.idempotencyKey === undefined) return call;
-  const hash = new Bun.CryptoHasher('sha256').update(externalId ?? path).digest('hex');
-  return { ...call, idempotencyKey: `${call.idempotencyKey}:${hash.slice(0, 16)}` };
-}
+type FileRun = {
+  outcomes: string[];
+  work(found: Found): Promise<Done & { row: Row }>;
+  unit?: string;
+};
 
-function rejectForSeveral({ title, sourceUrl, pageCount, externalId }: DocumentOptions): void {
-  const one = [title, sourceUrl, pageCount, externalId];
-  if (one.every((value) => value === undefined)) return;
-  throw usageError(
-    '--title, --source-url, --page-count and --external-id apply to a single document and' +
-      ' cannot be used with several files or a folder.',
-    'To set them, ingest the files one at a time.',
-  );
-}
-
-const maxKinds = 5;
-
-/**
- * Runs `work` for every file and reports the rows and the rejected files. Any other error ends the
- * run. The error message then states how many files were sent, counted in `unit`.
- */
+/** Runs `work` for every file and reports the results and the rejected files. */
 async function forEachFile(
   term: Terminal,
-  { json }: { json?: true | undefined },
   search: Search,
-  work: (found: Found) => Promise<Row>,
-  unit?: string,
+  options: DocumentOptions,
+  { outcomes, work, unit }: FileRun,
 ): Promise<Report> {
   const { InvalidRequestError, PayloadTooLargeError } = await import('../../sdk/index.ts');
   const { files: jobs, outside, totalBytes } = search;
-  const report = openReport(term, { json, style: 'rows', totalBytes });
+  const { json, wait } = options;
+  const report = openReport(term, { json, wait, style: 'rows', totalBytes, outcomes });
   for (const externalId of outside) {
     const message = `${externalId} is a link to a target outside its folder; it was not followed.`;
     const skipped = { code: 'link_outside', message };
@@ -170,17 +175,18 @@ async function forEachFile(
   }
   // Any other error, such as a lost connection, would occur for all remaining files as well.
   const aboutTheFile = [CliError, InvalidRequestError, PayloadTooLargeError];
-  async function workOn(found: Found) {
+  async function workOn(found: Found): Promise<Result> {
     try {
       term.interrupted.throwIfAborted();
-      return { done: 1, rows: [await work(found)], problems: [] };
+      const { row, ...done } = await work(found);
+      return { done: [done], rows: [row], problems: [] };
     } catch (error) {
       if (!aboutTheFile.some((one) => error instanceof one)) throw error;
       // An empty file in a folder is skipped; an empty file that the user named is an error.
       const isSkipped = !found.isNamed && errorCode(error) === 'empty';
       if (isSkipped) skip(search, 'without text');
       const problem = problemOf(found, error as CliError | MemoryServiceError);
-      return { done: 0, problems: isSkipped ? [] : [problem] };
+      return { done: [], problems: isSkipped ? [] : [problem] };
     }
   }
   await runPipeline<Search['files'][number]>(term, report, { jobs, work: workOn, unit });
@@ -199,11 +205,13 @@ function problemOf({ path, externalId }: Found, error: CliError | MemoryServiceE
   };
 }
 
-async function summarize(term: Terminal, report: Report, search: Search, counts: Counts) {
+async function summarize(term: Terminal, report: Report, search: Search, waited: Counts = {}) {
   if (report.isQuiet()) return;
   if (search.skipped.size > 0) await note(term, skippedLine(search.skipped));
-  await report.summary({ ...counts, linksNotFollowed: search.outside.size });
+  await report.summary({ ...waited, linksNotFollowed: search.outside.size });
 }
+
+const maxKinds = 5;
 
 /** For example `Skipped 4 files that are not documents: .png (3), no extension (1).` */
 function skippedLine(skipped: Search['skipped']): string {

@@ -2,7 +2,10 @@ import { CliError } from '../errors.ts';
 import { binaryFile, decodeText, inputName, parseJson, readUtf8 } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
-import { isBad, parseRecord, type Unit } from './records.ts';
+import { isBad, parseRecord } from './records.ts';
+
+/** The noun for an entry of the input in messages: an array has items, a file has lines. */
+export type Unit = 'line' | 'item';
 
 export type BatchInput = { lines: AsyncIterable<Line>; totalBytes?: number; unit: Unit };
 

@@ -8,23 +8,30 @@ import { escapeLine, toJson } from '../terminal/text.ts';
 
 export type Counts = Record<string, number>;
 
+/** The number of completed records by outcome, such as `accepted`, and their memories. */
+export type Done = { counts: Counts; memoryIds?: string[] };
+
 /** A rejected record: the error as text and as JSON, and the original line for correction. */
 export type Problem = { shown: string; json: object; text?: string };
 
 export type Row = { json: object; cells: string[] };
 
-/** The result of a job: the number of completed records, the rows to print, and the problems. */
-export type Result = { done: number; rows?: Row[]; problems: Problem[] };
+/** The result of a job. The rows are printed. */
+export type Result = { done: Done[]; rows?: Row[]; problems: Problem[] };
 
 export type Report = ReturnType<typeof openReport>;
 
 type ReportOptions = {
-  json: true | undefined;
-  /** With `rows`, each record prints a row and the summary goes to stderr. */
-  style: 'rows' | 'summary';
-  totalBytes: number | undefined;
+  json?: true | undefined;
+  /** Whether to keep the ids of the memories, to wait for them. */
+  wait?: true | undefined;
   /** The file that receives problems with their text, one JSON object per line. */
   errorsOut?: string | undefined;
+  /** With `rows`, each record prints a row and the summary goes to stderr. */
+  style: 'rows' | 'summary';
+  totalBytes?: number | undefined;
+  /** The outcomes that the summary contains, in order, even if no record has them. */
+  outcomes: string[];
 };
 
 /** The maximum number of problems printed in a summary. --errors-out contains all of them. */
@@ -35,14 +42,18 @@ const alwaysCounted = ['ingested', 'complete', 'failed'];
 
 /** Collects the results of the records in bounded memory and reports them. */
 export function openReport(term: Terminal, options: ReportOptions) {
-  const { json, style, errorsOut } = options;
+  const { json, wait, style, errorsOut, outcomes } = options;
   const out = resilientOutput(term);
   const progress = startProgress(term, options.totalBytes);
   const file = errorsOut === undefined ? undefined : openErrorsOut(errorsOut);
+  const counts: Counts = Object.fromEntries(outcomes.map((name) => [name, 0]));
+  const memoryIds = new Set<string>();
   const listed: object[] = [];
-  let [done, failed] = [0, 0];
+  let failed = 0;
   let rows = '';
   let drawnAt = term.now();
+
+  const done = () => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
   async function flush(): Promise<void> {
     await progress.clear();
@@ -69,12 +80,19 @@ export function openReport(term: Terminal, options: ReportOptions) {
   }
 
   return {
+    counts,
+    memoryIds,
+    done,
+    failed: () => failed,
     row,
     async add(result: Result, end: number): Promise<void> {
-      done += result.done;
+      for (const one of result.done) {
+        addCounts(counts, one.counts);
+        if (wait) for (const id of one.memoryIds ?? []) memoryIds.add(id);
+      }
       for (const one of result.rows ?? []) await row(one);
       for (const one of result.problems) await problem(one);
-      await progress.show(done + failed, end);
+      await progress.show(done() + failed, end);
     },
     async close(): Promise<void> {
       await flush();
@@ -83,18 +101,20 @@ export function openReport(term: Terminal, options: ReportOptions) {
       const where = errorsOut ? ` in ${errorsOut}` : '; to see all: --errors-out <file>';
       await note(term, `and ${failed - maxShown} more${where}`);
     },
-    async summary(counts: Counts): Promise<void> {
-      const all = { ...counts, failed };
+    async summary(more: Counts = {}): Promise<void> {
+      const all = { ...counts, ...more, failed };
       if (style === 'rows') await note(term, sentenceOf(all));
       else if (json) await printJson(out.term, { ...all, failures: listed });
       else await printFields(out.term, all);
     },
     /** With --json, the rows are the whole report, unless stdout has failed. */
     isQuiet: () => json === true && style === 'rows' && !out.hasFailed(),
-    done: () => done,
-    failed: () => failed,
     end: (exitCode?: number) => out.end(failed > 0 ? exitCodes.failed : exitCode),
   };
+}
+
+export function addCounts(sum: Counts, more: Counts): void {
+  for (const [name, count] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + count;
 }
 
 /** For example `2 ingested, 1 still processing, 0 failed.` */

@@ -5,7 +5,7 @@ import { exitCodes } from '../errors.ts';
 import { printJson, printJsonLine, printLine, resilientOutput, rowOf } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { memoriesOf } from '../terminal/text.ts';
-import { type Counts, maxShown } from './report.ts';
+import { addCounts, type Counts, maxShown, type Report } from './report.ts';
 
 /** The options of commands that ingest records. */
 export type BulkOptions = {
@@ -139,50 +139,44 @@ async function hintIfInterrupted<Result>(
   }
 }
 
-type WaitOptions = BulkOptions & {
-  /** Reported if the user interrupts the wait. */
-  accepted: { what: 'record' | 'document'; count: number };
+/** The names in the summary for the exit codes of a wait. */
+const waitedNames: Record<number, string> = {
+  [exitCodes.done]: 'complete',
+  [exitCodes.processing]: 'stillProcessing',
+  [exitCodes.failed]: 'processingFailed',
+  [exitCodes.notFound]: 'notFound',
 };
 
 /** With --wait, waits for every memory of a bulk command and reports those that do not complete. */
 export async function waitAndCount(
   term: Terminal,
   client: MemoryClient,
-  awaited: string[],
-  { wait, timeout, accepted }: WaitOptions,
+  report: Report,
+  { wait, timeout }: BulkOptions,
+  what: 'record' | 'document',
 ): Promise<{ waited: Counts; exitCode: number }> {
   if (!wait) return { waited: {}, exitCode: exitCodes.done };
-  const counts = new Map<number, number>();
+  const waited: Counts = { complete: 0, stillProcessing: 0, processingFailed: 0 };
   const pending: string[] = [];
   let incomplete = 0;
-  const waiting = waitForAll(term, client, awaited, timeout, async (outcome) => {
+  const waiting = waitForAll(term, client, [...report.memoryIds], timeout, async (outcome) => {
     const { memoryId, exitCode, error } = outcome;
-    counts.set(exitCode, (counts.get(exitCode) ?? 0) + 1);
-    if (exitCode === exitCodes.processing) {
-      pending.push(memoryId);
-      return;
+    addCounts(waited, { [waitedNames[exitCode] ?? '']: 1 });
+    if (exitCode === exitCodes.processing) pending.push(memoryId);
+    else if (error !== null && ++incomplete <= maxShown) {
+      // The message of a not-found error does not name the id.
+      const id = exitCode === exitCodes.notFound ? `${memoryId}: ` : '';
+      await note(term, id + error.message);
     }
-    if (error === null || ++incomplete > maxShown) return;
-    // The message of a not-found error does not name the id.
-    const id = exitCode === exitCodes.notFound ? `${memoryId}: ` : '';
-    await note(term, id + error.message);
   });
-  const { what, count } = accepted;
-  const queued = `Accepted ${count} ${what}${count === 1 ? '' : 's'}, which will be processed.`;
-  const interrupted = `${queued} Only the wait was interrupted.`;
+  const accepted = `Accepted ${report.done()} ${what}${report.done() === 1 ? '' : 's'}`;
+  const interrupted = `${accepted}, which will be processed. Only the wait was interrupted.`;
   const exitCode = await hintIfInterrupted(term, waiting, interrupted);
   if (incomplete > maxShown) await note(term, `and ${incomplete - maxShown} more`);
   if (pending.length > 0) {
     const still = `Still processing: ${memoriesOf(pending.length)}. Nothing is lost.`;
     await hint(term, `${still} ${howToContinue(pending)}`);
   }
-  const notFound = counts.get(exitCodes.notFound);
-  const waited = {
-    complete: counts.get(exitCodes.done) ?? 0,
-    stillProcessing: counts.get(exitCodes.processing) ?? 0,
-    processingFailed: counts.get(exitCodes.failed) ?? 0,
-    ...(notFound !== undefined && { notFound }),
-  };
   return { waited, exitCode };
 }
 
