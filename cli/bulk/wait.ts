@@ -44,7 +44,6 @@ export async function waitForAll(
   onOutcome: (outcome: Outcome) => Promise<void>,
 ): Promise<number> {
   const sdk = await import('../../sdk/index.ts');
-  const { ConnectionError, IngestFailedError, NotFoundError, WaitTimeoutError } = sdk;
   const transient = [sdk.AbortError, sdk.RateLimitError, sdk.ServerError, sdk.TimeoutError];
   const until = term.now() + timeoutMs;
   const signal = AbortSignal.any([term.interrupted, AbortSignal.timeout(timeoutMs + graceMs)]);
@@ -58,15 +57,13 @@ export async function waitForAll(
     await onOutcome(outcome);
   }
 
-  async function report(status: IngestStatus): Promise<void> {
+  async function take(status: IngestStatus): Promise<void> {
     const { memoryId } = status;
-    if (status.status === 'processing') pending.set(memoryId, status);
-    else if (status.status === 'complete') {
-      await finish({ memoryId, status, error: null, exitCode: exitCodes.done });
-    } else {
-      const error = new IngestFailedError(status, {});
-      await finish({ memoryId, status, error, exitCode: exitCodes.failed });
-    }
+    if (status.status === 'processing') return void pending.set(memoryId, status);
+    const isComplete = status.status === 'complete';
+    const error = isComplete ? null : new sdk.IngestFailedError(status, {});
+    const exitCode = isComplete ? exitCodes.done : exitCodes.failed;
+    await finish({ memoryId, status, error, exitCode });
   }
 
   /**
@@ -80,9 +77,9 @@ export async function waitForAll(
       const some = ids.slice(at, at + idsPerRequest);
       const { items, notFound } = await client.statusMany(some, { signal });
       wasReached = true;
-      for (const status of items) await report(status);
+      for (const status of items) await take(status);
       for (const memoryId of notFound) {
-        const error = new NotFoundError('no memory has this id', { code: 'not_found' });
+        const error = new sdk.NotFoundError('no memory has this id', { code: 'not_found' });
         await finish({ memoryId, status: null, error, exitCode: exitCodes.notFound });
       }
       if (some.every((id) => pending.has(id)) && !isLast) return;
@@ -92,7 +89,7 @@ export async function waitForAll(
   /** Returns the pause before the next attempt. Throws an error that a retry would not fix. */
   function pauseAfter(error: unknown): number {
     term.interrupted.throwIfAborted();
-    const isAway = wasReached && error instanceof ConnectionError;
+    const isAway = wasReached && error instanceof sdk.ConnectionError;
     if (!isAway && !transient.some((one) => error instanceof one)) throw error;
     return (error as MemoryServiceError).retryAfterMs ?? unavailablePauseMs;
   }
@@ -104,8 +101,8 @@ export async function waitForAll(
     const nextMs = Math.min(Math.max(pauseMs, minPauseMs), until - term.now());
     await setTimeout(Math.max(0, nextMs), undefined, { signal: term.interrupted });
   }
-  for (const [memoryId, status] of [...pending]) {
-    const error = new WaitTimeoutError(memoryId, timeoutMs, status ?? undefined);
+  for (const [memoryId, status] of pending) {
+    const error = new sdk.WaitTimeoutError(memoryId, timeoutMs, status ?? undefined);
     await finish({ memoryId, status, error, exitCode: exitCodes.processing });
   }
   const worst = [exitCodes.failed, exitCodes.notFound, exitCodes.processing];
