@@ -4,9 +4,9 @@ import { type BadLine, type Entry, isBad, pairOf, parseRecord } from './records.
 
 /**
  * The records of a part of the file, and the invalid lines between them. `place` identifies the
- * part; `end` is the byte offset of its end.
+ * part; `bytes` is its length.
  */
-export type Chunk = { place: string; entries: Entry[]; bad: BadLine[]; end: number };
+export type Chunk = { place: string; entries: Entry[]; bad: BadLine[]; bytes: number };
 
 /** The records of one request, with its idempotency key. */
 export type Part = { key: string; entries: Entry[] };
@@ -32,7 +32,7 @@ export async function* chunkLines(
   type: RecordType | undefined,
 ): AsyncGenerator<Chunk> {
   let [seen, group, part, size] = [0, 0, 0, 0];
-  let chunk: Chunk = { place: '0.0', entries: [], bad: [], end: 0 };
+  let chunk: Chunk = { place: '0.0', entries: [], bad: [], bytes: 0 };
   for await (const line of lines) {
     const parsed = parseRecord(line, type);
     const groupOfLine = Math.floor(seen / linesInGroup);
@@ -42,10 +42,10 @@ export async function* chunkLines(
       part = groupOfLine === group ? part + 1 : 0;
       group = groupOfLine;
       size = 0;
-      chunk = { place: `${group}.${part}`, entries: [], bad: [], end: 0 };
+      chunk = { place: `${group}.${part}`, entries: [], bad: [], bytes: 0 };
     }
     seen += 1;
-    chunk.end = line.end;
+    chunk.bytes += line.bytes.length + 1;
     if (isBad(parsed)) {
       chunk.bad.push(parsed);
     } else {

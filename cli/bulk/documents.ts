@@ -2,7 +2,7 @@ import type { DocumentRequest, MemoryClient, MemoryServiceError } from '../../sd
 import { connect } from '../client/connect.ts';
 import { messageOf, rejectDeletedIngest } from '../client/service-errors.ts';
 import type { GlobalOptions } from '../commander.ts';
-import { type Found, findFiles, type Search, skip } from '../documents/find.ts';
+import { type Found, findFiles, outsideLink } from '../documents/find.ts';
 import { readDocument } from '../documents/read.ts';
 import { CliError, errorCode, usageError } from '../errors.ts';
 import { definedOnly, needUser, writeOptions } from '../options.ts';
@@ -36,10 +36,9 @@ type RequestOf = (found: Found) => Promise<DocumentRequest>;
 export async function ingestDocuments(term: Terminal, args: string[], options: DocumentOptions) {
   const { title, mimeType, sourceUrl, pageCount, source, metadata } = options;
   const userId = needUser(options.user);
-  const search = await findFiles(term, args);
-  const [first] = search.files;
-  const isAlone = search.files.length === 1 && search.outside.size === 0;
-  if (isAlone && first?.error !== undefined) throw first.error;
+  const all = await findFiles(term, args);
+  const [first, ...more] = all.filter(({ skipped = outsideLink }) => skipped === outsideLink);
+  if (first?.error !== undefined && more.length === 0) throw first.error;
   const single = args.length === 1 && first?.isNamed ? first : undefined;
   if (single === undefined) rejectForSeveral(options);
   async function requestOf(found: Found): Promise<DocumentRequest> {
@@ -49,9 +48,9 @@ export async function ingestDocuments(term: Terminal, args: string[], options: D
     const externalId = options.externalId ?? found.externalId;
     return { userId, ...definedOnly({ source, externalId, metadata }), data };
   }
-  if (options.dryRun) return dryRun(term, search, requestOf, options);
+  if (options.dryRun) return dryRun(term, all, requestOf, options);
   const client = await connect(term, options);
-  if (single === undefined) return ingestMany(term, client, search, requestOf, options);
+  if (single === undefined) return ingestMany(term, client, all, requestOf, options);
   return ingestOne(term, client, await requestOf(single), options);
 }
 
@@ -81,14 +80,13 @@ async function ingestOne(
 async function ingestMany(
   term: Terminal,
   client: MemoryClient,
-  search: Search,
+  all: Found[],
   requestOf: RequestOf,
   options: DocumentOptions,
 ): Promise<void> {
   const send = await retryWhileBusy(term);
-  const report = await forEachFile(term, search, options, {
+  const report = await forEachFile(term, all, options, {
     outcomes: ['ingested', 'unchanged'],
-    unit: `of ${search.files.length} documents`,
     async work(found) {
       const request = await requestOf(found);
       const idempotencyKey = keyFor(found, request, options);
@@ -104,7 +102,7 @@ async function ingestMany(
     },
   });
   const { waited, exitCode } = await waitAndCount(term, client, report, options, 'document');
-  await summarize(term, report, search, waited);
+  await summarize(term, report, all, waited);
   report.end(exitCode);
 }
 
@@ -127,12 +125,12 @@ function keyFor(
 
 async function dryRun(
   term: Terminal,
-  search: Search,
+  all: Found[],
   requestOf: RequestOf,
   options: DocumentOptions,
 ): Promise<void> {
   const { sentence, validateDocument } = await import('../../sdk/contract/validate.ts');
-  const report = await forEachFile(term, search, options, {
+  const report = await forEachFile(term, all, options, {
     outcomes: ['valid'],
     async work(found) {
       const request = await requestOf(found);
@@ -146,28 +144,28 @@ async function dryRun(
       return { counts: { valid: 1 }, row: { json: request, cells } };
     },
   });
-  await summarize(term, report, search);
+  await summarize(term, report, all);
   report.end();
 }
 
 type FileRun = {
   outcomes: string[];
   work(found: Found): Promise<Done & { row: Row }>;
-  unit?: string;
 };
 
 /** Runs `work` for every file and reports the results and the rejected files. */
 async function forEachFile(
   term: Terminal,
-  search: Search,
+  all: Found[],
   options: DocumentOptions,
-  { outcomes, work, unit }: FileRun,
+  { outcomes, work }: FileRun,
 ): Promise<Report> {
   const { InvalidRequestError, PayloadTooLargeError } = await import('../../sdk/index.ts');
-  const { files: jobs, outside, totalBytes } = search;
   const { json, wait } = options;
+  const files = all.filter(({ skipped }) => skipped === undefined);
+  const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const report = openReport(term, { json, wait, style: 'rows', totalBytes, outcomes });
-  for (const externalId of outside) {
+  for (const { externalId } of all.filter(({ skipped }) => skipped === outsideLink)) {
     const message = `${externalId} is a link to a target outside its folder; it was not followed.`;
     const skipped = { code: 'link_outside', message };
     if (json) await report.row({ json: { externalId, skipped }, cells: [] });
@@ -184,12 +182,13 @@ async function forEachFile(
       if (!aboutTheFile.some((one) => error instanceof one)) throw error;
       // An empty file in a folder is skipped; an empty file that the user named is an error.
       const isSkipped = !found.isNamed && errorCode(error) === 'empty';
-      if (isSkipped) skip(search, 'without text');
+      if (isSkipped) found.skipped = 'without text';
       const problem = problemOf(found, error as CliError | MemoryServiceError);
       return { done: [], problems: isSkipped ? [] : [problem] };
     }
   }
-  await runPipeline<Search['files'][number]>(term, report, { jobs, work: workOn, unit });
+  const unit = options.dryRun ? undefined : `of ${files.length} documents`;
+  await runPipeline(term, report, { jobs: files, work: workOn, unit });
   return report;
 }
 
@@ -205,22 +204,26 @@ function problemOf({ path, externalId }: Found, error: CliError | MemoryServiceE
   };
 }
 
-async function summarize(term: Terminal, report: Report, search: Search, waited: Counts = {}) {
+async function summarize(term: Terminal, report: Report, all: Found[], waited: Counts = {}) {
   if (report.isQuiet()) return;
-  if (search.skipped.size > 0) await note(term, skippedLine(search.skipped));
-  await report.summary({ ...waited, linksNotFollowed: search.outside.size });
+  const skipped = all.flatMap((one) => one.skipped ?? []);
+  const kinds = skipped.filter((kind) => kind !== outsideLink);
+  if (kinds.length > 0) await note(term, skippedLine(kinds));
+  await report.summary({ ...waited, linksNotFollowed: skipped.length - kinds.length });
 }
 
 const maxKinds = 5;
 
 /** For example `Skipped 4 files that are not documents: .png (3), no extension (1).` */
-function skippedLine(skipped: Search['skipped']): string {
-  const kinds = [...skipped].sort(([, a], [, b]) => b - a);
-  const sum = kinds.reduce((before, [, count]) => before + count, 0);
-  const shown = kinds.slice(0, maxKinds).map(([kind, count]) => `${kind} (${count})`);
+function skippedLine(skipped: string[]): string {
+  const kinds = [...Map.groupBy(skipped, (kind) => kind)]
+    .sort(([, a], [, b]) => b.length - a.length)
+    .map(([kind, { length }]) => `${kind} (${length})`);
   const more = kinds.length > maxKinds ? ', …' : '';
   const what =
-    sum === 1 ? 'one file that is not a document' : `${sum} files that are not documents`;
-  const line = `Skipped ${what}: ${shown.join(', ')}${more}. To ingest one anyway, pass its name.`;
-  return escapeLine(line);
+    skipped.length === 1
+      ? 'one file that is not a document'
+      : `${skipped.length} files that are not documents`;
+  const shown = kinds.slice(0, maxKinds).join(', ');
+  return escapeLine(`Skipped ${what}: ${shown}${more}. To ingest one anyway, pass its name.`);
 }

@@ -79,7 +79,7 @@ export function items(values: Iterable<unknown>): BatchInput {
     let number = 0;
     for (const value of values) {
       number += 1;
-      yield { number, end: 0, bytes: Buffer.from(JSON.stringify(value)), tooLong: false };
+      yield { number, bytes: Buffer.from(JSON.stringify(value)), tooLong: false };
     }
   }
   return { lines: lines(), unit: 'item' };
@@ -124,8 +124,8 @@ function empty(path: string): CliError {
   return new CliError('empty', `${inputName(path)} is empty.`);
 }
 
-/** A line of a file: its number, counted from 1, and the byte offset of its end. */
-export type Line = { number: number; end: number; bytes: Uint8Array; tooLong: boolean };
+/** A line of a file, numbered from 1. A line that is too long has no bytes. */
+export type Line = { number: number; bytes: Uint8Array; tooLong: boolean };
 
 /** The maximum line length, above any body limit. Longer lines are never held in memory. */
 const maxLineBytes = 32 * 1024 * 1024;
@@ -138,34 +138,33 @@ const newline = 10;
 export async function* readLines(
   source: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Line, undefined> {
-  let [number, offset, size] = [0, 0, 0];
+  let [number, size] = [0, 0];
   let pieces: Uint8Array[] = [];
   function hold(piece: Uint8Array): void {
     size += piece.length;
     if (size <= maxLineBytes) pieces.push(piece);
     else pieces = [];
   }
-  function take(end: number): Line | undefined {
+  function take(): Line | undefined {
     const tooLong = size > maxLineBytes;
     const [first = new Uint8Array()] = pieces;
     const bytes = pieces.length <= 1 ? first : Buffer.concat(pieces);
     pieces = [];
     size = 0;
     number += 1;
-    return tooLong || !isBlank(bytes) ? { number, end, bytes, tooLong } : undefined;
+    return tooLong || !isBlank(bytes) ? { number, bytes, tooLong } : undefined;
   }
   for await (const chunk of source) {
     let start = 0;
     for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, start)) {
       hold(chunk.subarray(start, at));
       start = at + 1;
-      const line = take(offset + start);
+      const line = take();
       if (line !== undefined) yield line;
     }
     hold(chunk.subarray(start));
-    offset += chunk.length;
   }
-  const last = take(offset);
+  const last = take();
   if (last !== undefined) yield last;
 }
 

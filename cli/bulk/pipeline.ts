@@ -6,8 +6,7 @@ const concurrency = 4;
 const maxUndelivered = 16;
 const resumeHint = 'Run the same command again to continue; completed work is not repeated.';
 
-type Pipeline<Job extends { end: number }> = {
-  /** `end` is the byte offset of the end of a job in the input. */
+type Pipeline<Job> = {
   jobs: AsyncIterable<Job> | Iterable<Job>;
   /** Jobs that share a name run one after the other, in input order. */
   namesIn?(job: Job): Set<string>;
@@ -17,13 +16,13 @@ type Pipeline<Job extends { end: number }> = {
   unit?: string | undefined;
 };
 
-export async function runPipeline<Job extends { end: number }>(
+export async function runPipeline<Job extends { bytes: number }>(
   term: Terminal,
   report: Report,
   { jobs, namesIn = () => new Set(), work, unit }: Pipeline<Job>,
 ): Promise<void> {
   try {
-    await inOrder(jobs, namesIn, work, (result, { end }) => report.add(result, end));
+    await inOrder(jobs, namesIn, work, (result, { bytes }) => report.add(result, bytes));
     await report.close();
   } catch (error) {
     await report.close();

@@ -49,7 +49,7 @@ export function openReport(term: Terminal, options: ReportOptions) {
   const counts: Counts = Object.fromEntries(outcomes.map((name) => [name, 0]));
   const memoryIds = new Set<string>();
   const listed: object[] = [];
-  let failed = 0;
+  let [failed, doneBytes] = [0, 0];
   let rows = '';
   let drawnAt = term.now();
 
@@ -85,14 +85,16 @@ export function openReport(term: Terminal, options: ReportOptions) {
     done,
     failed: () => failed,
     row,
-    async add(result: Result, end: number): Promise<void> {
+    /** `bytes` is the length of the job in the input. */
+    async add(result: Result, bytes: number): Promise<void> {
+      doneBytes += bytes;
       for (const one of result.done) {
         addCounts(counts, one.counts);
         if (wait) for (const id of one.memoryIds ?? []) memoryIds.add(id);
       }
       for (const one of result.rows ?? []) await row(one);
       for (const one of result.problems) await problem(one);
-      await progress.show(done() + failed, end);
+      await progress.show(done() + failed, doneBytes);
     },
     async close(): Promise<void> {
       await flush();
