@@ -31,8 +31,6 @@ type DocumentOptions = GlobalOptions &
     dryRun?: true | undefined;
   };
 
-type RequestOf = (found: Found) => Promise<DocumentRequest>;
-
 export async function ingestDocuments(term: Terminal, args: string[], options: DocumentOptions) {
   const { title, mimeType, sourceUrl, pageCount, source, metadata } = options;
   const userId = needUser(options.user);
@@ -48,10 +46,15 @@ export async function ingestDocuments(term: Terminal, args: string[], options: D
     const externalId = options.externalId ?? found.externalId;
     return { userId, ...definedOnly({ source, externalId, metadata }), data };
   }
-  if (options.dryRun) return dryRun(term, all, requestOf, options);
-  const client = await connect(term, options);
-  if (single === undefined) return ingestMany(term, client, all, requestOf, options);
-  return ingestOne(term, client, await requestOf(single), options);
+  const client = options.dryRun ? undefined : await connect(term, options);
+  if (client && single) return ingestOne(term, client, await requestOf(single), options);
+  const work = client ? await ingestWork(term, client, options) : await checkWork();
+  const report = await forEachFile(term, all, options, async (found) =>
+    work(found, await requestOf(found)),
+  );
+  const { waited, exitCode } = await waitAndCount(term, client, report, options, 'document');
+  await summarize(term, report, all, waited);
+  report.end(exitCode);
 }
 
 function rejectForSeveral({ title, sourceUrl, pageCount, externalId }: DocumentOptions): void {
@@ -77,33 +80,26 @@ async function ingestOne(
   if (!options.json) await hint(term, `Unchanged. To show it: memory get ${accepted.memoryId}`);
 }
 
-async function ingestMany(
+type FileDone = Done & { row: Row };
+type FileWork = (found: Found, request: DocumentRequest) => Promise<FileDone>;
+
+async function ingestWork(
   term: Terminal,
   client: MemoryClient,
-  all: Found[],
-  requestOf: RequestOf,
   options: DocumentOptions,
-): Promise<void> {
+): Promise<FileWork> {
   const send = await retryWhileBusy(term);
-  const report = await forEachFile(term, all, options, {
-    outcomes: ['ingested', 'unchanged'],
-    async work(found) {
-      const request = await requestOf(found);
-      const idempotencyKey = keyFor(found, request, options);
-      const call = writeOptions(term, { idempotencyKey });
-      const { accepted, unchanged } = await send(() => sendDocument(client, request, call));
-      const { memoryId } = accepted;
-      if (options.idempotencyKey !== undefined) {
-        await send(() => rejectDeletedIngest(term, client, memoryId));
-      }
-      const cells = [memoryId, found.externalId ?? found.path];
-      const counts = { [unchanged ? 'unchanged' : 'ingested']: 1 };
-      return { counts, memoryIds: [memoryId], row: { json: accepted, cells } };
-    },
-  });
-  const { waited, exitCode } = await waitAndCount(term, client, report, options, 'document');
-  await summarize(term, report, all, waited);
-  report.end(exitCode);
+  return async (found, request) => {
+    const call = writeOptions(term, { idempotencyKey: keyFor(found, request, options) });
+    const { accepted, unchanged } = await send(() => sendDocument(client, request, call));
+    const { memoryId } = accepted;
+    if (options.idempotencyKey !== undefined) {
+      await send(() => rejectDeletedIngest(term, client, memoryId));
+    }
+    const cells = [memoryId, found.externalId ?? found.path];
+    const counts = { [unchanged ? 'unchanged' : 'ingested']: 1 };
+    return { counts, memoryIds: [memoryId], row: { json: accepted, cells } };
+  };
 }
 
 /**
@@ -123,47 +119,32 @@ function keyFor(
   return request.externalId === undefined ? crypto.randomUUID() : undefined;
 }
 
-async function dryRun(
-  term: Terminal,
-  all: Found[],
-  requestOf: RequestOf,
-  options: DocumentOptions,
-): Promise<void> {
+/** Validates the request against the default limits of the service and sends nothing. */
+async function checkWork(): Promise<FileWork> {
   const { sentence, validateDocument } = await import('../../sdk/contract/validate.ts');
-  const report = await forEachFile(term, all, options, {
-    outcomes: ['valid'],
-    async work(found) {
-      const request = await requestOf(found);
-      const [problem] = validateDocument(request);
-      if (problem) throw new CliError('invalid_request', `${found.path}: ${sentence(problem)}`);
-      if (Buffer.byteLength(JSON.stringify(request)) > usualBodyBytes) {
-        throw new CliError('payload_too_large', `${found.path} ${tooLarge}`);
-      }
-      const { mimeType, title } = request.data;
-      const cells = [request.externalId ?? found.path, mimeType ?? '', title ?? ''];
-      return { counts: { valid: 1 }, row: { json: request, cells } };
-    },
-  });
-  await summarize(term, report, all);
-  report.end();
+  return async ({ path }, request) => {
+    const [problem] = validateDocument(request);
+    if (problem) throw new CliError('invalid_request', `${path}: ${sentence(problem)}`);
+    if (Buffer.byteLength(JSON.stringify(request)) > usualBodyBytes) {
+      throw new CliError('payload_too_large', `${path} ${tooLarge}`);
+    }
+    const { mimeType, title } = request.data;
+    const cells = [request.externalId ?? path, mimeType ?? '', title ?? ''];
+    return { counts: { valid: 1 }, row: { json: request, cells } };
+  };
 }
-
-type FileRun = {
-  outcomes: string[];
-  work(found: Found): Promise<Done & { row: Row }>;
-};
 
 /** Runs `work` for every file and reports the results and the rejected files. */
 async function forEachFile(
   term: Terminal,
   all: Found[],
-  options: DocumentOptions,
-  { outcomes, work }: FileRun,
+  { json, wait, dryRun }: DocumentOptions,
+  work: (found: Found) => Promise<FileDone>,
 ): Promise<Report> {
   const { InvalidRequestError, PayloadTooLargeError } = await import('../../sdk/index.ts');
-  const { json, wait } = options;
   const files = all.filter(({ skipped }) => skipped === undefined);
   const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const outcomes = dryRun ? ['valid'] : ['ingested', 'unchanged'];
   const report = openReport(term, { json, wait, style: 'rows', totalBytes, outcomes });
   for (const { externalId } of all.filter(({ skipped }) => skipped === outsideLink)) {
     const message = `${externalId} is a link to a target outside its folder; it was not followed.`;
@@ -187,7 +168,7 @@ async function forEachFile(
       return { done: [], problems: isSkipped ? [] : [problem] };
     }
   }
-  const unit = options.dryRun ? undefined : `of ${files.length} documents`;
+  const unit = dryRun ? undefined : `of ${files.length} documents`;
   await runPipeline(term, report, { jobs: files, work: workOn, unit });
   return report;
 }
@@ -204,7 +185,7 @@ function problemOf({ path, externalId }: Found, error: CliError | MemoryServiceE
   };
 }
 
-async function summarize(term: Terminal, report: Report, all: Found[], waited: Counts = {}) {
+async function summarize(term: Terminal, report: Report, all: Found[], waited: Counts) {
   if (report.isQuiet()) return;
   const skipped = all.flatMap((one) => one.skipped ?? []);
   const kinds = skipped.filter((kind) => kind !== outsideLink);

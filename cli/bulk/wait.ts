@@ -147,12 +147,12 @@ const waitedNames: Record<number, string> = {
 /** With --wait, waits for every memory of a bulk command and reports those that do not complete. */
 export async function waitAndCount(
   term: Terminal,
-  client: MemoryClient,
+  client: MemoryClient | undefined,
   report: Report,
   { wait, timeout }: BulkOptions,
   what: 'record' | 'document',
 ): Promise<{ waited: Counts; exitCode: number }> {
-  if (!wait) return { waited: {}, exitCode: exitCodes.done };
+  if (!wait || client === undefined) return { waited: {}, exitCode: exitCodes.done };
   const waited: Counts = { complete: 0, stillProcessing: 0, processingFailed: 0 };
   const pending: string[] = [];
   let incomplete = 0;
