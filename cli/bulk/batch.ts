@@ -17,38 +17,45 @@ type ImportOptions = Omit<BulkOptions, 'timeout'> & { otherFormat?: string };
 export const usualBodyBytes = 5 * 1024 * 1024;
 export const tooLarge = 'is larger than 5 MiB, the default limit of the service';
 
+/** Ingests every line of the input. Without a client, validates every line and sends nothing. */
 export async function runBatch(
   term: Terminal,
-  client: MemoryClient,
+  client: MemoryClient | undefined,
   input: BatchInput,
   options: BatchOptions,
 ): Promise<void> {
-  const send = await chunkSender(term, {
-    post: (items, call) => client.ingest.batch({ items: items as IngestRecord[] }, call),
-    doneOf({ accepted, items }, isReplay) {
-      const memoryIds = items.map(({ memoryId }) => memoryId);
-      return { counts: { [isReplay ? 'replayed' : 'accepted']: accepted }, memoryIds };
-    },
-  });
   const report = await runChunks(term, input, options, {
-    outcomes: ['accepted', 'replayed'],
+    outcomes: client ? ['accepted', 'replayed'] : ['valid'],
     namesOf: (entry) => [pairOf(entry)],
-    work: (chunk) => send(partsOf(chunk, options)),
-    unit: 'records',
+    work: client ? await sendWork(term, client, options) : await checkWork(),
+    unit: client && 'records',
   });
   const { waited, exitCode } = await waitAndCount(term, client, report, options, 'record');
   await report.summary(waited);
-  const remarks = options.json ? [] : remarksOn(report, input.unit, options);
+  const remarks = client && !options.json ? remarksOn(report, input.unit, options) : [];
   for (const remark of remarks) await note(term, remark);
   report.end(exitCode);
 }
 
-/** Validates every line against the default limits of the service and sends nothing. */
-export async function dryRun(
+type ChunkWork = (chunk: Chunk) => Promise<Sent[]>;
+
+async function sendWork(
   term: Terminal,
-  input: BatchInput,
+  client: MemoryClient,
   options: BatchOptions,
-): Promise<void> {
+): Promise<ChunkWork> {
+  const send = await chunkSender(term, async (items, call) => {
+    const request = { items: items as IngestRecord[] };
+    const { data, response } = await client.ingest.batch(request, call).withResponse();
+    const outcome = response.idempotencyStatus === 'replayed' ? 'replayed' : 'accepted';
+    const memoryIds = data.items.map(({ memoryId }) => memoryId);
+    return { counts: { [outcome]: data.accepted }, memoryIds, failed: data.failed };
+  });
+  return (chunk) => send(partsOf(chunk, options));
+}
+
+/** Validates the records against the default limits of the service. */
+async function checkWork(): Promise<ChunkWork> {
   const { sentence, validateRecord } = await import('../../sdk/contract/validate.ts');
   const check = ({ line, text, item }: Entry): BadLine[] => {
     if (Buffer.byteLength(`{"items":[${text}]}`) > usualBodyBytes) {
@@ -57,15 +64,10 @@ export async function dryRun(
     const [problem] = validateRecord(item);
     return problem ? [{ line, error: 'invalid_request', message: sentence(problem), text }] : [];
   };
-  const report = await runChunks(term, input, options, {
-    outcomes: ['valid'],
-    async work({ entries }) {
-      const bad = entries.flatMap(check);
-      return [{ counts: { valid: entries.length - bad.length }, bad }];
-    },
-  });
-  await report.summary();
-  report.end();
+  return async ({ entries }) => {
+    const bad = entries.flatMap(check);
+    return [{ counts: { valid: entries.length - bad.length }, bad }];
+  };
 }
 
 /**
@@ -81,9 +83,10 @@ export async function runImport(
 ): Promise<void> {
   const { idempotencyKey, otherFormat } = options;
   let hasExported = false;
-  const send = await chunkSender(term, {
-    post: (items, call) => client.import({ items: items as Memory[] }, call),
-    doneOf: ({ imported, skipped }) => ({ counts: { imported, skipped } }),
+  const send = await chunkSender(term, async (items, call) => {
+    const request = { items: items as Memory[] };
+    const { imported, skipped, failed } = await client.import(request, call);
+    return { counts: { imported, skipped }, failed };
   });
   const report = await runChunks(term, input, options, {
     outcomes: ['imported', 'skipped'],
@@ -105,9 +108,9 @@ export async function runImport(
 type ChunkRun = {
   outcomes: string[];
   /** The names of the objects that an entry changes. Entries with the same name stay in order. */
-  namesOf?(entry: Entry): (string | undefined)[];
-  work(chunk: Chunk): Promise<Sent[]>;
-  unit?: string;
+  namesOf(entry: Entry): (string | undefined)[];
+  work: ChunkWork;
+  unit: string | undefined;
 };
 
 /** Runs `work` for each chunk of the input and reports the results. */
@@ -115,10 +118,9 @@ async function runChunks(
   term: Terminal,
   { lines, unit, totalBytes }: BatchInput,
   options: Partial<BatchOptions>,
-  run: ChunkRun,
+  { outcomes, namesOf, work, unit: sentUnit }: ChunkRun,
 ): Promise<Report> {
-  const report = openReport(term, { ...options, ...run, totalBytes, style: 'summary' });
-  const { namesOf = () => [] } = run;
+  const report = openReport(term, { ...options, outcomes, totalBytes, style: 'summary' });
   const problemOf = ({ line, error, message, text }: BadLine): Problem => {
     return { shown: `${unit} ${line}: ${message}`, json: { line, error, message }, text };
   };
@@ -127,11 +129,11 @@ async function runChunks(
     namesIn: ({ entries }) =>
       new Set(entries.flatMap(namesOf).filter((name) => name !== undefined)),
     async work(chunk) {
-      const done = await run.work(chunk);
+      const done = await work(chunk);
       const bad = [...chunk.bad, ...done.flatMap((one) => one.bad)];
       return { done, problems: bad.sort((a, b) => a.line - b.line).map(problemOf) };
     },
-    unit: run.unit,
+    unit: sentUnit,
   });
   return report;
 }

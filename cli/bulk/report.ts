@@ -5,6 +5,7 @@ import { printFields, printJson, resilientOutput, rowOf } from '../terminal/outp
 import { startProgress } from '../terminal/progress.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { escapeLine, toJson } from '../terminal/text.ts';
+import type { BulkOptions } from './wait.ts';
 
 export type Counts = Record<string, number>;
 
@@ -21,12 +22,7 @@ export type Result = { done: Done[]; rows?: Row[]; problems: Problem[] };
 
 export type Report = ReturnType<typeof openReport>;
 
-type ReportOptions = {
-  json?: true | undefined;
-  /** Whether to keep the ids of the memories, to wait for them. */
-  wait?: true | undefined;
-  /** The file that receives problems with their text, one JSON object per line. */
-  errorsOut?: string | undefined;
+type ReportOptions = Partial<BulkOptions> & {
   /** With `rows`, each record prints a row and the summary goes to stderr. */
   style: 'rows' | 'summary';
   totalBytes?: number | undefined;

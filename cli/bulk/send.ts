@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { ApiPromise, CallOptions } from '../../sdk/index.ts';
+import type { CallOptions } from '../../sdk/index.ts';
 import { reportRetries } from '../client/connect.ts';
 import { messageOf } from '../client/service-errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -7,13 +7,9 @@ import { halves, type Part } from './chunks.ts';
 import type { BadLine } from './records.ts';
 import type { Done } from './report.ts';
 
-/** The response of bulk operations, in which invalid items fail individually. */
-type BulkAnswer = { failed: { index: number; error: string; message: string }[] };
-
-type ChunkSender<Answer extends BulkAnswer> = {
-  post(items: unknown[], options: CallOptions): ApiPromise<Answer>;
-  doneOf(answer: Answer, isReplay: boolean): Done;
-};
+/** Sends the items of one request. Invalid items fail individually. */
+type Post = (items: unknown[], call: CallOptions) => Promise<Done & { failed: Failed[] }>;
+type Failed = { index: number; error: string; message: string };
 
 /** The result of one request, or of the records that no request can contain. */
 export type Sent = Done & { bad: BadLine[] };
@@ -45,20 +41,20 @@ export async function retryWhileBusy(term: Terminal) {
  * Errors that do not concern individual records, such as a lost connection or a rejected key, are
  * thrown and end the run.
  */
-export async function chunkSender<Answer extends BulkAnswer>(
+export async function chunkSender(
   term: Terminal,
-  { post, doneOf }: ChunkSender<Answer>,
+  post: Post,
 ): Promise<(parts: Part[]) => Promise<Sent[]>> {
   const { InvalidRequestError, PayloadTooLargeError } = await import('../../sdk/index.ts');
   const send = await retryWhileBusy(term);
   async function sendPart({ entries, key }: Part): Promise<Sent[]> {
     const items = entries.map(({ item }) => item);
     const call = { idempotencyKey: key, signal: term.interrupted, timeoutMs: requestTimeoutMs };
-    const { data, response } = await send(() => post(items, call).withResponse());
-    const bad = data.failed.flatMap(({ index, error, message }) =>
+    const { failed, ...done } = await send(() => post(items, call));
+    const bad = failed.flatMap(({ index, error, message }) =>
       entries.slice(index, index + 1).map(({ line, text }) => ({ line, error, message, text })),
     );
-    return [{ ...doneOf(data, response.idempotencyStatus === 'replayed'), bad }];
+    return [{ ...done, bad }];
   }
   async function onError(part: Part, error: unknown): Promise<Sent[]> {
     const isTooLarge = error instanceof PayloadTooLargeError;

@@ -11,6 +11,7 @@ import { addCounts, type Counts, maxShown, type Report } from './report.ts';
 export type BulkOptions = {
   json?: true | undefined;
   idempotencyKey?: string | undefined;
+  /** The file that receives problems with their text, one JSON object per line. */
   errorsOut?: string | undefined;
   wait?: true | undefined;
   timeout: number;
@@ -112,28 +113,21 @@ export async function waitForAll(
 export async function printOutcome(term: Terminal, json: true | undefined, outcome: Outcome) {
   const { memoryId, exitCode, status, error } = outcome;
   const isGone = exitCode === exitCodes.notFound;
-  if (!json) {
-    const word = isGone ? 'not found' : (status?.status ?? 'processing');
-    const { errorMessage } = status ?? {};
-    const cells = [memoryId, word, ...(errorMessage ? [errorMessage] : [])];
-    return term.stdout.write(`${rowOf(term, cells)}\n`);
+  if (json) {
+    const gone = { memoryId, error: { code: error?.code, message: error?.message } };
+    return printJsonLine(term, isGone ? gone : (status ?? { memoryId, status: 'processing' }));
   }
-  const gone = { memoryId, error: { code: error?.code, message: error?.message } };
-  await printJsonLine(term, isGone ? gone : (status ?? { memoryId, status: 'processing' }));
+  const word = isGone ? 'not found' : (status?.status ?? 'processing');
+  const cells = [memoryId, word, status?.errorMessage ?? ''].filter(Boolean);
+  await term.stdout.write(`${rowOf(term, cells)}\n`);
 }
 
 /** If the user interrupts the wait, prints a hint that the records were accepted. */
-async function hintIfInterrupted<Result>(
-  term: Terminal,
-  wait: Promise<Result>,
-  text: string,
-): Promise<Result> {
-  try {
-    return await wait;
-  } catch (error) {
+function hintIfInterrupted(term: Terminal, wait: Promise<number>, text: string): Promise<number> {
+  return wait.catch(async (error) => {
     if (term.interrupted.aborted) await hint(term, text);
     throw error;
-  }
+  });
 }
 
 /** The names in the summary for the exit codes of a wait. */

@@ -49,9 +49,8 @@ function addIngestBatch(group: Parent, term: Terminal): void {
     const options = command.optsWithGlobals();
     shared.rejectOverwrite(file, options.errorsOut);
     const { openInput } = await import('../bulk/input.ts');
-    const { dryRun, runBatch } = await import('../bulk/batch.ts');
-    if (options.dryRun) return dryRun(term, await openInput(term, file, 'records'), options);
-    const client = await connect(term, options);
+    const { runBatch } = await import('../bulk/batch.ts');
+    const client = options.dryRun ? undefined : await connect(term, options);
     return runBatch(term, client, await openInput(term, file, 'records'), options);
   });
   addNotes(command, batchHelp);
