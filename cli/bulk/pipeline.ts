@@ -46,10 +46,8 @@ export async function inOrder<Job, Result>(
   const running = new Map<Promise<unknown>, Set<string>>();
   let delivered = Promise.resolve();
   let undelivered = 0;
-  let failure: { error: unknown } | undefined;
-  const fail = (error: unknown) => {
-    failure ??= { error };
-  };
+  const failures: unknown[] = [];
+  const fail = (error: unknown) => void failures.push(error);
   function start(job: Job, names: Set<string>): void {
     const result = work(job);
     undelivered += 1;
@@ -69,15 +67,15 @@ export async function inOrder<Job, Result>(
   try {
     for await (const job of jobs) {
       const names = namesIn(job);
-      while (failure === undefined && mustWait(names)) {
+      while (failures.length === 0 && mustWait(names)) {
         await Promise.race([...running.keys(), delivered.catch(fail)]);
       }
-      if (failure !== undefined) break;
+      if (failures.length > 0) break;
       start(job, names);
     }
   } finally {
     await Promise.all(running.keys());
     await delivered.catch(fail);
   }
-  if (failure !== undefined) throw failure.error;
+  if (failures.length > 0) throw failures[0];
 }

@@ -3,15 +3,26 @@ import { type Layout, openLayout } from './layout.ts';
 const unread = new Set(
   'script style template noscript iframe object svg canvas audio video noembed noframes'.split(' '),
 );
-const paragraphs = new Set(
-  (
-    'p h1 h2 h3 h4 h5 h6 hgroup blockquote pre dl section article aside header footer main nav ' +
-    'figure fieldset form details address search hr'
-  ).split(' '),
+type Step = Exclude<keyof Layout, 'text' | 'verbatim' | 'end'>;
+
+/** The layout at the beginning and at the end of elements. */
+const rules: [tags: string, begin: Step, end?: Step][] = [
+  ['p h1 h2 h3 h4 h5 h6 hgroup blockquote pre dl section article aside', 'paragraph', 'paragraph'],
+  ['header footer main nav figure fieldset form details address search', 'paragraph', 'paragraph'],
+  ['hr', 'paragraph'],
+  ['html head body div center dt dd caption figcaption legend option', 'line', 'line'],
+  ['summary textarea', 'line', 'line'],
+  ['br', 'lineBreak'],
+  ['ul ol menu', 'beginList', 'endList'],
+  ['li', 'beginItem', 'line'],
+  ['table', 'beginTable', 'endTable'],
+  ['tr', 'beginRow'],
+  ['td th', 'beginCell'],
+];
+const ruleOf = new Map(
+  rules.flatMap(([tags, begin, end]) => tags.split(' ').map((tag) => [tag, { begin, end }])),
 );
-const lines = new Set(
-  'html head body div center dt dd caption figcaption legend option summary textarea'.split(' '),
-);
+
 /**
  * The maximum number of open elements with an end handler. Each end tag costs time proportional to
  * the number of open elements, so without a limit a page could take hours.
@@ -94,28 +105,14 @@ function boundedAtEnd(): AtEnd {
 }
 
 function lay(layout: Layout, element: HTMLRewriterTypes.Element, atEnd: AtEnd): void {
-  const { tagName } = element;
-  if (paragraphs.has(tagName)) {
-    layout.paragraph();
-    atEnd(element, layout.paragraph);
-  } else if (lines.has(tagName)) {
-    layout.line();
-    atEnd(element, layout.line);
-  } else if (tagName === 'br') {
-    layout.lineBreak();
-  } else if (tagName === 'ul' || tagName === 'ol' || tagName === 'menu') {
-    const ends = atEnd(element, layout.endList);
-    if (ends) layout.beginList(tagName === 'ol' ? firstNumber(element) : null);
-  } else if (tagName === 'li') {
-    layout.beginItem();
-    atEnd(element, layout.line);
-  } else if (tagName === 'table') {
-    if (atEnd(element, layout.endTable)) layout.beginTable();
-  } else if (tagName === 'tr') {
-    layout.beginRow();
-  } else if (tagName === 'td' || tagName === 'th') {
-    layout.beginCell();
-  }
+  const { begin, end } = ruleOf.get(element.tagName) ?? {};
+  if (begin === undefined) return;
+  const ends = end !== undefined && atEnd(element, layout[end]);
+  // A list or table that never ends would change the layout of the rest of the page.
+  const mustEnd = begin === 'beginList' || begin === 'beginTable';
+  if (mustEnd && !ends) return;
+  if (element.tagName === 'ol') layout.beginList(firstNumber(element));
+  else layout[begin]();
 }
 
 function firstNumber(list: HTMLRewriterTypes.Element): number {

@@ -107,18 +107,15 @@ function charsetOf(bytes: Uint8Array): string | undefined {
 }
 
 function decode(bytes: Uint8Array, charset: string, path: string): string {
-  let decoder: TextDecoder | undefined;
+  const file = quoted(path);
+  let problem = `uses the character set ${charset}, which is not supported`;
+  let hint = `Convert it to UTF-8 first: iconv -f ${charset} -t UTF-8 ${file}`;
   try {
-    decoder = new TextDecoder(charset as Bun.Encoding, { fatal: true });
+    const decoder = new TextDecoder(charset as Bun.Encoding, { fatal: true });
+    problem = `is not ${decoder.encoding.toUpperCase()} text`;
+    hint = `If it is Windows-1252, convert it with: iconv -f WINDOWS-1252 -t UTF-8 ${file}`;
     return decoder.decode(bytes);
   } catch {
-    const isKnown = decoder !== undefined;
-    const message = isKnown
-      ? `${inputName(path)} is not ${decoder?.encoding.toUpperCase()} text.`
-      : `${inputName(path)} uses the character set ${charset}, which is not supported.`;
-    const hint = isKnown
-      ? `If it is Windows-1252, convert it with: iconv -f WINDOWS-1252 -t UTF-8 ${quoted(path)}`
-      : `Convert it to UTF-8 first: iconv -f ${charset} -t UTF-8 ${quoted(path)}`;
-    throw new CliError('not_text', message, hint);
+    throw new CliError('not_text', `${inputName(path)} ${problem}.`, hint);
   }
 }
