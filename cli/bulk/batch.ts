@@ -28,7 +28,7 @@ export async function runBatch(
     outcomes: client ? ['accepted', 'replayed'] : ['valid'],
     namesOf: (entry) => [pairOf(entry)],
     work: client ? await sendWork(term, client, options) : await checkWork(),
-    unit: client && 'records',
+    sent: client && 'records',
   });
   const { waited, exitCode } = await waitAndCount(term, client, report, options, 'record');
   await report.summary(waited);
@@ -97,7 +97,7 @@ export async function runImport(
       const key = idempotencyKey ? `${idempotencyKey}:${place}` : crypto.randomUUID();
       return send([{ key, entries }]);
     },
-    unit: 'records',
+    sent: 'records',
   });
   await report.summary();
   const isOther = report.failed() > 0 && !hasExported && !options.json;
@@ -110,7 +110,7 @@ type ChunkRun = {
   /** The names of the objects that an entry changes. Entries with the same name stay in order. */
   namesOf(entry: Entry): (string | undefined)[];
   work: ChunkWork;
-  unit: string | undefined;
+  sent: string | undefined;
 };
 
 /** Runs `work` for each chunk of the input and reports the results. */
@@ -118,7 +118,7 @@ async function runChunks(
   term: Terminal,
   { lines, unit, totalBytes }: BatchInput,
   options: Partial<BatchOptions>,
-  { outcomes, namesOf, work, unit: sentUnit }: ChunkRun,
+  { outcomes, namesOf, work, sent }: ChunkRun,
 ): Promise<Report> {
   const report = openReport(term, { ...options, outcomes, totalBytes, style: 'summary' });
   const problemOf = ({ line, error, message, text }: BadLine): Problem => {
@@ -133,7 +133,7 @@ async function runChunks(
       const bad = [...chunk.bad, ...done.flatMap((one) => one.bad)];
       return { done, problems: bad.sort((a, b) => a.line - b.line).map(problemOf) };
     },
-    unit: sentUnit,
+    sent,
   });
   return report;
 }

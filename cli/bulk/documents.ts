@@ -18,7 +18,6 @@ import {
   type Problem,
   type Report,
   type Result,
-  type Row,
 } from './report.ts';
 import { retryWhileBusy } from './send.ts';
 import { sendDocument } from './send-document.ts';
@@ -80,8 +79,7 @@ async function ingestOne(
   if (!options.json) await hint(term, `Unchanged. To show it: memory get ${accepted.memoryId}`);
 }
 
-type FileDone = Done & { row: Row };
-type FileWork = (found: Found, request: DocumentRequest) => Promise<FileDone>;
+type FileWork = (found: Found, request: DocumentRequest) => Promise<Done>;
 
 async function ingestWork(
   term: Terminal,
@@ -139,7 +137,7 @@ async function forEachFile(
   term: Terminal,
   all: Found[],
   { json, wait, dryRun }: DocumentOptions,
-  work: (found: Found) => Promise<FileDone>,
+  work: (found: Found) => Promise<Done>,
 ): Promise<Report> {
   const { InvalidRequestError, PayloadTooLargeError } = await import('../../sdk/index.ts');
   const files = all.filter(({ skipped }) => skipped === undefined);
@@ -157,8 +155,7 @@ async function forEachFile(
   async function workOn(found: Found): Promise<Result> {
     try {
       term.interrupted.throwIfAborted();
-      const { row, ...done } = await work(found);
-      return { done: [done], rows: [row], problems: [] };
+      return { done: [await work(found)], problems: [] };
     } catch (error) {
       if (!aboutTheFile.some((one) => error instanceof one)) throw error;
       // An empty file in a folder is skipped; an empty file that the user named is an error.
@@ -168,8 +165,8 @@ async function forEachFile(
       return { done: [], problems: isSkipped ? [] : [problem] };
     }
   }
-  const unit = dryRun ? undefined : `of ${files.length} documents`;
-  await runPipeline(term, report, { jobs: files, work: workOn, unit });
+  const sent = dryRun ? undefined : `of ${files.length} documents`;
+  await runPipeline(term, report, { jobs: files, work: workOn, sent });
   return report;
 }
 

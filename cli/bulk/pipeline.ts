@@ -12,23 +12,21 @@ type Pipeline<Job> = {
   namesIn?(job: Job): Set<string>;
   /** Failed records are part of the result. A rejection ends the run. */
   work(job: Job): Promise<Result>;
-  /** The noun for the count in error messages; undefined if nothing is sent. */
-  unit?: string | undefined;
+  /** What is sent, for the count in error messages; undefined in a dry run. */
+  sent: string | undefined;
 };
 
 export async function runPipeline<Job extends { bytes: number }>(
   term: Terminal,
   report: Report,
-  { jobs, namesIn = () => new Set(), work, unit }: Pipeline<Job>,
+  { jobs, namesIn = () => new Set(), work, sent }: Pipeline<Job>,
 ): Promise<void> {
   try {
     await inOrder(jobs, namesIn, work, (result, { bytes }) => report.add(result, bytes));
     await report.close();
   } catch (error) {
     await report.close();
-    if (unit !== undefined) {
-      await note(term, `Stopped after ${report.done()} ${unit}. ${resumeHint}`);
-    }
+    if (sent) await note(term, `Stopped after ${report.done()} ${sent}. ${resumeHint}`);
     throw error;
   }
 }

@@ -9,16 +9,16 @@ import type { BulkOptions } from './wait.ts';
 
 export type Counts = Record<string, number>;
 
-/** The number of completed records by outcome, such as `accepted`, and their memories. */
-export type Done = { counts: Counts; memoryIds?: string[] };
+export type Row = { json: object; cells: string[] };
+
+/** The number of completed records by outcome, such as `accepted`, their memories, and a row. */
+export type Done = { counts: Counts; memoryIds?: string[]; row?: Row };
 
 /** A rejected record: the error as text and as JSON, and the original line for correction. */
 export type Problem = { shown: string; json: object; text?: string };
 
-export type Row = { json: object; cells: string[] };
-
-/** The result of a job. The rows are printed. */
-export type Result = { done: Done[]; rows?: Row[]; problems: Problem[] };
+/** The result of a job. */
+export type Result = { done: Done[]; problems: Problem[] };
 
 export type Report = ReturnType<typeof openReport>;
 
@@ -87,8 +87,8 @@ export function openReport(term: Terminal, options: ReportOptions) {
       for (const one of result.done) {
         addCounts(counts, one.counts);
         if (wait) for (const id of one.memoryIds ?? []) memoryIds.add(id);
+        if (one.row) await row(one.row);
       }
-      for (const one of result.rows ?? []) await row(one);
       for (const one of result.problems) await problem(one);
       await progress.show(done() + failed, doneBytes);
     },
