@@ -34,7 +34,7 @@ export async function ingestDocuments(term: Terminal, args: string[], options: D
   const { title, mimeType, sourceUrl, pageCount, source, metadata } = options;
   const userId = needUser(options.user);
   const all = await findFiles(term, args);
-  const [first, ...more] = all.filter(({ skipped = outsideLink }) => skipped === outsideLink);
+  const [first, ...more] = all.filter(({ skipped }) => !skipped || skipped === outsideLink);
   if (first?.error !== undefined && more.length === 0) throw first.error;
   const single = args.length === 1 && first?.isNamed ? first : undefined;
   if (single === undefined) rejectForSeveral(options);
