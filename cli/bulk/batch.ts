@@ -1,11 +1,11 @@
 import type { IngestRecord, Memory, MemoryClient, RecordType } from '../../sdk/index.ts';
-import { note, type Terminal } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { memoriesOf, quoted } from '../terminal/text.ts';
 import { type Chunk, chunkLines, partsOf } from './chunks.ts';
 import type { BatchInput, Unit } from './input.ts';
 import { runPipeline } from './pipeline.ts';
 import { type BadLine, type Entry, idOf, isExported, pairOf } from './records.ts';
-import { openReport, type Problem, type Report } from './report.ts';
+import { notWaited, type Problem, type Report } from './report.ts';
 import { chunkSender, type Sent } from './send.ts';
 import { type BulkOptions, waitAndCount } from './wait.ts';
 
@@ -30,11 +30,8 @@ export async function runBatch(
     work: client ? await sendWork(term, client, options) : await checkWork(),
     sent: client && 'records',
   });
-  const { waited, exitCode } = await waitAndCount(term, client, report, options, 'record');
-  await report.summary(waited);
-  const remarks = client && !options.json ? remarksOn(report, input.unit, options) : [];
-  for (const remark of remarks) await note(term, remark);
-  report.end(exitCode);
+  const waited = await waitAndCount(term, client, report, options, 'record');
+  await report.finish(waited, client ? remarksOn(report, input.unit, options) : []);
 }
 
 type ChunkWork = (chunk: Chunk) => Promise<Sent[]>;
@@ -99,10 +96,8 @@ export async function runImport(
     },
     sent: 'records',
   });
-  await report.summary();
-  const isOther = report.failed() > 0 && !hasExported && !options.json;
-  if (isOther && otherFormat) await note(term, otherFormat);
-  report.end();
+  const isOther = report.failed() > 0 && !hasExported;
+  await report.finish(notWaited, isOther && otherFormat ? [otherFormat] : []);
 }
 
 type ChunkRun = {
@@ -114,28 +109,30 @@ type ChunkRun = {
 };
 
 /** Runs `work` for each chunk of the input and reports the results. */
-async function runChunks(
+function runChunks(
   term: Terminal,
   { lines, unit, totalBytes }: BatchInput,
   options: Partial<BatchOptions>,
   { outcomes, namesOf, work, sent }: ChunkRun,
 ): Promise<Report> {
-  const report = openReport(term, { ...options, outcomes, totalBytes, style: 'summary' });
   const problemOf = ({ line, error, message, text }: BadLine): Problem => {
-    return { shown: `${unit} ${line}: ${message}`, json: { line, error, message }, text };
+    return { json: { line, error, message }, note: `${unit} ${line}: ${message}`, text };
   };
-  await runPipeline(term, report, {
-    jobs: chunkLines(lines, options.type),
-    namesIn: ({ entries }) =>
-      new Set(entries.flatMap(namesOf).filter((name) => name !== undefined)),
-    async work(chunk) {
-      const done = await work(chunk);
-      const bad = [...chunk.bad, ...done.flatMap((one) => one.bad)];
-      return { done, problems: bad.sort((a, b) => a.line - b.line).map(problemOf) };
+  return runPipeline(
+    term,
+    { ...options, outcomes, totalBytes, style: 'summary' },
+    {
+      jobs: chunkLines(lines, options.type),
+      namesIn: ({ entries }) =>
+        new Set(entries.flatMap(namesOf).filter((name) => name !== undefined)),
+      async work(chunk) {
+        const done = await work(chunk);
+        const bad = [...chunk.bad, ...done.flatMap((one) => one.bad)];
+        return { done, problems: bad.sort((a, b) => a.line - b.line).map(problemOf) };
+      },
+      sent,
     },
-    sent,
-  });
-  return report;
+  );
 }
 
 function remarksOn(report: Report, unit: Unit, { wait, errorsOut }: BatchOptions): string[] {

@@ -7,18 +7,11 @@ import { readDocument } from '../documents/read.ts';
 import { CliError, errorCode, usageError } from '../errors.ts';
 import { definedOnly, needUser, writeOptions } from '../options.ts';
 import { printResult } from '../terminal/output.ts';
-import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { hint, type Terminal } from '../terminal/terminal.ts';
 import { escapeLine } from '../terminal/text.ts';
 import { tooLarge, usualBodyBytes } from './batch.ts';
 import { runPipeline } from './pipeline.ts';
-import {
-  type Counts,
-  type Done,
-  openReport,
-  type Problem,
-  type Report,
-  type Result,
-} from './report.ts';
+import type { Done, Problem, Report, Result } from './report.ts';
 import { retryWhileBusy } from './send.ts';
 import { sendDocument } from './send-document.ts';
 import { type BulkOptions, reportIngest, waitAndCount } from './wait.ts';
@@ -51,9 +44,9 @@ export async function ingestDocuments(term: Terminal, args: string[], options: D
   const report = await forEachFile(term, all, options, async (found) =>
     work(found, await requestOf(found)),
   );
-  const { waited, exitCode } = await waitAndCount(term, client, report, options, 'document');
-  await summarize(term, report, all, waited);
-  report.end(exitCode);
+  const { counts, exitCode } = await waitAndCount(term, client, report, options, 'document');
+  const linksNotFollowed = all.filter(({ skipped }) => skipped === outsideLink).length;
+  await report.finish({ counts: { ...counts, linksNotFollowed }, exitCode }, skippedLine(all));
 }
 
 function rejectForSeveral({ title, sourceUrl, pageCount, externalId }: DocumentOptions): void {
@@ -140,22 +133,15 @@ async function forEachFile(
   work: (found: Found) => Promise<Done>,
 ): Promise<Report> {
   const { InvalidRequestError, PayloadTooLargeError } = await import('../../sdk/index.ts');
+  const links = all.filter(({ skipped }) => skipped === outsideLink);
   const files = all.filter(({ skipped }) => skipped === undefined);
-  const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
-  const outcomes = dryRun ? ['valid'] : ['ingested', 'unchanged'];
-  const report = openReport(term, { json, wait, style: 'rows', totalBytes, outcomes });
-  for (const { externalId } of all.filter(({ skipped }) => skipped === outsideLink)) {
-    const message = `${externalId} is a link to a target outside its folder; it was not followed.`;
-    const skipped = { code: 'link_outside', message };
-    if (json) await report.row({ json: { externalId, skipped }, cells: [] });
-    else await note(term, escapeLine(message));
-  }
   // Any other error, such as a lost connection, would occur for all remaining files as well.
   const aboutTheFile = [CliError, InvalidRequestError, PayloadTooLargeError];
   async function workOn(found: Found): Promise<Result> {
     try {
       term.interrupted.throwIfAborted();
-      return { done: [await work(found)], problems: [] };
+      const done = found.skipped === outsideLink ? linkDone(found) : await work(found);
+      return { done: [done], problems: [] };
     } catch (error) {
       if (!aboutTheFile.some((one) => error instanceof one)) throw error;
       // An empty file in a folder is skipped; an empty file that the user named is an error.
@@ -165,9 +151,19 @@ async function forEachFile(
       return { done: [], problems: isSkipped ? [] : [problem] };
     }
   }
+  const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const outcomes = dryRun ? ['valid'] : ['ingested', 'unchanged'];
   const sent = dryRun ? undefined : `of ${files.length} documents`;
-  await runPipeline(term, report, { jobs: files, work: workOn, sent });
-  return report;
+  const jobs = [...links, ...files];
+  const report = { json, wait, style: 'rows', totalBytes, outcomes } as const;
+  return runPipeline(term, report, { jobs, work: workOn, sent });
+}
+
+/** Reports a link that is not followed. */
+function linkDone({ externalId }: Found): Done {
+  const message = `${externalId} is a link to a target outside its folder; it was not followed.`;
+  const skipped = { code: 'link_outside', message };
+  return { counts: {}, row: { json: { externalId, skipped }, note: message } };
 }
 
 /** Adds the path to errors that do not name the file, such as those of the service. */
@@ -177,23 +173,17 @@ function problemOf({ path, externalId }: Found, error: CliError | MemoryServiceE
   const named = message.includes(path) ? message : `${path}: ${message}`;
   const hint = isOurs && error.code === 'not_text' && error.hint ? ` ${error.hint}` : '';
   return {
-    shown: named + hint,
     json: { externalId: externalId ?? null, error: { code: error.code, message } },
+    note: named + hint,
   };
-}
-
-async function summarize(term: Terminal, report: Report, all: Found[], waited: Counts) {
-  if (report.isQuiet()) return;
-  const skipped = all.flatMap((one) => one.skipped ?? []);
-  const kinds = skipped.filter((kind) => kind !== outsideLink);
-  if (kinds.length > 0) await note(term, skippedLine(kinds));
-  await report.summary({ ...waited, linksNotFollowed: skipped.length - kinds.length });
 }
 
 const maxKinds = 5;
 
 /** For example `Skipped 4 files that are not documents: .png (3), no extension (1).` */
-function skippedLine(skipped: string[]): string {
+function skippedLine(all: Found[]): string[] {
+  const skipped = all.flatMap((one) => one.skipped ?? []).filter((kind) => kind !== outsideLink);
+  if (skipped.length === 0) return [];
   const kinds = [...Map.groupBy(skipped, (kind) => kind)]
     .sort(([, a], [, b]) => b.length - a.length)
     .map(([kind, { length }]) => `${kind} (${length})`);
@@ -203,5 +193,5 @@ function skippedLine(skipped: string[]): string {
       ? 'one file that is not a document'
       : `${skipped.length} files that are not documents`;
   const shown = kinds.slice(0, maxKinds).join(', ');
-  return escapeLine(`Skipped ${what}: ${shown}${more}. To ingest one anyway, pass its name.`);
+  return [escapeLine(`Skipped ${what}: ${shown}${more}. To ingest one anyway, pass its name.`)];
 }

@@ -1,5 +1,5 @@
 import { note, type Terminal } from '../terminal/terminal.ts';
-import type { Report, Result } from './report.ts';
+import { openReport, type Report, type ReportOptions, type Result } from './report.ts';
 
 const concurrency = 4;
 /** The maximum number of jobs whose results wait for an earlier job, which may be retrying. */
@@ -18,12 +18,14 @@ type Pipeline<Job> = {
 
 export async function runPipeline<Job extends { bytes: number }>(
   term: Terminal,
-  report: Report,
+  options: ReportOptions,
   { jobs, namesIn = () => new Set(), work, sent }: Pipeline<Job>,
-): Promise<void> {
+): Promise<Report> {
+  const report = openReport(term, options);
   try {
     await inOrder(jobs, namesIn, work, (result, { bytes }) => report.add(result, bytes));
     await report.close();
+    return report;
   } catch (error) {
     await report.close();
     if (sent) await note(term, `Stopped after ${report.done()} ${sent}. ${resumeHint}`);

@@ -9,20 +9,25 @@ import type { BulkOptions } from './wait.ts';
 
 export type Counts = Record<string, number>;
 
-export type Row = { json: object; cells: string[] };
+/** Printed as cells on stdout or as a note on stderr; with --json, as JSON on stdout. */
+export type Row = { json: object } & ({ cells: string[] } | { note: string });
 
 /** The number of completed records by outcome, such as `accepted`, their memories, and a row. */
 export type Done = { counts: Counts; memoryIds?: string[]; row?: Row };
 
-/** A rejected record: the error as text and as JSON, and the original line for correction. */
-export type Problem = { shown: string; json: object; text?: string };
+/** A rejected record: the error as a note and as JSON, and the original line for correction. */
+export type Problem = { json: object; note: string; text?: string };
 
 /** The result of a job. */
 export type Result = { done: Done[]; problems: Problem[] };
 
 export type Report = ReturnType<typeof openReport>;
 
-type ReportOptions = Partial<BulkOptions> & {
+/** The counts and the exit code of a wait for the memories. */
+export type Waited = { counts: Counts; exitCode: number };
+export const notWaited: Waited = { counts: {}, exitCode: exitCodes.done };
+
+export type ReportOptions = Partial<BulkOptions> & {
   /** With `rows`, each record prints a row and the summary goes to stderr. */
   style: 'rows' | 'summary';
   totalBytes?: number | undefined;
@@ -58,21 +63,22 @@ export function openReport(term: Terminal, options: ReportOptions) {
     drawnAt = term.now();
   }
 
-  async function row({ json: value, cells }: Row): Promise<void> {
-    rows += `${json ? toJson(value) : rowOf(term, cells)}\n`;
+  async function print(row: Row): Promise<void> {
+    if (!json && 'note' in row) {
+      await flush();
+      return note(term, escapeLine(row.note));
+    }
+    rows += `${'cells' in row && !json ? rowOf(term, row.cells) : toJson(row.json)}\n`;
     // On a terminal, rows are printed with the next redraw, to keep the progress line steady.
     if (!term.stdout.isTerminal || term.now() - drawnAt >= redrawMs) await flush();
   }
 
-  async function problem({ shown, json: value, text }: Problem): Promise<void> {
+  async function problem({ text, ...row }: Problem): Promise<void> {
     failed += 1;
-    file?.write(`${toJson({ ...value, text })}\n`);
+    file?.write(`${toJson({ ...row.json, text })}\n`);
     await file?.flush();
-    if (json && style === 'rows') return row({ json: value, cells: [] });
-    if (listed.length < maxListed) listed.push(value);
-    if (json || (style === 'summary' && failed > maxShown)) return;
-    await flush();
-    await note(term, escapeLine(shown));
+    if (style === 'summary' && listed.length < maxListed) listed.push(row.json);
+    if (style === 'rows' || (!json && failed <= maxShown)) await print(row);
   }
 
   return {
@@ -80,14 +86,13 @@ export function openReport(term: Terminal, options: ReportOptions) {
     memoryIds,
     done,
     failed: () => failed,
-    row,
     /** `bytes` is the length of the job in the input. */
     async add(result: Result, bytes: number): Promise<void> {
       doneBytes += bytes;
       for (const one of result.done) {
         addCounts(counts, one.counts);
         if (wait) for (const id of one.memoryIds ?? []) memoryIds.add(id);
-        if (one.row) await row(one.row);
+        if (one.row) await print(one.row);
       }
       for (const one of result.problems) await problem(one);
       await progress.show(done() + failed, doneBytes);
@@ -99,15 +104,17 @@ export function openReport(term: Terminal, options: ReportOptions) {
       const where = errorsOut ? ` in ${errorsOut}` : '; to see all: --errors-out <file>';
       await note(term, `and ${failed - maxShown} more${where}`);
     },
-    async summary(more: Counts = {}): Promise<void> {
-      const all = { ...counts, ...more, failed };
-      if (style === 'rows') await note(term, sentenceOf(all));
-      else if (json) await printJson(out.term, { ...all, failures: listed });
-      else await printFields(out.term, all);
+    /** Prints the summary and the remarks, and ends the command. */
+    async finish(waited: Waited, remarks: string[]): Promise<void> {
+      const all = { ...counts, ...waited.counts, failed };
+      // With --json, the rows are the whole report, unless stdout has failed.
+      const isQuiet = json && (style === 'summary' || !out.hasFailed());
+      if (style === 'summary' && json) await printJson(out.term, { ...all, failures: listed });
+      else if (style === 'summary') await printFields(out.term, all);
+      for (const remark of isQuiet ? [] : remarks) await note(term, remark);
+      if (style === 'rows' && !isQuiet) await note(term, sentenceOf(all));
+      out.end(failed > 0 ? exitCodes.failed : waited.exitCode);
     },
-    /** With --json, the rows are the whole report, unless stdout has failed. */
-    isQuiet: () => json === true && style === 'rows' && !out.hasFailed(),
-    end: (exitCode?: number) => out.end(failed > 0 ? exitCodes.failed : exitCode),
   };
 }
 

@@ -5,7 +5,7 @@ import { exitCodes } from '../errors.ts';
 import { printJson, printJsonLine, printLine, resilientOutput, rowOf } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { memoriesOf } from '../terminal/text.ts';
-import { addCounts, type Counts, maxShown, type Report } from './report.ts';
+import { addCounts, type Counts, maxShown, notWaited, type Report, type Waited } from './report.ts';
 
 /** The options of commands that ingest records. */
 export type BulkOptions = {
@@ -145,14 +145,14 @@ export async function waitAndCount(
   report: Report,
   { wait, timeout }: BulkOptions,
   what: 'record' | 'document',
-): Promise<{ waited: Counts; exitCode: number }> {
-  if (!wait || client === undefined) return { waited: {}, exitCode: exitCodes.done };
-  const waited: Counts = { complete: 0, stillProcessing: 0, processingFailed: 0 };
+): Promise<Waited> {
+  if (!wait || client === undefined) return notWaited;
+  const counts: Counts = { complete: 0, stillProcessing: 0, processingFailed: 0 };
   const pending: string[] = [];
   let incomplete = 0;
   const waiting = waitForAll(term, client, [...report.memoryIds], timeout, async (outcome) => {
     const { memoryId, exitCode, error } = outcome;
-    addCounts(waited, { [waitedNames[exitCode] ?? '']: 1 });
+    addCounts(counts, { [waitedNames[exitCode] ?? '']: 1 });
     if (exitCode === exitCodes.processing) pending.push(memoryId);
     else if (error !== null && ++incomplete <= maxShown) {
       // The message of a not-found error does not name the id.
@@ -168,7 +168,7 @@ export async function waitAndCount(
     const still = `Still processing: ${memoriesOf(pending.length)}. Nothing is lost.`;
     await hint(term, `${still} ${howToContinue(pending)}`);
   }
-  return { waited, exitCode };
+  return { counts, exitCode };
 }
 
 /** Sending the same records again could process them again, so it is not suggested. */
