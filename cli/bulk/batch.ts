@@ -1,20 +1,12 @@
 import type { IngestRecord, Memory, MemoryClient, RecordType } from '../../sdk/index.ts';
-import { note, type Terminal } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { memoriesOf, quoted } from '../terminal/text.ts';
-import { apart, chunkLines, keyOfChunk } from './chunks.ts';
-import type { BatchInput } from './input.ts';
+import { type Chunk, chunkLines, partsOf } from './chunks.ts';
+import type { BatchInput, Unit } from './input.ts';
 import { runPipeline } from './pipeline.ts';
-import {
-  type BadLine,
-  type Entry,
-  idOf,
-  isExported,
-  pairOf,
-  problemsOf,
-  type Unit,
-} from './records.ts';
-import { openReport } from './report.ts';
-import { chunkSender } from './send.ts';
+import { type BadLine, type Entry, idOf, isExported, pairOf } from './records.ts';
+import { notWaited, type Problem, type Report } from './report.ts';
+import { chunkSender, type Sent } from './send.ts';
 import { type BulkOptions, waitAndCount } from './wait.ts';
 
 type BatchOptions = BulkOptions & { type?: RecordType | undefined };
@@ -25,54 +17,43 @@ type ImportOptions = Omit<BulkOptions, 'timeout'> & { otherFormat?: string };
 export const usualBodyBytes = 5 * 1024 * 1024;
 export const tooLarge = 'is larger than 5 MiB, the default limit of the service';
 
+/** Ingests every line of the input. Without a client, validates every line and sends nothing. */
 export async function runBatch(
   term: Terminal,
-  client: MemoryClient,
+  client: MemoryClient | undefined,
   input: BatchInput,
   options: BatchOptions,
 ): Promise<void> {
-  const { type, idempotencyKey } = options;
-  const { unit } = input;
-  const report = reportFor(term, input, options);
-  const counts = { accepted: 0, replayed: 0 };
-  // Filled only for --wait.
-  const awaited = new Set<string>();
-  const send = await chunkSender(term, {
-    unit,
-    post: (items, call) => client.ingest.batch({ items: items as IngestRecord[] }, call),
-    count({ accepted, items }, isReplay) {
-      counts[isReplay ? 'replayed' : 'accepted'] += accepted;
-      for (const { memoryId } of options.wait ? items : []) awaited.add(memoryId);
-      return accepted;
-    },
+  const report = await runChunks(term, input, options, {
+    outcomes: client ? ['accepted', 'replayed'] : ['valid'],
+    namesOf: (entry) => [pairOf(entry)],
+    work: client ? await sendWork(term, client, options) : await checkWork(),
+    sent: client && 'records',
   });
-  const keyOf = (place: string, entries: Entry[]) => keyOfChunk(place, entries, options);
-  await runPipeline(term, report, {
-    jobs: chunkLines(input.lines, { type, keyOf }),
-    namesIn: ({ entries }) => namesOf(entries, [pairOf]),
-    work: (chunk) => send(chunk, idempotencyKey === undefined ? apart(chunk) : [chunk]),
-    unit: 'records',
-  });
-  const failed = report.failed();
-  const { waited, exitCode } = await waitAndCount(term, client, [...awaited], {
-    ...options,
-    accepted: { what: 'record', count: counts.accepted + counts.replayed },
-  });
-  await report.summary({ ...counts, ...waited });
-  const sent = { ...counts, failed, memories: awaited.size };
-  const remarks = options.json ? [] : remarksOn(sent, unit, options);
-  for (const remark of remarks) await note(term, remark);
-  report.end(exitCode);
+  const waited = await waitAndCount(term, client, report, options, 'record');
+  await report.finish(waited, client ? remarksOn(report, input.unit, options) : []);
 }
 
-/** Validates every line against the default limits of the service and sends nothing. */
-export async function dryRun(
+type ChunkWork = (chunk: Chunk) => Promise<Sent[]>;
+
+async function sendWork(
   term: Terminal,
-  input: BatchInput,
+  client: MemoryClient,
   options: BatchOptions,
-): Promise<void> {
+): Promise<ChunkWork> {
+  const send = await chunkSender(term, async (items, call) => {
+    const request = { items: items as IngestRecord[] };
+    const { data, response } = await client.ingest.batch(request, call).withResponse();
+    const outcome = response.idempotencyStatus === 'replayed' ? 'replayed' : 'accepted';
+    const memoryIds = data.items.map(({ memoryId }) => memoryId);
+    return { counts: { [outcome]: data.accepted }, memoryIds, failed: data.failed };
+  });
+  return (chunk) => send(partsOf(chunk, options));
+}
+
+/** Validates the records against the default limits of the service. */
+async function checkWork(): Promise<ChunkWork> {
   const { sentence, validateRecord } = await import('../../sdk/contract/validate.ts');
-  const report = reportFor(term, input, options);
   const check = ({ line, text, item }: Entry): BadLine[] => {
     if (Buffer.byteLength(`{"items":[${text}]}`) > usualBodyBytes) {
       return [{ line, error: 'payload_too_large', message: tooLarge, text }];
@@ -80,16 +61,10 @@ export async function dryRun(
     const [problem] = validateRecord(item);
     return problem ? [{ line, error: 'invalid_request', message: sentence(problem), text }] : [];
   };
-  await runPipeline(term, report, {
-    jobs: chunkLines(input.lines, { type: options.type, keyOf: () => undefined }),
-    async work({ entries, bad }) {
-      const invalid = entries.flatMap(check);
-      const problems = problemsOf(input.unit, [...bad, ...invalid]);
-      return { done: entries.length - invalid.length, problems };
-    },
-  });
-  await report.summary({ valid: report.done() });
-  report.end();
+  return async ({ entries }) => {
+    const bad = entries.flatMap(check);
+    return [{ counts: { valid: entries.length - bad.length }, bad }];
+  };
 }
 
 /**
@@ -104,49 +79,65 @@ export async function runImport(
   options: ImportOptions,
 ): Promise<void> {
   const { idempotencyKey, otherFormat } = options;
-  const counts = { imported: 0, skipped: 0 };
   let hasExported = false;
-  const report = reportFor(term, input, options);
-  const send = await chunkSender(term, {
-    unit: input.unit,
-    post: (items, call) => client.import({ items: items as Memory[] }, call),
-    count({ imported, skipped }) {
-      counts.imported += imported;
-      counts.skipped += skipped;
-      return imported + skipped;
-    },
+  const send = await chunkSender(term, async (items, call) => {
+    const request = { items: items as Memory[] };
+    const { imported, skipped, failed } = await client.import(request, call);
+    return { counts: { imported, skipped }, failed };
   });
-  const keyOf = (place: string) => idempotencyKey && `${idempotencyKey}:${place}`;
-  await runPipeline(term, report, {
-    jobs: chunkLines(input.lines, { keyOf }),
+  const report = await runChunks(term, input, options, {
+    outcomes: ['imported', 'skipped'],
     // If several memories have the same id or external id, the first one must be imported.
-    namesIn: ({ entries }) => namesOf(entries, [idOf, pairOf]),
-    work(chunk) {
-      hasExported ||= chunk.entries.some(isExported);
-      return send(chunk, [chunk]);
+    namesOf: (entry) => [idOf(entry), pairOf(entry)],
+    work({ entries, place }) {
+      hasExported ||= entries.some(isExported);
+      const key = idempotencyKey ? `${idempotencyKey}:${place}` : crypto.randomUUID();
+      return send([{ key, entries }]);
     },
-    unit: 'records',
+    sent: 'records',
   });
-  await report.summary(counts);
-  const isOther = report.failed() > 0 && !hasExported && !options.json;
-  if (isOther && otherFormat) await note(term, otherFormat);
-  report.end();
+  const isOther = report.failed() > 0 && !hasExported;
+  await report.finish(notWaited, isOther && otherFormat ? [otherFormat] : []);
 }
 
-function reportFor(term: Terminal, { totalBytes }: BatchInput, options: ImportOptions) {
-  const { json, errorsOut } = options;
-  return openReport(term, { json, errorsOut, totalBytes, style: 'summary' });
+type ChunkRun = {
+  outcomes: string[];
+  /** The names of the objects that an entry changes. Entries with the same name stay in order. */
+  namesOf(entry: Entry): (string | undefined)[];
+  work: ChunkWork;
+  sent: string | undefined;
+};
+
+/** Runs `work` for each chunk of the input and reports the results. */
+function runChunks(
+  term: Terminal,
+  { lines, unit, totalBytes }: BatchInput,
+  options: Partial<BatchOptions>,
+  { outcomes, namesOf, work, sent }: ChunkRun,
+): Promise<Report> {
+  const problemOf = ({ line, error, message, text }: BadLine): Problem => {
+    return { json: { line, error, message }, note: `${unit} ${line}: ${message}`, text };
+  };
+  return runPipeline(
+    term,
+    { ...options, outcomes, totalBytes, style: 'summary' },
+    {
+      jobs: chunkLines(lines, options.type),
+      namesIn: ({ entries }) =>
+        new Set(entries.flatMap(namesOf).filter((name) => name !== undefined)),
+      async work(chunk) {
+        const done = await work(chunk);
+        const bad = [...chunk.bad, ...done.flatMap((one) => one.bad)];
+        return { done, problems: bad.sort((a, b) => a.line - b.line).map(problemOf) };
+      },
+      sent,
+    },
+  );
 }
 
-function namesOf(entries: Entry[], nameOf: ((entry: Entry) => string | undefined)[]): Set<string> {
-  const names = entries.flatMap((entry) => nameOf.map((name) => name(entry)));
-  return new Set(names.filter((name) => name !== undefined));
-}
-
-type Sent = { accepted: number; replayed: number; failed: number; memories: number };
-
-function remarksOn(counts: Sent, unit: Unit, { wait, errorsOut }: BatchOptions): string[] {
-  const { accepted, replayed, failed, memories } = counts;
+function remarksOn(report: Report, unit: Unit, { wait, errorsOut }: BatchOptions): string[] {
+  const { accepted = 0, replayed = 0 } = report.counts;
+  const [memories, failed] = [report.memoryIds.size, report.failed()];
   const sent = accepted + replayed;
   const remarks = [];
   if (accepted === 0 && replayed > 0 && failed === 0) remarks.push(nothingNew(replayed, unit));

@@ -1,49 +1,34 @@
-import type {
-  CallOptions,
-  DocumentRequest,
-  MemoryClient,
-  MemoryServiceError,
-  Metadata,
-} from '../../sdk/index.ts';
+import type { DocumentRequest, MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
 import { messageOf, rejectDeletedIngest } from '../client/service-errors.ts';
 import type { GlobalOptions } from '../commander.ts';
-import { type Found, findFiles, type Search, skip } from '../documents/find.ts';
+import { type Found, findFiles, outsideLink } from '../documents/find.ts';
 import { readDocument } from '../documents/read.ts';
 import { CliError, errorCode, usageError } from '../errors.ts';
 import { definedOnly, needUser, writeOptions } from '../options.ts';
 import { printResult } from '../terminal/output.ts';
-import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { hint, type Terminal } from '../terminal/terminal.ts';
 import { escapeLine } from '../terminal/text.ts';
 import { tooLarge, usualBodyBytes } from './batch.ts';
 import { runPipeline } from './pipeline.ts';
-import { type Counts, openReport, type Problem, type Report, type Row } from './report.ts';
+import type { Done, Problem, Report, Result } from './report.ts';
 import { retryWhileBusy } from './send.ts';
 import { sendDocument } from './send-document.ts';
 import { type BulkOptions, reportIngest, waitAndCount } from './wait.ts';
 
+type Fields = Omit<DocumentRequest & DocumentRequest['data'], 'userId' | 'text' | 'data'>;
 type DocumentOptions = GlobalOptions &
-  BulkOptions & {
+  BulkOptions & { [Name in keyof Fields]?: NonNullable<Fields[Name]> | undefined } & {
     user?: string | undefined;
-    title?: string | undefined;
-    mimeType?: string | undefined;
-    sourceUrl?: string | undefined;
-    pageCount?: number | undefined;
-    source?: string | undefined;
-    externalId?: string | undefined;
-    metadata?: Metadata | undefined;
     dryRun?: true | undefined;
   };
-
-type RequestOf = (found: Found) => Promise<DocumentRequest>;
 
 export async function ingestDocuments(term: Terminal, args: string[], options: DocumentOptions) {
   const { title, mimeType, sourceUrl, pageCount, source, metadata } = options;
   const userId = needUser(options.user);
-  const search = await findFiles(term, args);
-  const [first] = search.files;
-  const isAlone = search.files.length === 1 && search.outside.size === 0;
-  if (isAlone && first?.error !== undefined) throw first.error;
+  const all = await findFiles(term, args);
+  const [first, ...more] = all.filter(({ skipped }) => !skipped || skipped === outsideLink);
+  if (first?.error !== undefined && more.length === 0) throw first.error;
   const single = args.length === 1 && first?.isNamed ? first : undefined;
   if (single === undefined) rejectForSeveral(options);
   async function requestOf(found: Found): Promise<DocumentRequest> {
@@ -53,10 +38,25 @@ export async function ingestDocuments(term: Terminal, args: string[], options: D
     const externalId = options.externalId ?? found.externalId;
     return { userId, ...definedOnly({ source, externalId, metadata }), data };
   }
-  if (options.dryRun) return dryRun(term, search, requestOf, options);
-  const client = await connect(term, options);
-  if (single === undefined) return ingestMany(term, client, search, requestOf, options);
-  return ingestOne(term, client, await requestOf(single), options);
+  const client = options.dryRun ? undefined : await connect(term, options);
+  if (client && single) return ingestOne(term, client, await requestOf(single), options);
+  const work = client ? await ingestWork(term, client, options) : await checkWork();
+  const report = await forEachFile(term, all, options, async (found) =>
+    work(found, await requestOf(found)),
+  );
+  const { counts, exitCode } = await waitAndCount(term, client, report, options, 'document');
+  const linksNotFollowed = all.filter(({ skipped }) => skipped === outsideLink).length;
+  await report.finish({ counts: { ...counts, linksNotFollowed }, exitCode }, skippedLine(all));
+}
+
+function rejectForSeveral({ title, sourceUrl, pageCount, externalId }: DocumentOptions): void {
+  const one = [title, sourceUrl, pageCount, externalId];
+  if (one.every((value) => value === undefined)) return;
+  throw usageError(
+    '--title, --source-url, --page-count and --external-id apply to a single document and' +
+      ' cannot be used with several files or a folder.',
+    'To set them, ingest the files one at a time.',
+  );
 }
 
 async function ingestOne(
@@ -72,119 +72,98 @@ async function ingestOne(
   if (!options.json) await hint(term, `Unchanged. To show it: memory get ${accepted.memoryId}`);
 }
 
-async function ingestMany(
+type FileWork = (found: Found, request: DocumentRequest) => Promise<Done>;
+
+async function ingestWork(
   term: Terminal,
   client: MemoryClient,
-  search: Search,
-  requestOf: RequestOf,
   options: DocumentOptions,
-): Promise<void> {
-  const call: CallOptions = writeOptions(term, options);
+): Promise<FileWork> {
   const send = await retryWhileBusy(term);
-  const counts = { ingested: 0, unchanged: 0 };
-  const awaited: string[] = [];
-  async function ingest(found: Found) {
-    const request = await requestOf(found);
-    const keyed = keyAt(call, found);
-    // One key for all attempts, because an attempt without a response may have been executed.
-    const own = request.externalId === undefined ? { idempotencyKey: crypto.randomUUID() } : {};
-    const sent = await send(() => sendDocument(client, request, { ...own, ...keyed }));
-    const { memoryId } = sent.accepted;
-    if (call.idempotencyKey !== undefined) {
+  return async (found, request) => {
+    const call = writeOptions(term, { idempotencyKey: keyFor(found, request, options) });
+    const { accepted, unchanged } = await send(() => sendDocument(client, request, call));
+    const { memoryId } = accepted;
+    if (options.idempotencyKey !== undefined) {
       await send(() => rejectDeletedIngest(term, client, memoryId));
     }
-    counts[sent.unchanged ? 'unchanged' : 'ingested'] += 1;
-    awaited.push(memoryId);
-    return { json: sent.accepted, cells: [memoryId, found.externalId ?? found.path] };
-  }
-  const unit = `of ${search.files.length} documents`;
-  const report = await forEachFile(term, options, search, ingest, unit);
-  const { waited, exitCode } = await waitAndCount(term, client, awaited, {
-    ...options,
-    accepted: { what: 'document', count: report.done() },
-  });
-  await summarize(term, report, search, { ...counts, ...waited });
-  report.end(exitCode);
+    const cells = [memoryId, found.externalId ?? found.path];
+    const counts = { [unchanged ? 'unchanged' : 'ingested']: 1 };
+    return { counts, memoryIds: [memoryId], row: { json: accepted, cells } };
+  };
 }
-
-async function dryRun(
-  term: Terminal,
-  search: Search,
-  requestOf: RequestOf,
-  options: DocumentOptions,
-): Promise<void> {
-  const { sentence, validateDocument } = await import('../../sdk/contract/validate.ts');
-  const report = await forEachFile(term, options, search, async (found) => {
-    const request = await requestOf(found);
-    const [problem] = validateDocument(request);
-    if (problem) throw new CliError('invalid_request', `${found.path}: ${sentence(problem)}`);
-    if (Buffer.byteLength(JSON.stringify(request)) > usualBodyBytes) {
-      throw new CliError('payload_too_large', `${found.path} ${tooLarge}`);
-    }
-    const { mimeType, title } = request.data;
-    const cells = [request.externalId ?? found.path, mimeType ?? '', title ?? ''];
-    return { json: request, cells };
-  });
-  await summarize(term, report, search, { valid: report.done() });
-  report.end();
-}
-
-/** Derives a key for each file from the caller's key, because each request needs its own key. */
-function keyAt(call: CallOptions, { externalId, path }: Found): CallOptions {
-  if (call.idempotencyKey === undefined) return call;
-  const hash = new Bun.CryptoHasher('sha256').update(externalId ?? path).digest('hex');
-  return { ...call, idempotencyKey: `${call.idempotencyKey}:${hash.slice(0, 16)}` };
-}
-
-function rejectForSeveral({ title, sourceUrl, pageCount, externalId }: DocumentOptions): void {
-  const one = [title, sourceUrl, pageCount, externalId];
-  if (one.every((value) => value === undefined)) return;
-  throw usageError(
-    '--title, --source-url, --page-count and --external-id apply to a single document and' +
-      ' cannot be used with several files or a folder.',
-    'To set them, ingest the files one at a time.',
-  );
-}
-
-const maxKinds = 5;
 
 /**
- * Runs `work` for every file and reports the rows and the rejected files. Any other error ends the
- * run. The error message then states how many files were sent, counted in `unit`.
+ * Derives a key for each file from the caller's key, because each request needs its own key.
+ * Returns undefined if the key can be derived from the document.
  */
+function keyFor(
+  { externalId, path }: Found,
+  request: DocumentRequest,
+  { idempotencyKey }: DocumentOptions,
+): string | undefined {
+  if (idempotencyKey !== undefined) {
+    const hash = new Bun.CryptoHasher('sha256').update(externalId ?? path).digest('hex');
+    return `${idempotencyKey}:${hash.slice(0, 16)}`;
+  }
+  // One key for all attempts, because an attempt without a response may have been executed.
+  return request.externalId === undefined ? crypto.randomUUID() : undefined;
+}
+
+/** Validates the request against the default limits of the service and sends nothing. */
+async function checkWork(): Promise<FileWork> {
+  const { sentence, validateDocument } = await import('../../sdk/contract/validate.ts');
+  return async ({ path }, request) => {
+    const [problem] = validateDocument(request);
+    if (problem) throw new CliError('invalid_request', `${path}: ${sentence(problem)}`);
+    if (Buffer.byteLength(JSON.stringify(request)) > usualBodyBytes) {
+      throw new CliError('payload_too_large', `${path} ${tooLarge}`);
+    }
+    const { mimeType, title } = request.data;
+    const cells = [request.externalId ?? path, mimeType ?? '', title ?? ''];
+    return { counts: { valid: 1 }, row: { json: request, cells } };
+  };
+}
+
+/** Runs `work` for every file and reports the results and the rejected files. */
 async function forEachFile(
   term: Terminal,
-  { json }: { json?: true | undefined },
-  search: Search,
-  work: (found: Found) => Promise<Row>,
-  unit?: string,
+  all: Found[],
+  { json, wait, dryRun }: DocumentOptions,
+  work: (found: Found) => Promise<Done>,
 ): Promise<Report> {
   const { InvalidRequestError, PayloadTooLargeError } = await import('../../sdk/index.ts');
-  const { files: jobs, outside, totalBytes } = search;
-  const report = openReport(term, { json, style: 'rows', totalBytes });
-  for (const externalId of outside) {
-    const message = `${externalId} is a link to a target outside its folder; it was not followed.`;
-    const skipped = { code: 'link_outside', message };
-    if (json) await report.row({ json: { externalId, skipped }, cells: [] });
-    else await note(term, escapeLine(message));
-  }
+  const links = all.filter(({ skipped }) => skipped === outsideLink);
+  const files = all.filter(({ skipped }) => skipped === undefined);
   // Any other error, such as a lost connection, would occur for all remaining files as well.
   const aboutTheFile = [CliError, InvalidRequestError, PayloadTooLargeError];
-  async function workOn(found: Found) {
+  async function workOn(found: Found): Promise<Result> {
     try {
       term.interrupted.throwIfAborted();
-      return { done: 1, rows: [await work(found)], problems: [] };
+      const done = found.skipped === outsideLink ? linkDone(found) : await work(found);
+      return { done: [done], problems: [] };
     } catch (error) {
       if (!aboutTheFile.some((one) => error instanceof one)) throw error;
       // An empty file in a folder is skipped; an empty file that the user named is an error.
       const isSkipped = !found.isNamed && errorCode(error) === 'empty';
-      if (isSkipped) skip(search, 'without text');
+      if (isSkipped) found.skipped = 'without text';
       const problem = problemOf(found, error as CliError | MemoryServiceError);
-      return { done: 0, problems: isSkipped ? [] : [problem] };
+      return { done: [], problems: isSkipped ? [] : [problem] };
     }
   }
-  await runPipeline<Search['files'][number]>(term, report, { jobs, work: workOn, unit });
-  return report;
+  const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const outcomes = dryRun ? ['valid'] : ['ingested', 'unchanged'];
+  const sent = dryRun ? undefined : `of ${files.length} documents`;
+  const jobs = [...links, ...files];
+  const report = { json, wait, style: 'rows', totalBytes, outcomes } as const;
+  return runPipeline(term, report, { jobs, work: workOn, sent });
+}
+
+/** Reports a link that is not followed. */
+function linkDone({ externalId }: Found): Done {
+  const message = `${externalId} is a link to a target outside its folder; it was not followed.`;
+  const skipped = { code: 'link_outside', message };
+  return { counts: {}, row: { json: { externalId, skipped }, note: message } };
 }
 
 /** Adds the path to errors that do not name the file, such as those of the service. */
@@ -194,25 +173,25 @@ function problemOf({ path, externalId }: Found, error: CliError | MemoryServiceE
   const named = message.includes(path) ? message : `${path}: ${message}`;
   const hint = isOurs && error.code === 'not_text' && error.hint ? ` ${error.hint}` : '';
   return {
-    shown: named + hint,
     json: { externalId: externalId ?? null, error: { code: error.code, message } },
+    note: named + hint,
   };
 }
 
-async function summarize(term: Terminal, report: Report, search: Search, counts: Counts) {
-  if (report.isQuiet()) return;
-  if (search.skipped.size > 0) await note(term, skippedLine(search.skipped));
-  await report.summary({ ...counts, linksNotFollowed: search.outside.size });
-}
+const maxKinds = 5;
 
 /** For example `Skipped 4 files that are not documents: .png (3), no extension (1).` */
-function skippedLine(skipped: Search['skipped']): string {
-  const kinds = [...skipped].sort(([, a], [, b]) => b - a);
-  const sum = kinds.reduce((before, [, count]) => before + count, 0);
-  const shown = kinds.slice(0, maxKinds).map(([kind, count]) => `${kind} (${count})`);
+function skippedLine(all: Found[]): string[] {
+  const skipped = all.flatMap((one) => one.skipped ?? []).filter((kind) => kind !== outsideLink);
+  if (skipped.length === 0) return [];
+  const kinds = [...Map.groupBy(skipped, (kind) => kind)]
+    .sort(([, a], [, b]) => b.length - a.length)
+    .map(([kind, { length }]) => `${kind} (${length})`);
   const more = kinds.length > maxKinds ? ', …' : '';
   const what =
-    sum === 1 ? 'one file that is not a document' : `${sum} files that are not documents`;
-  const line = `Skipped ${what}: ${shown.join(', ')}${more}. To ingest one anyway, pass its name.`;
-  return escapeLine(line);
+    skipped.length === 1
+      ? 'one file that is not a document'
+      : `${skipped.length} files that are not documents`;
+  const shown = kinds.slice(0, maxKinds).join(', ');
+  return [escapeLine(`Skipped ${what}: ${shown}${more}. To ingest one anyway, pass its name.`)];
 }

@@ -1,43 +1,36 @@
 import { CliError } from '../errors.ts';
 import { binaryFile, decodeText, inputName, parseJson, readUtf8 } from '../terminal/input.ts';
+import { isObject } from '../terminal/json.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
-import { isBad, parseRecord, type Unit } from './records.ts';
+import { parseRecord } from './records.ts';
 
-export type BatchInput = { lines: AsyncIterable<Line>; totalBytes?: number; unit: Unit };
+/** The noun for an entry of the input in messages: an array has items, a file has lines. */
+export type Unit = 'line' | 'item';
+
+export type BatchInput = {
+  lines: AsyncIterable<Line>;
+  totalBytes?: number | undefined;
+  unit: Unit;
+};
 
 type Held = 'records' | 'memories';
-
-/**
- * The first two lines identify the file format; `lines` includes them. `isBinary` is true if the
- * bytes that were read to find these lines contain NUL.
- */
-type Opened = {
-  first: Line | undefined;
-  second: Line | undefined;
-  isBinary: boolean;
-  lines: AsyncIterable<Line>;
-};
 
 /** Opens a file, or stdin for `-`, with one record per line or a JSON array. */
 export async function openInput(term: Terminal, path: string, held: Held): Promise<BatchInput> {
   const { first, second, isBinary, lines } = await openLines(term, path);
-  if (first === undefined && held === 'memories') return { lines, unit: 'line' };
-  if (first === undefined) throw empty(path);
-  const [begin, next] = [beginOf(first), beginOf(second)];
+  if (first === undefined && held === 'records') throw empty(path);
+  const [begin, next] = [first, second].map(beginOf);
   // In an object that spans several lines, the second line begins with a quoted name.
-  const continues = begin.startsWith('{') && next.startsWith('"') && !isWhole(first);
-  if (begin.startsWith('[') || continues) {
-    return items([await readWhole(lines, path)].flat());
-  }
-  const isJson = begin.startsWith('{') || next.startsWith('{');
+  const continues = begin === '{' && next === '"' && !isWhole(first);
+  if (begin === '[' || continues) return items([await readWhole(lines, path)].flat());
+  const isJson = begin === '{' || next === '{';
   if (isBinary && !isJson) throw binaryFile(path);
-  if (held === 'records' && !isJson) throw aText(path);
-  if (isHeldBy(first, held === 'records' ? 'memories' : 'records')) throw otherLines(path, held);
-  const size = path === '-' ? {} : { totalBytes: Bun.file(path).size };
-  return { lines, unit: 'line', ...size };
+  if (first !== undefined) rejectOther(first, held, isJson, path);
+  return { lines, unit: 'line', totalBytes: path === '-' ? undefined : Bun.file(path).size };
 }
 
+/** Opens a file that may also contain a single record, which may span several lines. */
 export async function openRecords(
   term: Terminal,
   path: string,
@@ -51,7 +44,11 @@ export async function openRecords(
   return Array.isArray(record) ? items(record) : { record };
 }
 
-async function openLines(term: Terminal, path: string): Promise<Opened> {
+/**
+ * Reads the first two lines, which identify the file format; `lines` includes them. `isBinary` is
+ * true if the bytes that were read to find these lines contain NUL.
+ */
+async function openLines(term: Terminal, path: string) {
   let isBinary = false;
   async function* pieces(): AsyncGenerator<Uint8Array> {
     for await (const piece of readUtf8(term, path)) {
@@ -60,16 +57,14 @@ async function openLines(term: Terminal, path: string): Promise<Opened> {
     }
   }
   const rest = readLines(pieces());
-  const head: Line[] = [];
-  for (let next = await rest.next(); !next.done; next = await rest.next()) {
-    head.push(next.value);
-    if (head.length === 2) break;
-  }
+  const { value: first } = await rest.next();
+  const { value: second } = await rest.next();
   async function* lines(): AsyncGenerator<Line> {
-    yield* head;
+    if (first !== undefined) yield first;
+    if (second !== undefined) yield second;
     yield* rest;
   }
-  return { first: head[0], second: head[1], isBinary, lines: lines() };
+  return { first, second, isBinary, lines: lines() };
 }
 
 async function readWhole(lines: AsyncIterable<Line>, path: string): Promise<unknown> {
@@ -84,56 +79,53 @@ export function items(values: Iterable<unknown>): BatchInput {
     let number = 0;
     for (const value of values) {
       number += 1;
-      yield { number, end: 0, bytes: Buffer.from(JSON.stringify(value)), tooLong: false };
+      yield { number, bytes: Buffer.from(JSON.stringify(value)), tooLong: false };
     }
   }
   return { lines: lines(), unit: 'item' };
 }
 
-function isWhole({ bytes }: Line): boolean {
+function isWhole(line: Line | undefined): boolean {
   try {
-    return typeof JSON.parse(new TextDecoder().decode(bytes)) === 'object';
+    return typeof JSON.parse(new TextDecoder().decode(line?.bytes)) === 'object';
   } catch {
     return false;
   }
 }
 
-/** Returns the start of a line, without surrounding whitespace or a byte order mark. */
-function beginOf(line: Line | undefined): string {
-  return new TextDecoder().decode(line?.bytes.subarray(0, 1_000)).trim();
+/** Returns the first character of a line, without whitespace or a byte order mark. */
+function beginOf(line: Line | undefined): string | undefined {
+  return new TextDecoder().decode(line?.bytes.subarray(0, 1_000)).trim()[0];
 }
 
-/** Distinguishes records, which have data, from memories, which have an id and content. */
-function isHeldBy(line: Line, held: Held): boolean {
-  const parsed = parseRecord(line, undefined);
-  if (isBad(parsed) || typeof parsed.item !== 'object' || parsed.item === null) return false;
-  const isMemory = 'id' in parsed.item && 'content' in parsed.item;
-  return held === 'memories' ? isMemory : !isMemory && 'data' in parsed.item;
+/** Rejects a file that another command accepts: text, or the other kind of lines. */
+function rejectOther(first: Line, held: Held, isJson: boolean, path: string): void {
+  const file = quoted(path);
+  if (held === 'records' && !isJson) {
+    const message = `${inputName(path)} is not JSON: expected one record per line.`;
+    const hint = `To ingest it as one document: memory ingest document ${file} --user <id>`;
+    throw new CliError('not_jsonl', message, hint);
+  }
+  // Records have data; memories have an id and content.
+  const parsed = parseRecord(first, undefined);
+  const item = 'item' in parsed && isObject(parsed.item) ? parsed.item : {};
+  const isMemory = 'id' in item && 'content' in item;
+  if (held === 'records' && isMemory) {
+    const message = `${inputName(path)} contains memories from an export, not records.`;
+    throw new CliError('not_records', message, `To import them: memory import ${file}`);
+  }
+  if (held === 'memories' && !isMemory && 'data' in item) {
+    const message = `${inputName(path)} contains records to ingest, not memories from an export.`;
+    throw new CliError('not_memories', message, `To ingest them: memory ingest batch ${file}`);
+  }
 }
 
 function empty(path: string): CliError {
   return new CliError('empty', `${inputName(path)} is empty.`);
 }
 
-function otherLines(path: string, held: Held): CliError {
-  const file = path === '-' ? '-' : quoted(path);
-  if (held === 'records') {
-    const message = `${inputName(path)} contains memories from an export, not records.`;
-    return new CliError('not_records', message, `To import them: memory import ${file}`);
-  }
-  const message = `${inputName(path)} contains records to ingest, not memories from an export.`;
-  return new CliError('not_memories', message, `To ingest them: memory ingest batch ${file}`);
-}
-
-function aText(path: string): CliError {
-  const file = path === '-' ? '-' : quoted(path);
-  const message = `${inputName(path)} is not JSON: expected one record per line.`;
-  const hint = `To ingest it as one document: memory ingest document ${file} --user <id>`;
-  return new CliError('not_jsonl', message, hint);
-}
-
-/** A line of a file: its number, counted from 1, and the byte offset of its end. */
-export type Line = { number: number; end: number; bytes: Uint8Array; tooLong: boolean };
+/** A line of a file, numbered from 1. A line that is too long has no bytes. */
+export type Line = { number: number; bytes: Uint8Array; tooLong: boolean };
 
 /** The maximum line length, above any body limit. Longer lines are never held in memory. */
 const maxLineBytes = 32 * 1024 * 1024;
@@ -143,40 +135,39 @@ const newline = 10;
  * Splits bytes into lines, one at a time, so memory use does not depend on the file size. Skips
  * blank lines.
  */
-export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
-  let number = 0;
-  let offset = 0;
+export async function* readLines(
+  source: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Line, undefined> {
+  let [number, size] = [0, 0];
   let pieces: Uint8Array[] = [];
-  let size = 0;
-  const hold = (piece: Uint8Array) => {
+  function hold(piece: Uint8Array): void {
     size += piece.length;
     if (size <= maxLineBytes) pieces.push(piece);
     else pieces = [];
-  };
-  const take = (end: number): Line => {
+  }
+  function take(): Line | undefined {
     const tooLong = size > maxLineBytes;
-    const [only = new Uint8Array()] = pieces;
-    const bytes = pieces.length <= 1 ? only : Buffer.concat(pieces);
+    const [first = new Uint8Array()] = pieces;
+    const bytes = pieces.length <= 1 ? first : Buffer.concat(pieces);
     pieces = [];
     size = 0;
     number += 1;
-    return { number, end, bytes, tooLong };
-  };
+    return tooLong || !isBlank(bytes) ? { number, bytes, tooLong } : undefined;
+  }
   for await (const chunk of source) {
     let start = 0;
     for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, start)) {
       hold(chunk.subarray(start, at));
       start = at + 1;
-      const line = take(offset + start);
-      if (!isBlank(line)) yield line;
+      const line = take();
+      if (line !== undefined) yield line;
     }
     hold(chunk.subarray(start));
-    offset += chunk.length;
   }
-  const last = take(offset);
-  if (!isBlank(last)) yield last;
+  const last = take();
+  if (last !== undefined) yield last;
 }
 
-function isBlank({ bytes, tooLong }: Line): boolean {
-  return !tooLong && bytes.every((byte) => byte === 32 || byte === 9 || byte === 13);
+function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 32 || byte === 9 || byte === 13);
 }

@@ -1,35 +1,34 @@
 import { note, type Terminal } from '../terminal/terminal.ts';
-import type { Report, Result } from './report.ts';
+import { openReport, type Report, type ReportOptions, type Result } from './report.ts';
 
 const concurrency = 4;
 /** The maximum number of jobs whose results wait for an earlier job, which may be retrying. */
 const maxUndelivered = 16;
 const resumeHint = 'Run the same command again to continue; completed work is not repeated.';
 
-type Pipeline<Job extends { end: number }> = {
-  /** `end` is the byte offset of the end of a job in the input. */
+type Pipeline<Job> = {
   jobs: AsyncIterable<Job> | Iterable<Job>;
   /** Jobs that share a name run one after the other, in input order. */
   namesIn?(job: Job): Set<string>;
   /** Failed records are part of the result. A rejection ends the run. */
   work(job: Job): Promise<Result>;
-  /** The noun for the count in error messages; undefined if nothing is sent. */
-  unit?: string | undefined;
+  /** What is sent, for the count in error messages; undefined in a dry run. */
+  sent: string | undefined;
 };
 
-export async function runPipeline<Job extends { end: number }>(
+export async function runPipeline<Job extends { bytes: number }>(
   term: Terminal,
-  report: Report,
-  { jobs, namesIn = () => new Set(), work, unit }: Pipeline<Job>,
-): Promise<void> {
+  options: ReportOptions,
+  { jobs, namesIn = () => new Set(), work, sent }: Pipeline<Job>,
+): Promise<Report> {
+  const report = openReport(term, options);
   try {
-    await inOrder(jobs, namesIn, work, (result, { end }) => report.add(result, end));
+    await inOrder(jobs, namesIn, work, (result, { bytes }) => report.add(result, bytes));
     await report.close();
+    return report;
   } catch (error) {
     await report.close();
-    if (unit !== undefined) {
-      await note(term, `Stopped after ${report.done()} ${unit}. ${resumeHint}`);
-    }
+    if (sent) await note(term, `Stopped after ${report.done()} ${sent}. ${resumeHint}`);
     throw error;
   }
 }
@@ -47,10 +46,8 @@ export async function inOrder<Job, Result>(
   const running = new Map<Promise<unknown>, Set<string>>();
   let delivered = Promise.resolve();
   let undelivered = 0;
-  let failure: { error: unknown } | undefined;
-  const fail = (error: unknown) => {
-    failure ??= { error };
-  };
+  const failures: unknown[] = [];
+  const fail = (error: unknown) => void failures.push(error);
   function start(job: Job, names: Set<string>): void {
     const result = work(job);
     undelivered += 1;
@@ -70,15 +67,15 @@ export async function inOrder<Job, Result>(
   try {
     for await (const job of jobs) {
       const names = namesIn(job);
-      while (failure === undefined && mustWait(names)) {
+      while (failures.length === 0 && mustWait(names)) {
         await Promise.race([...running.keys(), delivered.catch(fail)]);
       }
-      if (failure !== undefined) break;
+      if (failures.length > 0) break;
       start(job, names);
     }
   } finally {
     await Promise.all(running.keys());
     await delivered.catch(fail);
   }
-  if (failure !== undefined) throw failure.error;
+  if (failures.length > 0) throw failures[0];
 }

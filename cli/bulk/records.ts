@@ -1,29 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import type { RecordType } from '../../sdk/index.ts';
 import { errorText } from '../errors.ts';
-import { holdsSoLarge, soLarge } from '../terminal/json.ts';
+import { holdsSoLarge, isObject, soLarge } from '../terminal/json.ts';
 import type { Line } from './input.ts';
-import type { Problem } from './report.ts';
 
-/** The result of JSON.parse(). The service validates the value. */
-export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
-type JsonObject = { [name: string]: Json };
-
-export type Entry = { line: number; text: string; item: Json };
+/** A parsed line. The service validates `item`. */
+export type Entry = { line: number; text: string; item: unknown };
 
 export type BadLine = { line: number; error: string; message: string; text: string };
 
-/** The noun for an entry of the input in messages: an array has items, a file has lines. */
-export type Unit = 'line' | 'item';
-
-/** Returns the problems of these lines in file order. */
-export function problemsOf(unit: Unit, bad: BadLine[]): Problem[] {
-  return bad
-    .sort((a, b) => a.line - b.line)
-    .map(({ line, error, message, text }) => {
-      return { shown: `${unit} ${line}: ${message}`, json: { line, error, message }, text };
-    });
-}
+type Fields = Record<string, unknown>;
 
 /** Parses one line as a record. If `type` is defined, a record of another type is invalid. */
 export function parseRecord(line: Line, type: RecordType | undefined): Entry | BadLine {
@@ -35,7 +21,7 @@ export function parseRecord(line: Line, type: RecordType | undefined): Entry | B
   if (tooLong) return bad('payload_too_large', 'the line is longer than 32 MiB');
   if (!isUtf8(bytes)) return bad('invalid_text', notUtf8(line));
   try {
-    const item: Json = JSON.parse(text);
+    const item: unknown = JSON.parse(text);
     if (holdsSoLarge(item)) return bad('invalid_request', soLarge);
     if (type === undefined) return { line: number, text, item: recognized(item) };
     if (!isObject(item)) return bad('invalid_request', 'must be an object');
@@ -49,14 +35,24 @@ export function parseRecord(line: Line, type: RecordType | undefined): Entry | B
   }
 }
 
-function recognized(item: Json): Json {
+/**
+ * Suggests converting only this line, because converting the whole file could change the
+ * idempotency keys of other lines.
+ */
+function notUtf8({ number, bytes }: Line): string {
+  if (bytes.includes(0)) return 'is binary data, not text';
+  const inUtf8 = `sed -n ${number}p <file> | iconv -f WINDOWS-1252 -t UTF-8`;
+  return `is not UTF-8 text; if it is Windows-1252, convert it with: ${inUtf8}`;
+}
+
+function recognized(item: unknown): unknown {
   if (!isObject(item) || 'type' in item) return item;
   const record = withData(item);
   const type = isObject(record.data) ? typeOf(record.data) : undefined;
   return type === undefined ? item : { ...record, type };
 }
 
-function typeOf(data: JsonObject): RecordType | undefined {
+function typeOf(data: Fields): RecordType | undefined {
   if (Array.isArray(data.messages)) return 'conversation';
   if ('subject' in data && Array.isArray(data.comments)) return 'ticket';
   return typeof data.text === 'string' ? 'document' : undefined;
@@ -66,22 +62,12 @@ const originFields = ['userId', 'source', 'externalId'];
 const recordFields = [...originFields, 'type', 'metadata', 'occurredAt', 'expiresAt'];
 
 /** Moves the fields of the data from the top level into `data`. */
-function withData(item: JsonObject): JsonObject {
+function withData(item: Fields): Fields {
   if ('data' in item) return item;
   const { record = [], data = [] } = Object.groupBy(Object.entries(item), ([name]) =>
     recordFields.includes(name) ? 'record' : 'data',
   );
   return { ...Object.fromEntries(record), data: Object.fromEntries(data) };
-}
-
-/**
- * Suggests converting only this line, because converting the whole file could change the
- * idempotency keys of other lines.
- */
-function notUtf8({ number, bytes }: Line): string {
-  if (bytes.includes(0)) return 'is binary data, not text';
-  const inUtf8 = `sed -n ${number}p <file> | iconv -f WINDOWS-1252 -t UTF-8`;
-  return `is not UTF-8 text; if it is Windows-1252, convert it with: ${inUtf8}`;
 }
 
 export function isBad(parsed: Entry | BadLine): parsed is BadLine {
@@ -102,8 +88,4 @@ export function idOf({ item }: Entry): string | undefined {
 /** Whether the record has the fields that distinguish `memory export` from other formats. */
 export function isExported({ item }: Entry): boolean {
   return isObject(item) && 'id' in item && 'userId' in item && 'content' in item;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -5,26 +5,34 @@ import { printFields, printJson, resilientOutput, rowOf } from '../terminal/outp
 import { startProgress } from '../terminal/progress.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { escapeLine, toJson } from '../terminal/text.ts';
+import type { BulkOptions } from './wait.ts';
 
 export type Counts = Record<string, number>;
 
-/** A rejected record: the error as text and as JSON, and the original line for correction. */
-export type Problem = { shown: string; json: object; text?: string };
+/** Printed as cells on stdout or as a note on stderr; with --json, as JSON on stdout. */
+export type Row = { json: object } & ({ cells: string[] } | { note: string });
 
-export type Row = { json: object; cells: string[] };
+/** The number of completed records by outcome, such as `accepted`, their memories, and a row. */
+export type Done = { counts: Counts; memoryIds?: string[]; row?: Row };
 
-/** The result of a job: the number of completed records, the rows to print, and the problems. */
-export type Result = { done: number; rows?: Row[]; problems: Problem[] };
+/** A rejected record: the error as a note and as JSON, and the original line for correction. */
+export type Problem = { json: object; note: string; text?: string };
+
+/** The result of a job. */
+export type Result = { done: Done[]; problems: Problem[] };
 
 export type Report = ReturnType<typeof openReport>;
 
-type ReportOptions = {
-  json: true | undefined;
+/** The counts and the exit code of a wait for the memories. */
+export type Waited = { counts: Counts; exitCode: number };
+export const notWaited: Waited = { counts: {}, exitCode: exitCodes.done };
+
+export type ReportOptions = Partial<BulkOptions> & {
   /** With `rows`, each record prints a row and the summary goes to stderr. */
   style: 'rows' | 'summary';
-  totalBytes: number | undefined;
-  /** The file that receives problems with their text, one JSON object per line. */
-  errorsOut?: string | undefined;
+  totalBytes?: number | undefined;
+  /** The outcomes that the summary contains, in order, even if no record has them. */
+  outcomes: string[];
 };
 
 /** The maximum number of problems printed in a summary. --errors-out contains all of them. */
@@ -35,14 +43,18 @@ const alwaysCounted = ['ingested', 'complete', 'failed'];
 
 /** Collects the results of the records in bounded memory and reports them. */
 export function openReport(term: Terminal, options: ReportOptions) {
-  const { json, style, errorsOut } = options;
+  const { json, wait, style, errorsOut, outcomes } = options;
   const out = resilientOutput(term);
   const progress = startProgress(term, options.totalBytes);
   const file = errorsOut === undefined ? undefined : openErrorsOut(errorsOut);
+  const counts: Counts = Object.fromEntries(outcomes.map((name) => [name, 0]));
+  const memoryIds = new Set<string>();
   const listed: object[] = [];
-  let [done, failed] = [0, 0];
+  let [failed, doneBytes] = [0, 0];
   let rows = '';
   let drawnAt = term.now();
+
+  const done = () => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
   async function flush(): Promise<void> {
     await progress.clear();
@@ -51,30 +63,39 @@ export function openReport(term: Terminal, options: ReportOptions) {
     drawnAt = term.now();
   }
 
-  async function row({ json: value, cells }: Row): Promise<void> {
-    rows += `${json ? toJson(value) : rowOf(term, cells)}\n`;
+  async function print(row: Row): Promise<void> {
+    if (!json && 'note' in row) {
+      await flush();
+      return note(term, escapeLine(row.note));
+    }
+    rows += `${'cells' in row && !json ? rowOf(term, row.cells) : toJson(row.json)}\n`;
     // On a terminal, rows are printed with the next redraw, to keep the progress line steady.
     if (!term.stdout.isTerminal || term.now() - drawnAt >= redrawMs) await flush();
   }
 
-  async function problem({ shown, json: value, text }: Problem): Promise<void> {
+  async function problem({ text, ...row }: Problem): Promise<void> {
     failed += 1;
-    file?.write(`${toJson({ ...value, text })}\n`);
+    file?.write(`${toJson({ ...row.json, text })}\n`);
     await file?.flush();
-    if (json && style === 'rows') return row({ json: value, cells: [] });
-    if (listed.length < maxListed) listed.push(value);
-    if (json || (style === 'summary' && failed > maxShown)) return;
-    await flush();
-    await note(term, escapeLine(shown));
+    if (style === 'summary' && listed.length < maxListed) listed.push(row.json);
+    if (style === 'rows' || (!json && failed <= maxShown)) await print(row);
   }
 
   return {
-    row,
-    async add(result: Result, end: number): Promise<void> {
-      done += result.done;
-      for (const one of result.rows ?? []) await row(one);
+    counts,
+    memoryIds,
+    done,
+    failed: () => failed,
+    /** `bytes` is the length of the job in the input. */
+    async add(result: Result, bytes: number): Promise<void> {
+      doneBytes += bytes;
+      for (const one of result.done) {
+        addCounts(counts, one.counts);
+        if (wait) for (const id of one.memoryIds ?? []) memoryIds.add(id);
+        if (one.row) await print(one.row);
+      }
       for (const one of result.problems) await problem(one);
-      await progress.show(done + failed, end);
+      await progress.show(done() + failed, doneBytes);
     },
     async close(): Promise<void> {
       await flush();
@@ -83,18 +104,22 @@ export function openReport(term: Terminal, options: ReportOptions) {
       const where = errorsOut ? ` in ${errorsOut}` : '; to see all: --errors-out <file>';
       await note(term, `and ${failed - maxShown} more${where}`);
     },
-    async summary(counts: Counts): Promise<void> {
-      const all = { ...counts, failed };
-      if (style === 'rows') await note(term, sentenceOf(all));
-      else if (json) await printJson(out.term, { ...all, failures: listed });
-      else await printFields(out.term, all);
+    /** Prints the summary and the remarks, and ends the command. */
+    async finish(waited: Waited, remarks: string[]): Promise<void> {
+      const all = { ...counts, ...waited.counts, failed };
+      // With --json, the rows are the whole report, unless stdout has failed.
+      const isQuiet = json && (style === 'summary' || !out.hasFailed());
+      if (style === 'summary' && json) await printJson(out.term, { ...all, failures: listed });
+      else if (style === 'summary') await printFields(out.term, all);
+      for (const remark of isQuiet ? [] : remarks) await note(term, remark);
+      if (style === 'rows' && !isQuiet) await note(term, sentenceOf(all));
+      out.end(failed > 0 ? exitCodes.failed : waited.exitCode);
     },
-    /** With --json, the rows are the whole report, unless stdout has failed. */
-    isQuiet: () => json === true && style === 'rows' && !out.hasFailed(),
-    done: () => done,
-    failed: () => failed,
-    end: (exitCode?: number) => out.end(failed > 0 ? exitCodes.failed : exitCode),
   };
+}
+
+export function addCounts(sum: Counts, more: Counts): void {
+  for (const [name, count] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + count;
 }
 
 /** For example `2 ingested, 1 still processing, 0 failed.` */

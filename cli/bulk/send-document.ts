@@ -8,7 +8,7 @@ import type {
 import { definedOnly } from '../options.ts';
 
 /** The response. `unchanged` is true if the service already stores exactly this document. */
-export type Sent = { accepted: Accepted; unchanged: boolean };
+type Sent = { accepted: Accepted; unchanged: boolean };
 
 /**
  * Sends one document. If the document has an external id and the caller gives no key, the key is
@@ -19,30 +19,22 @@ export async function sendDocument(
   request: DocumentRequest,
   call: CallOptions,
 ): Promise<Sent> {
-  if (request.externalId === undefined || call.idempotencyKey !== undefined) {
-    return { accepted: await client.ingest.document(request, call), unchanged: false };
-  }
-  return sendKeyed(client, request, call, keyOf(request));
-}
-
-async function sendKeyed(
-  client: MemoryClient,
-  request: DocumentRequest,
-  call: CallOptions,
-  idempotencyKey: string,
-): Promise<Sent> {
-  const keyed = { ...call, idempotencyKey };
-  const { data, response } = await client.ingest.document(request, keyed).withResponse();
-  if (response.idempotencyStatus !== 'replayed') return { accepted: data, unchanged: false };
-  const stored = await readBack(client, data.memoryId, call);
-  if (stored === undefined) {
-    // The memory has been deleted. Deriving the next key from its id lets the next run compute the
-    // same key.
-    return sendKeyed(client, request, call, keyOf([idempotencyKey, data.memoryId]));
-  }
-  if (isSame(stored, request)) {
-    // The replayed response has the status of the first response, `processing`.
-    return { accepted: { ...data, status: stored.status }, unchanged: true };
+  const isDerived = request.externalId !== undefined && call.idempotencyKey === undefined;
+  let idempotencyKey = isDerived ? keyOf(request) : undefined;
+  while (idempotencyKey !== undefined) {
+    const keyed = { ...call, idempotencyKey };
+    const { data, response } = await client.ingest.document(request, keyed).withResponse();
+    if (response.idempotencyStatus !== 'replayed') return { accepted: data, unchanged: false };
+    // A replay only proves that the document was stored once. Since then, the memory may have been
+    // replaced, changed or deleted, or its processing may have failed.
+    const stored = await storedMemory(client, data.memoryId, call);
+    if (stored && isSame(stored, request)) {
+      // The replayed response has the status of the first response, `processing`.
+      return { accepted: { ...data, status: stored.status }, unchanged: true };
+    }
+    // If the memory has been deleted, deriving the next key from its id lets the next run compute
+    // the same key.
+    idempotencyKey = stored ? undefined : keyOf([idempotencyKey, data.memoryId]);
   }
   return { accepted: await client.ingest.document(request, call), unchanged: false };
 }
@@ -51,22 +43,16 @@ function keyOf(value: unknown): string {
   return `document-${new Bun.CryptoHasher('sha256').update(JSON.stringify(value)).digest('hex')}`;
 }
 
-/**
- * Reads the stored memory, because a replay only proves that the document was stored once. Since
- * then, the memory may have been replaced, changed or deleted, or its processing may have failed.
- */
-async function readBack(
+async function storedMemory(
   client: MemoryClient,
   memoryId: string,
   { signal }: CallOptions,
 ): Promise<Memory | undefined> {
   const { NotFoundError } = await import('../../sdk/index.ts');
-  try {
-    return await client.get(memoryId, definedOnly({ signal }));
-  } catch (error) {
+  return client.get(memoryId, definedOnly({ signal })).catch((error) => {
     if (error instanceof NotFoundError) return undefined;
     throw error;
-  }
+  });
 }
 
 function isSame(stored: Memory, { data, metadata }: DocumentRequest): boolean {

@@ -5,12 +5,13 @@ import { exitCodes } from '../errors.ts';
 import { printJson, printJsonLine, printLine, resilientOutput, rowOf } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { memoriesOf } from '../terminal/text.ts';
-import { type Counts, maxShown } from './report.ts';
+import { addCounts, type Counts, maxShown, notWaited, type Report, type Waited } from './report.ts';
 
 /** The options of commands that ingest records. */
 export type BulkOptions = {
   json?: true | undefined;
   idempotencyKey?: string | undefined;
+  /** The file that receives problems with their text, one JSON object per line. */
   errorsOut?: string | undefined;
   wait?: true | undefined;
   timeout: number;
@@ -44,7 +45,6 @@ export async function waitForAll(
   onOutcome: (outcome: Outcome) => Promise<void>,
 ): Promise<number> {
   const sdk = await import('../../sdk/index.ts');
-  const { ConnectionError, IngestFailedError, NotFoundError, WaitTimeoutError } = sdk;
   const transient = [sdk.AbortError, sdk.RateLimitError, sdk.ServerError, sdk.TimeoutError];
   const until = term.now() + timeoutMs;
   const signal = AbortSignal.any([term.interrupted, AbortSignal.timeout(timeoutMs + graceMs)]);
@@ -58,15 +58,13 @@ export async function waitForAll(
     await onOutcome(outcome);
   }
 
-  async function report(status: IngestStatus): Promise<void> {
+  async function take(status: IngestStatus): Promise<void> {
     const { memoryId } = status;
-    if (status.status === 'processing') pending.set(memoryId, status);
-    else if (status.status === 'complete') {
-      await finish({ memoryId, status, error: null, exitCode: exitCodes.done });
-    } else {
-      const error = new IngestFailedError(status, {});
-      await finish({ memoryId, status, error, exitCode: exitCodes.failed });
-    }
+    if (status.status === 'processing') return void pending.set(memoryId, status);
+    const isComplete = status.status === 'complete';
+    const error = isComplete ? null : new sdk.IngestFailedError(status, {});
+    const exitCode = isComplete ? exitCodes.done : exitCodes.failed;
+    await finish({ memoryId, status, error, exitCode });
   }
 
   /**
@@ -80,9 +78,9 @@ export async function waitForAll(
       const some = ids.slice(at, at + idsPerRequest);
       const { items, notFound } = await client.statusMany(some, { signal });
       wasReached = true;
-      for (const status of items) await report(status);
+      for (const status of items) await take(status);
       for (const memoryId of notFound) {
-        const error = new NotFoundError('no memory has this id', { code: 'not_found' });
+        const error = new sdk.NotFoundError('no memory has this id', { code: 'not_found' });
         await finish({ memoryId, status: null, error, exitCode: exitCodes.notFound });
       }
       if (some.every((id) => pending.has(id)) && !isLast) return;
@@ -92,7 +90,7 @@ export async function waitForAll(
   /** Returns the pause before the next attempt. Throws an error that a retry would not fix. */
   function pauseAfter(error: unknown): number {
     term.interrupted.throwIfAborted();
-    const isAway = wasReached && error instanceof ConnectionError;
+    const isAway = wasReached && error instanceof sdk.ConnectionError;
     if (!isAway && !transient.some((one) => error instanceof one)) throw error;
     return (error as MemoryServiceError).retryAfterMs ?? unavailablePauseMs;
   }
@@ -104,8 +102,8 @@ export async function waitForAll(
     const nextMs = Math.min(Math.max(pauseMs, minPauseMs), until - term.now());
     await setTimeout(Math.max(0, nextMs), undefined, { signal: term.interrupted });
   }
-  for (const [memoryId, status] of [...pending]) {
-    const error = new WaitTimeoutError(memoryId, timeoutMs, status ?? undefined);
+  for (const [memoryId, status] of pending) {
+    const error = new sdk.WaitTimeoutError(memoryId, timeoutMs, status ?? undefined);
     await finish({ memoryId, status, error, exitCode: exitCodes.processing });
   }
   const worst = [exitCodes.failed, exitCodes.notFound, exitCodes.processing];
@@ -115,75 +113,62 @@ export async function waitForAll(
 export async function printOutcome(term: Terminal, json: true | undefined, outcome: Outcome) {
   const { memoryId, exitCode, status, error } = outcome;
   const isGone = exitCode === exitCodes.notFound;
-  if (!json) {
-    const word = isGone ? 'not found' : (status?.status ?? 'processing');
-    const { errorMessage } = status ?? {};
-    const cells = [memoryId, word, ...(errorMessage ? [errorMessage] : [])];
-    return term.stdout.write(`${rowOf(term, cells)}\n`);
+  if (json) {
+    const gone = { memoryId, error: { code: error?.code, message: error?.message } };
+    return printJsonLine(term, isGone ? gone : (status ?? { memoryId, status: 'processing' }));
   }
-  const gone = { memoryId, error: { code: error?.code, message: error?.message } };
-  await printJsonLine(term, isGone ? gone : (status ?? { memoryId, status: 'processing' }));
+  const word = isGone ? 'not found' : (status?.status ?? 'processing');
+  const cells = [memoryId, word, status?.errorMessage ?? ''].filter(Boolean);
+  await term.stdout.write(`${rowOf(term, cells)}\n`);
 }
 
 /** If the user interrupts the wait, prints a hint that the records were accepted. */
-async function hintIfInterrupted<Result>(
-  term: Terminal,
-  wait: Promise<Result>,
-  text: string,
-): Promise<Result> {
-  try {
-    return await wait;
-  } catch (error) {
+function hintIfInterrupted(term: Terminal, wait: Promise<number>, text: string): Promise<number> {
+  return wait.catch(async (error) => {
     if (term.interrupted.aborted) await hint(term, text);
     throw error;
-  }
+  });
 }
 
-type WaitOptions = BulkOptions & {
-  /** Reported if the user interrupts the wait. */
-  accepted: { what: 'record' | 'document'; count: number };
+/** The names in the summary for the exit codes of a wait. */
+const waitedNames: Record<number, string> = {
+  [exitCodes.done]: 'complete',
+  [exitCodes.processing]: 'stillProcessing',
+  [exitCodes.failed]: 'processingFailed',
+  [exitCodes.notFound]: 'notFound',
 };
 
 /** With --wait, waits for every memory of a bulk command and reports those that do not complete. */
 export async function waitAndCount(
   term: Terminal,
-  client: MemoryClient,
-  awaited: string[],
-  { wait, timeout, accepted }: WaitOptions,
-): Promise<{ waited: Counts; exitCode: number }> {
-  if (!wait) return { waited: {}, exitCode: exitCodes.done };
-  const counts = new Map<number, number>();
+  client: MemoryClient | undefined,
+  report: Report,
+  { wait, timeout }: BulkOptions,
+  what: 'record' | 'document',
+): Promise<Waited> {
+  if (!wait || client === undefined) return notWaited;
+  const counts: Counts = { complete: 0, stillProcessing: 0, processingFailed: 0 };
   const pending: string[] = [];
   let incomplete = 0;
-  const waiting = waitForAll(term, client, awaited, timeout, async (outcome) => {
+  const waiting = waitForAll(term, client, [...report.memoryIds], timeout, async (outcome) => {
     const { memoryId, exitCode, error } = outcome;
-    counts.set(exitCode, (counts.get(exitCode) ?? 0) + 1);
-    if (exitCode === exitCodes.processing) {
-      pending.push(memoryId);
-      return;
+    addCounts(counts, { [waitedNames[exitCode] ?? '']: 1 });
+    if (exitCode === exitCodes.processing) pending.push(memoryId);
+    else if (error !== null && ++incomplete <= maxShown) {
+      // The message of a not-found error does not name the id.
+      const id = exitCode === exitCodes.notFound ? `${memoryId}: ` : '';
+      await note(term, id + error.message);
     }
-    if (error === null || ++incomplete > maxShown) return;
-    // The message of a not-found error does not name the id.
-    const id = exitCode === exitCodes.notFound ? `${memoryId}: ` : '';
-    await note(term, id + error.message);
   });
-  const { what, count } = accepted;
-  const queued = `Accepted ${count} ${what}${count === 1 ? '' : 's'}, which will be processed.`;
-  const interrupted = `${queued} Only the wait was interrupted.`;
+  const accepted = `Accepted ${report.done()} ${what}${report.done() === 1 ? '' : 's'}`;
+  const interrupted = `${accepted}, which will be processed. Only the wait was interrupted.`;
   const exitCode = await hintIfInterrupted(term, waiting, interrupted);
   if (incomplete > maxShown) await note(term, `and ${incomplete - maxShown} more`);
   if (pending.length > 0) {
     const still = `Still processing: ${memoriesOf(pending.length)}. Nothing is lost.`;
     await hint(term, `${still} ${howToContinue(pending)}`);
   }
-  const notFound = counts.get(exitCodes.notFound);
-  const waited = {
-    complete: counts.get(exitCodes.done) ?? 0,
-    stillProcessing: counts.get(exitCodes.processing) ?? 0,
-    processingFailed: counts.get(exitCodes.failed) ?? 0,
-    ...(notFound !== undefined && { notFound }),
-  };
-  return { waited, exitCode };
+  return { counts, exitCode };
 }
 
 /** Sending the same records again could process them again, so it is not suggested. */

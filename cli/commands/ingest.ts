@@ -1,4 +1,4 @@
-import { dryRun, runBatch } from '../bulk/batch.ts';
+import { runBatch } from '../bulk/batch.ts';
 import { openInput } from '../bulk/input.ts';
 import { connect } from '../client/connect.ts';
 import { type AnyCommand, addExamples, addNotes, type Parent } from '../commander.ts';
@@ -40,8 +40,7 @@ function addBatch(group: Parent, term: Terminal): void {
   command.action(async (file) => {
     const options = command.optsWithGlobals();
     shared.rejectOverwrite(file, options.errorsOut);
-    if (options.dryRun) return dryRun(term, await openInput(term, file, 'records'), options);
-    const client = await connect(term, options);
+    const client = options.dryRun ? undefined : await connect(term, options);
     return runBatch(term, client, await openInput(term, file, 'records'), options);
   });
   addNotes(command, batchHelp);

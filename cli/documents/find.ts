@@ -14,36 +14,20 @@ export type Found = {
   bytes: number;
   /** Whether an argument names the file, instead of a folder or a pattern. */
   isNamed: boolean;
+  /** The kind of a file that is not ingested, for example its extension. */
+  skipped?: string;
   error?: CliError;
 };
 
-export type Search = {
-  /** `end` is the sum of the sizes up to and including this file, in bytes. */
-  files: (Found & { end: number })[];
-  totalBytes: number;
-  skipped: Map<string, number>;
-  /** Links to targets outside their folder, which are not followed. */
-  outside: Set<string>;
-};
+/** The kind of links to targets outside their folder. */
+export const outsideLink = 'links to targets outside the folder';
+const linkedFolder = 'linked folders';
 
 /** Returns the files of the arguments in order, without duplicates. Folders are sorted. */
-export async function findFiles(term: Terminal, args: string[]): Promise<Search> {
-  const search: Search = { files: [], totalBytes: 0, skipped: new Map(), outside: new Set() };
-  const names = new Set<string>();
-  for (const arg of args) {
-    for await (const found of filesOf(term, arg, search)) {
-      const name = found.externalId ?? found.path;
-      if (names.has(name)) continue;
-      names.add(name);
-      search.totalBytes += found.bytes;
-      search.files.push({ ...found, end: search.totalBytes });
-    }
-  }
-  return search;
-}
-
-export function skip({ skipped }: Search, kind: string): void {
-  skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
+export async function findFiles(term: Terminal, args: string[]): Promise<Found[]> {
+  const found = (await Array.fromAsync(args, (arg) => filesOf(term, arg))).flat();
+  const nameOf = ({ path, externalId = path, skipped = '' }: Found) => `${skipped}:${externalId}`;
+  return [...Map.groupBy(found, nameOf).values()].flatMap((same) => same.slice(0, 1));
 }
 
 /** Returns the external id of a file, whether it was named or found in a folder. */
@@ -51,118 +35,90 @@ export function externalIdOf({ platform }: Pick<Terminal, 'platform'>, path: str
   return posix.normalize(platform === 'win32' ? path.replaceAll('\\', '/') : path);
 }
 
-async function* filesOf(term: Terminal, arg: string, search: Search): AsyncGenerator<Found> {
+async function filesOf(term: Terminal, arg: string): Promise<Found[]> {
   if (arg === '') throw usageError('A file name must not be empty.');
   const externalId = externalIdOf(term, arg);
   const named = { path: arg, externalId, bytes: 0, isNamed: true };
-  if (arg === '-') return yield { ...named, externalId: undefined };
+  if (arg === '-') return [{ ...named, externalId: undefined }];
   const found = await statOf(term, arg);
   if (found?.isDirectory()) {
-    const none = `No documents in the folder ${arg}`;
-    const walk = { folder: externalId, levels: all, isMeant: () => true, takes: isDocument, none };
-    yield* filesIn(term, search, walk);
-  } else if (found === undefined && /[*?[{]/.test(arg)) {
-    const glob = new Bun.Glob(externalId);
-    const isMeant = (path: string) => glob.match(externalIdOf(term, path));
-    const takes = (path: string) => !isNeverText(path);
-    const none = `No documents match ${arg}`;
-    yield* filesIn(term, search, { ...beginOf(externalId), isMeant, takes, none });
-  } else {
-    // A missing file is reported when it is read.
-    const isFile = found === undefined || found.isFile();
-    yield { ...named, bytes: found?.size ?? 0, externalId: isFile ? externalId : undefined };
+    const walk = { root: externalId, levels: all, matches: () => true, takes: isDocument };
+    return filesIn(term, walk, `No documents in the folder ${arg}`);
   }
-}
-
-const all = Number.POSITIVE_INFINITY;
-
-/** Returns the folder before the first wildcard of a pattern, and the maximum depth of a match. */
-function beginOf(pattern: string): { folder: string; levels: number } {
-  const parts = pattern.split('/');
-  const fixed = parts.findIndex((part) => /[*?[{]/.test(part));
-  const folder = parts.slice(0, fixed).join('/') || (pattern.startsWith('/') ? '/' : '.');
-  return { folder, levels: pattern.includes('**') ? all : parts.length - fixed };
+  if (found === undefined && wildcard.test(arg)) {
+    return filesIn(term, walkFor(term, externalId), `No documents match ${arg}`);
+  }
+  // A missing file is reported when it is read.
+  const isFile = found === undefined || found.isFile();
+  return [{ ...named, bytes: found?.size ?? 0, externalId: isFile ? externalId : undefined }];
 }
 
 type Walk = {
-  folder: string;
+  root: string;
+  /** The maximum depth below the root. */
   levels: number;
-  isMeant: (path: string) => boolean;
+  matches: (path: string) => boolean;
+  /** Whether to ingest a matching file. Other matching files are counted as skipped. */
   takes: (path: string) => boolean;
-  none: string;
 };
 
-async function* filesIn(term: Terminal, search: Search, walk: Walk): AsyncGenerator<Found> {
-  const { folder, levels, isMeant, takes, none } = walk;
-  let [found, skipped] = [0, 0];
-  for await (const { path, kind, error } of walkFolder(term, folder, levels)) {
-    const externalId = externalIdOf(term, path);
-    const about = { path, externalId, bytes: 0, isNamed: false };
-    if (kind === 'link outside') search.outside.add(externalId);
-    else if (kind === 'linked folder') skip(search, 'linked folders');
-    else if (error !== undefined) {
-      found += 1;
-      yield { ...about, error };
-    } else if (kind === 'file' && isMeant(path) && takes(path)) {
-      found += 1;
-      yield { ...about, bytes: (await statOf(term, path))?.size ?? 0 };
-    } else if (isMeant(path)) {
-      skipped += 1;
-      const named = extensionOf(path) || 'no extension';
-      skip(search, kind === 'pipe' ? 'pipes and devices' : named);
-    }
-  }
-  if (found > 0) return;
-  const ignored = skipped === 0 ? '' : ` (${skipped} of unsupported types)`;
-  const error = new CliError('file_not_found', `${none}${ignored}.`);
-  yield { path: folder, externalId: folder, bytes: 0, isNamed: false, error };
+const all = Number.POSITIVE_INFINITY;
+const wildcard = /[*?[{]/;
+
+/** Returns the walk for a pattern, through the folder before its first wildcard. */
+function walkFor(term: Terminal, pattern: string): Walk {
+  const parts = pattern.split('/');
+  const fixed = parts.findIndex((part) => wildcard.test(part));
+  const glob = new Bun.Glob(pattern);
+  return {
+    root: parts.slice(0, fixed).join('/') || (pattern.startsWith('/') ? '/' : '.'),
+    levels: pattern.includes('**') ? all : parts.length - fixed,
+    matches: (path) => glob.match(externalIdOf(term, path)),
+    takes: (path) => !isNeverText(path),
+  };
 }
 
-/** A file to read, or a skipped entry with its kind or an error. */
-type Step = {
-  path: string;
-  kind: 'file' | 'linked folder' | 'link outside' | 'pipe';
-  error?: CliError;
-};
+async function filesIn(term: Terminal, walk: Walk, none: string): Promise<Found[]> {
+  const found = await Array.fromAsync(walkFolder(term, walk, walk.root));
+  if (found.some(({ skipped }) => skipped === undefined)) return found;
+  const links = [outsideLink, linkedFolder];
+  const count = found.filter(({ skipped = '' }) => !links.includes(skipped)).length;
+  const ignored = count === 0 ? '' : ` (${count} of unsupported types)`;
+  const error = new CliError('file_not_found', `${none}${ignored}.`);
+  return [...found, { ...unnamed(term, walk.root), error }];
+}
+
+function unnamed(term: Terminal, path: string): Found {
+  return { path, externalId: externalIdOf(term, path), bytes: 0, isNamed: false };
+}
 
 /**
- * Yields the files up to `levels` below a folder, sorted, without hidden files and node_modules.
- * Follows links to files inside the folder. Does not follow links to folders, which may form a
- * cycle, or links to targets outside the folder, which the user did not choose.
+ * Yields the files of a folder, sorted, without hidden files and node_modules. Follows links to
+ * files inside the root. Does not follow links to folders, which may form a cycle, or links to
+ * targets outside the root, which the user did not choose.
  */
 async function* walkFolder(
   term: Terminal,
+  walk: Walk,
   folder: string,
-  levels: number,
-  root = folder,
-): AsyncGenerator<Step> {
+  level = 1,
+): AsyncGenerator<Found> {
   term.interrupted.throwIfAborted();
-  if (levels < 1) return;
+  if (level > walk.levels) return;
   const entries = await entriesOf(term, folder);
-  if (entries instanceof CliError) return yield { path: folder, kind: 'file', error: entries };
+  if (entries instanceof CliError) return yield { ...unnamed(term, folder), error: entries };
   for (const entry of entries) {
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
     const joined = posix.join(folder, entry.name);
     // A bare `-` would mean stdin.
     const path = joined === '-' ? './-' : joined;
-    if (entry.isDirectory()) yield* walkFolder(term, path, levels - 1, root);
-    else if (entry.isSymbolicLink()) yield await followLink(term, path, root);
-    else yield { path, kind: entry.isFile() ? 'file' : 'pipe' };
+    if (entry.isDirectory()) {
+      yield* walkFolder(term, walk, path, level + 1);
+      continue;
+    }
+    const found = await fileAt(term, walk, path, entry.isSymbolicLink());
+    if (found !== undefined) yield found;
   }
-}
-
-async function followLink(term: Terminal, path: string, root: string): Promise<Step> {
-  const target = await realpath(resolve(term.cwd, path)).catch(() => undefined);
-  if (target === undefined) return { path, kind: 'file', error: leadsNowhere(path) };
-  const way = relative(await realpath(resolve(term.cwd, root)), target);
-  if (isAbsolute(way) || /^\.\.(?:$|[\\/])/.test(way)) return { path, kind: 'link outside' };
-  const found = await statOf(term, target);
-  if (found?.isDirectory()) return { path, kind: 'linked folder' };
-  return { path, kind: found?.isFile() ? 'file' : 'pipe' };
-}
-
-function statOf(term: Terminal, path: string): Promise<Stats | undefined> {
-  return stat(resolve(term.cwd, path)).catch(() => undefined);
 }
 
 async function entriesOf(term: Terminal, folder: string): Promise<Dirent[] | CliError> {
@@ -174,4 +130,31 @@ async function entriesOf(term: Terminal, folder: string): Promise<Dirent[] | Cli
     if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return [];
     return new CliError('file_not_readable', `The folder ${folder} cannot be read.`);
   }
+}
+
+/** Returns undefined for a file that does not match. */
+async function fileAt(
+  term: Terminal,
+  { root, matches, takes }: Walk,
+  path: string,
+  isLink: boolean,
+): Promise<Found | undefined> {
+  const about = unnamed(term, path);
+  if (isLink) {
+    const target = await realpath(resolve(term.cwd, path)).catch(() => undefined);
+    if (target === undefined) return { ...about, error: leadsNowhere(path) };
+    const way = relative(await realpath(resolve(term.cwd, root)), target);
+    const isOutside = isAbsolute(way) || /^\.\.(?:$|[\\/])/.test(way);
+    if (isOutside) return { ...about, skipped: outsideLink };
+    if ((await statOf(term, path))?.isDirectory()) return { ...about, skipped: linkedFolder };
+  }
+  if (!matches(path)) return undefined;
+  const found = await statOf(term, path);
+  if (found && !found.isFile()) return { ...about, skipped: 'pipes and devices' };
+  if (!takes(path)) return { ...about, skipped: extensionOf(path) || 'no extension' };
+  return { ...about, bytes: found?.size ?? 0 };
+}
+
+function statOf(term: Terminal, path: string): Promise<Stats | undefined> {
+  return stat(resolve(term.cwd, path)).catch(() => undefined);
 }

@@ -3,16 +3,26 @@ import { type Layout, openLayout } from './layout.ts';
 const unread = new Set(
   'script style template noscript iframe object svg canvas audio video noembed noframes'.split(' '),
 );
-const paragraphs = new Set(
-  (
-    'p h1 h2 h3 h4 h5 h6 hgroup blockquote pre dl section article aside header footer main nav ' +
-    'figure fieldset form details address search hr'
-  ).split(' '),
+type Step = Exclude<keyof Layout, 'text' | 'verbatim' | 'end'>;
+
+/** The layout at the beginning and at the end of elements. */
+const rules: [tags: string, begin: Step, end?: Step][] = [
+  ['p h1 h2 h3 h4 h5 h6 hgroup blockquote pre dl section article aside', 'paragraph', 'paragraph'],
+  ['header footer main nav figure fieldset form details address search', 'paragraph', 'paragraph'],
+  ['hr', 'paragraph'],
+  ['html head body div center dt dd caption figcaption legend option', 'line', 'line'],
+  ['summary textarea', 'line', 'line'],
+  ['br', 'lineBreak'],
+  ['ul ol menu', 'beginList', 'endList'],
+  ['li', 'beginItem', 'line'],
+  ['table', 'beginTable', 'endTable'],
+  ['tr', 'beginRow'],
+  ['td th', 'beginCell'],
+];
+const ruleOf = new Map(
+  rules.flatMap(([tags, begin, end]) => tags.split(' ').map((tag) => [tag, { begin, end }])),
 );
-const lines = new Set(
-  'html head body div center dt dd caption figcaption legend option summary textarea'.split(' '),
-);
-const tooLongForTitle = 1_000;
+
 /**
  * The maximum number of open elements with an end handler. Each end tag costs time proportional to
  * the number of open elements, so without a limit a page could take hours.
@@ -22,7 +32,11 @@ const maxOpen = 10_000;
 /** Schedules work for the end of an element. Returns false if the limit is reached. */
 type AtEnd = (element: HTMLRewriterTypes.Element, work: () => void) => boolean;
 
-export function readHtml(html: string): { text: string; title: string | undefined } {
+/** Returns the visible text and the title of a page. */
+export function readHtml(
+  source: string,
+  mimeType = 'text/html',
+): { text: string; title: string | undefined } {
   const layout = openLayout();
   let title: string | undefined;
   let pending = '';
@@ -34,7 +48,7 @@ export function readHtml(html: string): { text: string; title: string | undefine
     const text = decodeEntities(pending);
     pending = '';
     if (text === '' || inside.unread) return;
-    if (inside.title) title ??= titleOf(text);
+    if (inside.title) title ||= text.replace(/\s+/g, ' ').trim().toWellFormed();
     else if (inside.pre) layout.verbatim(atBeginOfPre ? text.replace(/^\r?\n/, '') : text);
     else layout.text(text);
     atBeginOfPre = false;
@@ -72,7 +86,7 @@ export function readHtml(html: string): { text: string; title: string | undefine
         if (piece.lastInTextNode) takeText();
       },
     })
-    .transform(html);
+    .transform(isXml(mimeType, source) ? asHtml(source) : source);
   takeText();
   return { text: layout.end().toWellFormed(), title };
 }
@@ -91,41 +105,19 @@ function boundedAtEnd(): AtEnd {
 }
 
 function lay(layout: Layout, element: HTMLRewriterTypes.Element, atEnd: AtEnd): void {
-  const { tagName } = element;
-  if (paragraphs.has(tagName)) {
-    layout.paragraph();
-    atEnd(element, layout.paragraph);
-  } else if (lines.has(tagName)) {
-    layout.line();
-    atEnd(element, layout.line);
-  } else if (tagName === 'br') {
-    layout.lineBreak();
-  } else if (tagName === 'ul' || tagName === 'ol' || tagName === 'menu') {
-    const ends = atEnd(element, layout.endList);
-    if (ends) layout.beginList(tagName === 'ol' ? firstNumber(element) : null);
-  } else if (tagName === 'li') {
-    layout.beginItem();
-    atEnd(element, layout.line);
-  } else if (tagName === 'table') {
-    if (atEnd(element, layout.endTable)) layout.beginTable();
-  } else if (tagName === 'tr') {
-    layout.beginRow();
-  } else if (tagName === 'td' || tagName === 'th') {
-    layout.beginCell();
-  }
+  const { begin, end } = ruleOf.get(element.tagName) ?? {};
+  if (begin === undefined) return;
+  const ends = end !== undefined && atEnd(element, layout[end]);
+  // A list or table that never ends would change the layout of the rest of the page.
+  const mustEnd = begin === 'beginList' || begin === 'beginTable';
+  if (mustEnd && !ends) return;
+  if (element.tagName === 'ol') layout.beginList(firstNumber(element));
+  else layout[begin]();
 }
 
 function firstNumber(list: HTMLRewriterTypes.Element): number {
   const start = Number.parseInt(list.getAttribute('start') ?? '', 10);
   return Number.isNaN(start) ? 1 : start;
-}
-
-/**
- * Drops a long title: if the title exceeded the metadata limit, the service would reject the page.
- */
-function titleOf(text: string): string | undefined {
-  const title = text.replace(/\s+/g, ' ').trim().toWellFormed();
-  return title === '' || title.length > tooLongForTitle ? undefined : title;
 }
 
 /**
@@ -136,7 +128,7 @@ const readAsRaw = 'script|style|title|textarea|iframe|noscript|template|object|c
 const attributes = /(?:\s+[\w:.-]+\s*=\s*(?:"[^"]*"|'[^']*'))*/.source;
 const closedAtOnce = new RegExp(`<(${readAsRaw})(${attributes})\\s*/>`, 'g');
 
-export function isXml(mimeType: string, source: string): boolean {
+function isXml(mimeType: string, source: string): boolean {
   return /\bxhtml\b/i.test(mimeType) || source.startsWith('<?xml');
 }
 
@@ -144,7 +136,7 @@ export function isXml(mimeType: string, source: string): boolean {
  * Adds end tags to self-closing elements of XML. An HTML parser ignores the slash and would treat
  * the rest of the page as their content.
  */
-export function asHtml(source: string): string {
+function asHtml(source: string): string {
   return source.replace(closedAtOnce, '<$1$2></$1>');
 }
 
@@ -155,28 +147,24 @@ const entity = /&(#x[\da-f]{1,6}|#\d{1,7}|[a-z][a-z\d]{1,31})(;?)/gi;
 /** Decodes the entities in HTML text. Unknown entities are kept. */
 function decodeEntities(text: string): string {
   return text.replace(entity, (whole, name: string, end: string) => {
-    if (end === '' && !unended.test(name)) return whole;
-    return name.startsWith('#') ? decodeNumber(name.slice(1)) : (decodeName(name) ?? whole);
+    return end === '' && !unended.test(name) ? whole : (decodeEntity(name) ?? whole);
   });
 }
 
 const marks: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"' };
 
 /**
- * Decodes the name with Bun's Markdown parser, which includes the 2,231 entity names of HTML.
+ * Decodes an entity with Bun's Markdown parser, which includes the 2,231 entity names of HTML.
  */
-function decodeName(name: string): string | undefined {
+function decodeEntity(name: string): string | undefined {
   const html = Bun.markdown.html(`&${name};`).slice('<p>'.length, -'</p>\n'.length);
   if (html === `&amp;${name};`) return undefined;
-  return html.replace(/&(amp|lt|gt|quot);/g, (whole, mark) => marks[mark] ?? whole);
-}
-
-function decodeNumber(digits: string): string {
-  const code = Number(/^x/i.test(digits) ? `0${digits.toLowerCase()}` : digits);
-  // Reads these control characters as Windows-1252, like browsers.
-  if (code >= 0x80 && code < 0xa0) return windows.decode(Uint8Array.of(code));
-  const isCharacter = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code < 0xe000);
-  return isCharacter ? String.fromCodePoint(code) : '\ufffd';
+  return (
+    html
+      .replace(/&(amp|lt|gt|quot);/g, (whole, mark) => marks[mark] ?? whole)
+      // Reads these control characters as Windows-1252, like browsers.
+      .replace(/[\x80-\x9f]/g, (control) => windows.decode(Buffer.from(control, 'latin1')))
+  );
 }
 
 const windows = new TextDecoder('windows-1252');

@@ -57,7 +57,7 @@ export function openLayout() {
       if (!sealed) gap = gap.startsWith('\n') ? '\n\n' : '\n';
     },
     /** `from` is the first number of an ordered list; null for an unordered list. */
-    beginList(from: number | null): void {
+    beginList(from: number | null = null): void {
       part(lists.length === 0 ? '\n\n' : '\n');
       lists.push({ items: 0, from });
     },

@@ -3,14 +3,15 @@ import { CliError } from '../errors.ts';
 import { binaryFile, inputName, readBytes } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
-import { asHtml, isXml } from './html.ts';
+import { readHtml } from './html.ts';
 import { isHtml, isMarkdown, isNeverText, mimeTypeOf } from './kind.ts';
 
 type ReadDocument = Pick<DocumentRequest['data'], 'text' | 'title' | 'mimeType'>;
 
 /** The maximum file size, above any body limit. Larger inputs are never held in memory. */
 const maxMebibytes = 32;
-const tooLongForTitle = 1_000;
+/** A longer title is dropped: the service would reject metadata that is too large. */
+const maxTitleLength = 999;
 
 export async function readDocument(
   term: Terminal,
@@ -22,16 +23,14 @@ export async function readDocument(
   const bytes = await readWhole(term, path);
   const html = mimeType !== undefined && isHtml(mimeType);
   const source = decodeDocument(bytes, path, html);
-  const { text, title } = html
-    ? (await import('./html.ts')).readHtml(isXml(mimeType, source) ? asHtml(source) : source)
-    : { text: source, title: markdownTitle(source, mimeType) };
+  const { text, title } = html ? readHtml(source, mimeType) : readText(source, mimeType);
   if (text.trim() === '') {
     const why = source.trim() === '' ? 'is empty' : 'contains no readable text';
     throw new CliError('empty', `${inputName(path)} ${why}.`);
   }
   return {
     text,
-    ...(title !== undefined && { title }),
+    ...(title && title.length <= maxTitleLength && { title }),
     ...(mimeType !== undefined && { mimeType }),
   };
 }
@@ -59,17 +58,19 @@ async function readWhole(term: Terminal, path: string): Promise<Uint8Array> {
   return Buffer.concat(pieces);
 }
 
-/** Returns the title in the front matter, or the heading at the start of the text. */
-function markdownTitle(text: string, mimeType: string | undefined): string | undefined {
-  if (mimeType === undefined || !isMarkdown(mimeType)) return undefined;
+/** The title of Markdown is in the front matter or is the heading at the start of the text. */
+function readText(text: string, mimeType = ''): { text: string; title?: string | undefined } {
+  if (!isMarkdown(mimeType)) return { text };
   const [matter = ''] = /^---[ \t]*\r?\n[\s\S]*?\n---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
   const [, entry] = /^title:[ \t]+(.+)$/m.exec(matter) ?? [];
-  const body = text.slice(matter.length).trimStart();
+  if (entry !== undefined) return { text, title: scalarOf(entry.trim()) };
   // Reads more than the maximum length, because a title that is too long is dropped, not cut.
-  const [line = ''] = body.slice(0, 2 * tooLongForTitle).split(/\r?\n/, 1);
-  const [, heading] = /^#[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*$/.exec(line) ?? [];
-  const title = entry === undefined ? heading : scalarOf(entry.trim());
-  return title === '' || (title?.length ?? 0) >= tooLongForTitle ? undefined : title;
+  const body = text
+    .slice(matter.length)
+    .trimStart()
+    .slice(0, 2 * maxTitleLength);
+  const [, title] = /^#[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*(?:\r?\n|$)/.exec(body) ?? [];
+  return { text, title };
 }
 
 /** Parses a plain or quoted YAML scalar; other forms are not supported. */
@@ -82,22 +83,19 @@ const headBytes = 4096;
 const named =
   /<meta[^>]{1,200}?charset\s*=\s*["']?\s*([\w:.-]+)|^<\?xml[^>]{1,200}?encoding\s*=\s*["']([\w.-]+)/i;
 
+const byteOrderMarks: Record<string, string> = { fffe: 'utf-16le', feff: 'utf-16be' };
+
 /**
  * Decodes a file as UTF-8, unless it starts with a UTF-16 byte order mark or is HTML that declares
  * another character set. Throws on invalid bytes.
  */
 function decodeDocument(bytes: Uint8Array, path: string, html: boolean): string {
-  const mark = markOf(bytes);
+  const mark = byteOrderMarks[Buffer.from(bytes.subarray(0, 2)).toString('hex')];
   if (mark === undefined && bytes.includes(0)) throw binaryFile(path);
   const charset = mark ?? (html ? charsetOf(bytes) : undefined) ?? 'utf-8';
   const text = decode(bytes, charset, path);
   if (text.includes('\0')) throw binaryFile(path);
   return text;
-}
-
-function markOf([first, second]: Uint8Array): string | undefined {
-  if (first === 0xff && second === 0xfe) return 'utf-16le';
-  return first === 0xfe && second === 0xff ? 'utf-16be' : undefined;
 }
 
 function charsetOf(bytes: Uint8Array): string | undefined {
@@ -109,18 +107,15 @@ function charsetOf(bytes: Uint8Array): string | undefined {
 }
 
 function decode(bytes: Uint8Array, charset: string, path: string): string {
-  let decoder: TextDecoder | undefined;
+  const file = quoted(path);
+  let problem = `uses the character set ${charset}, which is not supported`;
+  let hint = `Convert it to UTF-8 first: iconv -f ${charset} -t UTF-8 ${file}`;
   try {
-    decoder = new TextDecoder(charset as Bun.Encoding, { fatal: true });
+    const decoder = new TextDecoder(charset as Bun.Encoding, { fatal: true });
+    problem = `is not ${decoder.encoding.toUpperCase()} text`;
+    hint = `If it is Windows-1252, convert it with: iconv -f WINDOWS-1252 -t UTF-8 ${file}`;
     return decoder.decode(bytes);
   } catch {
-    const isKnown = decoder !== undefined;
-    const message = isKnown
-      ? `${inputName(path)} is not ${decoder?.encoding.toUpperCase()} text.`
-      : `${inputName(path)} uses the character set ${charset}, which is not supported.`;
-    const hint = isKnown
-      ? `If it is Windows-1252, convert it with: iconv -f WINDOWS-1252 -t UTF-8 ${quoted(path)}`
-      : `Convert it to UTF-8 first: iconv -f ${charset} -t UTF-8 ${quoted(path)}`;
-    throw new CliError('not_text', message, hint);
+    throw new CliError('not_text', `${inputName(path)} ${problem}.`, hint);
   }
 }

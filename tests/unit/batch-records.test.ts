@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { type Entry, type Json, pairOf, parseRecord } from '../../cli/bulk/records.ts';
+import { type Entry, pairOf, parseRecord } from '../../cli/bulk/records.ts';
 
 function parsed(item: unknown, type?: 'conversation') {
   const bytes = new TextEncoder().encode(JSON.stringify(item));
-  return parseRecord({ number: 1, end: bytes.length, bytes, tooLong: false }, type) as Entry;
+  return parseRecord({ number: 1, bytes, tooLong: false }, type) as Entry;
 }
 
 test('an empty externalId or source counts as missing', () => {
@@ -18,7 +18,7 @@ describe('a record without a type', () => {
   const messages = [{ role: 'user', content: 'Hi' }];
   const times = { occurredAt: '2026-05-08', expiresAt: '2027-05-08' };
 
-  test.each<[type: string, data: Record<string, Json>]>([
+  test.each<[type: string, data: Record<string, unknown>]>([
     ['ticket', { subject: 'S', comments }],
     ['conversation', { messages }],
     ['document', { text: 'T', title: 'Notes' }],

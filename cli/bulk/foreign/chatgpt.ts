@@ -37,18 +37,15 @@ export function* recordsOf(
 
 function branchOf({ mapping, current_node: end }: Fields, losses: Losses): Fields[] {
   const nodes = new Map(Object.entries(fieldsOf(mapping)).map(([id, one]) => [id, fieldsOf(one)]));
-  const branch: Fields[] = [];
-  const ids = new Set<unknown>();
-  let id: unknown = nodes.has(String(end)) ? end : [...nodes.keys()].at(-1);
-  for (let node = nodes.get(String(id)); node !== undefined && !ids.has(id); ) {
-    ids.add(id);
-    branch.unshift(node);
-    id = node.parent;
-    node = nodes.get(String(id));
+  const branch = new Map<string, Fields>();
+  let id = String(nodes.has(String(end)) ? end : [...nodes.keys()].at(-1));
+  for (let node = nodes.get(id); node !== undefined && !branch.has(id); node = nodes.get(id)) {
+    branch.set(id, node);
+    id = String(node.parent);
   }
-  const abandoned = [...nodes].filter(([name, { message }]) => !ids.has(name) && message != null);
-  losses.add('messages on abandoned branches', abandoned.length);
-  return branch;
+  const isAbandoned = ([name, node]: [string, Fields]) => !branch.has(name) && node.message != null;
+  losses.add('messages on abandoned branches', [...nodes].filter(isAbandoned).length);
+  return [...branch.values()].reverse();
 }
 
 /** Converts a message. Returns an empty list for hidden, system, tool and empty messages. */
