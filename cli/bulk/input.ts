@@ -69,7 +69,12 @@ async function openLines(term: Terminal, path: string) {
 
 async function readWhole(lines: AsyncIterable<Line>, path: string): Promise<unknown> {
   const pieces: Uint8Array[] = [];
-  for await (const { bytes } of lines) pieces.push(bytes, Uint8Array.of(newline));
+  let last = 1;
+  for await (const { number, bytes } of lines) {
+    // Restores the blank lines, so that errors report the line in the file.
+    pieces.push(Buffer.alloc(number - last, newline), bytes);
+    last = number;
+  }
   return parseJson(decodeText(Buffer.concat(pieces), path), path);
 }
 

@@ -98,10 +98,10 @@ describe('memory ingest support', () => {
   });
 
   test('invalid JSON is reported with line and column', async () => {
-    const stdin = '{\n "userId": "u",\n "data": {"subject": "x" "comments": []}\n}';
+    const stdin = '\n{\n\n "userId": "u",\n "data": {"subject": "x" "comments": []}\n}';
     const { code, stderr } = await memory(['ingest', 'support', '-'], { stdin });
     expect(stderr).toStartWith(
-      'Error: The input is not valid JSON: comma expected at line 3, column 26.',
+      'Error: The input is not valid JSON: comma expected at line 5, column 26.',
     );
     expect(code).toBe(1);
   });
