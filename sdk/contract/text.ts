@@ -1,4 +1,4 @@
-import { Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
+import { Kind, type SchemaOptions, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
 import { limits } from './limits.ts';
 
 /*
@@ -83,10 +83,15 @@ export const PointInTime = Type.Unsafe<string>({
 /** A `PointInTime`, or an empty string, which counts as omitted. */
 export const OptionalTime = Type.Unsafe<string>({ ...PointInTime, [Kind]: 'OptionalTime' });
 
+/** A field that is null if it has no value. */
+export function Nullable<T extends TSchema>(schema: T, options: SchemaOptions = {}) {
+  return Type.Union([schema, Type.Null()], options);
+}
+
 /** An optional field. Responses show an omitted field as null, so requests may contain null too. */
 export function Nullish<T extends TSchema>(schema: T) {
   const description = `${schema.description ?? ''} Null counts as omitted.`.trim();
-  return Type.Optional(Type.Union([schema, Type.Null()], { description }));
+  return Type.Optional(Nullable(schema, { description }));
 }
 
 export type JsonValue =
