@@ -55,13 +55,13 @@ type Failed = Answered & { error: unknown; code: string | number };
 export function createApp(services: Services) {
   const { config, log } = services;
   const trace = createTrace(log, services.clock);
-  const auth = createAuth({ ...services, rateLimit: config.rateLimit });
-  const bodies = createBodyReader(createBodyQueue(bodyQueueLimits(config)));
+  const auth = createAuth(services);
+  const bodies = createBodyReader(createBodyQueue(bodyQueueLimits(config)), config.maxBodyBytes);
   const routes: RouteServices = { ...services, bodies };
   function end(answered: Answered): void {
     const { request } = answered;
     bodies.release(request);
-    if (bodies.mayStillSend(request, config.maxBodyBytes)) services.closeSoon(request);
+    if (bodies.mayStillSend(request)) services.closeSoon(request);
     trace.answered(answered);
   }
   return new Elysia({ normalize: false, strictPath: true, handler: { standardHostname: false } })

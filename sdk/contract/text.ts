@@ -166,6 +166,11 @@ export function pointInTimeMs(text: string): number {
   return Date.parse(`${upper.slice(0, 17)}59${upper.slice(19)}`) + 1_000;
 }
 
+/** Like `pointInTimeMs`, but returns null if the time is omitted: undefined, null or empty. */
+export function optionalTimeMs(text: string | null | undefined): number | null {
+  return text ? pointInTimeMs(text) : null;
+}
+
 function isRepresentable(ms: number): boolean {
   return ms >= firstMs && ms <= lastMs;
 }

@@ -5,7 +5,7 @@ import { validator } from '../../sdk/contract/validate.ts';
 import type { RouteServices } from '../app.ts';
 import type { Auth } from './auth.ts';
 import { readBy } from './bound-user.ts';
-import { readCursor, writeCursor } from './cursor.ts';
+import { readCursor } from './cursor.ts';
 import { parse } from './parse.ts';
 import { readNoQuery, readQuery, withLimit } from './query.ts';
 import { sendJson, sendPage } from './response.ts';
@@ -20,10 +20,9 @@ export function project(auth: Auth, { storage, now }: RouteServices) {
     .get('/users', async ({ request, caller, set }) => {
       const query = parse<UsersQuery>(validateUsers, withLimit(readQuery(request.url)));
       const { cursor, limit = limits.pageItemsDefault } = query;
-      const after = cursor == null ? null : readCursor(cursor, list);
-      const read = { ...readBy(caller, now()), after, limit };
-      const { items, next } = await storage.listUsers(read);
-      return sendPage(set, items, next === null ? null : writeCursor(next, list));
+      const after = readCursor(cursor, list);
+      const page = await storage.listUsers({ ...readBy(caller, now()), after, limit });
+      return sendPage(set, page, list);
     })
 
     .get('/key', ({ request, caller, set }) => {
