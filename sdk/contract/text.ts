@@ -116,13 +116,9 @@ export const Metadata = Type.Unsafe<Metadata>({
   examples: [{ source: 'chat' }],
 });
 
-export function textProblem(
-  schema: { [keyword: string]: unknown; minLength?: number; maxLength?: number },
-  value: unknown,
-) {
+function textProblem(value: unknown, { minLength, maxLength: max }: TSchema): string | null {
   if (typeof value !== 'string') return 'must be a string';
-  if (value.length < (schema.minLength ?? 0)) return 'must not be empty';
-  const max = schema.maxLength;
+  if (value.length < minLength) return 'must not be empty';
   // A string has at most as many code points as UTF-16 units, so only long strings are counted.
   if (max !== undefined && value.length > max) {
     const count = codePoints(value);
@@ -131,25 +127,25 @@ export function textProblem(
   return unstorable(value);
 }
 
-export function timestampProblem(value: unknown): string | null {
+function timestampProblem(value: unknown): string | null {
   if (value === '') return null;
   const isMs = typeof value === 'number' && Number.isInteger(value) && isRepresentable(value);
   if (isMs || pointInTimeProblem(value) === null) return null;
   return 'must be an RFC 3339 time, a date (YYYY-MM-DD) or whole milliseconds since 1970';
 }
 
-export function instantProblem(value: unknown): string | null {
+function instantProblem(value: unknown): string | null {
   const at = typeof value === 'string' && isRfc3339(value) ? Date.parse(value) : Number.NaN;
   // In UTC, the year may have more than four digits, and such a time could not be returned.
   const named = !Number.isNaN(at) && /^\d{4}-/.test(new Date(at).toISOString());
   return named ? null : 'must be an RFC 3339 time';
 }
 
-export function optionalTimeProblem(value: unknown): string | null {
+function optionalTimeProblem(value: unknown): string | null {
   return value === '' ? null : pointInTimeProblem(value);
 }
 
-export function pointInTimeProblem(value: unknown): string | null {
+function pointInTimeProblem(value: unknown): string | null {
   const isTime = typeof value === 'string' && (isDate(value) || isRfc3339(value));
   if (isTime && isRepresentable(pointInTimeMs(value))) return null;
   return 'must be an RFC 3339 time or a date (YYYY-MM-DD)';
@@ -223,7 +219,7 @@ function keyProblem(key: string): string | null {
 }
 
 /** Returns why a string cannot be stored and returned unchanged, or null if it can. */
-export function unstorable(text: string): string | null {
+function unstorable(text: string): string | null {
   if (!text.isWellFormed()) return 'must be valid Unicode, without lone surrogates';
   return text.includes('\0') ? 'must not contain the character U+0000' : null;
 }
@@ -254,12 +250,15 @@ function isDate(text: string): boolean {
   return month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth;
 }
 
-TypeRegistry.Set<TSchema & { maxLength?: number }>(
-  'Text',
-  (schema, value) => textProblem(schema, value) === null,
-);
-TypeRegistry.Set('Timestamp', (_, value) => timestampProblem(value) === null);
-TypeRegistry.Set('Instant', (_, value) => instantProblem(value) === null);
-TypeRegistry.Set('OptionalTime', (_, value) => optionalTimeProblem(value) === null);
-TypeRegistry.Set('PointInTime', (_, value) => pointInTimeProblem(value) === null);
-TypeRegistry.Set('Metadata', (_, value) => metadataProblem(value) === null);
+/** For each kind, returns the problem with a value, or null. */
+export const kindProblems: Record<string, (value: unknown, schema: TSchema) => string | null> = {
+  Text: textProblem,
+  Timestamp: timestampProblem,
+  Instant: instantProblem,
+  OptionalTime: optionalTimeProblem,
+  PointInTime: pointInTimeProblem,
+  Metadata: metadataProblem,
+};
+for (const [kind, problem] of Object.entries(kindProblems)) {
+  TypeRegistry.Set<TSchema>(kind, (schema, value) => problem(value, schema) === null);
+}
