@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import { mapYielding, yieldToEventLoop } from '../event-loop.ts';
 import type { BodyQueue } from './body-queue.ts';
-import { JsonScan, type Range } from './json-scan.ts';
+import { invalidBody, JsonScan, type Range } from './json-scan.ts';
 
 /** Disables Elysia's body parser for a route. Handlers read bodies with a `BodyReader`. */
 export const bodyUnread = { parse: 'none' } as const;
@@ -200,8 +200,4 @@ function parse(bytes: Uint8Array): unknown {
       text === '' ? 'the request body is empty; send JSON' : 'the request body is not valid JSON',
     );
   }
-}
-
-function invalidBody(message: string): ServiceError {
-  return new ServiceError('invalid_request', message);
 }
