@@ -27,15 +27,9 @@ export function project(auth: Auth, { storage, now }: RouteServices) {
 
     .get('/key', ({ request, caller, set }) => {
       readNoQuery(request);
-      const { project, keyName, keyLastFour, userId, readOnly, expiresAt } = caller;
-      const key: ApiKey = {
-        project,
-        name: keyName,
-        lastFour: keyLastFour,
-        userId,
-        readOnly,
-        expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(),
-      };
+      const { project, name, lastFour, userId, readOnly } = caller;
+      const expiresAt = caller.expiresAt === null ? null : new Date(caller.expiresAt).toISOString();
+      const key: ApiKey = { project, name, lastFour, userId, readOnly, expiresAt };
       return sendJson(set, 200, JSON.stringify(key));
     });
 }

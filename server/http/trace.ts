@@ -44,7 +44,7 @@ export function createTrace(log: Logger, clock: () => number): Trace {
         status,
         durationMs: Math.round((at - (set.arrivedAt ?? at)) * 10) / 10,
         project: caller?.project,
-        keyLastFour: caller?.keyLastFour,
+        keyLastFour: caller?.lastFour,
         suppressed: suppressed > 0 ? suppressed : undefined,
       });
     },
