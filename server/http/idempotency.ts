@@ -5,7 +5,9 @@ import type { Idempotency, Write } from '../storage/storage.ts';
 import type { Caller } from './authenticate.ts';
 import { badRequest } from './parse.ts';
 
-const pattern = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyCharacters}}$`);
+/** Visible ASCII characters. */
+export const idempotencyKeyPattern = `^[!-~]{1,${limits.idempotencyKeyCharacters}}$`;
+const keyPattern = new RegExp(idempotencyKeyPattern);
 
 /**
  * Returns the fields that all writes have in common. `body` is the request's parsed JSON, if it has
@@ -33,7 +35,7 @@ async function readIdempotency(
 ): Promise<Idempotency | null> {
   const key = request.headers.get(headerNames.idempotencyKey);
   if (key === null) return null;
-  if (!pattern.test(key)) {
+  if (!keyPattern.test(key)) {
     const most = limits.idempotencyKeyCharacters;
     throw badRequest(headerNames.idempotencyKey, `must be 1 to ${most} visible ASCII characters`);
   }

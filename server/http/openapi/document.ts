@@ -2,6 +2,7 @@ import { errorTable } from '../../../sdk/contract/errors.ts';
 import { headers, validators } from '../../../sdk/contract/headers.ts';
 import { limits } from '../../../sdk/contract/limits.ts';
 import { MemoryId } from '../../../sdk/contract/memory.ts';
+import { idempotencyKeyPattern } from '../idempotency.ts';
 import { type RouteName, routes } from '../routes.ts';
 import { type Components, createComponents, type Json, type JsonObject } from './components.ts';
 import { responseHeaders } from './headers.ts';
@@ -127,7 +128,7 @@ function sharedParameters({ refer }: Components): JsonObject {
         'effect; with a different request, the response is a 400. Errors do not consume the key. ' +
         'Once the memory is deleted, the stored response is reduced to ' +
         '`{ "id", "memoryId", "deleted": true }`.',
-      schema: { type: 'string', pattern: `^[!-~]{1,${limits.idempotencyKeyCharacters}}$` },
+      schema: { type: 'string', pattern: idempotencyKeyPattern },
     },
     IfMatch: {
       name: headers.ifMatch,
