@@ -19,12 +19,13 @@ import { statuses } from './http/statuses.ts';
 import { createTrace, type Trace } from './http/trace.ts';
 import { transfer } from './http/transfer.ts';
 import { newRequestId } from './ids.ts';
+import type { Listener } from './listen.ts';
 import type { Logger } from './log.ts';
 import type { Mcp } from './mcp/client.ts';
 import type { Storage } from './storage/storage.ts';
 import type { TaskRunner } from './tasks/client.ts';
 
-export type Services = {
+export type Services = Pick<Listener, 'addressOf' | 'waitLonger' | 'closeSoon'> & {
   storage: Storage;
   tasks: TaskRunner;
   mcp: Pick<Mcp, 'handle'>;
@@ -36,12 +37,6 @@ export type Services = {
   /** A monotonic clock, in milliseconds. */
   clock(): number;
   newMemoryId(userId: string): string;
-  /** Returns the client's address, as reported by the socket. */
-  addressOf(request: Request): string;
-  /** Extends the idle timeout of a request that may wait in a queue. */
-  waitLonger(request: Request): void;
-  /** Closes a request's connection soon, even if the client is still sending. */
-  closeSoon(request: Request): void;
   /** Returns why requests are currently rejected, or null. */
   unavailableReason(): string | null;
 };
@@ -55,13 +50,13 @@ type Failed = Answered & { error: unknown; code: string | number };
 export function createApp(services: Services) {
   const { config, log } = services;
   const trace = createTrace(log, services.clock);
-  const auth = createAuth({ ...services, rateLimit: config.rateLimit });
-  const bodies = createBodyReader(createBodyQueue(bodyQueueLimits(config)));
+  const auth = createAuth(services);
+  const bodies = createBodyReader(createBodyQueue(bodyQueueLimits(config)), config.maxBodyBytes);
   const routes: RouteServices = { ...services, bodies };
   function end(answered: Answered): void {
     const { request } = answered;
     bodies.release(request);
-    if (bodies.mayStillSend(request, config.maxBodyBytes)) services.closeSoon(request);
+    if (bodies.mayStillSend(request)) services.closeSoon(request);
     trace.answered(answered);
   }
   return new Elysia({ normalize: false, strictPath: true, handler: { standardHostname: false } })

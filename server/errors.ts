@@ -13,8 +13,8 @@ export class ServiceError extends Error {
     code: ErrorCode,
     message: string,
     more: {
-      details?: FieldError[];
-      retryAfterSeconds?: number;
+      details?: FieldError[] | undefined;
+      retryAfterSeconds?: number | undefined;
       allow?: string;
       cause?: unknown;
     } = {},

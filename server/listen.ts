@@ -3,10 +3,14 @@ import { errorResponse } from './http/errors.ts';
 import { newRequestId } from './ids.ts';
 import type { Logger } from './log.ts';
 
+/** The service's request handler. */
+export type Fetch = (request: Request) => Response | Promise<Response>;
+
 export type Listener = {
   url: string;
+  /** Returns the client's address, as reported by the socket. */
   addressOf(request: Request): string;
-  /** Extends the idle timeout of a request. */
+  /** Extends the idle timeout of a request that may wait in a queue. */
   waitLonger(request: Request): void;
   /** Closes the connection soon, even if the client is still sending. */
   closeSoon(request: Request): void;
@@ -30,11 +34,7 @@ const closeSoonSeconds = 5;
 const stopWithinMs = 5_000;
 
 /** Throws an Error with advice if the address is not available. */
-export function listen(
-  config: Config,
-  fetch: (request: Request) => Response | Promise<Response>,
-  log: Logger,
-): Listener {
+export function listen(config: Config, fetch: Fetch, log: Logger): Listener {
   const server = open(config, fetch, log);
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return {
@@ -50,11 +50,7 @@ export function listen(
   };
 }
 
-function open(
-  config: Config,
-  fetch: (request: Request) => Response | Promise<Response>,
-  log: Logger,
-) {
+function open(config: Config, fetch: Fetch, log: Logger) {
   try {
     return Bun.serve({
       port: config.port,

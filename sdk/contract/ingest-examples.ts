@@ -36,16 +36,19 @@ export const conversation = {
   },
 };
 
+const toolCall = {
+  role: 'assistant',
+  content: null,
+  tool_calls: [
+    { id: 'call_1', type: 'function', function: { name: 'track_parcel', arguments: '{}' } },
+  ],
+};
+const reply = { role: 'assistant', content: 'It arrives today.', refusal: null, annotations: [] };
+
 /** Messages that model APIs return: a tool call, a reply from OpenAI and one from Anthropic. */
 export const messageExamples = [
-  {
-    role: 'assistant',
-    content: null,
-    tool_calls: [
-      { id: 'call_1', type: 'function', function: { name: 'track_parcel', arguments: '{}' } },
-    ],
-  },
-  { role: 'assistant', content: 'It arrives today.', refusal: null, annotations: [] },
+  toolCall,
+  reply,
   {
     id: 'msg_1',
     type: 'message',
@@ -65,15 +68,9 @@ export const messages = {
   expiresAt: '2027-11-19T00:00:00Z',
   messages: [
     { role: 'user', content: [{ type: 'text', text: 'Where is my parcel?' }] },
-    {
-      role: 'assistant',
-      content: null,
-      tool_calls: [
-        { id: 'call_1', type: 'function', function: { name: 'track_parcel', arguments: '{}' } },
-      ],
-    },
+    toolCall,
     { role: 'tool', tool_call_id: 'call_1', content: 'In delivery' },
-    { role: 'assistant', content: 'It arrives today.', refusal: null, annotations: [] },
+    reply,
   ],
 };
 

@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox';
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { conversation, document, event, messages, profile, ticket } from './ingest-examples.ts';
 import { limits } from './limits.ts';
 import { CurrentStatus, exampleMemory, MemoryId, UserId } from './memory.ts';
@@ -10,7 +10,7 @@ import {
   ProfileData,
   TicketData,
 } from './record-data.ts';
-import { Metadata, Nullish, OptionalTime, Text } from './text.ts';
+import { Metadata, Nullable, Nullish, OptionalTime, Text } from './text.ts';
 import type { Message } from './timeline.ts';
 
 /*
@@ -32,16 +32,16 @@ const ExternalId = Text({
     "The record's id in the `source` system. Ingesting the same `source` and `externalId` again for " +
     'the same user replaces the memory.',
 });
-const OccurredAt = Type.Unsafe<string>({
+const OccurredAt = {
   ...OptionalTime,
   description:
     'When the event that the record describes happened: an RFC 3339 time, or a date ' +
     '(midnight UTC). The default is the latest timestamp of the comments or messages.',
-});
-const ExpiresAt = Type.Unsafe<string>({
+};
+const ExpiresAt = {
   ...OptionalTime,
   description: 'When the memory expires: an RFC 3339 time, or a date (midnight UTC).',
-});
+};
 const recordFields = {
   userId: UserId,
   source: Nullish(Source),
@@ -51,29 +51,26 @@ const recordFields = {
   expiresAt: Nullish(ExpiresAt),
 };
 
-/** The requests of the endpoints that accept one type of record. */
-export const SupportRequest = Type.Object(
-  { ...recordFields, data: TicketData },
-  { title: 'SupportRequest', description: 'A ticket to ingest.', ...closed, examples: [ticket] },
+/** Creates the request of an endpoint that accepts one type of record. */
+function request(title: string, description: string, data: TSchema, example: object) {
+  const options = { title, description, ...closed, examples: [example] };
+  return Type.Object({ ...recordFields, data }, options);
+}
+
+export const SupportRequest = request('SupportRequest', 'A ticket to ingest.', TicketData, ticket);
+export const DocumentRequest = request(
+  'DocumentRequest',
+  'A document to ingest.',
+  DocumentData,
+  document,
 );
-export const DocumentRequest = Type.Object(
-  { ...recordFields, data: DocumentData },
-  {
-    title: 'DocumentRequest',
-    description: 'A document to ingest.',
-    ...closed,
-    examples: [document],
-  },
+export const ConversationRequest = request(
+  'ConversationRequest',
+  'A conversation to ingest, with its messages in `data`.',
+  ConversationData,
+  conversation,
 );
-export const ConversationRequest = Type.Object(
-  { ...recordFields, data: ConversationData },
-  {
-    title: 'ConversationRequest',
-    description: 'A conversation to ingest, with its messages in `data`.',
-    ...closed,
-    examples: [conversation],
-  },
-);
+
 /**
  * A conversation in the format of model APIs: `messages` is a top-level field instead of `data`.
  */
@@ -92,52 +89,25 @@ export const ChatRequest = Type.Union([ConversationRequest, MessagesRequest], {
   examples: [conversation, messages],
 });
 
+/** Creates a record with its type, for the endpoints that accept all types. */
+function record(type: string, title: string, noun: string, data: TSchema, example: object) {
+  const description = `${noun} to ingest, with its \`type\`.`;
+  const options = { title, description, ...closed, examples: [{ type, ...example }] };
+  return Type.Object({ type: Type.Literal(type), ...recordFields, data }, options);
+}
+
 export const recordSchemas = {
-  ticket: Type.Object(
-    { type: Type.Literal('ticket'), ...recordFields, data: TicketData },
-    {
-      title: 'TicketRecord',
-      description: 'A ticket to ingest, with its `type`.',
-      ...closed,
-      examples: [{ type: 'ticket', ...ticket }],
-    },
+  ticket: record('ticket', 'TicketRecord', 'A ticket', TicketData, ticket),
+  document: record('document', 'DocumentRecord', 'A document', DocumentData, document),
+  conversation: record(
+    'conversation',
+    'ConversationRecord',
+    'A conversation',
+    ConversationData,
+    conversation,
   ),
-  document: Type.Object(
-    { type: Type.Literal('document'), ...recordFields, data: DocumentData },
-    {
-      title: 'DocumentRecord',
-      description: 'A document to ingest, with its `type`.',
-      ...closed,
-      examples: [{ type: 'document', ...document }],
-    },
-  ),
-  conversation: Type.Object(
-    { type: Type.Literal('conversation'), ...recordFields, data: ConversationData },
-    {
-      title: 'ConversationRecord',
-      description: 'A conversation to ingest, with its `type`.',
-      ...closed,
-      examples: [{ type: 'conversation', ...conversation }],
-    },
-  ),
-  event: Type.Object(
-    { type: Type.Literal('event'), ...recordFields, data: EventData },
-    {
-      title: 'EventRecord',
-      description: 'An event to ingest, with its `type`.',
-      ...closed,
-      examples: [event],
-    },
-  ),
-  profile: Type.Object(
-    { type: Type.Literal('profile'), ...recordFields, data: ProfileData },
-    {
-      title: 'ProfileRecord',
-      description: 'A profile to ingest, with its `type`.',
-      ...closed,
-      examples: [profile],
-    },
-  ),
+  event: record('event', 'EventRecord', 'An event', EventData, event),
+  profile: record('profile', 'ProfileRecord', 'A profile', ProfileData, profile),
 };
 export type RecordType = keyof typeof recordSchemas;
 
@@ -195,8 +165,8 @@ export const Accepted = Type.Object(
   {
     memoryId: MemoryId,
     status: CurrentStatus,
-    source: Type.Union([Type.String(), Type.Null()]),
-    externalId: Type.Union([Type.String(), Type.Null()]),
+    source: Nullable(Type.String()),
+    externalId: Nullable(Type.String()),
   },
   {
     title: 'AcceptedRecord',

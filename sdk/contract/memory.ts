@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { limits } from './limits.ts';
-import { Metadata, Nullish, OpenEnum, PointInTime, Text } from './text.ts';
+import { Metadata, Nullable, Nullish, OpenEnum, PointInTime, Text } from './text.ts';
 
 const types = ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] as const;
 const typeDescription =
@@ -55,10 +55,10 @@ export const memoryFields = {
   content: Type.String({ description: 'The text, as saved or as built from a record.' }),
   metadata: Metadata,
   type: OpenEnum(types, typeDescription),
-  source: Type.Union([Type.String(), Type.Null()], {
+  source: Nullable(Type.String(), {
     description: 'The system that the memory came from.',
   }),
-  externalId: Type.Union([Type.String(), Type.Null()], {
+  externalId: Nullable(Type.String(), {
     description:
       "The memory's id in the `source` system. The two together identify one memory of the user.",
   }),
@@ -68,10 +68,10 @@ export const memoryFields = {
     description:
       'Starts at 1 and increases with each change of content, metadata, occurredAt or expiresAt.',
   }),
-  occurredAt: Type.Union([Time, Type.Null()], {
+  occurredAt: Nullable(Time, {
     description: 'When the event that the memory describes happened, if known.',
   }),
-  expiresAt: Type.Union([Time, Type.Null()], {
+  expiresAt: Nullable(Time, {
     description: 'When the memory expires. After that, no request returns it.',
   }),
   createdAt: Time,
@@ -163,8 +163,8 @@ export const SaveRequest = Type.Object(
           'the same user replaces the memory.',
       }),
     ),
-    occurredAt: Nullish(Type.Unsafe<string>({ ...PointInTime, ...occurredAt })),
-    expiresAt: Nullish(Type.Unsafe<string>({ ...PointInTime, ...expiresAt })),
+    occurredAt: Nullish({ ...PointInTime, ...occurredAt }),
+    expiresAt: Nullish({ ...PointInTime, ...expiresAt }),
   },
   {
     title: 'SaveRequest',
@@ -207,12 +207,12 @@ export const UpdateRequest = Type.Object(
     content: Type.Optional(Content),
     metadata: Type.Optional(Metadata),
     occurredAt: Type.Optional(
-      Type.Union([PointInTime, Type.Null()], {
+      Nullable(PointInTime, {
         description: `${occurredAt.description} Null clears it.`,
       }),
     ),
     expiresAt: Type.Optional(
-      Type.Union([PointInTime, Type.Null()], {
+      Nullable(PointInTime, {
         description: `${expiresAt.description} Null clears it.`,
       }),
     ),

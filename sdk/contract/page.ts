@@ -1,7 +1,26 @@
-import { type Static, Type } from '@sinclair/typebox';
+import { type ObjectOptions, type Static, type TSchema, Type } from '@sinclair/typebox';
 import { type FilterFields, filterFields } from './filter.ts';
 import { limits } from './limits.ts';
 import { exampleMemory, Memory, UserId } from './memory.ts';
+import { Nullable } from './text.ts';
+
+/** The query parameter `limit` after parsing. */
+export function Limit({ max, ...options }: { max: number; default: number; description: string }) {
+  return Type.Optional(Type.Integer({ minimum: 1, maximum: max, ...options }));
+}
+
+/** The query parameter `cursor`. */
+export function Cursor(description: string) {
+  return Type.Optional(Type.String({ minLength: 1, description }));
+}
+
+/** One page of a list. */
+export function PageOf<T extends TSchema>(item: T, options: ObjectOptions) {
+  const nextCursor = Nullable(Type.String(), {
+    description: 'The `cursor` for the next page. Null only on the last page.',
+  });
+  return Type.Object({ items: Type.Array(item), nextCursor }, options);
+}
 
 export const Order = Type.Union([Type.Literal('desc'), Type.Literal('asc')], {
   default: 'desc',
@@ -13,21 +32,14 @@ export type Order = Static<typeof Order>;
 export const ListQuery = Type.Object(
   {
     userId: UserId,
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: limits.pageItems,
-        default: limits.pageItemsDefault,
-        description: 'The maximum number of memories in the page.',
-      }),
-    ),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description:
-          'The `nextCursor` of the previous page: an opaque string that is valid only with the same ' +
-          'user, order and filters.',
-      }),
+    limit: Limit({
+      max: limits.pageItems,
+      default: limits.pageItemsDefault,
+      description: 'The maximum number of memories in the page.',
+    }),
+    cursor: Cursor(
+      'The `nextCursor` of the previous page: an opaque string that is valid only with the same ' +
+        'user, order and filters.',
     ),
     order: Type.Optional(Order),
     ...filterFields,
@@ -45,17 +57,9 @@ export type ListQuery = {
 } & FilterFields;
 
 /** One page. `nextCursor` is null only on the last page. */
-export const Page = Type.Object(
-  {
-    items: Type.Array(Memory),
-    nextCursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'The `cursor` for the next page. Null only on the last page.',
-    }),
-  },
-  {
-    title: 'MemoryPage',
-    description: 'One page of memories.',
-    examples: [{ items: [exampleMemory], nextCursor: null }],
-  },
-);
+export const Page = PageOf(Memory, {
+  title: 'MemoryPage',
+  description: 'One page of memories.',
+  examples: [{ items: [exampleMemory], nextCursor: null }],
+});
 export type Page = Static<typeof Page>;

@@ -1,25 +1,19 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { limits } from './limits.ts';
 import { exampleMemory, Time } from './memory.ts';
+import { Cursor, Limit, PageOf } from './page.ts';
+import { Nullable } from './text.ts';
 
 /* The schemas for a project's users and for the request's API key. */
 
 export const UsersQuery = Type.Object(
   {
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: limits.pageItems,
-        default: limits.pageItemsDefault,
-        description: 'The maximum number of users in the page.',
-      }),
-    ),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description: 'The `nextCursor` of the previous page: an opaque string.',
-      }),
-    ),
+    limit: Limit({
+      max: limits.pageItems,
+      default: limits.pageItemsDefault,
+      description: 'The maximum number of users in the page.',
+    }),
+    cursor: Cursor('The `nextCursor` of the previous page: an opaque string.'),
   },
   { additionalProperties: false },
 );
@@ -44,19 +38,11 @@ export const User = Type.Object(
 export type User = Static<typeof User>;
 
 /** One page of users. `nextCursor` is null only on the last page. */
-export const UserPage = Type.Object(
-  {
-    items: Type.Array(User),
-    nextCursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'The `cursor` for the next page. Null only on the last page.',
-    }),
-  },
-  {
-    title: 'UserPage',
-    description: 'One page of users, ordered by id.',
-    examples: [{ items: [exampleUser], nextCursor: null }],
-  },
-);
+export const UserPage = PageOf(User, {
+  title: 'UserPage',
+  description: 'One page of users, ordered by id.',
+  examples: [{ items: [exampleUser], nextCursor: null }],
+});
 export type UserPage = Static<typeof UserPage>;
 
 /** The properties of an API key. */
@@ -65,11 +51,11 @@ export const ApiKey = Type.Object(
     project: Type.String({ description: 'The project that the key belongs to.' }),
     name: Type.String({ description: 'The name given to the key when it was created.' }),
     lastFour: Type.String({ description: 'The last four characters of the key.' }),
-    userId: Type.Union([Type.String(), Type.Null()], {
+    userId: Nullable(Type.String(), {
       description: 'The user that the key is bound to; null if it has access to the whole project.',
     }),
     readOnly: Type.Boolean({ description: 'Whether writes are rejected with 403.' }),
-    expiresAt: Type.Union([Time, Type.Null()], {
+    expiresAt: Nullable(Time, {
       description: 'When the key expires; null if never.',
     }),
   },

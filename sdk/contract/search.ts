@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { type FilterFields, filterFields } from './filter.ts';
 import { limits } from './limits.ts';
 import { exampleMemory, memoryFields, UserId } from './memory.ts';
+import { Limit } from './page.ts';
 import { Text } from './text.ts';
 
 /** The query of a search after parsing; on the wire, all values are text. */
@@ -15,14 +16,11 @@ export const SearchQuery = Type.Object(
         'phrase rank higher.',
       examples: ['dark mode'],
     }),
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: limits.pageItems,
-        default: limits.searchItemsDefault,
-        description: 'The maximum number of memories in the response.',
-      }),
-    ),
+    limit: Limit({
+      max: limits.pageItems,
+      default: limits.searchItemsDefault,
+      description: 'The maximum number of memories in the response.',
+    }),
     ...filterFields,
   },
   { additionalProperties: false },

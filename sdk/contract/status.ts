@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { limits } from './limits.ts';
 import { CurrentStatus, exampleMemory, MemoryId, Time } from './memory.ts';
-import { OpenEnum, Text } from './text.ts';
+import { Nullable, OpenEnum, Text } from './text.ts';
 
 /** The processing progress of a memory. */
 export const IngestStatus = Type.Object(
@@ -14,7 +14,7 @@ export const IngestStatus = Type.Object(
       description: 'The total number of chunks; 0 until the text has been split.',
     }),
     attempts: Type.Integer({ minimum: 0, description: 'The number of processing attempts.' }),
-    errorMessage: Type.Union([Type.String(), Type.Null()], {
+    errorMessage: Nullable(Type.String(), {
       description: 'Why the last attempt failed; null if it did not fail.',
     }),
     createdAt: Time,
@@ -86,7 +86,7 @@ export const Health = Type.Object(
       minimum: 0,
       description: 'The number of records that are waiting or being processed.',
     }),
-    oldestPendingSeconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
+    oldestPendingSeconds: Nullable(Type.Number({ minimum: 0 }), {
       description: 'The age of the oldest pending record in seconds; null if there is none.',
     }),
     message: Type.Optional(Type.String({ description: 'What is wrong, if anything.' })),

@@ -1,4 +1,4 @@
-import { Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
+import { Kind, type SchemaOptions, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
 import { limits } from './limits.ts';
 
 /*
@@ -83,10 +83,15 @@ export const PointInTime = Type.Unsafe<string>({
 /** A `PointInTime`, or an empty string, which counts as omitted. */
 export const OptionalTime = Type.Unsafe<string>({ ...PointInTime, [Kind]: 'OptionalTime' });
 
+/** A field that is null if it has no value. */
+export function Nullable<T extends TSchema>(schema: T, options: SchemaOptions = {}) {
+  return Type.Union([schema, Type.Null()], options);
+}
+
 /** An optional field. Responses show an omitted field as null, so requests may contain null too. */
 export function Nullish<T extends TSchema>(schema: T) {
   const description = `${schema.description ?? ''} Null counts as omitted.`.trim();
-  return Type.Optional(Type.Union([schema, Type.Null()], { description }));
+  return Type.Optional(Nullable(schema, { description }));
 }
 
 export type JsonValue =
@@ -111,13 +116,9 @@ export const Metadata = Type.Unsafe<Metadata>({
   examples: [{ source: 'chat' }],
 });
 
-export function textProblem(
-  schema: { [keyword: string]: unknown; minLength?: number; maxLength?: number },
-  value: unknown,
-) {
+function textProblem(value: unknown, { minLength, maxLength: max }: TSchema): string | null {
   if (typeof value !== 'string') return 'must be a string';
-  if (value.length < (schema.minLength ?? 0)) return 'must not be empty';
-  const max = schema.maxLength;
+  if (value.length < minLength) return 'must not be empty';
   // A string has at most as many code points as UTF-16 units, so only long strings are counted.
   if (max !== undefined && value.length > max) {
     const count = codePoints(value);
@@ -126,25 +127,25 @@ export function textProblem(
   return unstorable(value);
 }
 
-export function timestampProblem(value: unknown): string | null {
+function timestampProblem(value: unknown): string | null {
   if (value === '') return null;
   const isMs = typeof value === 'number' && Number.isInteger(value) && isRepresentable(value);
   if (isMs || pointInTimeProblem(value) === null) return null;
   return 'must be an RFC 3339 time, a date (YYYY-MM-DD) or an integer number of milliseconds since 1970';
 }
 
-export function instantProblem(value: unknown): string | null {
+function instantProblem(value: unknown): string | null {
   const at = typeof value === 'string' && isRfc3339(value) ? Date.parse(value) : Number.NaN;
   // In UTC, the year may have more than four digits, and such a time could not be returned.
   const named = !Number.isNaN(at) && /^\d{4}-/.test(new Date(at).toISOString());
   return named ? null : 'must be an RFC 3339 time';
 }
 
-export function optionalTimeProblem(value: unknown): string | null {
+function optionalTimeProblem(value: unknown): string | null {
   return value === '' ? null : pointInTimeProblem(value);
 }
 
-export function pointInTimeProblem(value: unknown): string | null {
+function pointInTimeProblem(value: unknown): string | null {
   const isTime = typeof value === 'string' && (isDate(value) || isRfc3339(value));
   if (isTime && isRepresentable(pointInTimeMs(value))) return null;
   return 'must be an RFC 3339 time or a date (YYYY-MM-DD)';
@@ -159,6 +160,11 @@ export function pointInTimeMs(text: string): number {
   if (upper.slice(17, 19) !== '60') return Date.parse(upper);
   // Date.parse does not support leap seconds, so they are converted to the following second.
   return Date.parse(`${upper.slice(0, 17)}59${upper.slice(19)}`) + 1_000;
+}
+
+/** Like `pointInTimeMs`, but returns null if the time is omitted: undefined, null or empty. */
+export function optionalTimeMs(text: string | null | undefined): number | null {
+  return text ? pointInTimeMs(text) : null;
 }
 
 function isRepresentable(ms: number): boolean {
@@ -213,7 +219,7 @@ function keyProblem(key: string): string | null {
 }
 
 /** Returns why a string cannot be stored and returned unchanged, or null if it can. */
-export function unstorable(text: string): string | null {
+function unstorable(text: string): string | null {
   if (!text.isWellFormed()) return 'must be valid Unicode, without lone surrogates';
   return text.includes('\0') ? 'must not contain the character U+0000' : null;
 }
@@ -244,12 +250,15 @@ function isDate(text: string): boolean {
   return month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth;
 }
 
-TypeRegistry.Set<TSchema & { maxLength?: number }>(
-  'Text',
-  (schema, value) => textProblem(schema, value) === null,
-);
-TypeRegistry.Set('Timestamp', (_, value) => timestampProblem(value) === null);
-TypeRegistry.Set('Instant', (_, value) => instantProblem(value) === null);
-TypeRegistry.Set('OptionalTime', (_, value) => optionalTimeProblem(value) === null);
-TypeRegistry.Set('PointInTime', (_, value) => pointInTimeProblem(value) === null);
-TypeRegistry.Set('Metadata', (_, value) => metadataProblem(value) === null);
+/** For each kind, returns the problem with a value, or null. */
+export const kindProblems: Record<string, (value: unknown, schema: TSchema) => string | null> = {
+  Text: textProblem,
+  Timestamp: timestampProblem,
+  Instant: instantProblem,
+  OptionalTime: optionalTimeProblem,
+  PointInTime: pointInTimeProblem,
+  Metadata: metadataProblem,
+};
+for (const [kind, problem] of Object.entries(kindProblems)) {
+  TypeRegistry.Set<TSchema>(kind, (schema, value) => problem(value, schema) === null);
+}

@@ -3,7 +3,7 @@ import { messageExamples, ticket } from './ingest-examples.ts';
 import { limits } from './limits.ts';
 import { List } from './list.ts';
 import { callText, MessageContent, type MessagePart, partText, ToolCall } from './message-parts.ts';
-import { Nullish, pointInTimeMs, Text, Timestamp } from './text.ts';
+import { Nullish, optionalTimeMs, Text, Timestamp } from './text.ts';
 
 /*
  * The schemas of comments and messages. A message may have all fields of a message in OpenAI's Chat
@@ -120,6 +120,5 @@ export function entryText({ content, refusal, tool_calls, function_call }: Messa
 
 /** Converts a valid timestamp to milliseconds since 1970, or to null if it is omitted. */
 export function timestampMs(timestamp: string | number | null | undefined): number | null {
-  if (timestamp === undefined || timestamp === null || timestamp === '') return null;
-  return typeof timestamp === 'number' ? timestamp : pointInTimeMs(timestamp);
+  return typeof timestamp === 'number' ? timestamp : optionalTimeMs(timestamp);
 }

@@ -2,7 +2,8 @@ import { type Static, Type } from '@sinclair/typebox';
 import { FailedItem } from './ingest.ts';
 import { limits } from './limits.ts';
 import { exampleMemory, type Memory, MemoryStatus, MemoryType, UserId } from './memory.ts';
-import { Instant, Metadata, Text } from './text.ts';
+import { Cursor, Limit } from './page.ts';
+import { Instant, Metadata, Nullable, Text } from './text.ts';
 
 /* The schemas for erasing a user and for moving memories between services. */
 
@@ -23,20 +24,13 @@ export type Deleted = Static<typeof Deleted>;
 export const ExportQuery = Type.Object(
   {
     userId: Type.Optional(UserId),
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: limits.exportItems,
-        default: limits.exportItems,
-        description: 'The maximum number of memories per page.',
-      }),
-    ),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description:
-          'The `nextCursor` of the previous page. The string is opaque and valid only with the same `userId`.',
-      }),
+    limit: Limit({
+      max: limits.exportItems,
+      default: limits.exportItems,
+      description: 'The maximum number of memories per page.',
+    }),
+    cursor: Cursor(
+      'The `nextCursor` of the previous page. The string is opaque and valid only with the same `userId`.',
     ),
   },
   { additionalProperties: false },
@@ -50,7 +44,6 @@ export type ExportQuery = {
 };
 
 const Name = Text({ max: limits.nameCharacters });
-const Nullable = Type.Union([Name, Type.Null()]);
 
 /** A memory in the format returned by list and export. An import stores it unchanged. */
 export const ImportedMemory = Type.Object(
@@ -60,12 +53,12 @@ export const ImportedMemory = Type.Object(
     content: Text(),
     metadata: Metadata,
     type: MemoryType,
-    source: Nullable,
-    externalId: Nullable,
+    source: Nullable(Name),
+    externalId: Nullable(Name),
     status: MemoryStatus,
     version: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.importedVersion })),
-    occurredAt: Type.Optional(Type.Union([Instant, Type.Null()])),
-    expiresAt: Type.Optional(Type.Union([Instant, Type.Null()])),
+    occurredAt: Type.Optional(Nullable(Instant)),
+    expiresAt: Type.Optional(Nullable(Instant)),
     createdAt: Instant,
     updatedAt: Instant,
   },

@@ -15,14 +15,7 @@ import {
   SupportRequest,
 } from './ingest.ts';
 import { firstItemErrors } from './list.ts';
-import {
-  instantProblem,
-  metadataProblem,
-  optionalTimeProblem,
-  pointInTimeProblem,
-  textProblem,
-  timestampProblem,
-} from './text.ts';
+import { kindProblems, metadataProblem } from './text.ts';
 import { entryText } from './timeline.ts';
 
 /*
@@ -192,10 +185,8 @@ function problem({ type, schema, value }: ValueError): string {
         : `must be ${anyTyped(schema.anyOf)}`;
     case ValueErrorType.StringPattern:
       return 'must be mem_ followed by 1 to 64 letters, digits, underscores or hyphens';
-    case ValueErrorType.Kind:
-      return problemOfKind(schema, value);
     default:
-      return `must be ${typed(schema)}`;
+      return kindProblems[schema[Kind]]?.(value, schema) ?? `must be ${typed(schema)}`;
   }
 }
 
@@ -210,17 +201,3 @@ function typed({ type }: TSchema): string {
   if (type === 'null') return type;
   return `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`;
 }
-
-function problemOfKind(schema: TSchema, value: unknown): string {
-  return problems[schema[Kind]]?.(value, schema) ?? 'is invalid';
-}
-
-const problems: Record<string, (value: unknown, schema: TSchema) => string | null> = {
-  Text: (value, schema) => textProblem(schema, value),
-  Timestamp: timestampProblem,
-  Instant: instantProblem,
-  PointInTime: pointInTimeProblem,
-  OptionalTime: optionalTimeProblem,
-  Metadata: metadataProblem,
-  List: () => 'must be an array',
-};

@@ -1,9 +1,8 @@
 import { Elysia } from 'elysia';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
-import type { Config } from '../config.ts';
+import type { Services } from '../app.ts';
 import { ServiceError } from '../errors.ts';
-import type { Storage } from '../storage/storage.ts';
-import type { Authenticator, Caller } from './authenticate.ts';
+import type { Caller } from './authenticate.ts';
 import { createProjectLimit } from './rate-limit.ts';
 import type { ResponseHead } from './response.ts';
 
@@ -17,16 +16,9 @@ export type Auth = ReturnType<typeof createAuth>;
  * plugins are attached to routes, because comparing paths could miss a crafted request that the
  * router accepts.
  */
-export function createAuth(options: {
-  authenticator: Authenticator;
-  rateLimit: Config['rateLimit'];
-  storage: Pick<Storage, 'takeQuota'>;
-  clock(): number;
-  addressOf(request: Request): string;
-  unavailableReason(): string | null;
-}) {
-  const { authenticator, addressOf, unavailableReason } = options;
-  const limit = createProjectLimit(options.rateLimit, options.clock, options.storage);
+export function createAuth(services: Services) {
+  const { authenticator, addressOf, unavailableReason, config, clock, storage } = services;
+  const limit = createProjectLimit(config.rateLimit, clock, storage);
 
   async function authorize(request: Request, headers: ResponseHead['headers']): Promise<Caller> {
     const reason = unavailableReason();
@@ -37,28 +29,21 @@ export function createAuth(options: {
     return caller;
   }
 
-  return {
-    /** For routes on which every method except GET and HEAD writes. */
-    byMethod: new Elysia({ name: 'auth' }).derive(
+  function plugin(name: string, isRead: (request: Request) => boolean) {
+    return new Elysia({ name }).derive(
       { as: 'scoped' },
       async ({ request, set }): Promise<{ caller: Caller }> => {
         const caller = await authorize(request, set.headers);
-        if (caller.readOnly && !reads.has(request.method)) throw readOnlyKey();
-        return { caller };
+        if (!caller.readOnly || isRead(request)) return { caller };
+        throw new ServiceError('forbidden', 'this API key is read-only');
       },
-    ),
+    );
+  }
+
+  return {
+    /** For routes on which every method except GET and HEAD writes. */
+    byMethod: plugin('auth', ({ method }) => method === 'GET' || method === 'HEAD'),
     /** For read-only routes, whatever their method. */
-    reading: new Elysia({ name: 'auth-reading' }).derive(
-      { as: 'scoped' },
-      async ({ request, set }): Promise<{ caller: Caller }> => ({
-        caller: await authorize(request, set.headers),
-      }),
-    ),
+    reading: plugin('auth-reading', () => true),
   };
-}
-
-const reads: ReadonlySet<string> = new Set(['GET', 'HEAD']);
-
-function readOnlyKey(): ServiceError {
-  return new ServiceError('forbidden', 'this API key is read-only');
 }

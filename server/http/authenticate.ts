@@ -3,17 +3,11 @@ import { hashKey } from '../keys.ts';
 import type { Storage, StoredKey } from '../storage/storage.ts';
 import { createRateLimit } from './rate-limit.ts';
 
-export type Caller = {
-  projectId: number;
-  project: string;
-  keyName: string;
-  /** The part of the key that is logged. */
-  keyLastFour: string;
-  /** The user that the key is bound to, or null for the whole project. */
-  userId: string | null;
-  readOnly: boolean;
-  expiresAt: number | null;
-};
+/** The API key of a request, without the secret. */
+export type Caller = Pick<
+  StoredKey,
+  'projectId' | 'project' | 'name' | 'lastFour' | 'userId' | 'readOnly' | 'expiresAt'
+>;
 
 export type Authenticator = {
   /**
@@ -65,7 +59,7 @@ export function createAuthenticator(options: {
     }
     return storage.findKey(hash).then((key) => {
       if (key === null) return reject(addressOf);
-      return accept(keep(header, { caller: callerOf(key), key, at }), addressOf);
+      return accept(keep(header, { caller: key, key, at }), addressOf);
     });
   }
 
@@ -101,15 +95,9 @@ export function createAuthenticator(options: {
   return { authenticate, flushKeyUsage };
 }
 
-function callerOf(key: StoredKey): Caller {
-  const { projectId, project, name, lastFour, userId, readOnly, expiresAt } = key;
-  return { projectId, project, keyName: name, keyLastFour: lastFour, userId, readOnly, expiresAt };
-}
-
 function fixedCaller(projectId: number, key: string): Caller {
-  const about = { keyName: 'MEMORY_API_KEY', keyLastFour: key.slice(-4) };
-  const kind = { userId: null, readOnly: false, expiresAt: null };
-  return { projectId, project: 'default', ...about, ...kind };
+  const about = { project: 'default', name: 'MEMORY_API_KEY', lastFour: key.slice(-4) };
+  return { projectId, ...about, userId: null, readOnly: false, expiresAt: null };
 }
 
 function bearerToken(header: string): string | null {

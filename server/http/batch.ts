@@ -3,17 +3,10 @@ import { limits } from '../../sdk/contract/limits.ts';
 import { type Validator, validator } from '../../sdk/contract/validate.ts';
 import { ServiceError } from '../errors.ts';
 import { mapYielding } from '../event-loop.ts';
-import type { ItemFailure } from '../storage/storage.ts';
+import type { Batch } from '../storage/storage.ts';
 import type { Caller } from './authenticate.ts';
 import { withBoundUser } from './bound-user.ts';
 import { parse } from './parse.ts';
-
-export type ValidatedItems<T> = {
-  valid: T[];
-  /** The position of each valid item in the request. */
-  indexes: number[];
-  failed: ItemFailure[];
-};
 
 /** Validates the batch body, but not its items. */
 export const validateBatchBody = validator(
@@ -33,18 +26,19 @@ export async function validateItems<Item, T>(
   caller: Caller,
   validate: Validator,
   convert: (item: Item) => T,
-): Promise<ValidatedItems<T>> {
+): Promise<{ valid: T[]; batch: Batch }> {
   const { items } = parse<{ items: unknown[] }>(validateBatchBody, body);
-  const validated: ValidatedItems<T> = { valid: [], indexes: [], failed: [] };
+  const valid: T[] = [];
+  const batch: Batch = { indexes: [], failed: [] };
   await mapYielding(items, (item, index) => {
     try {
       const bound = withBoundUser(item, caller);
-      validated.valid.push(convert(parse<Item>(validate, bound, '')));
-      validated.indexes.push(index);
+      valid.push(convert(parse<Item>(validate, bound, '')));
+      batch.indexes.push(index);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      validated.failed.push({ index, error: error.code, message: error.message });
+      batch.failed.push({ index, error: error.code, message: error.message });
     }
   });
-  return validated;
+  return { valid, batch };
 }

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import { mapYielding, yieldToEventLoop } from '../event-loop.ts';
 import type { BodyQueue } from './body-queue.ts';
-import { JsonScan, type Range } from './json-scan.ts';
+import { invalidBody, JsonScan, type Range } from './json-scan.ts';
 
 /** Disables Elysia's body parser for a route. Handlers read bodies with a `BodyReader`. */
 export const bodyUnread = { parse: 'none' } as const;
@@ -10,17 +10,18 @@ export const bodyUnread = { parse: 'none' } as const;
 export type BodyReader = {
   /**
    * Reads and parses the JSON body of a request. Throws `unsupported_media_type`,
-   * `payload_too_large`, `unavailable` or `invalid_request`, in this order.
+   * `payload_too_large`, `unavailable` or `invalid_request`, in this order. `routeMaxBytes` applies
+   * if it is lower than the service's limit.
    */
-  readJson(request: Request, projectId: number, maxBytes: number): Promise<unknown>;
+  readJson(request: Request, projectId: number, routeMaxBytes?: number): Promise<unknown>;
   release(request: Request): void;
   /**
    * Whether the client may send more of its body after the response. Bun would read and discard it.
    */
-  mayStillSend(request: Request, maxBytes: number): boolean;
+  mayStillSend(request: Request): boolean;
 };
 
-export function createBodyReader(queue: BodyQueue): BodyReader {
+export function createBodyReader(queue: BodyQueue, maxBodyBytes: number): BodyReader {
   const releases = new WeakMap<Request, () => void>();
   /** The length of each body that was read completely. */
   const received = new WeakMap<Request, number>();
@@ -39,7 +40,8 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
   }
 
   return {
-    async readJson(request, projectId, maxBytes) {
+    async readJson(request, projectId, routeMaxBytes = maxBodyBytes) {
+      const maxBytes = Math.min(routeMaxBytes, maxBodyBytes);
       rejectOtherMedia(request.headers);
       const declared = declaredBytes(request.headers);
       const scan = new JsonScan();
@@ -54,9 +56,9 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
       releases.delete(request);
       collectAfter(received.get(request) ?? 0);
     },
-    mayStillSend(request, maxBytes) {
+    mayStillSend(request) {
       const declared = declaredBytes(request.headers) ?? 0;
-      const isLong = declared > maxBytes * discardedLimits;
+      const isLong = declared > maxBodyBytes * discardedLimits;
       return (isLong || request.headers.has('transfer-encoding')) && !received.has(request);
     },
   };
@@ -198,8 +200,4 @@ function parse(bytes: Uint8Array): unknown {
       text === '' ? 'the request body is empty; send JSON' : 'the request body is not valid JSON',
     );
   }
-}
-
-function invalidBody(message: string): ServiceError {
-  return new ServiceError('invalid_request', message);
 }

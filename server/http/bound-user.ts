@@ -17,7 +17,3 @@ function isObject(value: unknown): value is { userId?: unknown } {
 export function readBy({ projectId, userId }: Caller, now: number) {
   return { projectId, now, onlyUserId: userId };
 }
-
-export function writeBy({ projectId, userId }: Caller, now: number) {
-  return { projectId, at: now, onlyUserId: userId };
-}

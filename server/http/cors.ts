@@ -1,4 +1,5 @@
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
+import type { ResponseHead } from './response.ts';
 
 const allowedMethods = 'GET, POST, PATCH, DELETE';
 const allowedHeaders = [
@@ -28,7 +29,7 @@ const exposedHeaders = [
 export function allowOrigin(
   request: Request,
   origins: readonly string[],
-  headers: Record<string, string | number>,
+  headers: ResponseHead['headers'],
 ): boolean {
   if (origins.length === 0) return false;
   headers.vary = 'Origin';

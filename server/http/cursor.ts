@@ -11,8 +11,15 @@ export function writeCursor(position: string, list: readonly string[]): string {
   return Buffer.from(JSON.stringify([position, hash(list)])).toString('base64url');
 }
 
-/** Throws `invalid_request` if the cursor is malformed or was issued for another list. */
-export function readCursor(cursor: string, list: readonly string[]): string {
+/**
+ * Returns the position in a cursor, or null if there is no cursor. Throws `invalid_request` if the
+ * cursor is malformed or was issued for another list.
+ */
+export function readCursor(
+  cursor: string | null | undefined,
+  list: readonly string[],
+): string | null {
+  if (cursor == null) return null;
   const [position, found] = decode(cursor);
   // No position contains NUL, which some databases reject.
   if (typeof position !== 'string' || position.includes('\0')) throw unknownPosition();

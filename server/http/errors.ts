@@ -1,6 +1,7 @@
 import { type ErrorBody, errorTable } from '../../sdk/contract/errors.ts';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { ServiceError } from '../errors.ts';
+import type { ResponseHead } from './response.ts';
 
 /** Sent with every response, to prevent caching and MIME sniffing. */
 export const constantHeaders = {
@@ -12,7 +13,7 @@ export const constantHeaders = {
 export function errorResponse(
   error: unknown,
   requestId: string,
-  headers: Record<string, string | number>,
+  headers: ResponseHead['headers'],
 ): Response {
   const { code, message, details, retryAfterSeconds, allow } = toServiceError(error);
   const body: ErrorBody = { error: code, message, ...(details && { details }), requestId };
@@ -42,6 +43,6 @@ function toServiceError(error: unknown): ServiceError {
 }
 
 /** Converts header values to strings, as the constructors of the Fetch API require. */
-export function textual(headers: Record<string, string | number>): Record<string, string> {
+export function textual(headers: ResponseHead['headers']): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }

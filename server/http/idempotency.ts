@@ -1,26 +1,41 @@
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { limits } from '../../sdk/contract/limits.ts';
 import { mapYielding } from '../event-loop.ts';
-import type { Idempotency } from '../storage/storage.ts';
+import type { Idempotency, Write } from '../storage/storage.ts';
 import type { Caller } from './authenticate.ts';
 import { badRequest } from './parse.ts';
 
-const pattern = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyCharacters}}$`);
+/** Visible ASCII characters. */
+export const idempotencyKeyPattern = `^[!-~]{1,${limits.idempotencyKeyCharacters}}$`;
+const keyPattern = new RegExp(idempotencyKeyPattern);
+
+/**
+ * Returns the fields that all writes have in common. `body` is the request's parsed JSON, if it has
+ * a body. Throws `invalid_request` if the idempotency key is malformed.
+ */
+export async function writeOf(
+  request: Request,
+  caller: Caller,
+  now: () => number,
+  body?: unknown,
+): Promise<Write> {
+  const idempotency = await readIdempotency(request, caller, body);
+  return { projectId: caller.projectId, at: now(), onlyUserId: caller.userId, idempotency };
+}
 
 /**
  * Returns a request's idempotency key and fingerprint, or null if it has no key. The fingerprint
  * covers the method, path, query, `If-Match` and JSON body, regardless of key order. Defaults are
- * not included, so that a new default does not turn a retry into a mismatch. Throws
- * `invalid_request`.
+ * not included, so that a new default does not turn a retry into a mismatch.
  */
-export async function readIdempotency(
+async function readIdempotency(
   request: Request,
   { userId }: Caller,
-  body?: unknown,
+  body: unknown,
 ): Promise<Idempotency | null> {
   const key = request.headers.get(headerNames.idempotencyKey);
   if (key === null) return null;
-  if (!pattern.test(key)) {
+  if (!keyPattern.test(key)) {
     const most = limits.idempotencyKeyCharacters;
     throw badRequest(headerNames.idempotencyKey, `must be 1 to ${most} visible ASCII characters`);
   }

@@ -20,8 +20,8 @@ import type { Auth } from './auth.ts';
 import type { Caller } from './authenticate.ts';
 import { validateItems } from './batch.ts';
 import { bodyUnread } from './body.ts';
-import { withBoundUser, writeBy } from './bound-user.ts';
-import { readIdempotency } from './idempotency.ts';
+import { withBoundUser } from './bound-user.ts';
+import { writeOf } from './idempotency.ts';
 import { parse } from './parse.ts';
 import { readNoQuery } from './query.ts';
 import { type ResponseHead, sendResult } from './response.ts';
@@ -29,10 +29,10 @@ import { type ResponseHead, sendResult } from './response.ts';
 type Context = { request: Request; caller: Caller; set: ResponseHead };
 
 export function ingest(auth: Auth, services: RouteServices) {
-  const { storage, tasks, now, newMemoryId, config, bodies } = services;
+  const { storage, tasks, now, newMemoryId, bodies } = services;
 
   async function readBody(request: Request, caller: Caller): Promise<unknown> {
-    const body = await bodies.readJson(request, caller.projectId, config.maxBodyBytes);
+    const body = await bodies.readJson(request, caller.projectId);
     readNoQuery(request);
     return body;
   }
@@ -43,15 +43,14 @@ export function ingest(auth: Auth, services: RouteServices) {
     records: NewMemory[],
     batch: Batch | null,
   ) {
-    const idempotency = await readIdempotency(request, caller, body);
-    const result = await storage.acceptRecords({
-      ...writeBy(caller, now()),
-      records,
-      batch,
-      idempotency,
-    });
+    const write = await writeOf(request, caller, now, body);
+    const result = await storage.acceptRecords({ ...write, records, batch });
     tasks.wake();
-    return { result, sent: sendResult(set, request, result) };
+    if (batch === null) {
+      const { memoryId } = JSON.parse(result.response.body) as Accepted;
+      set.headers.location = `/v1/memories/${memoryId}/status`;
+    }
+    return sendResult(set, request, result);
   }
 
   /** `type` is the record type that the path implies. */
@@ -62,22 +61,16 @@ export function ingest(auth: Auth, services: RouteServices) {
       const fields = isMessagesRequest(parsed) ? conversationOf(parsed) : parsed;
       const record = (type === undefined ? fields : { ...fields, type }) as IngestRecord;
       const records = [renderRecord(record, newMemoryId(record.userId))];
-      const { result, sent } = await accept({ request, caller, set }, body, records, null);
-      const { memoryId } = JSON.parse(result.response.body) as Accepted;
-      set.headers.location = `/v1/memories/${memoryId}/status`;
-      return sent;
+      return accept({ request, caller, set }, body, records, null);
     };
   }
 
   async function batch({ request, caller, set }: Context) {
     const body = await readBody(request, caller);
-    const validated = await validateItems(body, caller, validateRecord, (item: IngestRecord) =>
+    const items = await validateItems(body, caller, validateRecord, (item: IngestRecord) =>
       renderRecord(item, newMemoryId(item.userId)),
     );
-    const { valid: records, indexes, failed } = validated;
-    const batch = { indexes, failed };
-    const { sent } = await accept({ request, caller, set }, body, records, batch);
-    return sent;
+    return accept({ request, caller, set }, body, items.valid, items.batch);
   }
 
   return new Elysia({ prefix: '/v1/ingest' })

@@ -152,7 +152,7 @@ export class JsonScan {
     this.#depth += 1;
     this.#isOpened = true;
     if (this.#depth > limits.jsonLevels) {
-      throw invalidJson(`the JSON must be at most ${limits.jsonLevels} levels deep`);
+      throw invalidBody(`the JSON must be at most ${limits.jsonLevels} levels deep`);
     }
   }
 
@@ -174,7 +174,7 @@ export class JsonScan {
   #countValue(): void {
     this.#values += 1;
     if (this.#values > limits.jsonValues) {
-      throw invalidJson(`the JSON must contain at most ${limits.jsonValues} values`);
+      throw invalidBody(`the JSON must contain at most ${limits.jsonValues} values`);
     }
   }
 
@@ -191,9 +191,9 @@ function latin1(bytes: Uint8Array): string {
 }
 
 function tooManyFields(): ServiceError {
-  return invalidJson(`a record must contain at most ${limits.recordFields} fields`);
+  return invalidBody(`a record must contain at most ${limits.recordFields} fields`);
 }
 
-function invalidJson(message: string): ServiceError {
+export function invalidBody(message: string): ServiceError {
   return new ServiceError('invalid_request', message);
 }

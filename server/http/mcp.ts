@@ -17,7 +17,6 @@ import type { ResponseHead } from './response.ts';
  */
 export function mcp({ reading: auth }: Auth, services: RouteServices) {
   const { bodies, config, waitLonger } = services;
-  const maxBodyBytes = Math.min(config.maxBodyBytes, limits.saveBodyBytes);
 
   async function answer(
     request: Request,
@@ -30,7 +29,7 @@ export function mcp({ reading: auth }: Auth, services: RouteServices) {
       const message = 'send MCP messages with POST; this endpoint has no sessions and no streams';
       throw new ServiceError('method_not_allowed', message, { allow: 'POST' });
     }
-    const body = await bodies.readJson(request, caller.projectId, maxBodyBytes);
+    const body = await bodies.readJson(request, caller.projectId, limits.saveBodyBytes);
     // Free this body's share of the queue, because the tool's own requests wait in the same queue.
     bodies.release(request);
     waitLonger(request);

@@ -4,7 +4,7 @@ import { limits } from '../../sdk/contract/limits.ts';
 import { SaveRequest, UpdateRequest } from '../../sdk/contract/memory.ts';
 import { ListQuery } from '../../sdk/contract/page.ts';
 import { SearchQuery } from '../../sdk/contract/search.ts';
-import { pointInTimeMs } from '../../sdk/contract/text.ts';
+import { optionalTimeMs } from '../../sdk/contract/text.ts';
 import { validator } from '../../sdk/contract/validate.ts';
 import type { RouteServices } from '../app.ts';
 import { noSuchMemory } from '../errors.ts';
@@ -14,10 +14,10 @@ import type { MemoryChanges, NewMemory } from '../storage/storage.ts';
 import type { Auth } from './auth.ts';
 import type { Caller } from './authenticate.ts';
 import { bodyUnread } from './body.ts';
-import { readBy, withBoundUser, writeBy } from './bound-user.ts';
+import { readBy, withBoundUser } from './bound-user.ts';
 import { etagOf, isKnownVersion, readIfMatch } from './conditions.ts';
-import { readCursor, writeCursor } from './cursor.ts';
-import { readIdempotency } from './idempotency.ts';
+import { readCursor } from './cursor.ts';
+import { writeOf } from './idempotency.ts';
 import { badRequest, parse } from './parse.ts';
 import { readNoQuery, readQuery, withLimit, withMetadata } from './query.ts';
 import { sendItems, sendJson, sendPage, sendResult } from './response.ts';
@@ -34,8 +34,7 @@ const validateSearch = validator(SearchQuery);
 const validateList = validator(ListQuery);
 
 export function memories({ byMethod: auth }: Auth, services: RouteServices) {
-  const { storage, now, newMemoryId, config, waitLonger, bodies } = services;
-  const maxBodyBytes = Math.min(config.maxBodyBytes, limits.saveBodyBytes);
+  const { storage, now, newMemoryId, waitLonger, bodies } = services;
 
   /** Responds with 404 to an unknown id even if the request is invalid. */
   async function ofKnown<T>(caller: Caller, id: string, read: () => Promise<T>): Promise<T> {
@@ -48,19 +47,11 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
   }
 
   async function readUpdate(request: Request, caller: Caller) {
-    const body = await bodies.readJson(request, caller.projectId, maxBodyBytes);
+    const body = await bodies.readJson(request, caller.projectId, limits.saveBodyBytes);
     readNoQuery(request);
     const changes = changesOf(body);
     const expectedVersion = readIfMatch(request);
-    const idempotency = await readIdempotency(request, caller, body);
-    return { changes, expectedVersion, idempotency };
-  }
-
-  function listed({ userId, order = 'desc', limit = limits.pageItemsDefault, ...query }: Listed) {
-    const filter = filterOf(query, timesOf(query));
-    const list = [userId, order, JSON.stringify(filter)];
-    const after = query.cursor === undefined ? null : readCursor(query.cursor, list);
-    return { list, range: { userId, order, filter, after, limit } };
+    return { ...(await writeOf(request, caller, now, body)), changes, expectedVersion };
   }
 
   return new Elysia({ prefix: '/v1/memories' })
@@ -69,14 +60,12 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
     .post(
       '',
       async ({ request, caller, set }) => {
-        const body = await bodies.readJson(request, caller.projectId, maxBodyBytes);
+        const body = await bodies.readJson(request, caller.projectId, limits.saveBodyBytes);
         readNoQuery(request);
         const saved = parse<Saved>(validateSave, withBoundUser(body, caller));
-        const result = await storage.saveMemory({
-          ...writeBy(caller, now()),
-          memory: newMemory(saved, newMemoryId(saved.userId)),
-          idempotency: await readIdempotency(request, caller, body),
-        });
+        const memory = newMemory(saved, newMemoryId(saved.userId));
+        const write = await writeOf(request, caller, now, body);
+        const result = await storage.saveMemory({ ...write, memory });
         const { status, memoryId } = result.response;
         if (status === 201) set.headers.location = `/v1/memories/${memoryId}`;
         return sendResult(set, request, result);
@@ -85,18 +74,22 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
     )
 
     .get('', async ({ request, caller, set }) => {
-      const { list, range } = listed(readListQuery(request, caller));
-      const { items, next } = await storage.listMemories({ ...range, ...readBy(caller, now()) });
-      return sendPage(set, items, next === null ? null : writeCursor(next, list));
+      const query = parse<Listed>(validateList, filteredQuery(request, caller));
+      const { userId, order = 'desc', limit = limits.pageItemsDefault, cursor } = query;
+      const filter = filterOf(query);
+      const list = [userId, order, JSON.stringify(filter)];
+      const after = readCursor(cursor, list);
+      const read = { ...readBy(caller, now()), userId, filter, order, after, limit };
+      return sendPage(set, await storage.listMemories(read), list);
     })
 
     .get('/search', async ({ request, caller, set }) => {
-      const query = readSearchQuery(request, caller);
+      const query = parse<Searched>(validateSearch, filteredQuery(request, caller));
       const { userId, limit = limits.searchItemsDefault } = query;
-      const filter = filterOf(query, timesOf(query));
-      const wanted = { ...readBy(caller, now()), userId, query: query.query, filter, limit };
+      const filter = filterOf(query);
+      const read = { ...readBy(caller, now()), userId, query: query.query, filter, limit };
       waitLonger(request);
-      const { items } = await storage.searchMemories(wanted, request.signal);
+      const { items } = await storage.searchMemories(read, request.signal);
       return sendItems(set, items);
     })
 
@@ -115,11 +108,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
       '/:id',
       async ({ request, caller, params, set }) => {
         const update = await ofKnown(caller, params.id, () => readUpdate(request, caller));
-        const result = await storage.updateMemory({
-          ...update,
-          ...writeBy(caller, now()),
-          id: params.id,
-        });
+        const result = await storage.updateMemory({ ...update, id: params.id });
         return sendResult(set, request, result);
       },
       bodyUnread,
@@ -128,16 +117,12 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
     .delete(
       '/:id',
       async ({ request, caller, params, set }) => {
-        const condition = await ofKnown(caller, params.id, async () => {
+        const deletion = await ofKnown(caller, params.id, async () => {
           readNoQuery(request);
           const expectedVersion = readIfMatch(request);
-          return { expectedVersion, idempotency: await readIdempotency(request, caller) };
+          return { ...(await writeOf(request, caller, now)), expectedVersion };
         });
-        const result = await storage.deleteMemory({
-          ...condition,
-          ...writeBy(caller, now()),
-          id: params.id,
-        });
+        const result = await storage.deleteMemory({ ...deletion, id: params.id });
         return sendResult(set, request, result);
       },
       bodyUnread,
@@ -151,24 +136,8 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
     });
 }
 
-function readListQuery(request: Request, caller: Caller): Listed {
-  return parse<Listed>(validateList, filtersIn(request, caller));
-}
-
-function readSearchQuery(request: Request, caller: Caller): Searched {
-  return parse<Searched>(validateSearch, filtersIn(request, caller));
-}
-
-function filtersIn(request: Request, caller: Caller) {
+function filteredQuery(request: Request, caller: Caller) {
   return withMetadata(withLimit(withBoundUser(readQuery(request.url), caller)));
-}
-
-function timesOf({ from, to }: Pick<Listed, 'from' | 'to'>) {
-  return { from: msOrNull(from), to: msOrNull(to) };
-}
-
-function msOrNull(time: string | null | undefined): number | null {
-  return time == null ? null : pointInTimeMs(time);
 }
 
 function newMemory(request: Saved, id: string): NewMemory {
@@ -181,8 +150,8 @@ function newMemory(request: Saved, id: string): NewMemory {
     metadata: metadata === undefined ? '{}' : JSON.stringify(metadata),
     source,
     externalId,
-    occurredAt: msOrNull(request.occurredAt),
-    expiresAt: msOrNull(request.expiresAt),
+    occurredAt: optionalTimeMs(request.occurredAt),
+    expiresAt: optionalTimeMs(request.expiresAt),
   };
 }
 
@@ -198,8 +167,8 @@ function changesOf(body: unknown): MemoryChanges {
   return {
     ...(content !== undefined && { content }),
     ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
-    ...(occurredAt !== undefined && { occurredAt: msOrNull(occurredAt) }),
-    ...(expiresAt !== undefined && { expiresAt: msOrNull(expiresAt) }),
+    ...(occurredAt !== undefined && { occurredAt: optionalTimeMs(occurredAt) }),
+    ...(expiresAt !== undefined && { expiresAt: optionalTimeMs(expiresAt) }),
   };
 }
 

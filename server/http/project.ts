@@ -5,7 +5,7 @@ import { validator } from '../../sdk/contract/validate.ts';
 import type { RouteServices } from '../app.ts';
 import type { Auth } from './auth.ts';
 import { readBy } from './bound-user.ts';
-import { readCursor, writeCursor } from './cursor.ts';
+import { readCursor } from './cursor.ts';
 import { parse } from './parse.ts';
 import { readNoQuery, readQuery, withLimit } from './query.ts';
 import { sendJson, sendPage } from './response.ts';
@@ -20,23 +20,16 @@ export function project(auth: Auth, { storage, now }: RouteServices) {
     .get('/users', async ({ request, caller, set }) => {
       const query = parse<UsersQuery>(validateUsers, withLimit(readQuery(request.url)));
       const { cursor, limit = limits.pageItemsDefault } = query;
-      const after = cursor == null ? null : readCursor(cursor, list);
-      const read = { ...readBy(caller, now()), after, limit };
-      const { items, next } = await storage.listUsers(read);
-      return sendPage(set, items, next === null ? null : writeCursor(next, list));
+      const after = readCursor(cursor, list);
+      const page = await storage.listUsers({ ...readBy(caller, now()), after, limit });
+      return sendPage(set, page, list);
     })
 
     .get('/key', ({ request, caller, set }) => {
       readNoQuery(request);
-      const { project, keyName, keyLastFour, userId, readOnly, expiresAt } = caller;
-      const key: ApiKey = {
-        project,
-        name: keyName,
-        lastFour: keyLastFour,
-        userId,
-        readOnly,
-        expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(),
-      };
+      const { project, name, lastFour, userId, readOnly } = caller;
+      const expiresAt = caller.expiresAt === null ? null : new Date(caller.expiresAt).toISOString();
+      const key: ApiKey = { project, name, lastFour, userId, readOnly, expiresAt };
       return sendJson(set, 200, JSON.stringify(key));
     });
 }

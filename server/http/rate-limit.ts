@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Caller } from './authenticate.ts';
+import type { ResponseHead } from './response.ts';
 import { createSharedRateLimit } from './shared-rate-limit.ts';
 
 /** `left` is negative once the quota is exceeded. */
@@ -50,7 +51,7 @@ export function createProjectLimit(
     takeQuota === null
       ? createRateLimit(requests, seconds, clock)
       : createSharedRateLimit(rateLimit, clock, takeQuota);
-  return async ({ projectId }: Caller, headers: Record<string, string | number>) => {
+  return async ({ projectId }: Caller, headers: ResponseHead['headers']) => {
     const { left, resetSeconds } = await limit.count(projectId);
     headers[headerNames.rateLimitPolicy] = policy;
     headers[headerNames.rateLimit] = `"default";r=${Math.max(0, left)};t=${resetSeconds}`;

@@ -1,8 +1,9 @@
 import { headers } from '../../sdk/contract/headers.ts';
 import { yieldToEventLoop } from '../event-loop.ts';
 import { isLowSurrogate } from '../search/scripts.ts';
-import type { ItemsJson, WriteResult } from '../storage/storage.ts';
+import type { ItemsJson, Page, WriteResult } from '../storage/storage.ts';
 import { etagOf } from './conditions.ts';
+import { writeCursor } from './cursor.ts';
 
 /**
  * The part of Elysia's context for a response. A handler must destructure the fields it uses:
@@ -17,8 +18,9 @@ export function sendJson(set: ResponseHead, status: number, body: string): strin
   return body;
 }
 
-/** Sends a page of items that are already JSON text. */
-export function sendPage(set: ResponseHead, items: ItemsJson, nextCursor: string | null) {
+/** Sends a page of a list, with the cursor for the next page. `list` is that of `writeCursor`. */
+export function sendPage(set: ResponseHead, { items, next }: Page, list: readonly string[]) {
+  const nextCursor = next === null ? null : writeCursor(next, list);
   return sendItems(set, items, `,"nextCursor":${JSON.stringify(nextCursor)}`);
 }
 

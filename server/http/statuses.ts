@@ -12,11 +12,11 @@ import { sendJson } from './response.ts';
 
 const validateStatuses = validator(StatusesRequest);
 
-export function statuses(auth: Auth, { storage, now, config, bodies }: RouteServices) {
+export function statuses(auth: Auth, { storage, now, bodies }: RouteServices) {
   return new Elysia({ prefix: '/v1/memories' }).use(auth.reading).post(
     '/status',
     async ({ request, caller, set }) => {
-      const body = await bodies.readJson(request, caller.projectId, config.maxBodyBytes);
+      const body = await bodies.readJson(request, caller.projectId);
       readNoQuery(request);
       const { memoryIds: ids } = parse<StatusesRequest>(validateStatuses, body);
       const found = await storage.getStatuses({ ...readBy(caller, now()), ids });

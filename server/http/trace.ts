@@ -3,6 +3,7 @@ import { newRequestId } from '../ids.ts';
 import type { Logger } from '../log.ts';
 import type { Caller } from './authenticate.ts';
 import { createSampler } from './log-sampler.ts';
+import type { ResponseHead } from './response.ts';
 
 /** Assigns an id to each request and logs one line when its response is sent. */
 export type Trace = {
@@ -17,11 +18,7 @@ export type Trace = {
 };
 
 /** Elysia's `set`, which lives from the arrival of a request until its response. */
-type Progress = {
-  status?: number | string;
-  headers: Record<string, string | number>;
-  arrivedAt?: number;
-};
+type Progress = ResponseHead & { arrivedAt?: number };
 
 /** Clients without a valid key, or over their rate limit, can cause these responses at any rate. */
 const sampledStatuses = new Set([401, 429]);
@@ -47,7 +44,7 @@ export function createTrace(log: Logger, clock: () => number): Trace {
         status,
         durationMs: Math.round((at - (set.arrivedAt ?? at)) * 10) / 10,
         project: caller?.project,
-        keyLastFour: caller?.keyLastFour,
+        keyLastFour: caller?.lastFour,
         suppressed: suppressed > 0 ? suppressed : undefined,
       });
     },

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia';
 import { limits } from '../../sdk/contract/limits.ts';
 import type { Memory } from '../../sdk/contract/memory.ts';
+import { optionalTimeMs } from '../../sdk/contract/text.ts';
 import { DeleteAllQuery, ExportQuery, ImportedMemory } from '../../sdk/contract/transfer.ts';
 import { validator } from '../../sdk/contract/validate.ts';
 import type { RouteServices } from '../app.ts';
@@ -8,9 +9,9 @@ import type * as stored from '../storage/storage.ts';
 import type { Auth } from './auth.ts';
 import { validateItems } from './batch.ts';
 import { bodyUnread } from './body.ts';
-import { readBy, withBoundUser, writeBy } from './bound-user.ts';
-import { readCursor, writeCursor } from './cursor.ts';
-import { readIdempotency } from './idempotency.ts';
+import { readBy, withBoundUser } from './bound-user.ts';
+import { readCursor } from './cursor.ts';
+import { writeOf } from './idempotency.ts';
 import { parse } from './parse.ts';
 import { readNoQuery, readQuery, withLimit } from './query.ts';
 import { sendPage, sendResult } from './response.ts';
@@ -20,7 +21,7 @@ const validateExport = validator(ExportQuery);
 const validateItem = validator(ImportedMemory);
 
 /** Serves the routes that erase a user and that export and import memories. */
-export function transfer(auth: Auth, { storage, tasks, now, config, bodies }: RouteServices) {
+export function transfer(auth: Auth, { storage, tasks, now, bodies }: RouteServices) {
   return new Elysia({ prefix: '/v1' })
     .use(auth.byMethod)
 
@@ -29,11 +30,8 @@ export function transfer(auth: Auth, { storage, tasks, now, config, bodies }: Ro
       async ({ request, caller, set }) => {
         const query = withBoundUser(readQuery(request.url), caller);
         const { userId } = parse<DeleteAllQuery>(validateDeleteAll, query);
-        const result = await storage.eraseUser({
-          ...writeBy(caller, now()),
-          userId,
-          idempotency: await readIdempotency(request, caller),
-        });
+        const write = await writeOf(request, caller, now);
+        const result = await storage.eraseUser({ ...write, userId });
         return sendResult(set, request, result);
       },
       bodyUnread,
@@ -46,31 +44,21 @@ export function transfer(auth: Auth, { storage, tasks, now, config, bodies }: Ro
       );
       const { userId, cursor, limit = limits.exportItems } = query;
       const list = ['export', userId ?? ''];
-      const after = cursor == null ? null : readCursor(cursor, list);
+      const after = readCursor(cursor, list);
       const onlyUserId = userId ?? null;
       const read = { ...readBy(caller, now()), onlyUserId, after, limit };
-      const { items, next } = await storage.exportMemories(read);
-      return sendPage(set, items, next === null ? null : writeCursor(next, list));
+      return sendPage(set, await storage.exportMemories(read), list);
     })
 
     .post(
       '/import',
       async ({ request, caller, set }) => {
-        const body = await bodies.readJson(request, caller.projectId, config.maxBodyBytes);
+        const body = await bodies.readJson(request, caller.projectId);
         readNoQuery(request);
-        const { valid, indexes, failed } = await validateItems(
-          body,
-          caller,
-          validateItem,
-          importedMemory,
-        );
-        const idempotency = await readIdempotency(request, caller, body);
-        const result = await storage.importMemories({
-          ...writeBy(caller, now()),
-          memories: valid,
-          batch: { indexes, failed },
-          idempotency,
-        });
+        const items = await validateItems(body, caller, validateItem, importedMemory);
+        const write = await writeOf(request, caller, now, body);
+        const { valid: memories, batch } = items;
+        const result = await storage.importMemories({ ...write, memories, batch });
         tasks.wake();
         return sendResult(set, request, result);
       },
@@ -83,13 +71,9 @@ function importedMemory(item: Memory): stored.ImportedMemory {
     ...item,
     metadata: JSON.stringify(item.metadata),
     version: item.version ?? 1,
-    occurredAt: timeOrNull(item.occurredAt),
-    expiresAt: timeOrNull(item.expiresAt),
+    occurredAt: optionalTimeMs(item.occurredAt),
+    expiresAt: optionalTimeMs(item.expiresAt),
     createdAt: Date.parse(item.createdAt),
     updatedAt: Date.parse(item.updatedAt),
   };
-}
-
-function timeOrNull(time: string | null | undefined): number | null {
-  return typeof time === 'string' ? Date.parse(time) : null;
 }

@@ -1,6 +1,7 @@
 import { MessageChannel } from 'node:worker_threads';
 import { ServiceError } from '../errors.ts';
 import type { Caller } from '../http/authenticate.ts';
+import type { Fetch } from '../listen.ts';
 import type { Logger } from '../log.ts';
 import type { Port } from '../threads/channel.ts';
 import { openInbox } from '../threads/serve.ts';
@@ -21,7 +22,7 @@ export function createMcp(options: {
   version: string;
   log: Logger;
   /** The service's request handler, which tools call with their caller's API key. */
-  fetch(request: Request): Response | Promise<Response>;
+  fetch: Fetch;
   preload: readonly string[];
 }): Mcp {
   const { version, log, fetch, preload } = options;
@@ -75,7 +76,7 @@ export function createMcp(options: {
   };
 }
 
-function serveRequests(port: Port, fetch: (request: Request) => Response | Promise<Response>) {
+function serveRequests(port: Port, fetch: Fetch) {
   const inbox = openInbox(port, async ({ argument, reply, fail }) => {
     const { url, ...init } = argument as InnerRequest;
     try {

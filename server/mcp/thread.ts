@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { MemoryClient } from '../../sdk/index.ts';
-import { createChannel, type Port } from '../threads/channel.ts';
+import { createChannel } from '../threads/channel.ts';
 import { openInbox, parent, watched } from '../threads/serve.ts';
 import type {
   InnerRequest,
@@ -77,7 +77,7 @@ async function handle(request: McpRequest): Promise<{ head: McpResponse; text: s
   return { head: { status: response.status, contentType }, text: await response.text() };
 }
 
-const inbox = openInbox(port as Port, async ({ argument, reply, fail }) => {
+const inbox = openInbox(port, async ({ argument, reply, fail }) => {
   try {
     const { head, text } = await handle(argument as McpRequest);
     reply(head, [text]);

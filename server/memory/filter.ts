@@ -1,6 +1,9 @@
 import type { FilterFields } from '../../sdk/contract/filter.ts';
-import type { JsonValue } from '../../sdk/contract/text.ts';
+import { type JsonValue, optionalTimeMs } from '../../sdk/contract/text.ts';
 import type { Filter, StoredMemory } from '../storage/storage.ts';
+
+/** A filter in a query, where times are strings. */
+type QueriedFilter = FilterFields & { from?: string; to?: string };
 
 /** Metadata filters: `matchesMetadata` decides, and SQL only excludes rows that cannot match. */
 
@@ -17,14 +20,15 @@ export function isUnfiltered({ metadata, ...rest }: Filter): boolean {
   return metadata.length === 0 && Object.values(rest).every((value) => value === null);
 }
 
-/** Returns a query's filter. The order of the parameters does not matter. */
-export function filterOf(
-  fields: Pick<FilterFields, 'type' | 'source' | 'externalId' | 'metadata'>,
-  times: Pick<Filter, 'from' | 'to'>,
-): Filter {
-  const { type, source, externalId, metadata = {} } = fields;
+/**
+ * Returns a query's filter. The order of the parameters does not matter. A cursor contains a hash
+ * of the filter as JSON, so the order of the fields must not change.
+ */
+export function filterOf(fields: QueriedFilter): Filter {
+  const { type, source, externalId, from, to, metadata = {} } = fields;
   return {
-    ...times,
+    from: optionalTimeMs(from),
+    to: optionalTimeMs(to),
     type: type ?? null,
     source: source ?? null,
     externalId: externalId ?? null,

@@ -1,11 +1,10 @@
 import { recordMetadata } from '../../sdk/contract/descriptive.ts';
 import type { IngestRecord } from '../../sdk/contract/ingest.ts';
-import { type JsonValue, pointInTimeMs } from '../../sdk/contract/text.ts';
+import { type JsonValue, optionalTimeMs } from '../../sdk/contract/text.ts';
 import { entryText, type Message, timestampMs } from '../../sdk/contract/timeline.ts';
 import type { NewMemory } from '../storage/storage.ts';
 
 export function renderRecord(record: IngestRecord, id: string): NewMemory {
-  const { occurredAt, expiresAt } = record;
   return {
     id,
     userId: record.userId,
@@ -15,8 +14,8 @@ export function renderRecord(record: IngestRecord, id: string): NewMemory {
     // Null and an empty string are treated as omitted.
     source: record.source || null,
     externalId: record.externalId || null,
-    occurredAt: occurredAt ? pointInTimeMs(occurredAt) : latestMs(record),
-    expiresAt: expiresAt ? pointInTimeMs(expiresAt) : null,
+    occurredAt: optionalTimeMs(record.occurredAt) ?? latestMs(record),
+    expiresAt: optionalTimeMs(record.expiresAt),
   };
 }
 

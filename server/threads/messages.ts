@@ -1,4 +1,4 @@
-import { type ErrorCode, errorTable, type FieldError } from '../../sdk/contract/errors.ts';
+import type { ErrorCode, FieldError } from '../../sdk/contract/errors.ts';
 import { ServiceError } from '../errors.ts';
 
 /**
@@ -22,38 +22,29 @@ export type Reply = { id: number; value?: unknown; error?: ThrownError; texts?: 
 export type ThrownError = {
   code?: ErrorCode;
   message: string;
-  stack?: string;
-  details?: FieldError[];
-  retryAfterSeconds?: number;
-  cause?: ThrownError;
+  stack?: string | undefined;
+  details?: FieldError[] | undefined;
+  retryAfterSeconds?: number | undefined;
+  cause?: ThrownError | undefined;
 };
 
 export function packError(error: unknown): ThrownError {
   if (!(error instanceof Error)) return { message: `a value of type ${typeof error} was thrown` };
-  const { message, stack, cause } = error;
-  const base: ThrownError = { message, ...(stack !== undefined && { stack }) };
-  if (cause !== undefined) base.cause = packError(cause);
-  if (!(error instanceof ServiceError)) return base;
+  const { message, stack } = error;
+  const cause = error.cause === undefined ? undefined : packError(error.cause);
+  const thrown = { message, stack, cause };
+  if (!(error instanceof ServiceError)) return thrown;
   const { code, details, retryAfterSeconds } = error;
-  return {
-    ...base,
-    code,
-    ...(details !== undefined && { details }),
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  };
+  return { ...thrown, code, details, retryAfterSeconds };
 }
 
 export function unpackError(thrown: ThrownError): Error {
   const cause = thrown.cause === undefined ? undefined : unpackError(thrown.cause);
   const { code, message, details, retryAfterSeconds } = thrown;
   const error =
-    code !== undefined && Object.hasOwn(errorTable, code)
-      ? new ServiceError(code, message, {
-          ...(details !== undefined && { details }),
-          ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-          cause,
-        })
-      : new Error(message, { cause });
+    code === undefined
+      ? new Error(message, { cause })
+      : new ServiceError(code, message, { details, retryAfterSeconds, cause });
   if (thrown.stack !== undefined) error.stack = thrown.stack;
   return error;
 }

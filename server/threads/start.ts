@@ -17,7 +17,6 @@ export type Thread = Channel & {
   /** Resolves when the thread is ready; rejects if it fails to start. */
   ready: Promise<void>;
   post(message: unknown, transfer?: readonly unknown[]): void;
-  isResponsive(): boolean;
   /** Asks the thread to finish and close its resources; terminates it after a timeout. */
   stop(): Promise<void>;
   terminate(): void;
@@ -113,7 +112,6 @@ export function startThread(options: ThreadOptions): Thread {
     ...channel,
     ready: ready.promise,
     post: (message, transfer = []) => worker.postMessage(message, [...transfer] as never[]),
-    isResponsive: () => isReady && ticks < silentTicks,
     async stop() {
       isStopping = true;
       channel.flush();

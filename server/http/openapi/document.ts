@@ -1,25 +1,31 @@
-import type { TSchema } from '@sinclair/typebox';
 import { errorTable } from '../../../sdk/contract/errors.ts';
 import { headers, validators } from '../../../sdk/contract/headers.ts';
 import { limits } from '../../../sdk/contract/limits.ts';
 import { MemoryId } from '../../../sdk/contract/memory.ts';
-import type { Operation } from '../../../sdk/contract/operations.ts';
+import { idempotencyKeyPattern } from '../idempotency.ts';
 import { type RouteName, routes } from '../routes.ts';
 import { type Components, createComponents, type Json, type JsonObject } from './components.ts';
 import { responseHeaders } from './headers.ts';
-import { type OperationDocument, operationDocuments, tags } from './operations.ts';
-import { errorResponses, isConditional, isWrite, needsKey, responsesOf } from './responses.ts';
+import { type DocumentedOperation, operationDocuments, tags } from './operations.ts';
+import {
+  errorResponses,
+  isConditional,
+  isWrite,
+  needsKey,
+  responsesOf,
+  savesMemory,
+} from './responses.ts';
 
 export function openApiDocument(version: string) {
   const components = createComponents();
-  const all = Object.entries(routes).map(([name, operation]): [Operation, OperationDocument] => {
-    return [operation, operationDocuments[name as RouteName]];
+  const all = Object.entries(routes).map(([name, operation]): DocumentedOperation => {
+    return { ...operation, ...operationDocuments[name as RouteName] };
   });
   const paths: Record<string, JsonObject> = {};
-  for (const [operation, about] of all) {
+  for (const operation of all) {
     const path = operation.path.replace(/:(\w+)/g, '{$1}');
     const method = operation.method.toLowerCase();
-    paths[path] = { ...paths[path], [method]: describe(operation, about, components) };
+    paths[path] = { ...paths[path], [method]: describe(operation, components) };
   }
   return {
     openapi: '3.1.0',
@@ -48,13 +54,9 @@ export function openApiDocument(version: string) {
   };
 }
 
-function describe(
-  operation: Operation,
-  about: OperationDocument,
-  components: Components,
-): JsonObject {
-  const { id, tag, summary, description, request } = about;
-  const parameters = parametersOf(operation, about, components);
+function describe(operation: DocumentedOperation, components: Components): JsonObject {
+  const { id, tag, summary, description } = operation;
+  const parameters = parametersOf(operation, components);
   return {
     operationId: id,
     tags: [tag],
@@ -62,26 +64,26 @@ function describe(
     description,
     ...(!needsKey(operation) && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
-    ...(request !== undefined && { requestBody: requestBody(id, request, components) }),
-    responses: responsesOf(operation, about, components),
+    ...requestBody(operation, components),
+    responses: responsesOf(operation, components),
   };
 }
 
-function requestBody(id: string, schema: TSchema, { refer }: Components): JsonObject {
-  const isSave = ['saveMemory', 'updateMemory'].includes(id);
-  const bytes = isSave ? limits.saveBodyBytes : limits.bodyBytesDefault;
+function requestBody(operation: DocumentedOperation, { refer }: Components): JsonObject {
+  const { request } = operation;
+  if (request === undefined) return {};
+  const bytes = savesMemory(operation) ? limits.saveBodyBytes : limits.bodyBytesDefault;
   return {
-    required: true,
-    description: `At most ${bytes / 1024 / 1024} MiB by default.`,
-    content: { 'application/json': { schema: refer(schema) } },
+    requestBody: {
+      required: true,
+      description: `At most ${bytes / 1024 / 1024} MiB by default.`,
+      content: { 'application/json': { schema: refer(request) } },
+    },
   };
 }
 
-function parametersOf(
-  operation: Operation,
-  { query, etag }: OperationDocument,
-  { refer }: Components,
-): Json[] {
+function parametersOf(operation: DocumentedOperation, { refer }: Components): Json[] {
+  const { query, etag } = operation;
   const inPath = operation.path.includes(':id')
     ? [{ $ref: '#/components/parameters/MemoryId' }]
     : [];
@@ -126,7 +128,7 @@ function sharedParameters({ refer }: Components): JsonObject {
         'effect; with a different request, the response is a 400. Errors do not consume the key. ' +
         'Once the memory is deleted, the stored response is reduced to ' +
         '`{ "id", "memoryId", "deleted": true }`.',
-      schema: { type: 'string', pattern: `^[!-~]{1,${limits.idempotencyKeyCharacters}}$` },
+      schema: { type: 'string', pattern: idempotencyKeyPattern },
     },
     IfMatch: {
       name: headers.ifMatch,

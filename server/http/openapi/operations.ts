@@ -1,6 +1,7 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox';
 import * as ingest from '../../../sdk/contract/ingest.ts';
 import * as memory from '../../../sdk/contract/memory.ts';
+import type { Operation } from '../../../sdk/contract/operations.ts';
 import { ListQuery, Page } from '../../../sdk/contract/page.ts';
 import { ApiKey, UserPage, UsersQuery } from '../../../sdk/contract/project.ts';
 import { SearchAnswer, SearchQuery } from '../../../sdk/contract/search.ts';
@@ -32,13 +33,13 @@ export type OperationDocument = {
   request?: TSchema;
   /** Undefined if the response has no body. */
   response?: TSchema;
-  /** Whether the response contains a memory's text. A replay omits the text of a deleted memory. */
-  holdsText?: true;
   /** Whether a 201 or 202 response has the header `Location`. */
   location?: true;
   /** Whether the response is a memory, with its version as `ETag`. */
   etag?: true;
 };
+
+export type DocumentedOperation = Operation & OperationDocument;
 
 const replaces =
   'Ingesting the same `source` and `externalId` again for the same user replaces the memory, ' +
@@ -56,7 +57,6 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
       'and the response is a 200.',
     request: memory.SaveRequest,
     response: memory.SavedMemory,
-    holdsText: true,
     location: true,
     etag: true,
   },
@@ -98,7 +98,6 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
       'failed becomes `complete`, and its pending work is canceled.',
     request: memory.UpdateRequest,
     response: memory.Memory,
-    holdsText: true,
     etag: true,
   },
   delete: {

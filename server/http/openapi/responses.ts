@@ -2,41 +2,42 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { type ErrorCode, errorTable } from '../../../sdk/contract/errors.ts';
 import { headers, validators } from '../../../sdk/contract/headers.ts';
 import { DeletedSince } from '../../../sdk/contract/memory.ts';
-import type { Operation } from '../../../sdk/contract/operations.ts';
 import { OpenEnum } from '../../../sdk/contract/text.ts';
 import type { Components, JsonObject } from './components.ts';
 import { exampleRequestId, type HeaderName, referToHeaders } from './headers.ts';
-import type { OperationDocument } from './operations.ts';
+import type { DocumentedOperation } from './operations.ts';
 
 /** Whether an operation needs a key and counts against the rate limit. */
-export function needsKey({ path }: Operation): boolean {
+export function needsKey({ path }: DocumentedOperation): boolean {
   return path.startsWith('/v1/');
 }
 
 /** Whether an operation is a write and therefore accepts an Idempotency-Key. */
-export function isWrite({ method, reads }: Operation): boolean {
+export function isWrite({ method, reads }: DocumentedOperation): boolean {
   return method !== 'GET' && reads === undefined;
 }
 
 /** Whether an operation changes a memory by its id and therefore supports If-Match. */
-export function isConditional(operation: Operation): boolean {
+export function isConditional(operation: DocumentedOperation): boolean {
   return isWrite(operation) && operation.path.includes(':');
 }
 
-export function responsesOf(
-  operation: Operation,
-  about: OperationDocument,
-  { refer }: Components,
-): JsonObject {
-  const { response, holdsText, location, etag } = about;
+/** Whether an operation saves or updates a memory and returns it. */
+export function savesMemory(operation: DocumentedOperation): boolean {
+  return isWrite(operation) && operation.etag === true;
+}
+
+export function responsesOf(operation: DocumentedOperation, { refer }: Components): JsonObject {
+  const { response, location, etag } = operation;
   const names: HeaderName[] = [headers.requestId];
   if (needsKey(operation)) names.push(headers.rateLimitPolicy, headers.rateLimit);
   if (isWrite(operation)) names.push(headers.idempotencyStatus);
   if (etag) names.push(validators.etag);
-  const schemas = [response, holdsText && DeletedSince].filter((one) => one !== undefined);
+  const replay = savesMemory(operation) ? DeletedSince : undefined;
+  const schemas = [response, replay].filter((schema) => schema !== undefined);
   const success = { ...content(schemas, refer), headers: referToHeaders(names) };
   const created = { ...success, headers: referToHeaders([...names, 'Location']) };
-  const errors = [...errorsOf(operation, about)].map(([status, codes]) => {
+  const errors = [...errorsOf(operation)].map(([status, codes]) => {
     return [status, { $ref: `#/components/responses/${nameOf(codes)}` }];
   });
   const responses = {
@@ -58,8 +59,8 @@ function notModified(names: HeaderName[]): JsonObject {
   };
 }
 
-export function errorResponses({ refer }: Components, all: [Operation, OperationDocument][]) {
-  const groups = all.flatMap(([operation, about]) => [...errorsOf(operation, about).values()]);
+export function errorResponses({ refer }: Components, all: DocumentedOperation[]) {
+  const groups = all.flatMap((operation) => [...errorsOf(operation).values()]);
   const responses = groups.map((codes) => {
     const description = codes.map((code) => `\`${code}\`: ${errorTable[code].when}.`).join('\n\n');
     const json = { schema: refer(ErrorSchema), examples: errorExamples(codes) };
@@ -69,10 +70,8 @@ export function errorResponses({ refer }: Components, all: [Operation, Operation
   return Object.fromEntries(responses) as JsonObject;
 }
 
-function errorsOf(
-  operation: Operation,
-  { request, query }: OperationDocument,
-): Map<number, ErrorCode[]> {
+function errorsOf(operation: DocumentedOperation): Map<number, ErrorCode[]> {
+  const { request, query } = operation;
   const hasBody = request !== undefined;
   const applies: Partial<Record<ErrorCode, boolean>> = {
     // An OpenAPI operation includes its method, so a wrong method is not one of its errors.

@@ -1,18 +1,21 @@
-import type { Memory, SearchQuery } from '../../../sdk/index.ts';
-import {
-  type DeleteArguments,
-  defaults,
-  type GetArguments,
-  type ListArguments,
-  type SearchArguments,
-  type UpdateArguments,
-} from './arguments.ts';
+import type { Memory, MemoryType, SearchQuery } from '../../../sdk/index.ts';
 import { NoSuchMemory } from './errors.ts';
 import type { Session } from './session.ts';
 import { cutLine, headOf, oneLine, sliceText } from './text.ts';
 
+export const defaults = { searchLimit: 8, listLimit: 20 };
+
 const pageCharacters = 8_000;
 const lineCharacters = 200;
+
+type SearchArguments = {
+  query: string;
+  limit?: number;
+  type?: MemoryType;
+  source?: string;
+  from?: string;
+  to?: string;
+};
 
 export async function searchMemories(args: SearchArguments, session: Session): Promise<string> {
   const { limit = defaults.searchLimit, ...rest } = args;
@@ -24,7 +27,7 @@ export async function searchMemories(args: SearchArguments, session: Session): P
 }
 
 export async function getMemory(
-  { id, offset = 0 }: GetArguments,
+  { id, offset = 0 }: { id: string; offset?: number },
   session: Session,
 ): Promise<string> {
   const memory = await ownMemory(id, session);
@@ -39,14 +42,13 @@ export async function getMemory(
   return `${head}${part}\n\n${left} more characters: call again with offset ${next}.`;
 }
 
+type ListArguments = { limit?: number; cursor?: string; type?: MemoryType; source?: string };
+
 export async function listMemories(args: ListArguments, session: Session): Promise<string> {
   const { limit = defaults.listLimit, ...rest } = args;
   const page = await session.client.list({ ...rest, limit, userId: session.userId });
   const lines = page.items.map((memory) => {
-    return cutLine(
-      `${headOf(memory)}: ${memory.content.slice(0, lineCharacters * 4)}`,
-      lineCharacters,
-    );
+    return cutLine(`${headOf(memory)}: ${memory.content}`, lineCharacters);
   });
   const end =
     page.nextCursor === null
@@ -54,6 +56,8 @@ export async function listMemories(args: ListArguments, session: Session): Promi
       : `To get more, call again with cursor ${page.nextCursor}`;
   return [...lines, end].join('\n');
 }
+
+type UpdateArguments = { id: string; content: string; expectedVersion?: number };
 
 export async function updateMemory(
   { id, content, expectedVersion }: UpdateArguments,
@@ -65,7 +69,7 @@ export async function updateMemory(
   return `Updated: ${id}`;
 }
 
-export async function deleteMemory({ id }: DeleteArguments, session: Session): Promise<string> {
+export async function deleteMemory({ id }: { id: string }, session: Session): Promise<string> {
   await ownMemory(id, session);
   await session.client.delete(id);
   return `Deleted: ${id}`;

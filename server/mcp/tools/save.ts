@@ -1,5 +1,4 @@
 import type { JsonValue, Memory } from '../../../sdk/index.ts';
-import type { SaveArguments } from './arguments.ts';
 import { adviceOn } from './errors.ts';
 import { externalIdOf, source } from './key.ts';
 import type { Session } from './session.ts';
@@ -9,6 +8,8 @@ const maxSimilar = 3;
 /** A memory is similar if its score is at least this share of the score of the saved text. */
 const similarShare = 0.35;
 const queryCharacters = 1_000;
+
+type SaveArguments = { content: string; key?: string; metadata?: object };
 
 /**
  * Saves with an external id, which is the given key or a hash of the text, so that a repeated call

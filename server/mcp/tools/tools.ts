@@ -1,14 +1,12 @@
 import type { MemoryType } from '../../../sdk/index.ts';
 import {
-  type DeleteArguments,
   defaults,
-  type GetArguments,
-  type ListArguments,
-  type SaveArguments,
-  type SearchArguments,
-  type UpdateArguments,
-} from './arguments.ts';
-import { deleteMemory, getMemory, listMemories, searchMemories, updateMemory } from './memories.ts';
+  deleteMemory,
+  getMemory,
+  listMemories,
+  searchMemories,
+  updateMemory,
+} from './memories.ts';
 import { saveMemory } from './save.ts';
 import type { Session } from './session.ts';
 
@@ -29,7 +27,7 @@ export type Tool = {
   description: string;
   inputSchema: Schema;
   annotations: { readOnlyHint: boolean; destructiveHint: boolean; idempotentHint: boolean };
-  /** Returns the result as text. Throws errors of the SDK. */
+  /** Returns the result as text. `args` match the schema. Throws errors of the SDK. */
   run(args: unknown, session: Session): Promise<string>;
 };
 
@@ -61,7 +59,7 @@ export const tools: Tool[] = [
       ['query'],
     ),
     annotations: reads,
-    run: (args, session) => searchMemories(args as SearchArguments, session),
+    run: searchMemories,
   },
   {
     name: 'get_memory',
@@ -74,7 +72,7 @@ export const tools: Tool[] = [
       ['id'],
     ),
     annotations: reads,
-    run: (args, session) => getMemory(args as GetArguments, session),
+    run: getMemory,
   },
   {
     name: 'list_memories',
@@ -86,7 +84,7 @@ export const tools: Tool[] = [
       source: string,
     }),
     annotations: reads,
-    run: (args, session) => listMemories(args as ListArguments, session),
+    run: listMemories,
   },
   {
     name: 'save_memory',
@@ -106,7 +104,7 @@ export const tools: Tool[] = [
       ['content'],
     ),
     annotations: writes,
-    run: (args, session) => saveMemory(args as SaveArguments, session),
+    run: saveMemory,
   },
   {
     name: 'update_memory',
@@ -124,14 +122,14 @@ export const tools: Tool[] = [
       ['id', 'content'],
     ),
     annotations: writes,
-    run: (args, session) => updateMemory(args as UpdateArguments, session),
+    run: updateMemory,
   },
   {
     name: 'delete_memory',
     description: 'Delete a memory permanently.',
     inputSchema: schema({ id: string }, ['id']),
     annotations: writes,
-    run: (args, session) => deleteMemory(args as DeleteArguments, session),
+    run: deleteMemory,
   },
 ];
 
