@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { SQL } from 'bun';
+import { bucketOf } from '../../server/bucket.ts';
 import { connectPostgres, openPostgres } from '../../server/storage/postgres/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import type { TaskStorage } from '../../server/storage/task-storage.ts';
 import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { claim, memory, newProject, type Project } from './fixtures.ts';
+import { isDistributed } from './plans.ts';
 
 /* Another transaction, such as an erasure on another server, holds the row of one user. */
 
@@ -17,7 +19,7 @@ let project: Project;
 beforeAll(async () => {
   database = await newDatabase();
   storage = await openPostgres(database.url);
-  tasks = connectPostgres({ url: database.url, isDistributed: false });
+  tasks = connectPostgres({ url: database.url, isDistributed: await isDistributed(database) });
 });
 afterAll(async () => {
   await tasks.close();
@@ -32,7 +34,9 @@ async function lockUser(userId: string): Promise<() => Promise<void>> {
   const sql = new SQL(database.url, { max: 1 });
   const session = await sql.reserve();
   await session`BEGIN`;
-  await session`SELECT 1 FROM users WHERE user_id = ${userId} FOR UPDATE`;
+  // Citus can lock the rows of a single bucket only.
+  await session`SELECT 1 FROM users
+    WHERE user_id = ${userId} AND bucket = ${bucketOf(userId)} FOR UPDATE`;
   return async () => {
     await session`COMMIT`;
     session.release();
