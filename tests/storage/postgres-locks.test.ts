@@ -56,6 +56,38 @@ test('a save does not wait for the locked user of another save of its group', as
   expect(await project.list('locked')).toHaveLength(2);
 });
 
+test('saves of other users do not wait for many saves of a locked user', async () => {
+  await project.save(memory({ userId: 'busy' }));
+  const unlock = await lockUser('busy');
+  const waiting = Array.from({ length: 20 }, () => project.save(memory({ userId: 'busy' })));
+  await Bun.sleep(500);
+  const begun = performance.now();
+  await Promise.all([1, 2, 3].map((user) => project.save(memory({ userId: `idle ${user}` }))));
+  expect(performance.now() - begun).toBeLessThan(2_500);
+  await unlock();
+  await Promise.all(waiting);
+  expect(await project.list('busy')).toHaveLength(21);
+});
+
+test('every save of a locked user fails after five seconds', async () => {
+  await project.save(memory({ userId: 'stuck' }));
+  const unlock = await lockUser('stuck');
+  const begun = performance.now();
+  const saves = Array.from({ length: 20 }, () => project.save(memory({ userId: 'stuck' })));
+  for (const error of await Promise.all(saves.map(rejectionOf))) {
+    expect(error).toMatchObject({
+      code: 'unavailable',
+      message: 'the database is busy with another write of the same user; nothing was stored',
+    });
+  }
+  const seconds = (performance.now() - begun) / 1_000;
+  await unlock();
+  expect(seconds).toBeGreaterThan(4.5);
+  expect(seconds).toBeLessThan(8);
+  await project.save(memory({ userId: 'stuck' }));
+  expect(await project.list('stuck')).toHaveLength(2);
+}, 20_000);
+
 test('one connection is left to other projects while updates of a locked user wait', async () => {
   const other = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
   const [locked, free, neighbour] = [memory({ userId: 'held' }), memory(), memory()];
