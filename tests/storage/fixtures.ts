@@ -85,11 +85,8 @@ export type Found = Memory & { score: number; snippet: string };
 /** A Storage as seen by one project. Tests with separate projects can share a Storage. */
 export type Project = Awaited<ReturnType<typeof newProject>>;
 
-let projects = 0;
-
 export async function newProject(opened: Opened) {
-  projects += 1;
-  const projectId = await opened.storage.ensureProject(`project-${projects}`);
+  const projectId = await opened.storage.ensureProject(`project-${crypto.randomUUID()}`);
 
   const write = ({ at = 1_000, idempotency = null, onlyUserId = null }: WriteFields) => {
     return { projectId, at, idempotency, onlyUserId };

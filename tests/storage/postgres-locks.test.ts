@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { SQL } from 'bun';
+import { bucketOf } from '../../server/bucket.ts';
 import { connectPostgres, openPostgres } from '../../server/storage/postgres/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import type { TaskStorage } from '../../server/storage/task-storage.ts';
 import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { claim, memory, newProject, type Project } from './fixtures.ts';
+import { isDistributed } from './plans.ts';
 
 /* Another transaction, such as an erasure on another server, holds the row of one user. */
 
@@ -17,7 +19,7 @@ let project: Project;
 beforeAll(async () => {
   database = await newDatabase();
   storage = await openPostgres(database.url);
-  tasks = connectPostgres({ url: database.url, isDistributed: false });
+  tasks = connectPostgres({ url: database.url, isDistributed: await isDistributed(database) });
 });
 afterAll(async () => {
   await tasks.close();
@@ -32,7 +34,9 @@ async function lockUser(userId: string): Promise<() => Promise<void>> {
   const sql = new SQL(database.url, { max: 1 });
   const session = await sql.reserve();
   await session`BEGIN`;
-  await session`SELECT 1 FROM users WHERE user_id = ${userId} FOR UPDATE`;
+  // Citus can lock the rows of a single bucket only.
+  await session`SELECT 1 FROM users
+    WHERE user_id = ${userId} AND bucket = ${bucketOf(userId)} FOR UPDATE`;
   return async () => {
     await session`COMMIT`;
     session.release();
@@ -51,6 +55,38 @@ test('a save does not wait for the locked user of another save of its group', as
   await waiting;
   expect(await project.list('locked')).toHaveLength(2);
 });
+
+test('saves of other users do not wait for many saves of a locked user', async () => {
+  await project.save(memory({ userId: 'busy' }));
+  const unlock = await lockUser('busy');
+  const waiting = Array.from({ length: 20 }, () => project.save(memory({ userId: 'busy' })));
+  await Bun.sleep(500);
+  const begun = performance.now();
+  await Promise.all([1, 2, 3].map((user) => project.save(memory({ userId: `idle ${user}` }))));
+  expect(performance.now() - begun).toBeLessThan(2_500);
+  await unlock();
+  await Promise.all(waiting);
+  expect(await project.list('busy')).toHaveLength(21);
+});
+
+test('every save of a locked user fails after five seconds', async () => {
+  await project.save(memory({ userId: 'stuck' }));
+  const unlock = await lockUser('stuck');
+  const begun = performance.now();
+  const saves = Array.from({ length: 20 }, () => project.save(memory({ userId: 'stuck' })));
+  for (const error of await Promise.all(saves.map(rejectionOf))) {
+    expect(error).toMatchObject({
+      code: 'unavailable',
+      message: 'the database is busy with another write of the same user; nothing was stored',
+    });
+  }
+  const seconds = (performance.now() - begun) / 1_000;
+  await unlock();
+  expect(seconds).toBeGreaterThan(4.5);
+  expect(seconds).toBeLessThan(8);
+  await project.save(memory({ userId: 'stuck' }));
+  expect(await project.list('stuck')).toHaveLength(2);
+}, 20_000);
 
 test('one connection is left to other projects while updates of a locked user wait', async () => {
   const other = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });

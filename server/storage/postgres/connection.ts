@@ -219,9 +219,11 @@ function createPool({ url, purpose, settings }: ConnectionOptions, onclose: () =
       idle_in_transaction_session_timeout: '15s',
       client_min_messages: 'warning',
       ...settings,
-      // In parallel mode, Citus runs only one write to several shards at a time in the whole
-      // cluster. PostgreSQL ignores the setting.
+      // PostgreSQL ignores the settings of Citus. In parallel mode, Citus runs only one write to
+      // several shards at a time in the whole cluster.
       'citus.multi_shard_modify_mode': 'sequential',
+      // Sends SET LOCAL to the workers. It shortens the lock timeout of a transaction.
+      'citus.propagate_set_commands': 'local',
     },
   });
 }

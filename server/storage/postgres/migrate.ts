@@ -118,6 +118,6 @@ async function migrateOnce(connection: Connection): Promise<void> {
       const isNew = stored === 0 && (await hasCitus(tx.run));
       return { last: isNew ? [distribute] : [], result: null };
     },
-    migrateWithinMs,
+    { deadlineMs: migrateWithinMs },
   );
 }

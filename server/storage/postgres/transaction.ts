@@ -17,6 +17,12 @@ const begin = statement('BEGIN ISOLATION LEVEL READ COMMITTED');
 const commit = statement('COMMIT');
 const rollback = statement('ROLLBACK');
 
+/** `settings` are SET LOCAL statements, which are sent with BEGIN. */
+export type TransactionOptions = {
+  deadlineMs?: number | undefined;
+  settings?: readonly Statement[];
+};
+
 /**
  * Runs the work in a transaction. The connection must not be used for anything else until the
  * transaction ends. BEGIN is sent with the first statements and COMMIT with the last, so work that
@@ -26,22 +32,23 @@ const rollback = statement('ROLLBACK');
 export async function inTransaction<T>(
   connection: Connection,
   work: Work<T>,
-  deadlineMs?: number,
+  { deadlineMs, settings = [] }: TransactionOptions = {},
 ): Promise<T> {
+  const opening = [begin, ...settings];
   const session = await connection.session();
   let isBegun = false;
   const tx: Transaction = {
     async run(...statements) {
       if (isBegun) return session.run(statements, deadlineMs);
       isBegun = true;
-      const outcomes = await session.settle([begin, ...statements], deadlineMs);
+      const outcomes = await session.settle([...opening, ...statements], deadlineMs);
       assertBegun(session, outcomes);
-      return rowsOf(outcomes).slice(1);
+      return rowsOf(outcomes).slice(opening.length);
     },
   };
   try {
     const { last, result } = await work(tx);
-    const first = isBegun ? [] : [begin];
+    const first = isBegun ? [] : opening;
     isBegun = false;
     const outcomes = await session.settle([...first, ...last, commit], deadlineMs);
     if (first.length > 0) assertBegun(session, outcomes);

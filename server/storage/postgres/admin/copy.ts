@@ -96,7 +96,7 @@ function copyDatabase(connection: Connection): CopyDatabase {
 
 function runTogether(connection: Connection, queries: readonly Statement[]): Promise<void> {
   const work = async () => ({ last: [...queries], result: undefined });
-  return asCopyError(inTransaction(connection, work, deadlineMs));
+  return asCopyError(inTransaction(connection, work, { deadlineMs }));
 }
 
 async function asCopyError<T>(work: Promise<T>): Promise<T> {

@@ -1,14 +1,12 @@
 import { FairQueue } from '../../../fair-queue.ts';
 import { unavailable } from '../../refusals.ts';
-import type { StoredResponse, Write } from '../../storage.ts';
+import type { Write } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
-import { ConnectionLost, isConflict, isOfOneWrite, notStored } from '../errors.ts';
-import { type InsertedMemory, memoryInserts } from '../row.ts';
+import { ConnectionLost, isConflict, isLocked, isOfOneWrite, notStored } from '../errors.ts';
 import { statement } from '../statement.ts';
 import { inTransaction, type Work } from '../transaction.ts';
-import { keyInserts } from './idempotency.ts';
-import { indexedOf, queueNew } from './task-rows.ts';
-import { changeNumbers, countChanges } from './users.ts';
+import { type Insert, insertGroup } from './insert-group.ts';
+import { LockedWrites } from './locked-writes.ts';
 
 /**
  * Runs the writes of this server on a few connections. Projects take turns.
@@ -16,7 +14,8 @@ import { changeNumbers, countChanges } from './users.ts';
  *   waiting -> in a group -> COMMIT -> resolved
  *      |               \-> rejected: alone, reading first
  *      \----> alone: reads and locks, effect, COMMIT -> resolved
- *                 \-> conflict with another transaction: retried
+ *                 |-> conflict with another transaction: retried
+ *                 \-> locked by another transaction: waits in LockedWrites
  *
  * Writes that do not depend on stored data share one pipelined transaction. No write is
  * acknowledged before COMMIT has succeeded.
@@ -38,18 +37,10 @@ export type PlannedWrite<T = unknown> = {
   deadlineMs?: number;
 };
 
-/** New memories, with tasks if `areQueued`, and the response to the write. */
-export type Insert = {
-  write: Write;
-  response: StoredResponse;
-  /** The bucket of the memory whose text is in the response, or null. */
-  bucket: number | null;
-  rows: InsertedMemory[];
-  areQueued: boolean;
-};
-
 type Waiting = PlannedWrite & {
   since: number;
+  /** The name of the user, if the write inserts memories of a single user. */
+  user: string | null;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 };
@@ -62,8 +53,8 @@ const maxPauseMs = 20;
 const triedForMs = 5_000;
 /** How long writes avoid a lost or failed connection while another one is open. */
 const avoidedMs = 200;
-/** The maximum time that a group waits for a locked user. After that, its writes run alone. */
-const lockBriefly = statement(`SET LOCAL lock_timeout = '200ms'`);
+/** A write that waits longer for a locked user gives its connection to other writes. */
+const settings = [statement(`SET LOCAL lock_timeout = '200ms'`)];
 /** The number of recent idempotency keys to remember. A replay would make its group fail. */
 const maxRecentKeys = 10_000;
 
@@ -80,6 +71,7 @@ export function createWriteQueue(options: {
   const { connections, isDistributed, uptime, fault, note } = options;
   const idle = [...connections];
   const queue = new FairQueue<Waiting>();
+  const locked = new LockedWrites<Waiting>();
   const seen = createRecent(maxRecentKeys);
   const drained = Promise.withResolvers<void>();
   const running = new Map<number, number>();
@@ -98,6 +90,15 @@ export function createWriteQueue(options: {
     plan();
   }
 
+  /** Takes the next write whose users are not known to be locked. */
+  function take(admits: (projectId: number, waiting: Waiting) => boolean): Waiting | undefined {
+    for (;;) {
+      const next = queue.take(admits);
+      if (next === undefined || !locked.includes(next)) return next;
+      locked.push({ ...next, insert: null });
+    }
+  }
+
   /** Whether a project may start a write. One connection is reserved for other projects. */
   function mayRun(projectId: number, { insert }: Waiting): boolean {
     if (insert !== null) return groups < maxGroups;
@@ -112,8 +113,9 @@ export function createWriteQueue(options: {
         idle.findLastIndex((one) => one.isOpen()),
         1,
       );
-      const next = connection === undefined ? undefined : queue.take(mayRun);
       if (connection === undefined) return;
+      // Taking a write may move others to the locked writes.
+      const next = locked.take(mayRun) ?? take(mayRun) ?? locked.take(mayRun);
       if (next === undefined) {
         idle.push(connection);
         if (isDraining && idle.length === connections.length) drained.resolve();
@@ -149,9 +151,7 @@ export function createWriteQueue(options: {
     const group = [first];
     let rows = first.cost;
     while (rows < maxRowsInGroup) {
-      const next = queue.take(
-        (_, { insert, cost }) => insert !== null && rows + cost <= maxRowsInGroup,
-      );
+      const next = take((_, { insert, cost }) => insert !== null && rows + cost <= maxRowsInGroup);
       if (next === undefined) break;
       group.push(next);
       rows += next.cost;
@@ -168,7 +168,8 @@ export function createWriteQueue(options: {
         for (const one of group) push(one);
         return;
       }
-      await inTransaction(connection, insertGroup(inserts, { uptime: uptime(), isDistributed }));
+      const work = insertGroup(inserts, { uptime: uptime(), isDistributed });
+      await inTransaction(connection, work, { settings });
       for (const { insert, resolve } of group) {
         resolve({ response: insert?.response, replayed: false });
       }
@@ -184,13 +185,16 @@ export function createWriteQueue(options: {
   }
 
   async function runAlone(connection: Connection, waiting: Waiting): Promise<void> {
-    const { projectId, reject } = waiting;
+    const { projectId } = waiting;
     running.set(projectId, (running.get(projectId) ?? 0) + 1);
     try {
       await tryAgain(connection, waiting);
+      locked.noteStored(waiting);
     } catch (error) {
-      reject(notStored(error));
+      const failed = isLocked(error) ? locked.addLocked(waiting) : [waiting];
+      for (const { reject } of failed) reject(notStored(error));
     } finally {
+      locked.noteEnded(waiting);
       const left = (running.get(projectId) ?? 1) - 1;
       if (left === 0) running.delete(projectId);
       else running.set(projectId, left);
@@ -202,7 +206,8 @@ export function createWriteQueue(options: {
     for (let attempt = 1; ; attempt += 1) {
       if (await mustMove(connection, waiting)) return push(waiting);
       try {
-        const result = await inTransaction(connection, waiting.work, waiting.deadlineMs);
+        const { work, deadlineMs } = waiting;
+        const result = await inTransaction(connection, work, { deadlineMs, settings });
         return waiting.resolve(result);
       } catch (error) {
         note(error);
@@ -223,7 +228,8 @@ export function createWriteQueue(options: {
       return new Promise<T>((resolve, reject) => {
         const insert = mayBeReplay ? null : write.insert;
         const since = performance.now();
-        push({ ...write, insert, since, resolve: resolve as Waiting['resolve'], reject });
+        const user = onlyUserOf(write);
+        push({ ...write, insert, since, user, resolve: resolve as Waiting['resolve'], reject });
       });
     },
     drain() {
@@ -234,31 +240,10 @@ export function createWriteQueue(options: {
   };
 }
 
-/**
- * Inserts a group's rows in one round trip, in the lock order that all transactions use. Citus
- * needs two round trips, because it cannot join memories and users of several buckets in one
- * statement.
- */
-function insertGroup(
-  inserts: readonly Insert[],
-  { uptime, isDistributed }: { uptime: number; isDistributed: boolean },
-): Work<null> {
-  const rows = inserts.flatMap((insert) => insert.rows);
-  const queued = inserts.flatMap(({ areQueued, rows: own }) => (areQueued ? own : []));
-  const keys = keyInserts(inserts, uptime);
-  const counts = countChanges(
-    rows.map(({ projectId, memory: { userId } }) => ({ projectId, userId, added: 1 })),
-  );
-  const tasks = queueNew(queued.map(indexedOf));
-  return async (tx) => {
-    if (!isDistributed) {
-      const inserts = memoryInserts(rows, null);
-      return { last: [lockBriefly, ...keys, ...counts, ...inserts, ...tasks], result: null };
-    }
-    const [, ...answers] = await tx.run(lockBriefly, ...keys, ...counts);
-    const counted = answers.slice(keys.length).flat();
-    return { last: [...memoryInserts(rows, changeNumbers(counted)), ...tasks], result: null };
-  };
+function onlyUserOf({ projectId, insert }: PlannedWrite): string | null {
+  const users = new Set(insert?.rows.map(({ memory }) => memory.userId));
+  const [userId] = users;
+  return users.size === 1 ? `${projectId} ${userId}` : null;
 }
 
 function keyName({ projectId, idempotency }: Write): string | null {
