@@ -33,6 +33,7 @@ const shared = [
   'held-indexes',
   'pooled-reads',
   'position',
+  'read-pace',
   'reader-pool',
   'read-reply',
   'refusals',
