@@ -199,7 +199,3 @@ export function byKey(a: readonly Value[], b: readonly Value[]): number {
   }
   return 0;
 }
-
-export function asStored(memory: NewMemory, at: number): StoredMemory {
-  return { ...memory, status: 'complete', version: 1, createdAt: at, updatedAt: at };
-}

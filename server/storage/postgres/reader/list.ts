@@ -15,11 +15,6 @@ type ExportRead = Parameters<Storage['exportMemories']>[0];
 /** A row of a page. `total` is the number of rows found, including rows that were not sent. */
 type Row = StoredMemory & { bucket: number; octets: number; total: number };
 
-/**
- * The maximum number of metadata conditions in a statement. Conditions only narrow down the rows;
- * `matches` then applies the exact filter.
- */
-const maxTexts = 64;
 /** The number of rows per fetch if a filter may reject most of them. */
 const filteredRows = 256;
 /**
@@ -137,7 +132,7 @@ function listStatement(read: ListRead, batch: number): Statement {
     filter.externalId,
     filter.from,
     filter.to,
-    textArray(necessaryTexts(filter.metadata).slice(0, maxTexts)),
+    textArray(necessaryTexts(filter.metadata)),
     now,
     batch,
   );

@@ -1,3 +1,4 @@
+import { isExpired, mayAccess } from '../../../memory/visibility.ts';
 import { reportProgress } from '../../../threads/serve.ts';
 import { type StatusRow, statusOf } from '../../status.ts';
 import type { Read, Storage, StoredKey, StoredMemory, StoredStatus } from '../../storage.ts';
@@ -8,18 +9,14 @@ import type { Transaction } from '../transaction.ts';
 
 type Run = Transaction['run'];
 
-function isOf({ userId }: { userId: string }, onlyUserId: string | null | undefined): boolean {
-  return onlyUserId == null || userId === onlyUserId;
-}
-
 export async function readMemory(
   run: Run,
   { projectId, id, now, onlyUserId }: Read & { id: string },
 ): Promise<StoredMemory | null> {
   const found = await findMemory(run, projectId, id);
-  if (found === null || !isOf(found, onlyUserId)) return null;
+  if (found === null || isExpired(found, now) || !mayAccess(onlyUserId, found)) return null;
   const { bucket: _, ...memory } = found;
-  return memory.expiresAt === null || memory.expiresAt > now ? memory : null;
+  return memory;
 }
 
 // The chunks of a memory without a task are counted on request.
@@ -47,7 +44,7 @@ export async function readStatuses(
   )) as StatusRow[];
   const byId = new Map<string, StoredStatus>();
   for (const row of rows) {
-    if (isOf(row, onlyUserId)) byId.set(row.memoryId, statusOf(row));
+    if (mayAccess(onlyUserId, row)) byId.set(row.memoryId, statusOf(row));
     reportProgress();
   }
   return ids.flatMap((id) => byId.get(id) ?? []);

@@ -1,8 +1,7 @@
+import { type UserRow, usersPage } from '../../../memory/page.ts';
 import type { Page, Storage } from '../../storage.ts';
 import { statement } from '../statement.ts';
 import type { Transaction } from '../transaction.ts';
-
-type UserRow = { userId: string; memories: number; lastCreatedAt: number };
 
 export async function readUsers(
   run: Transaction['run'],
@@ -30,9 +29,5 @@ export async function readUsers(
       now,
     ),
   )) as UserRow[][];
-  const shown = rows.slice(0, limit).map(({ lastCreatedAt, ...user }) => {
-    return { ...user, lastCreatedAt: new Date(lastCreatedAt).toISOString() };
-  });
-  const last = rows.length > limit ? shown.at(-1) : undefined;
-  return { items: [JSON.stringify(shown)], next: last?.userId ?? null };
+  return usersPage(rows, limit);
 }

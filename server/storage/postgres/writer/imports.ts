@@ -1,12 +1,12 @@
 import { bucketOf } from '../../../bucket.ts';
 import { type ImportOutcome, importedResponse } from '../../../memory/responses.ts';
+import { isExpired } from '../../../memory/visibility.ts';
 import { queueFull } from '../../refusals.ts';
 import type { ImportedMemory, Storage, WriteResult } from '../../storage.ts';
 import { findByIds, type InsertedMemory, type MemoryRow, memoryInserts, originOf } from '../row.ts';
 import { overPlaces } from '../statement.ts';
 import type { Transaction } from '../transaction.ts';
 import { type Effect, once } from './idempotency.ts';
-import { isVisible } from './memories.ts';
 import { findOrigins, forgetOrigin } from './origins.ts';
 import { removeMemories } from './removal.ts';
 import { queueNew } from './task-rows.ts';
@@ -45,7 +45,7 @@ async function importAll(tx: Transaction, write: Import): ReturnType<Effect> {
   const { projectId, at, memories, batch } = write;
   // An expired memory with the same id is deleted, so its user must also be locked.
   const before = await findKnown(tx, write);
-  const users = [...memories, ...before.filter((row) => !isVisible(row, at))].map(({ userId }) => {
+  const users = [...memories, ...before.filter((row) => isExpired(row, at))].map(({ userId }) => {
     return { projectId, userId, added: 0 };
   });
   const locks = countChanges(users);
@@ -56,7 +56,7 @@ async function importAll(tx: Transaction, write: Import): ReturnType<Effect> {
   const changeOf = changeNumbers(answers.slice(0, locks.length).flat());
   const origins = answers.slice(locks.length).flat() as KnownOrigin[];
   const { outcomes, imported, expired } = sortOut(write, known, origins);
-  const renamed = origins.filter((row) => !isVisible(row, at));
+  const renamed = origins.filter((row) => isExpired(row, at));
   const last = [
     ...addMemories(expired.map(({ userId }) => ({ projectId, userId, added: -1 }))),
     ...addMemories(imported.map(({ userId }) => ({ projectId, userId, added: 1 }))),
@@ -81,7 +81,7 @@ async function importAll(tx: Transaction, write: Import): ReturnType<Effect> {
 
 /** Determines the outcome of each item, including conflicts within the batch. */
 function sortOut({ at, memories }: Import, known: Known[], origins: KnownOrigin[]) {
-  const isThere = (row: Known) => isVisible(row, at);
+  const isThere = (row: Known) => !isExpired(row, at);
   const takenIds = new Set(known.filter(isThere).map(({ id }) => id));
   const takenOrigins = new Set(
     origins.filter(isThere).map(({ userId, origin }) => `${bucketOf(userId)} ${origin} ${userId}`),

@@ -7,16 +7,10 @@ import {
   savedResponse,
   updatedResponse,
 } from '../../../memory/responses.ts';
-import { otherVersion } from '../../refusals.ts';
-import type {
-  MemoryChanges,
-  NewMemory,
-  Storage,
-  StoredMemory,
-  Write,
-  WriteResult,
-} from '../../storage.ts';
-import { asStored, findMemory, type MemoryRow, memoryIn, memoryInserts, newRow } from '../row.ts';
+import { isExpired, mayAccess } from '../../../memory/visibility.ts';
+import { assertVersion } from '../../refusals.ts';
+import type { MemoryChanges, Storage, StoredMemory, Write, WriteResult } from '../../storage.ts';
+import { findMemory, type MemoryRow, memoryIn, memoryInserts, newRow } from '../row.ts';
 import { type Statement, statement } from '../statement.ts';
 import type { Transaction } from '../transaction.ts';
 import { type Effect, once } from './idempotency.ts';
@@ -35,7 +29,7 @@ export function planSave(write: Save, uptime: () => number): PlannedWrite<WriteR
   const { projectId, at, memory } = write;
   const work = once(write, uptime, (tx) => save(tx, write));
   if (memory.externalId !== null) return { projectId, cost: 1, insert: null, work };
-  const response = savedResponse(asStored(memory, at));
+  const response = savedResponse(memory, at);
   const bucket = bucketOf(memory.userId);
   const rows = [newRow(projectId, memory, at)];
   return { projectId, cost: 1, insert: { write, response, bucket, rows, areQueued: false }, work };
@@ -61,7 +55,7 @@ async function save(tx: Transaction, { projectId, at, memory }: Save): ReturnTyp
   );
   const changeOf = changeNumbers(changed);
   const known = (found.flat() as MemoryRow[])[0];
-  if (known !== undefined && isVisible(known, at)) {
+  if (known !== undefined && !isExpired(known, at)) {
     const lastChange = changeOf(user);
     const replacement = { id: known.id, memory, versions: 1, lastChange, at };
     const now = { ...replaced(known, replacement), ...completed(known, at) };
@@ -73,7 +67,7 @@ async function save(tx: Transaction, { projectId, at, memory }: Save): ReturnTyp
     ...addMemories([{ ...user, added: 1 }]),
     ...memoryInserts([newRow(projectId, memory, at)], changeOf),
   ];
-  return { response: savedResponse(asStored(memory, at)), bucket, last };
+  return { response: savedResponse(memory, at), bucket, last };
 }
 
 async function update(tx: Transaction, write: Update): ReturnType<Effect> {
@@ -124,21 +118,14 @@ async function lockMemory(
     memoryIn(projectId, bucket, id),
   )) as [Record<string, unknown>[], MemoryRow[]];
   const locked = assertVisible(memory ?? null, write);
-  const { expectedVersion } = write;
-  if (expectedVersion !== null && expectedVersion !== locked.version) {
-    throw otherVersion(expectedVersion, locked.version);
-  }
+  assertVersion(locked, write.expectedVersion);
   return { memory: locked, lastChange: changeNumbers(changed)({ projectId, userId }) };
 }
 
-function assertVisible(found: MemoryRow | null, { at, onlyUserId = null }: Write): MemoryRow {
-  if (found === null || !isVisible(found, at)) throw noSuchMemory();
-  if (onlyUserId !== null && onlyUserId !== found.userId) throw noSuchMemory();
+function assertVisible(found: MemoryRow | null, { at, onlyUserId }: Write): MemoryRow {
+  if (found === null || isExpired(found, at)) throw noSuchMemory();
+  if (!mayAccess(onlyUserId, found)) throw noSuchMemory();
   return found;
-}
-
-export function isVisible({ expiresAt }: Pick<NewMemory, 'expiresAt'>, at: number): boolean {
-  return expiresAt === null || expiresAt > at;
 }
 
 /** `updatedAt` never decreases, even if the clock was set back. */

@@ -1,11 +1,11 @@
 import { bucketOf } from '../../../bucket.ts';
-import { acceptedResponse, batchResponse } from '../../../memory/responses.ts';
+import { acceptedResponse } from '../../../memory/responses.ts';
+import { isExpired } from '../../../memory/visibility.ts';
 import { queueFull } from '../../refusals.ts';
-import type { NewMemory, Storage, StoredResponse, WriteResult } from '../../storage.ts';
+import type { NewMemory, Storage, WriteResult } from '../../storage.ts';
 import { type InsertedMemory, type MemoryRow, memoryInserts, newRow, originOf } from '../row.ts';
 import type { Transaction } from '../transaction.ts';
 import { type Effect, once } from './idempotency.ts';
-import { isVisible } from './memories.ts';
 import { findOrigins, forgetOrigin, type Replacement, replacements } from './origins.ts';
 import { indexedOf, queueAgain, queueNew } from './task-rows.ts';
 import { addMemories, type ChangeNumber, changeNumbers, countChanges } from './users.ts';
@@ -28,10 +28,8 @@ export function planRecords(
     return { projectId, cost, insert: null, work };
   }
   const rows = records.map((record) => newRow(projectId, record, at));
-  const response = responseTo(
-    write,
-    records.map(({ id }) => id),
-  );
+  const ids = records.map(({ id }) => id);
+  const response = acceptedResponse(records, ids, write.batch);
   return {
     projectId,
     cost,
@@ -40,14 +38,8 @@ export function planRecords(
   };
 }
 
-function responseTo({ records, batch }: Accept, ids: readonly string[]): StoredResponse {
-  const [first] = records;
-  if (batch === null && first !== undefined) return acceptedResponse(first, ids[0] ?? '');
-  return batchResponse(ids, batch ?? { indexes: [], failed: [] });
-}
-
 async function accept(tx: Transaction, write: Accept): ReturnType<Effect> {
-  const { projectId, at, records } = write;
+  const { projectId, at, records, batch } = write;
   const locks = countChanges(records.map(({ userId }) => ({ projectId, userId, added: 0 })));
   const rows = await tx.run(...locks, ...findOrigins(projectId, records));
   const changeOf = changeNumbers(rows.slice(0, locks.length).flat());
@@ -63,7 +55,7 @@ async function accept(tx: Transaction, write: Accept): ReturnType<Effect> {
       replaced.map(({ id, memory: { userId } }) => ({ projectId, memoryId: id, userId, at })),
     ),
   ];
-  return { response: responseTo(write, ids), last };
+  return { response: acceptedResponse(records, ids, batch), last };
 }
 
 type KnownRow = MemoryRow & { origin: string };
@@ -77,10 +69,10 @@ function sortOut(
   known: readonly KnownRow[],
   changeOf: ChangeNumber,
 ) {
-  const expired = known.filter((row) => !isVisible(row, at));
+  const expired = known.filter((row) => isExpired(row, at));
   const there = new Map<string, InsertedMemory | Replacement>();
   for (const row of known) {
-    if (!isVisible(row, at)) continue;
+    if (isExpired(row, at)) continue;
     const lastChange = changeOf({ projectId, userId: row.userId });
     there.set(name(row.userId, row.origin), {
       id: row.id,
