@@ -1,4 +1,5 @@
 import type { Finding } from '../../admin-storage.ts';
+import { aboutKeys, aboutWork, ok, type QueueCounts } from '../../findings.ts';
 import { readIsDistributed, readWorkerCommits } from '../citus.ts';
 import { type Connection, createConnection } from '../connection.ts';
 import { faultOf } from '../errors.ts';
@@ -70,10 +71,6 @@ async function look(connection: Connection, now: number): Promise<Finding[]> {
     findings.push(aboutWorkers(await readWorkerCommits(connection)));
   }
   return [...findings, ...(await aboutContents(connection, now))];
-}
-
-function ok(name: string, found: string): Finding {
-  return { name, level: 'ok', found };
 }
 
 function aboutVersion({ version, encoding }: Settings, schema: number): Finding {
@@ -155,8 +152,7 @@ function aboutSlots({ keptWalBytes }: Settings): Finding {
   return { name: 'replication slots', level: 'warning', found, advice };
 }
 
-type Queue = { pending: number; oldest: number | null; failed: number; ended: number };
-type Contents = Queue & { keys: number; deadShare: number };
+type Contents = { keys: number; deadShare: number };
 
 async function aboutContents(connection: Connection, now: number): Promise<Finding[]> {
   const [[contents], [queue]] = (await connection.run([
@@ -175,39 +171,13 @@ async function aboutContents(connection: Connection, now: number): Promise<Findi
            AS ended
        FROM tasks`,
     ),
-  ])) as [Omit<Contents, keyof Queue>[], Queue[]];
-  return contents === undefined || queue === undefined
-    ? []
-    : [aboutKeys(contents), ...aboutWork(queue, now), aboutDeadRows(contents)];
+  ])) as [Contents[], (QueueCounts & { ended: number })[]];
+  if (contents === undefined || queue === undefined) return [];
+  const work = aboutWork(queue, now, `, ${queue.ended} with an expired lease`);
+  return [aboutKeys(contents.keys), ...work, aboutDeadRows(contents.deadShare)];
 }
 
-function aboutKeys({ keys }: Pick<Contents, 'keys'>): Finding {
-  if (keys > 0) return ok('keys', `${keys} in use`);
-  const advice = 'create a key with "memory keys create", or set MEMORY_API_KEY for the server';
-  return { name: 'keys', level: 'warning', found: 'none', advice };
-}
-
-const stuckMs = 5 * 60_000;
-
-function aboutWork({ pending, oldest, failed, ended }: Queue, now: number): Finding[] {
-  const waitsMs = oldest === null ? 0 : Math.max(0, now - oldest);
-  const age = pending > 0 ? `, the oldest for ${Math.round(waitsMs / 1_000)} s` : '';
-  const found = `${pending} pending${age}, ${ended} with an expired lease`;
-  const isStuck = waitsMs > stuckMs;
-  const queue: Finding = isStuck
-    ? {
-        name: 'queue',
-        level: 'warning',
-        found,
-        advice: 'check that a server is running, then check its log and GET /health',
-      }
-    : ok('queue', found);
-  if (failed === 0) return [queue];
-  const advice = 'memory status <id> shows the reason; to retry, ingest the record again';
-  return [queue, { name: 'failed records', level: 'warning', found: String(failed), advice }];
-}
-
-function aboutDeadRows({ deadShare }: Pick<Contents, 'deadShare'>): Finding {
+function aboutDeadRows(deadShare: number): Finding {
   const found = `at most ${Math.round(deadShare * 100)}% of any table`;
   if (deadShare < 1) return ok('dead rows', found);
   const advice = 'autovacuum is not keeping up: check its settings, and end long transactions';
