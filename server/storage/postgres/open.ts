@@ -48,8 +48,8 @@ export async function openPostgres(
   let isDistributed: boolean;
   try {
     await migrate(connection);
-    await assertFinished(connection);
-    isDistributed = await readIsDistributed(connection);
+    await assertFinished(connection.run);
+    isDistributed = await readIsDistributed(connection.run);
   } catch (error) {
     connection.close();
     throw cannotOpen(error);
@@ -70,8 +70,7 @@ export async function openPostgres(
     fault: () => health.state().fault,
     note: health.note,
   });
-  const transact = <T>(work: Work<T>) =>
-    writes.run<T>({ projectId: noProject, cost: 1, insert: null, work });
+  const transact = <T>(work: Work<T>) => writes.run<T>({ projectId: noProject, work });
   const maintenance = await createMaintenance(connection, transact, isDistributed);
   uptime = maintenance.uptime;
   const tasks = createTasks(connection, transact, isDistributed);
@@ -115,9 +114,7 @@ export function connectPostgres({
     return next;
   }
   const { stop, taskQueueState: _, ...tasks } = createTasks(connection, transact, isDistributed);
-  const ahead = createReadAhead((read) =>
-    readMemory((...statements) => connection.run(statements), read),
-  );
+  const ahead = createReadAhead((read) => readMemory(connection.run, read));
   const asService = <A, T>(operation: (argument: A) => Promise<T>) => {
     return async (argument: A) => {
       try {

@@ -4,7 +4,7 @@ import { readIsDistributed, readWorkerCommits } from '../citus.ts';
 import { type Connection, createConnection } from '../connection.ts';
 import { faultOf } from '../errors.ts';
 import { readVersion, schemaVersion } from '../migrate.ts';
-import { statement } from '../statement.ts';
+import { query, statement } from '../statement.ts';
 
 export async function diagnose(url: string, now: number): Promise<Finding[]> {
   const connection = createConnection({ url, purpose: 'doctor' });
@@ -36,27 +36,25 @@ type Settings = {
   keptWalBytes: number;
 };
 
-const settingsQuery = statement(
-  `SELECT current_setting('server_version') AS version,
-     current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
-     current_setting('full_page_writes') AS "fullPageWrites",
-     (SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit') AS "commit",
-     current_setting('synchronous_standby_names') AS standbys,
-     (SELECT count(*) FROM pg_stat_replication)::float8 AS connected,
-     (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
-     (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::float8 AS used,
-     current_setting('max_connections')::float8 AS max,
-     coalesce((SELECT extract(epoch FROM max(clock_timestamp() - xact_start))
-       FROM pg_stat_activity WHERE pid <> pg_backend_pid()), 0)::float8
-       AS "oldestTransactionSeconds",
-     coalesce((SELECT max(pg_current_wal_lsn() - restart_lsn)
-       FROM pg_replication_slots WHERE NOT active), 0)::float8 AS "keptWalBytes"`,
-);
+const settingsQuery = `SELECT current_setting('server_version') AS version,
+    current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
+    current_setting('full_page_writes') AS "fullPageWrites",
+    (SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit') AS "commit",
+    current_setting('synchronous_standby_names') AS standbys,
+    (SELECT count(*) FROM pg_stat_replication)::float8 AS connected,
+    (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
+    (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::float8 AS used,
+    current_setting('max_connections')::float8 AS max,
+    coalesce((SELECT extract(epoch FROM max(clock_timestamp() - xact_start))
+      FROM pg_stat_activity WHERE pid <> pg_backend_pid()), 0)::float8
+      AS "oldestTransactionSeconds",
+    coalesce((SELECT max(pg_current_wal_lsn() - restart_lsn)
+      FROM pg_replication_slots WHERE NOT active), 0)::float8 AS "keptWalBytes"`;
 
 async function look(connection: Connection, now: number): Promise<Finding[]> {
-  const [[settings] = []] = (await connection.run([settingsQuery])) as Settings[][];
+  const [settings] = await query<Settings>(connection.run, settingsQuery);
   if (settings === undefined) throw new Error('the server returned no settings');
-  const schema = await readVersion(connection);
+  const schema = await readVersion(connection.run);
   const findings = [
     aboutVersion(settings, schema),
     aboutDurability(settings),
@@ -67,8 +65,8 @@ async function look(connection: Connection, now: number): Promise<Finding[]> {
     aboutSlots(settings),
   ];
   if (schema === 0) return findings;
-  if (await readIsDistributed(connection)) {
-    findings.push(aboutWorkers(await readWorkerCommits(connection)));
+  if (await readIsDistributed(connection.run)) {
+    findings.push(aboutWorkers(await readWorkerCommits(connection.run)));
   }
   return [...findings, ...(await aboutContents(connection, now))];
 }

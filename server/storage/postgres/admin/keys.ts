@@ -12,11 +12,11 @@ export async function openKeyAdmin(
 ): Promise<KeyAdmin> {
   const connection = createConnection({ url, purpose: 'admin' });
   try {
-    if (!create && (await readVersion(connection)) === 0) {
+    if (!create && (await readVersion(connection.run)) === 0) {
       throw new Error('no database of this service found at this address; check the URL');
     }
     await migrate(connection);
-    await assertFinished(connection);
+    await assertFinished(connection.run);
   } catch (error) {
     connection.close();
     throw cannotOpen(error);
@@ -33,7 +33,7 @@ export async function openKeyAdmin(
 
   return {
     createKey: (key) => written(keys.createKey(key)),
-    listKeys: () => written(listKeys(connection)),
+    listKeys: () => written(listKeys(connection.run)),
     revokeKey: ({ id, at }) => written(keys.revokeKey(id, at)),
     close: () => connection.close(),
   };

@@ -30,13 +30,13 @@ const connection = createConnection({ url, purpose: 'reader', settings: readInIn
 const operations = {
   ...createSearches(connection, maxIndexBytes),
   listMemories: (read: Parameters<Storage['listMemories']>[0]) =>
-    inSnapshot(connection, (tx) => readList(tx.run, read)),
+    inSnapshot(connection, (run) => readList(run, read)),
   exportMemories: (read: Parameters<Storage['exportMemories']>[0]) =>
-    inSnapshot(connection, (tx) => readExport(tx.run, read)),
+    inSnapshot(connection, (run) => readExport(run, read)),
   listUsers: (read: Parameters<Storage['listUsers']>[0]) =>
-    inSnapshot(connection, (tx) => readUsers(tx.run, read)),
+    inSnapshot(connection, (run) => readUsers(run, read)),
   getStatuses: (read: Parameters<Storage['getStatuses']>[0]) =>
-    inSnapshot(connection, (tx) => readStatuses(tx.run, read)),
+    inSnapshot(connection, (run) => readStatuses(run, read)),
 };
 
 async function answer(call: Incoming): Promise<void> {

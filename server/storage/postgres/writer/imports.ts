@@ -1,32 +1,22 @@
 import { bucketOf } from '../../../bucket.ts';
 import { type ImportOutcome, importedResponse } from '../../../memory/responses.ts';
 import { isExpired } from '../../../memory/visibility.ts';
-import { queueFull } from '../../refusals.ts';
-import type { ImportedMemory, Storage, WriteResult } from '../../storage.ts';
+import type { ImportedMemory, Storage } from '../../storage.ts';
 import { findByIds, type InsertedMemory, type MemoryRow, memoryInserts, originOf } from '../row.ts';
-import { overPlaces } from '../statement.ts';
-import type { Transaction } from '../transaction.ts';
-import { type Effect, once } from './idempotency.ts';
+import { overPlaces, type Run } from '../statement.ts';
+import type { Effect } from './idempotency.ts';
 import { findOrigins, forgetOrigin } from './origins.ts';
 import { removeMemories } from './removal.ts';
 import { queueNew } from './task-rows.ts';
-import { addMemories, changeNumbers, countChanges, removeEmptyUsers } from './users.ts';
-import type { PlannedWrite } from './write-queue.ts';
+import { addMemories, lockUsers, removeEmptyUsers } from './users.ts';
+import type { Plan } from './write-queue.ts';
 
 type Import = Parameters<Storage['importMemories']>[0];
 type Known = Pick<MemoryRow, 'id' | 'bucket' | 'userId' | 'expiresAt'>;
 type KnownOrigin = MemoryRow & { origin: string };
 
-export function planImport(
-  write: Import,
-  { uptime, isFull }: { uptime: () => number; isFull: boolean },
-): PlannedWrite<WriteResult> {
-  const { projectId, memories } = write;
-  const work = once(write, uptime, async (tx) => {
-    if (isFull) throw queueFull();
-    return importAll(tx, write);
-  });
-  return { projectId, cost: memories.length, insert: null, work };
+export function planImport(write: Import): Plan {
+  return { cost: write.memories.length, effect: (run) => importAll(run, write) };
 }
 
 const findPlaces = overPlaces(
@@ -36,25 +26,23 @@ const findPlaces = overPlaces(
     FROM memories WHERE (project_id, bucket, id) IN (${values})${inBucket('bucket')}`,
 );
 
-async function findKnown(tx: Transaction, { projectId, memories }: Import): Promise<Known[]> {
+async function findKnown(run: Run, { projectId, memories }: Import): Promise<Known[]> {
   const ids = memories.map(({ id }) => id);
-  return (await findByIds(tx.run, projectId, ids, findPlaces)) as Known[];
+  return (await findByIds(run, projectId, ids, findPlaces)) as Known[];
 }
 
-async function importAll(tx: Transaction, write: Import): ReturnType<Effect> {
+async function importAll(run: Run, write: Import): ReturnType<Effect> {
   const { projectId, at, memories, batch } = write;
   // An expired memory with the same id is deleted, so its user must also be locked.
-  const before = await findKnown(tx, write);
+  const before = await findKnown(run, write);
   const users = [...memories, ...before.filter((row) => isExpired(row, at))].map(({ userId }) => {
-    return { projectId, userId, added: 0 };
+    return { projectId, userId };
   });
-  const locks = countChanges(users);
-  const [answers, known] = await Promise.all([
-    tx.run(...locks, ...findOrigins(projectId, memories)),
-    findKnown(tx, write),
+  const [{ changeOf, rows }, known] = await Promise.all([
+    lockUsers(run, users, findOrigins(projectId, memories)),
+    findKnown(run, write),
   ]);
-  const changeOf = changeNumbers(answers.slice(0, locks.length).flat());
-  const origins = answers.slice(locks.length).flat() as KnownOrigin[];
+  const origins = rows as KnownOrigin[];
   const { outcomes, imported, expired } = sortOut(write, known, origins);
   const renamed = origins.filter((row) => isExpired(row, at));
   const last = [

@@ -1,50 +1,33 @@
 import { bucketOf } from '../../../bucket.ts';
 import { acceptedResponse } from '../../../memory/responses.ts';
 import { isExpired } from '../../../memory/visibility.ts';
-import { queueFull } from '../../refusals.ts';
-import type { NewMemory, Storage, WriteResult } from '../../storage.ts';
+import type { NewMemory, Storage } from '../../storage.ts';
 import { type InsertedMemory, type MemoryRow, memoryInserts, newRow, originOf } from '../row.ts';
-import type { Transaction } from '../transaction.ts';
-import { type Effect, once } from './idempotency.ts';
+import type { Run } from '../statement.ts';
+import type { Effect } from './idempotency.ts';
 import { findOrigins, forgetOrigin, type Replacement, replacements } from './origins.ts';
 import { indexedOf, queueAgain, queueNew } from './task-rows.ts';
-import { addMemories, type ChangeNumber, changeNumbers, countChanges } from './users.ts';
-import type { PlannedWrite } from './write-queue.ts';
+import { addMemories, type ChangeNumber, lockUsers } from './users.ts';
+import type { Plan } from './write-queue.ts';
 
 type Accept = Parameters<Storage['acceptRecords']>[0];
 
 /** Plans an ingest. Records without external ids cannot replace memories and are plain inserts. */
-export function planRecords(
-  write: Accept,
-  { uptime, isFull }: { uptime: () => number; isFull: boolean },
-): PlannedWrite<WriteResult> {
+export function planRecords(write: Accept): Plan {
   const { projectId, at, records } = write;
-  const cost = records.length;
-  const work = once(write, uptime, async (tx) => {
-    if (isFull) throw queueFull();
-    return accept(tx, write);
-  });
-  if (isFull || records.some(({ externalId }) => externalId !== null)) {
-    return { projectId, cost, insert: null, work };
-  }
-  const rows = records.map((record) => newRow(projectId, record, at));
+  const plan: Plan = { cost: records.length, effect: (run) => accept(run, write) };
+  if (records.some(({ externalId }) => externalId !== null)) return plan;
   const ids = records.map(({ id }) => id);
   const response = acceptedResponse(records, ids, write.batch);
-  return {
-    projectId,
-    cost,
-    insert: { write, response, bucket: null, rows, areQueued: true },
-    work,
-  };
+  const rows = records.map((record) => newRow(projectId, record, at));
+  return { ...plan, insert: { write, response, bucket: null, rows, areQueued: true } };
 }
 
-async function accept(tx: Transaction, write: Accept): ReturnType<Effect> {
+async function accept(run: Run, write: Accept): ReturnType<Effect> {
   const { projectId, at, records, batch } = write;
-  const locks = countChanges(records.map(({ userId }) => ({ projectId, userId, added: 0 })));
-  const rows = await tx.run(...locks, ...findOrigins(projectId, records));
-  const changeOf = changeNumbers(rows.slice(0, locks.length).flat());
-  const known = rows.slice(locks.length).flat() as KnownRow[];
-  const { ids, inserted, replaced, forgotten } = sortOut(write, known, changeOf);
+  const users = records.map(({ userId }) => ({ projectId, userId }));
+  const { changeOf, rows } = await lockUsers(run, users, findOrigins(projectId, records));
+  const { ids, inserted, replaced, forgotten } = sortOut(write, rows as KnownRow[], changeOf);
   const last = [
     ...forgotten.flatMap((row) => forgetOrigin(projectId, row)),
     ...addMemories(inserted.map(({ memory }) => ({ projectId, userId: memory.userId, added: 1 }))),

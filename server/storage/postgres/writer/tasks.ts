@@ -2,7 +2,7 @@ import type { Lease, TaskQueue, TaskResult } from '../../task-storage.ts';
 import type { Connection } from '../connection.ts';
 import { isLocked } from '../errors.ts';
 import { byKey } from '../row.ts';
-import { after, overPlaces, statement, type Value } from '../statement.ts';
+import { after, overPlaces, query, statement, type Value } from '../statement.ts';
 import type { Work } from '../transaction.ts';
 import { claimTasks } from './claim.ts';
 import { bucketOfTask } from './task-rows.ts';
@@ -106,7 +106,7 @@ export function createTasks(
   async function changed(lease: Lease, set: string, ...more: Value[]): Promise<boolean> {
     forget(lease);
     const text = `UPDATE tasks SET ${set} WHERE ${held} RETURNING 1 AS one`;
-    const [rows = []] = await connection.run([statement(text, ...placeOf(lease), ...more)]);
+    const rows = await query(connection.run, text, ...placeOf(lease), ...more);
     return rows.length > 0;
   }
 
@@ -140,31 +140,28 @@ export function createTasks(
     releaseTask: (lease) =>
       changed(lease, `state = 'waiting', attempts = attempts - 1, lease_owner = NULL`),
     async recoverTasks() {
-      const [rows = []] = await connection.run([
-        statement(
-          `UPDATE tasks SET state = 'waiting', lease_owner = NULL
-           WHERE run_at IS NOT NULL AND state = 'running' AND leased_until <= statement_timestamp()
-           RETURNING 1 AS one`,
-        ),
-      ]);
+      const rows = await query(
+        connection.run,
+        `UPDATE tasks SET state = 'waiting', lease_owner = NULL
+         WHERE run_at IS NOT NULL AND state = 'running' AND leased_until <= statement_timestamp()
+         RETURNING 1 AS one`,
+      );
       return rows.length;
     },
     async nextTaskAt() {
-      const [[row] = []] = (await connection.run([
-        statement(
-          `SELECT run_at::float8 AS at FROM tasks WHERE run_at IS NOT NULL AND state = 'waiting'
-           ORDER BY run_at LIMIT 1`,
-        ),
-      ])) as { at: number }[][];
+      const [row] = await query<{ at: number }>(
+        connection.run,
+        `SELECT run_at::float8 AS at FROM tasks WHERE run_at IS NOT NULL AND state = 'waiting'
+         ORDER BY run_at LIMIT 1`,
+      );
       return row?.at ?? null;
     },
     async taskQueueState() {
-      const [[row] = []] = (await connection.run([
-        statement(
-          `SELECT count(*)::float8 AS pending, min(accepted_at)::float8 AS "oldestAcceptedAt"
-           FROM tasks WHERE run_at IS NOT NULL`,
-        ),
-      ])) as { pending: number; oldestAcceptedAt: number | null }[][];
+      const [row] = await query<{ pending: number; oldestAcceptedAt: number | null }>(
+        connection.run,
+        `SELECT count(*)::float8 AS pending, min(accepted_at)::float8 AS "oldestAcceptedAt"
+         FROM tasks WHERE run_at IS NOT NULL`,
+      );
       return row ?? { pending: 0, oldestAcceptedAt: null };
     },
     stop: () => clearInterval(heartbeat),
@@ -195,14 +192,14 @@ function completion(
   results: readonly TaskResult[],
   overTasks: (rows: Value[][]) => Value[][][],
 ): Work<boolean[]> {
-  return async (tx) => {
+  return async (run) => {
     const rows = results.map((result): Value[] => placeOf(result)).sort(byKey);
     const values = results.map((result) => [...placeOf(result), result.chunks, result.now]);
-    const [, ...completed] = await tx.run(
+    const [, ...completed] = await run([
       lockBriefly,
       ...overTasks(rows).flatMap(countUsers),
       ...overTasks(values.sort(byKey)).flatMap(complete),
-    );
+    ]);
     const names = new Set((completed.flat() as Omit<Lease, 'leaseToken'>[]).map(nameOf));
     return { last: [], result: results.map((result) => names.delete(nameOf(result))) };
   };

@@ -6,7 +6,7 @@ import { ConnectionLost, isConflict, isOfOneWrite, notStored } from '../errors.t
 import { type InsertedMemory, memoryInserts } from '../row.ts';
 import { statement } from '../statement.ts';
 import { inTransaction, type Work } from '../transaction.ts';
-import { keyInserts } from './idempotency.ts';
+import { type Effect, keyInserts } from './idempotency.ts';
 import { indexedOf, queueNew } from './task-rows.ts';
 import { changeNumbers, countChanges } from './users.ts';
 
@@ -27,16 +27,19 @@ export type WriteQueue = {
   drain(): Promise<void>;
 };
 
-export type PlannedWrite<T = unknown> = {
-  projectId: number;
-  /** The approximate number of rows to write. */
-  cost: number;
-  /** The rows to insert, or null if they depend on stored data. */
-  insert: Insert | null;
-  /** The same write as a transaction that reads first. */
-  work: Work<T>;
+type Options = {
+  /** The approximate number of rows to write; by default, 1. */
+  cost?: number;
+  /** The rows to insert, unless they depend on stored data. */
+  insert?: Insert;
   deadlineMs?: number;
 };
+
+/** `work` is the write as a transaction that reads first. */
+export type PlannedWrite<T> = Options & { projectId: number; work: Work<T> };
+
+/** A client's write. `effect` performs it in a transaction that reads first. */
+export type Plan = Options & { effect: Effect };
 
 /** New memories, with tasks if `areQueued`, and the response to the write. */
 export type Insert = {
@@ -48,7 +51,9 @@ export type Insert = {
   areQueued: boolean;
 };
 
-type Waiting = PlannedWrite & {
+type Waiting = Omit<PlannedWrite<unknown>, 'insert'> & {
+  cost: number;
+  insert: Insert | null;
   since: number;
   resolve(result: unknown): void;
   reject(error: unknown): void;
@@ -216,14 +221,19 @@ export function createWriteQueue(options: {
   }
 
   return {
-    run<T>(write: PlannedWrite<T>): Promise<T> {
+    run<T>({ cost = 1, insert, ...write }: PlannedWrite<T>): Promise<T> {
       const why = isDraining ? 'the service is shutting down' : fault();
       if (why !== null) return Promise.reject(unavailable(`${why}; nothing was stored`));
-      const mayBeReplay = write.insert !== null && seen(keyName(write.insert.write));
+      const isInsert = insert !== undefined && !seen(keyName(insert.write));
       return new Promise<T>((resolve, reject) => {
-        const insert = mayBeReplay ? null : write.insert;
-        const since = performance.now();
-        push({ ...write, insert, since, resolve: resolve as Waiting['resolve'], reject });
+        push({
+          ...write,
+          cost,
+          insert: isInsert ? insert : null,
+          since: performance.now(),
+          resolve: resolve as Waiting['resolve'],
+          reject,
+        });
       });
     },
     drain() {
@@ -250,12 +260,12 @@ function insertGroup(
     rows.map(({ projectId, memory: { userId } }) => ({ projectId, userId, added: 1 })),
   );
   const tasks = queueNew(queued.map(indexedOf));
-  return async (tx) => {
+  return async (run) => {
     if (!isDistributed) {
       const inserts = memoryInserts(rows, null);
       return { last: [lockBriefly, ...keys, ...counts, ...inserts, ...tasks], result: null };
     }
-    const [, ...answers] = await tx.run(lockBriefly, ...keys, ...counts);
+    const [, ...answers] = await run([lockBriefly, ...keys, ...counts]);
     const counted = answers.slice(keys.length).flat();
     return { last: [...memoryInserts(rows, changeNumbers(counted)), ...tasks], result: null };
   };
