@@ -3,7 +3,7 @@ import type { ReaderPool } from '../reader-pool.ts';
 import { queueFull } from '../refusals.ts';
 import type { Storage, Write, WriteResult } from '../storage.ts';
 import type { Connection } from './connection.ts';
-import { notRead, notStored } from './errors.ts';
+import { answered, written } from './errors.ts';
 import type { Health } from './health.ts';
 import { readList } from './reader/list.ts';
 import { findKey, listKeys, readMemory, readStatuses } from './reader/memories.ts';
@@ -40,7 +40,6 @@ type Operations = Omit<Storage, 'name' | 'connection' | 'close'>;
 
 export function createOperations(parts: Parts): Operations {
   const { connection, quotas, writes, tasks, maintenance, readers, health } = parts;
-  const keys = createKeyWrites(connection);
   const isFull = createQueueLimit(connection);
 
   function once(write: Write, { effect, ...options }: Plan): Promise<WriteResult> {
@@ -76,20 +75,11 @@ export function createOperations(parts: Parts): Operations {
     // One statement reads an unfiltered page, so the page is consistent without a snapshot.
     ...createPooledReads(readers, (read) => answered(readList(connection.run, read))),
 
-    claimTasks: (claim) => written(tasks.claimTasks(claim)),
-    completeTasks: (results) => written(tasks.completeTasks(results)),
-    failTask: (failure) => written(tasks.failTask(failure)),
-    releaseTask: (lease) => written(tasks.releaseTask(lease)),
-    recoverTasks: (recovery) => written(tasks.recoverTasks(recovery)),
-    nextTaskAt: () => answered(tasks.nextTaskAt()),
-    taskQueueState: () => answered(tasks.taskQueueState()),
+    ...tasks.queue,
 
-    createKey: (key) => written(keys.createKey(key)),
+    ...createKeyWrites(connection),
     listKeys: () => answered(listKeys(connection.run)),
     findKey: (hash) => answered(findKey(connection.run, hash)),
-    revokeKey: (id, at) => written(keys.revokeKey(id, at)),
-    touchKeys: (used) => written(keys.touchKeys(used)),
-    ensureProject: (name) => written(keys.ensureProject(name)),
 
     takeQuota: (take) => written(takeQuota(quotas, take)),
     maintain: (run) => written(maintenance.maintain(run)),
@@ -97,20 +87,4 @@ export function createOperations(parts: Parts): Operations {
     findDamage: async () => [],
     health: async () => health.state(),
   };
-}
-
-async function answered<T>(read: Promise<T>): Promise<T> {
-  try {
-    return await read;
-  } catch (error) {
-    throw notRead(error);
-  }
-}
-
-async function written<T>(write: Promise<T>): Promise<T> {
-  try {
-    return await write;
-  } catch (error) {
-    throw notStored(error);
-  }
 }

@@ -22,9 +22,13 @@ const migrateWithinMs = 60_000;
 
 /**
  * Brings the schema up to date in one transaction. Several servers may run this at the same time.
- * Throws an Error with advice if the database cannot be used.
+ * Throws an Error with advice if the database cannot be used, or if `create` is false and there are
+ * no tables.
  */
-export async function migrate(connection: Connection): Promise<void> {
+export async function migrate(connection: Connection, { create = true } = {}): Promise<void> {
+  if (!create && (await readVersion(connection.run)) === 0) {
+    throw new Error('no database of this service found at this address; check the URL');
+  }
   await assertServer(connection.run);
   for (let attempt = 1; ; attempt += 1) {
     try {

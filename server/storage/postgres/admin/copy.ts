@@ -9,7 +9,7 @@ import {
 } from '../../copy/tables.ts';
 import { type Connection, createConnection } from '../connection.ts';
 import { cannotOpen } from '../errors.ts';
-import { isUnfinishedCopy, migrate, readVersion } from '../migrate.ts';
+import { isUnfinishedCopy, migrate } from '../migrate.ts';
 import { overRows, query, type Statement, type Value } from '../statement.ts';
 import { inTransaction } from '../transaction.ts';
 import { derive, derivedColumns, isMisplaced, stored } from './copy-tables.ts';
@@ -27,10 +27,7 @@ export async function openCopySide(
 ): Promise<CopySide> {
   const connection = createConnection({ url, purpose: 'migrate' });
   try {
-    if (!create && (await readVersion(connection.run)) === 0) {
-      throw new Error('no database of this service found at this address; check the URL');
-    }
-    await migrate(connection);
+    await migrate(connection, { create });
     await assertUnused(connection);
     return createSide(copyDatabase(connection));
   } catch (error) {

@@ -7,11 +7,9 @@ import { createHeldIndexes, rank } from '../../held-indexes.ts';
 import { foundItems } from '../../read-reply.ts';
 import { SearchResults } from '../../search-results.ts';
 import type { SearchResult, Storage, StoredMemory } from '../../storage.ts';
-import type { Connection } from '../connection.ts';
 import { memoryColumns, notExpired, withTask } from '../row.ts';
 import { query, type Run, textArray } from '../statement.ts';
 import { catchUp } from './held-index.ts';
-import { inSnapshot } from './snapshot.ts';
 
 type SearchRead = Parameters<Storage['searchMemories']>[0];
 
@@ -19,30 +17,23 @@ type SearchRead = Parameters<Storage['searchMemories']>[0];
 const maxFetched = 16;
 
 /**
- * Creates the searches of one reader thread, which holds recently used indexes up to `maxBytes`.
+ * Creates the search of one reader thread, which holds recently used indexes up to `maxBytes`.
  * Each search runs in one snapshot, so the index, the memories and the filter are consistent.
  */
-export function createSearches(
-  connection: Connection,
+export function createSearch(
   maxBytes: number,
-): { searchMemories(read: SearchRead): Promise<SearchResult> } {
+): (run: Run, read: SearchRead) => Promise<SearchResult> {
   const held = createHeldIndexes(maxBytes);
-
-  async function search(run: Run, read: SearchRead): Promise<FoundMemory[]> {
+  return async (run, read) => {
     const { projectId, userId } = read;
-    const own = held.take(JSON.stringify([projectId, userId]));
-    await catchUp(run, own, { projectId, userId });
-    return collect(run, read, rank(own, parseQuery(read.query)));
-  }
-
-  return {
-    async searchMemories(read) {
-      try {
-        return { items: foundItems(await inSnapshot(connection, (run) => search(run, read))) };
-      } finally {
-        held.dropOldest();
-      }
-    },
+    try {
+      const own = held.take(JSON.stringify([projectId, userId]));
+      await catchUp(run, own, { projectId, userId });
+      const ranked = rank(own, parseQuery(read.query));
+      return { items: foundItems(await collect(run, read, ranked)) };
+    } finally {
+      held.dropOldest();
+    }
   };
 }
 
