@@ -152,7 +152,7 @@ const insertUncounted = overRows(
       ON u.project_id = v.project_id AND u.bucket = v.bucket AND u.user_id = v.user_id`,
 );
 
-const insertLocations = overRows(
+export const insertLocations = overRows(
   ['int8', 'int2', 'text', 'int2'],
   (values) => `INSERT INTO memory_locations (project_id, bucket, id, location) ${values}`,
 );

@@ -10,6 +10,7 @@ import {
 import { type Connection, createConnection } from '../connection.ts';
 import { cannotOpen } from '../errors.ts';
 import { isUnfinishedCopy, migrate } from '../migrate.ts';
+import { insertLocations } from '../row.ts';
 import { overRows, query, type Statement, type Value } from '../statement.ts';
 import { inTransaction } from '../transaction.ts';
 import { derive, derivedColumns, isMisplaced, stored } from './copy-tables.ts';
@@ -140,11 +141,6 @@ function valuesOf(table: TableName, row: Row, place: number): Value[] {
     ...Object.keys(derivedColumns[table] ?? {}).map((name) => derived[name] ?? null),
   ];
 }
-
-const insertLocations = overRows(
-  ['int8', 'int2', 'text', 'int2'],
-  (values) => `INSERT INTO memory_locations (project_id, bucket, id, location) ${values}`,
-);
 
 /** Returns the location of a memory whose id contains another bucket, or no rows. */
 function locationOf(row: Row): Value[][] {

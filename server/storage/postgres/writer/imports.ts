@@ -1,11 +1,10 @@
-import { bucketOf } from '../../../bucket.ts';
 import { type ImportOutcome, importedResponse } from '../../../memory/responses.ts';
 import { isExpired } from '../../../memory/visibility.ts';
 import type { ImportedMemory, Storage } from '../../storage.ts';
 import { findByIds, type InsertedMemory, type MemoryRow, memoryInserts, originOf } from '../row.ts';
 import { overPlaces, type Run } from '../statement.ts';
 import type { Effect } from './idempotency.ts';
-import { findOrigins, forgetOrigin } from './origins.ts';
+import { findOrigins, forgetOrigin, originName } from './origins.ts';
 import { removeMemories } from './removal.ts';
 import { queueNew } from './task-rows.ts';
 import { addMemories, lockUsers, removeEmptyUsers } from './users.ts';
@@ -72,16 +71,16 @@ function sortOut({ at, memories }: Import, known: Known[], origins: KnownOrigin[
   const isThere = (row: Known) => !isExpired(row, at);
   const takenIds = new Set(known.filter(isThere).map(({ id }) => id));
   const takenOrigins = new Set(
-    origins.filter(isThere).map(({ userId, origin }) => `${bucketOf(userId)} ${origin} ${userId}`),
+    origins.filter(isThere).map(({ userId, origin }) => originName(userId, origin)),
   );
   const imported: ImportedMemory[] = [];
   const outcomes = memories.map((memory): ImportOutcome => {
     if (takenIds.has(memory.id)) return 'skipped';
     const origin = originOf(memory);
-    const name = `${bucketOf(memory.userId)} ${origin} ${memory.userId}`;
-    if (origin !== null && takenOrigins.has(name)) return 'conflict';
+    const name = origin === null ? null : originName(memory.userId, origin);
+    if (name !== null && takenOrigins.has(name)) return 'conflict';
     takenIds.add(memory.id);
-    if (origin !== null) takenOrigins.add(name);
+    if (name !== null) takenOrigins.add(name);
     imported.push(memory);
     return 'imported';
   });

@@ -1,11 +1,16 @@
-import { bucketOf } from '../../../bucket.ts';
 import { acceptedResponse } from '../../../memory/responses.ts';
 import { isExpired } from '../../../memory/visibility.ts';
 import type { NewMemory, Storage } from '../../storage.ts';
 import { type InsertedMemory, type MemoryRow, memoryInserts, newRow, originOf } from '../row.ts';
 import type { Run } from '../statement.ts';
 import type { Effect } from './idempotency.ts';
-import { findOrigins, forgetOrigin, type Replacement, replacements } from './origins.ts';
+import {
+  findOrigins,
+  forgetOrigin,
+  originName,
+  type Replacement,
+  replacements,
+} from './origins.ts';
 import { indexedOf, queueAgain, queueNew } from './task-rows.ts';
 import { addMemories, type ChangeNumber, lockUsers } from './users.ts';
 import type { Plan } from './write-queue.ts';
@@ -57,7 +62,7 @@ function sortOut(
   for (const row of known) {
     if (isExpired(row, at)) continue;
     const lastChange = changeOf({ projectId, userId: row.userId });
-    there.set(name(row.userId, row.origin), {
+    there.set(originName(row.userId, row.origin), {
       id: row.id,
       memory: row,
       versions: 0,
@@ -68,11 +73,11 @@ function sortOut(
   const inserted: InsertedMemory[] = [];
   const ids = records.map((record) => {
     const origin = originOf(record);
-    const named = origin === null ? undefined : there.get(name(record.userId, origin));
+    const named = origin === null ? undefined : there.get(originName(record.userId, origin));
     if (named === undefined) {
       const row = newRow(projectId, record, at);
       inserted.push(row);
-      if (origin !== null) there.set(name(record.userId, origin), row);
+      if (origin !== null) there.set(originName(record.userId, origin), row);
       return record.id;
     }
     return putIn(named, record);
@@ -89,8 +94,4 @@ function putIn(named: InsertedMemory | Replacement, record: NewMemory): string {
   if ('versions' in named) named.versions += 1;
   else named.version += 1;
   return id;
-}
-
-function name(userId: string, origin: string): string {
-  return `${bucketOf(userId)} ${origin} ${userId}`;
 }
