@@ -97,8 +97,8 @@ export async function openAdmin(
       const { id } = await keys.createKey(keyToStore(key, about));
       return { key, id, project, name };
     },
-    listKeys: async () => keys.listKeys(),
-    revokeKey: async (id) => keys.revokeKey({ id, at: Date.now() }),
+    listKeys: () => keys.listKeys(),
+    revokeKey: (id) => keys.revokeKey(id, Date.now()),
     close: async () => keys.close(),
   };
 }

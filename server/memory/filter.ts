@@ -69,10 +69,17 @@ function isText(found: JsonValue | undefined, value: string): boolean {
   return (typeof found === 'number' || typeof found === 'boolean') && String(found) === value;
 }
 
-/** Returns strings that occur in the JSON of all metadata that matches. */
+/** The maximum number of texts to search for in one statement. */
+const maxTexts = 64;
+
+/**
+ * Returns strings that occur in the JSON of all metadata that matches. They only narrow down the
+ * rows; `matches` then applies the exact filter.
+ */
 export function necessaryTexts(wanted: Filter['metadata']): string[] {
-  return wanted.flatMap(({ key, value }) => [
+  const texts = wanted.flatMap(({ key, value }) => [
     JSON.stringify(key),
     JSON.stringify(value).slice(1, -1),
   ]);
+  return texts.slice(0, maxTexts);
 }

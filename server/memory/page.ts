@@ -31,6 +31,17 @@ export function takePage(
   return { items: memoriesJson(items), next: null };
 }
 
+export type UserRow = { userId: string; memories: number; lastCreatedAt: number };
+
+/** Returns a page of users. If `rows` has more than `limit` rows, another page follows. */
+export function usersPage(rows: readonly UserRow[], limit: number): Page {
+  const shown = rows.slice(0, limit).map(({ lastCreatedAt, ...user }) => {
+    return { ...user, lastCreatedAt: new Date(lastCreatedAt).toISOString() };
+  });
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return { items: [JSON.stringify(shown)], next: last?.userId ?? null };
+}
+
 /**
  * Returns a memory's approximate size in a page. Escaping can make its JSON several times as long.
  */

@@ -13,8 +13,10 @@ import { memoryJson, savedMemoryJson } from './json.ts';
 
 export type ImportOutcome = 'imported' | 'skipped' | 'conflict';
 
-export function savedResponse(memory: StoredMemory): StoredResponse {
-  return { ...ofMemory(memory), status: 201, body: savedMemoryJson(memory) };
+export function savedResponse(memory: NewMemory, at: number): StoredResponse {
+  const times = { createdAt: at, updatedAt: at };
+  const stored: StoredMemory = { ...memory, status: 'complete', version: 1, ...times };
+  return { ...ofMemory(stored), status: 201, body: savedMemoryJson(stored) };
 }
 
 export function replacedResponse(memory: StoredMemory): StoredResponse {
@@ -33,13 +35,23 @@ export function erasedResponse(deleted: number): StoredResponse {
   return { ...ofNone, status: 200, body: JSON.stringify({ deleted }) };
 }
 
-export function acceptedResponse(record: NewMemory, memoryId: string): StoredResponse {
-  const { source, externalId } = record;
+/** `memoryIds` are the ids of the records' memories. `batch` is null for a single record. */
+export function acceptedResponse(
+  records: readonly NewMemory[],
+  memoryIds: readonly string[],
+  batch: Batch | null,
+): StoredResponse {
+  const [record] = records;
+  if (batch === null && record !== undefined) return singleResponse(record, memoryIds[0] ?? '');
+  return batchResponse(memoryIds, batch ?? { indexes: [], failed: [] });
+}
+
+function singleResponse({ source, externalId }: NewMemory, memoryId: string): StoredResponse {
   const accepted: Accepted = { memoryId, status: 'processing', source, externalId };
   return { ...ofNone, status: 202, body: JSON.stringify(accepted) };
 }
 
-export function batchResponse(memoryIds: readonly string[], batch: Batch): StoredResponse {
+function batchResponse(memoryIds: readonly string[], batch: Batch): StoredResponse {
   const accepted: BatchAccepted = {
     accepted: memoryIds.length,
     failedCount: batch.failed.length,

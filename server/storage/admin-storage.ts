@@ -1,11 +1,6 @@
-import type { NewKey, StoredKey } from './storage.ts';
+import type { Storage } from './storage.ts';
 
-export type KeyAdmin = {
-  createKey(key: NewKey): StoredKey | Promise<StoredKey>;
-  listKeys(): StoredKey[] | Promise<StoredKey[]>;
-  revokeKey(revoked: { id: string; at: number }): boolean | Promise<boolean>;
-  close(): void;
-};
+export type KeyAdmin = Pick<Storage, 'createKey' | 'listKeys' | 'revokeKey'> & { close(): void };
 
 /** The result of one check by `memory doctor`. */
 export type Finding = {

@@ -1,4 +1,5 @@
 import { isUnfiltered } from '../memory/filter.ts';
+import { mayAccess } from '../memory/visibility.ts';
 import type { ReaderPool } from './reader-pool.ts';
 import type { Page, Read, Storage } from './storage.ts';
 
@@ -29,13 +30,13 @@ export function createPooledReads(
       return value as Awaited<ReturnType<Storage['getStatuses']>>;
     },
     async listMemories(read) {
-      if (isForbidden(read)) return { items: ['[]'], next: null };
+      if (!mayAccess(read.onlyUserId, read)) return { items: ['[]'], next: null };
       return isUnfiltered(read.filter) ? listShort(read) : readPage('listMemories', read);
     },
     exportMemories: (read) => readPage('exportMemories', read),
     listUsers: (read) => readPage('listUsers', read),
     async searchMemories(read, signal) {
-      if (isForbidden(read)) return { items: ['[]'] };
+      if (!mayAccess(read.onlyUserId, read)) return { items: ['[]'] };
       const { projectId, userId } = read;
       const user = JSON.stringify([projectId, userId]);
       const request = { projectId, operation: 'searchMemories', argument: read, user, signal };
@@ -43,9 +44,4 @@ export function createPooledReads(
       return { items: texts };
     },
   };
-}
-
-/** Whether the API key is bound to another user. Reads with such a key find nothing. */
-function isForbidden({ userId, onlyUserId = null }: Read & { userId: string }): boolean {
-  return onlyUserId !== null && onlyUserId !== userId;
 }

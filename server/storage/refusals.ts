@@ -24,10 +24,12 @@ export function keyReused(): ServiceError {
   );
 }
 
-export function otherVersion(expected: number, found: number): ServiceError {
-  return new ServiceError(
+/** Throws `precondition_failed` if the memory is not at the expected version, if there is one. */
+export function assertVersion({ version }: { version: number }, expected: number | null): void {
+  if (expected === null || expected === version) return;
+  throw new ServiceError(
     'precondition_failed',
-    `the memory is at version ${found}, not ${expected}; read it again and repeat the change`,
+    `the memory is at version ${version}, not ${expected}; read it again and repeat the change`,
   );
 }
 

@@ -30,6 +30,7 @@ const interfaces = [
 /** The modules that all backends share. */
 const shared = [
   'claimable',
+  'findings',
   'held-indexes',
   'pooled-reads',
   'position',

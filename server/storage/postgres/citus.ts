@@ -1,5 +1,4 @@
-import type { Connection } from './connection.ts';
-import { type Statement, statement } from './statement.ts';
+import { query, type Run, type Statement } from './statement.ts';
 
 /**
  * Citus distributes tables over several machines. All rows of a bucket are on the same machine, in
@@ -20,29 +19,26 @@ export const distribute: Statement = {
   isScript: true,
 };
 
-type Run = (...statements: Statement[]) => Promise<Record<string, unknown>[][]>;
-
 export async function hasCitus(run: Run): Promise<boolean> {
-  const [rows = []] = await run(
-    statement(`SELECT 1 AS one FROM pg_extension WHERE extname = 'citus'`),
-  );
+  const rows = await query(run, `SELECT 1 AS one FROM pg_extension WHERE extname = 'citus'`);
   return rows.length > 0;
 }
 
 /** Returns each worker's synchronous_commit. The settings of our sessions do not affect it. */
-export async function readWorkerCommits(connection: Connection): Promise<string[]> {
-  const [rows = []] = (await connection.run([
-    statement(`SELECT result FROM run_command_on_workers('SHOW synchronous_commit')`),
-  ])) as { result: string }[][];
+export async function readWorkerCommits(run: Run): Promise<string[]> {
+  const rows = await query<{ result: string }>(
+    run,
+    `SELECT result FROM run_command_on_workers('SHOW synchronous_commit')`,
+  );
   return rows.map(({ result }) => result);
 }
 
 /** Whether the tables are distributed. Other applications may also use the extension. */
-export async function readIsDistributed(connection: Connection): Promise<boolean> {
-  const run: Run = (...statements) => connection.run(statements);
+export async function readIsDistributed(run: Run): Promise<boolean> {
   if (!(await hasCitus(run))) return false;
-  const [rows = []] = await run(
-    statement(`SELECT 1 AS one FROM pg_dist_partition WHERE logicalrelid = 'users'::regclass`),
+  const rows = await query(
+    run,
+    `SELECT 1 AS one FROM pg_dist_partition WHERE logicalrelid = 'users'::regclass`,
   );
   return rows.length > 0;
 }

@@ -1,11 +1,13 @@
 import { createPooledReads } from '../pooled-reads.ts';
 import type { ReaderPool } from '../reader-pool.ts';
-import type { Storage } from '../storage.ts';
+import { queueFull } from '../refusals.ts';
+import type { Storage, Write, WriteResult } from '../storage.ts';
 import type { Connection } from './connection.ts';
-import { notRead, notStored } from './errors.ts';
+import { answered, written } from './errors.ts';
 import type { Health } from './health.ts';
 import { readList } from './reader/list.ts';
 import { findKey, listKeys, readMemory, readStatuses } from './reader/memories.ts';
+import { onceByKey } from './writer/idempotency.ts';
 import { planImport } from './writer/imports.ts';
 import { createKeyWrites } from './writer/keys.ts';
 import type { Maintenance } from './writer/maintenance.ts';
@@ -15,7 +17,7 @@ import { takeQuota } from './writer/quotas.ts';
 import { planRecords } from './writer/records.ts';
 import { planErasure } from './writer/removal.ts';
 import type { Tasks } from './writer/tasks.ts';
-import type { WriteQueue } from './writer/write-queue.ts';
+import type { Plan, WriteQueue } from './writer/write-queue.ts';
 
 export type Parts = {
   connection: Connection;
@@ -28,51 +30,56 @@ export type Parts = {
   health: Health;
 };
 
+const rejected: Plan = {
+  effect: async () => {
+    throw queueFull();
+  },
+};
+
 type Operations = Omit<Storage, 'name' | 'connection' | 'close'>;
 
 export function createOperations(parts: Parts): Operations {
   const { connection, quotas, writes, tasks, maintenance, readers, health } = parts;
-  const { uptime } = maintenance;
-  const keys = createKeyWrites(connection);
   const isFull = createQueueLimit(connection);
 
-  return {
-    saveMemory: (write) => writes.run(planSave(write, uptime)),
-    updateMemory: (write) => writes.run(planUpdate(write, uptime)),
-    deleteMemory: (write) => writes.run(planDelete(write, uptime)),
-    eraseUser: (write) => writes.run(planErasure(write, uptime)),
-    importMemories: async (write) => {
-      const queued = write.memories.filter(({ status }) => status === 'processing').length;
-      const full = await written(isFull(write.projectId, queued));
-      return writes.run(planImport(write, { uptime, isFull: full }));
-    },
-    acceptRecords: async (write) => {
-      const full = await written(isFull(write.projectId, write.records.length));
-      return writes.run(planRecords(write, { uptime, isFull: full }));
-    },
+  function once(write: Write, { effect, ...options }: Plan): Promise<WriteResult> {
+    const { projectId } = write;
+    return writes.run({
+      ...options,
+      projectId,
+      work: onceByKey(write, maintenance.uptime, effect),
+    });
+  }
 
-    getMemory: (read) => answered(readMemory(sendTo(connection), read)),
+  /** Even if the queue is full, a repeated write returns the first response. */
+  async function onceIfNotFull(write: Write, added: number, plan: Plan): Promise<WriteResult> {
+    return once(write, (await written(isFull(write.projectId, added))) ? rejected : plan);
+  }
+
+  return {
+    saveMemory: (write) => once(write, planSave(write)),
+    updateMemory: (write) => once(write, planUpdate(write)),
+    deleteMemory: (write) => once(write, planDelete(write)),
+    eraseUser: (write) => once(write, planErasure(write)),
+    importMemories: (write) => {
+      const added = write.memories.filter(({ status }) => status === 'processing').length;
+      return onceIfNotFull(write, added, planImport(write));
+    },
+    acceptRecords: (write) => onceIfNotFull(write, write.records.length, planRecords(write)),
+
+    getMemory: (read) => answered(readMemory(connection.run, read)),
     getStatus: async (read) => {
-      const one = readStatuses(sendTo(connection), { ...read, ids: [read.id] });
+      const one = readStatuses(connection.run, { ...read, ids: [read.id] });
       return (await answered(one))[0] ?? null;
     },
     // One statement reads an unfiltered page, so the page is consistent without a snapshot.
-    ...createPooledReads(readers, (read) => answered(readList(sendTo(connection), read))),
+    ...createPooledReads(readers, (read) => answered(readList(connection.run, read))),
 
-    claimTasks: (claim) => written(tasks.claimTasks(claim)),
-    completeTasks: (results) => written(tasks.completeTasks(results)),
-    failTask: (failure) => written(tasks.failTask(failure)),
-    releaseTask: (lease) => written(tasks.releaseTask(lease)),
-    recoverTasks: (recovery) => written(tasks.recoverTasks(recovery)),
-    nextTaskAt: () => answered(tasks.nextTaskAt()),
-    taskQueueState: () => answered(tasks.taskQueueState()),
+    ...tasks.queue,
 
-    createKey: (key) => written(keys.createKey(key)),
-    listKeys: () => answered(listKeys(connection)),
-    findKey: (hash) => answered(findKey(connection, hash)),
-    revokeKey: (id, at) => written(keys.revokeKey(id, at)),
-    touchKeys: (used) => written(keys.touchKeys(used)),
-    ensureProject: (name) => written(keys.ensureProject(name)),
+    ...createKeyWrites(connection),
+    listKeys: () => answered(listKeys(connection.run)),
+    findKey: (hash) => answered(findKey(connection.run, hash)),
 
     takeQuota: (take) => written(takeQuota(quotas, take)),
     maintain: (run) => written(maintenance.maintain(run)),
@@ -80,24 +87,4 @@ export function createOperations(parts: Parts): Operations {
     findDamage: async () => [],
     health: async () => health.state(),
   };
-}
-
-function sendTo(connection: Connection) {
-  return (...statements: Parameters<Connection['run']>[0][number][]) => connection.run(statements);
-}
-
-async function answered<T>(read: Promise<T>): Promise<T> {
-  try {
-    return await read;
-  } catch (error) {
-    throw notRead(error);
-  }
-}
-
-async function written<T>(write: Promise<T>): Promise<T> {
-  try {
-    return await write;
-  } catch (error) {
-    throw notStored(error);
-  }
 }

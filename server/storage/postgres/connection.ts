@@ -1,6 +1,6 @@
 import { SQL } from 'bun';
 import { ConnectionLost, isRefusal, stateOf } from './errors.ts';
-import type { Statement, Value } from './statement.ts';
+import type { Row, Run, Statement, Value } from './statement.ts';
 
 /**
  * A connection to the database that opens on first use and reopens after a failure.
@@ -14,8 +14,7 @@ import type { Statement, Value } from './statement.ts';
 export type Connection = {
   /** Returns the open session, or opens one. */
   session(): Promise<Session>;
-  /** Runs the statements and returns their rows. Rejects with the first error. */
-  run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
+  run(statements: readonly Statement[], deadlineMs?: number): ReturnType<Run>;
   /** Whether the connection has an open session. */
   isOpen(): boolean;
   /** The time since the oldest unanswered statement or connection attempt began, in ms, or 0. */
@@ -27,12 +26,10 @@ export type Connection = {
 export type Session = {
   /** Runs the statements and returns the outcome of each, in order. */
   settle(statements: readonly Statement[], deadlineMs?: number): Promise<Outcome[]>;
-  run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
+  run(statements: readonly Statement[], deadlineMs?: number): ReturnType<Run>;
   /** Ends the session immediately, without waiting for running statements. */
   end(): void;
 };
-
-export type Row = Record<string, unknown>;
 
 /** `command` is the command tag, which is ROLLBACK for the COMMIT of a failed transaction. */
 export type Outcome = { rows: Row[]; command: string } | { error: unknown };

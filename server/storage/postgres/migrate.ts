@@ -3,7 +3,7 @@ import { distribute, hasCitus } from './citus.ts';
 import type { Connection } from './connection.ts';
 import { isConflict, stateOf } from './errors.ts';
 import tables from './sql/002-tables.sql' with { type: 'text' };
-import { statement } from './statement.ts';
+import { query, type Run, statement } from './statement.ts';
 import { inTransaction } from './transaction.ts';
 
 /** Versions are numbered as in the SQLite schema, whose version 1 has never been released. */
@@ -14,6 +14,7 @@ const migrations: string[] = [tables];
 
 export const schemaVersion = firstVersion + migrations.length - 1;
 
+const maxVersion = 'SELECT coalesce(max(version), 0) AS version FROM schema_versions';
 const minServerVersion = 15;
 const attempts = 20;
 const pauseMs = 100;
@@ -21,13 +22,17 @@ const migrateWithinMs = 60_000;
 
 /**
  * Brings the schema up to date in one transaction. Several servers may run this at the same time.
- * Throws an Error with advice if the database cannot be used.
+ * Throws an Error with advice if the database cannot be used, or if `create` is false and there are
+ * no tables.
  */
-export async function migrate(connection: Connection): Promise<void> {
-  await assertServer(connection);
+export async function migrate(connection: Connection, { create = true } = {}): Promise<void> {
+  if (!create && (await readVersion(connection.run)) === 0) {
+    throw new Error('no database of this service found at this address; check the URL');
+  }
+  await assertServer(connection.run);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      if ((await readVersion(connection)) === schemaVersion) return;
+      if ((await readVersion(connection.run)) === schemaVersion) return;
       await migrateOnce(connection);
       return;
     } catch (error) {
@@ -39,13 +44,12 @@ export async function migrate(connection: Connection): Promise<void> {
   }
 }
 
-async function assertServer(connection: Connection): Promise<void> {
-  const [[server] = []] = await connection.run([
-    statement(
-      `SELECT current_setting('server_version_num')::int4 / 10000 AS version,
-         current_setting('server_encoding') AS encoding`,
-    ),
-  ]);
+async function assertServer(run: Run): Promise<void> {
+  const [server] = await query(
+    run,
+    `SELECT current_setting('server_version_num')::int4 / 10000 AS version,
+       current_setting('server_encoding') AS encoding`,
+  );
   if (Number(server?.version) < minServerVersion) {
     throw new Error(
       `the database server is too old: PostgreSQL ${minServerVersion} or newer is required`,
@@ -63,14 +67,9 @@ async function assertServer(connection: Connection): Promise<void> {
  * Returns the schema version, or 0 if there is no schema. Throws if the schema is newer than
  * this program.
  */
-export async function readVersion(connection: Connection): Promise<number> {
-  const [[made] = []] = await connection.run([
-    statement(`SELECT to_regclass('schema_versions') IS NOT NULL AS "isMade"`),
-  ]);
-  if (made?.isMade !== true) return 0;
-  const [[row] = []] = await connection.run([
-    statement('SELECT coalesce(max(version), 0) AS version FROM schema_versions'),
-  ]);
+export async function readVersion(run: Run): Promise<number> {
+  if (!(await hasTable(run, 'schema_versions'))) return 0;
+  const [row] = await query(run, maxVersion);
   const version = Number(row?.version);
   if (version > schemaVersion) {
     throw new Error(
@@ -81,41 +80,42 @@ export async function readVersion(connection: Connection): Promise<number> {
   return version;
 }
 
-export async function isUnfinishedCopy(connection: Connection): Promise<boolean> {
-  const [[copy] = []] = await connection.run([
-    statement(`SELECT to_regclass('${progressTable}') IS NOT NULL AS "isUnfinished"`),
-  ]);
-  return copy?.isUnfinished === true;
+export function isUnfinishedCopy(run: Run): Promise<boolean> {
+  return hasTable(run, progressTable);
 }
 
-export async function assertFinished(connection: Connection): Promise<void> {
-  if (!(await isUnfinishedCopy(connection))) return;
-  throw unfinishedCopy('the database');
+export async function assertFinished(run: Run): Promise<void> {
+  if (await isUnfinishedCopy(run)) throw unfinishedCopy('the database');
+}
+
+async function hasTable(run: Run, name: string): Promise<boolean> {
+  const [found] = await query(run, 'SELECT to_regclass($1) IS NOT NULL AS "isThere"', name);
+  return found?.isThere === true;
 }
 
 async function migrateOnce(connection: Connection): Promise<void> {
   await inTransaction(
     connection,
-    async (tx) => {
-      const [, , [row] = []] = await tx.run(
+    async (run) => {
+      const [, , [row] = []] = await run([
         statement(
           `CREATE TABLE IF NOT EXISTS schema_versions
              (version int4 PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
         ),
         statement('LOCK TABLE schema_versions IN EXCLUSIVE MODE'),
-        statement('SELECT coalesce(max(version), 0) AS version FROM schema_versions'),
-      );
+        statement(maxVersion),
+      ]);
       const stored = Number(row?.version);
       const from = Math.max(firstVersion, stored + 1);
       for (let version = from; version <= schemaVersion; version += 1) {
-        await tx.run(
+        await run([
           { text: migrations[version - firstVersion] ?? '', values: [], isScript: true },
           statement('INSERT INTO schema_versions (version) VALUES ($1::int4)', version),
-        );
+        ]);
       }
       // Only new tables are distributed. To distribute tables with rows, the operator has to stop
       // all servers.
-      const isNew = stored === 0 && (await hasCitus(tx.run));
+      const isNew = stored === 0 && (await hasCitus(run));
       return { last: isNew ? [distribute] : [], result: null };
     },
     { deadlineMs: migrateWithinMs },

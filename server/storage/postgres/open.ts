@@ -4,7 +4,7 @@ import type { TaskStorage } from '../task-storage.ts';
 import { readIsDistributed } from './citus.ts';
 import { createOperations } from './client.ts';
 import { createConnection, readInIndexOrder } from './connection.ts';
-import { cannotOpen, notRead, notStored } from './errors.ts';
+import { answered, cannotOpen } from './errors.ts';
 import { createHealth } from './health.ts';
 import { assertFinished, migrate } from './migrate.ts';
 import { readMemory } from './reader/memories.ts';
@@ -48,8 +48,8 @@ export async function openPostgres(
   let isDistributed: boolean;
   try {
     await migrate(connection);
-    await assertFinished(connection);
-    isDistributed = await readIsDistributed(connection);
+    await assertFinished(connection.run);
+    isDistributed = await readIsDistributed(connection.run);
   } catch (error) {
     connection.close();
     throw cannotOpen(error);
@@ -62,18 +62,15 @@ export async function openPostgres(
   for (const one of connections) one.session().catch(() => {});
   const quotas = createConnection({ url, purpose: 'quotas' });
   const health = createHealth(url, [connection, quotas, ...connections]);
-  let uptime = () => 0;
+  const transact = <T>(work: Work<T>) => writes.run<T>({ projectId: noProject, work });
+  const maintenance = await createMaintenance(connection, transact, isDistributed);
   const writes = createWriteQueue({
     connections,
     isDistributed,
-    uptime: () => uptime(),
+    uptime: maintenance.uptime,
     fault: () => health.state().fault,
     note: health.note,
   });
-  const transact = <T>(work: Work<T>) =>
-    writes.run<T>({ projectId: noProject, cost: 1, insert: null, work });
-  const maintenance = await createMaintenance(connection, transact, isDistributed);
-  uptime = maintenance.uptime;
   const tasks = createTasks(connection, transact, isDistributed);
   // On Citus, the tables of the coordinator are empty, and the workers have their own autovacuum.
   const stopStatistics = isDistributed ? () => {} : keepStatistics(url, connection);
@@ -114,37 +111,16 @@ export function connectPostgres({
     last = next.catch(() => {});
     return next;
   }
-  const { stop, taskQueueState: _, ...tasks } = createTasks(connection, transact, isDistributed);
-  const ahead = createReadAhead((read) =>
-    readMemory((...statements) => connection.run(statements), read),
-  );
-  const asService = <A, T>(operation: (argument: A) => Promise<T>) => {
-    return async (argument: A) => {
-      try {
-        return await operation(argument);
-      } catch (error) {
-        throw notStored(error);
-      }
-    };
-  };
+  const { queue, stop } = createTasks(connection, transact, isDistributed);
+  const ahead = createReadAhead((read) => readMemory(connection.run, read));
   return {
-    claimTasks: async (claim) => {
-      const claimed = await asService(tasks.claimTasks)(claim);
+    ...queue,
+    async claimTasks(claim) {
+      const claimed = await queue.claimTasks(claim);
       ahead.expect(claimed);
       return claimed;
     },
-    completeTasks: asService(tasks.completeTasks),
-    failTask: asService(tasks.failTask),
-    releaseTask: asService(tasks.releaseTask),
-    recoverTasks: asService(tasks.recoverTasks),
-    nextTaskAt: async () => asService(tasks.nextTaskAt)(undefined),
-    getMemory: async (read) => {
-      try {
-        return await ahead.getMemory(read);
-      } catch (error) {
-        throw notRead(error);
-      }
-    },
+    getMemory: (read) => answered(ahead.getMemory(read)),
     async close() {
       stop();
       await last;

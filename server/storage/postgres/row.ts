@@ -1,6 +1,14 @@
 import { bucketOf, bucketOfId } from '../../bucket.ts';
 import type { NewMemory, StoredMemory } from '../storage.ts';
-import { overPlaces, overRows, type Statement, statement, type Value } from './statement.ts';
+import {
+  overPlaces,
+  overRows,
+  type Row,
+  type Run,
+  type Statement,
+  statement,
+  type Value,
+} from './statement.ts';
 import type { ChangeNumber } from './writer/users.ts';
 
 /*
@@ -59,8 +67,6 @@ export function isId(text: string): boolean {
   return /^mem_[\w-]{1,64}$/.test(text);
 }
 
-type Run = (...statements: Statement[]) => Promise<Record<string, unknown>[][]>;
-
 /** Returns the memory, even if expired. Needs one round trip for ids created by this service. */
 export async function findMemory(
   run: Run,
@@ -69,12 +75,12 @@ export async function findMemory(
 ): Promise<MemoryRow | null> {
   if (!isId(id)) return null;
   const bucket = bucketOfId(id);
-  const [[here], [elsewhere]] = (await run(
+  const [[here], [elsewhere]] = (await run([
     memoryIn(projectId, bucket, id),
     locationOf(projectId, id),
-  )) as [MemoryRow[], { location: number }[]];
+  ])) as [MemoryRow[], { location: number }[]];
   if (here !== undefined || elsewhere === undefined) return here ?? null;
-  const [[there]] = (await run(memoryIn(projectId, elsewhere.location, id))) as [MemoryRow[]];
+  const [[there]] = (await run([memoryIn(projectId, elsewhere.location, id)])) as [MemoryRow[]];
   return there ?? null;
 }
 
@@ -93,12 +99,12 @@ export async function findByIds(
   projectId: number,
   ids: readonly string[],
   find: (places: Value[][]) => Statement[],
-): Promise<Record<string, unknown>[]> {
+): Promise<Row[]> {
   const places = [...new Set(ids)]
     .map((id): Value[] => [projectId, bucketOfId(id), id])
     .sort(byKey);
   const here = find(places);
-  const rows = await run(...here, ...findLocations(places));
+  const rows = await run([...here, ...findLocations(places)]);
   const located = rows.slice(here.length).flat() as {
     id: string;
     bucket: number;
@@ -108,7 +114,7 @@ export async function findByIds(
   const found = rows.slice(0, here.length).flat();
   if (elsewhere.length === 0) return found;
   const there = elsewhere.map(({ id, location }): Value[] => [projectId, location, id]);
-  return [...found, ...(await run(...find(there.sort(byKey)))).flat()];
+  return [...found, ...(await run(find(there.sort(byKey)))).flat()];
 }
 
 /** A memory to insert. The user's row has already counted the insert as a change. */
@@ -146,7 +152,7 @@ const insertUncounted = overRows(
       ON u.project_id = v.project_id AND u.bucket = v.bucket AND u.user_id = v.user_id`,
 );
 
-const insertLocations = overRows(
+export const insertLocations = overRows(
   ['int8', 'int2', 'text', 'int2'],
   (values) => `INSERT INTO memory_locations (project_id, bucket, id, location) ${values}`,
 );
@@ -198,8 +204,4 @@ export function byKey(a: readonly Value[], b: readonly Value[]): number {
     return value === null || (other !== null && value < other) ? -1 : 1;
   }
   return 0;
-}
-
-export function asStored(memory: NewMemory, at: number): StoredMemory {
-  return { ...memory, status: 'complete', version: 1, createdAt: at, updatedAt: at };
 }

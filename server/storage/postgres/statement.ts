@@ -7,6 +7,21 @@ export function statement(text: string, ...values: Value[]): Statement {
   return { text, values };
 }
 
+export type Row = Record<string, unknown>;
+
+/** Runs the statements in order and returns the rows of each. Rejects with the first error. */
+export type Run = (statements: readonly Statement[]) => Promise<Row[][]>;
+
+/** Runs one statement and returns its rows. */
+export async function query<Found = Row>(
+  run: Run,
+  text: string,
+  ...values: Value[]
+): Promise<Found[]> {
+  const [rows = []] = await run([statement(text, ...values)]);
+  return rows as Found[];
+}
+
 /** The row counts that a statement can have. There are few, so that few statements are prepared. */
 const chunkSizes = [64, 16, 4, 1];
 

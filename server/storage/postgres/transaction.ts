@@ -1,17 +1,13 @@
 import { outcomeUnknown } from '../refusals.ts';
-import { type Connection, type Outcome, type Row, rowsOf, type Session } from './connection.ts';
+import { type Connection, type Outcome, rowsOf, type Session } from './connection.ts';
 import { isPartLost, isRefusal } from './errors.ts';
-import { type Statement, statement } from './statement.ts';
+import { type Run, type Statement, statement } from './statement.ts';
 
 /**
- * An open transaction. Each statement sees all data that was committed before the statement began.
+ * Reads and locks rows first, then returns the statements to send with COMMIT. Each statement sees
+ * all data that was committed before the statement began.
  */
-export type Transaction = {
-  run(...statements: Statement[]): Promise<Row[][]>;
-};
-
-/** Reads and locks rows first, then returns the statements to send with COMMIT. */
-export type Work<T> = (tx: Transaction) => Promise<{ last: Statement[]; result: T }>;
+export type Work<T> = (run: Run) => Promise<{ last: Statement[]; result: T }>;
 
 const begin = statement('BEGIN ISOLATION LEVEL READ COMMITTED');
 const commit = statement('COMMIT');
@@ -37,17 +33,15 @@ export async function inTransaction<T>(
   const opening = [begin, ...settings];
   const session = await connection.session();
   let isBegun = false;
-  const tx: Transaction = {
-    async run(...statements) {
-      if (isBegun) return session.run(statements, deadlineMs);
-      isBegun = true;
-      const outcomes = await session.settle([...opening, ...statements], deadlineMs);
-      assertBegun(session, outcomes);
-      return rowsOf(outcomes).slice(opening.length);
-    },
+  const run: Run = async (statements) => {
+    if (isBegun) return session.run(statements, deadlineMs);
+    isBegun = true;
+    const outcomes = await session.settle([...opening, ...statements], deadlineMs);
+    assertBegun(session, outcomes);
+    return rowsOf(outcomes).slice(opening.length);
   };
   try {
-    const { last, result } = await work(tx);
+    const { last, result } = await work(run);
     const first = isBegun ? [] : opening;
     isBegun = false;
     const outcomes = await session.settle([...first, ...last, commit], deadlineMs);

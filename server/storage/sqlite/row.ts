@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import type { NewMemory, StoredMemory } from '../storage.ts';
+import type { NewMemory } from '../storage.ts';
 
 /** The status of the indexing task; `complete` if the memory has no task. */
 export const statusColumn = `CASE ifnull(t.state, 'complete')
@@ -58,8 +58,4 @@ export function prepareInsert(db: Database): Insert {
     );
     return Number(lastInsertRowid);
   };
-}
-
-export function asStored(memory: NewMemory, at: number): StoredMemory {
-  return { ...memory, status: 'complete', version: 1, createdAt: at, updatedAt: at };
 }

@@ -9,7 +9,6 @@ import { createAuthenticator } from '../../../server/http/authenticate.ts';
 import { newMemoryId } from '../../../server/ids.ts';
 import { createLogger, jsonLine, stderrSink } from '../../../server/log.ts';
 import { savedResponse } from '../../../server/memory/responses.ts';
-import { asStored } from '../../../server/storage/sqlite/row.ts';
 import type { Storage } from '../../../server/storage/storage.ts';
 import { listenOn } from '../subjects/listen.ts';
 import { readSpec } from '../subjects/spec.ts';
@@ -33,7 +32,7 @@ function openAny(): SingleCommitStore | null {
 const onlySaves: Pick<Storage, 'saveMemory'> = {
   async saveMemory({ memory, at }) {
     await store?.save(memory, at);
-    return { response: savedResponse(asStored(memory, at)), replayed: false };
+    return { response: savedResponse(memory, at), replayed: false };
   },
 };
 const storage = onlySaves as Storage;

@@ -216,7 +216,7 @@ export const variants: Record<string, Variant> = {
         'queueLimit(projectId, records.length);',
         `try { queueLimit(projectId, records.length); } catch {
            const ids = records.map(({ id }) => id);
-           return batchResponse(ids, batch ?? { indexes: [], failed: [] });
+           return acceptedResponse(records, ids, batch);
          }`,
       ],
     ],

@@ -9,8 +9,9 @@ import {
 } from '../../copy/tables.ts';
 import { type Connection, createConnection } from '../connection.ts';
 import { cannotOpen } from '../errors.ts';
-import { isUnfinishedCopy, migrate, readVersion } from '../migrate.ts';
-import { overRows, type Statement, statement, type Value } from '../statement.ts';
+import { isUnfinishedCopy, migrate } from '../migrate.ts';
+import { insertLocations } from '../row.ts';
+import { overRows, query, type Statement, type Value } from '../statement.ts';
 import { inTransaction } from '../transaction.ts';
 import { derive, derivedColumns, isMisplaced, stored } from './copy-tables.ts';
 
@@ -27,10 +28,7 @@ export async function openCopySide(
 ): Promise<CopySide> {
   const connection = createConnection({ url, purpose: 'migrate' });
   try {
-    if (!create && (await readVersion(connection)) === 0) {
-      throw new Error('no database of this service found at this address; check the URL');
-    }
-    await migrate(connection);
+    await migrate(connection, { create });
     await assertUnused(connection);
     return createSide(copyDatabase(connection));
   } catch (error) {
@@ -40,24 +38,24 @@ export async function openCopySide(
 }
 
 /** Finds a server's sessions, whose application names differ from this session's by one word. */
-const isServed = statement(`SELECT 1 AS one FROM pg_stat_activity
+const isServed = `SELECT 1 AS one FROM pg_stat_activity
   WHERE datname = current_database() AND application_name IN (
     replace(current_setting('application_name'), 'migrate', 'server'),
     replace(current_setting('application_name'), 'migrate', 'writer'))
-  LIMIT 1`);
+  LIMIT 1`;
 /** The sessions of a server that has just exited may take a moment to end. */
 const sessionsEndWithinMs = 1_000;
 
 /** Throws if a server has sessions, or holds the cleanup turn (writer/maintenance.ts). */
 async function assertUnused(connection: Connection): Promise<void> {
-  const [turns = []] = await connection.run([
-    statement(`SELECT ceil(extract(epoch FROM held_until - clock_timestamp()))::float8 AS seconds
-      FROM maintenance WHERE name = 'turn' AND held_until > clock_timestamp()`),
-  ]);
-  const [turn] = turns as { seconds: number }[];
+  const [turn] = await query<{ seconds: number }>(
+    connection.run,
+    `SELECT ceil(extract(epoch FROM held_until - clock_timestamp()))::float8 AS seconds
+     FROM maintenance WHERE name = 'turn' AND held_until > clock_timestamp()`,
+  );
   if (turn !== undefined) throw isRunning(`wait ${turn.seconds} seconds`);
   const deadline = performance.now() + sessionsEndWithinMs;
-  while ((await connection.run([isServed])).flat().length > 0) {
+  while ((await query(connection.run, isServed)).length > 0) {
     if (performance.now() > deadline) throw isRunning('end its sessions in pg_stat_activity');
     await Bun.sleep(50);
   }
@@ -77,7 +75,7 @@ function copyDatabase(connection: Connection): CopyDatabase {
     integer: (expression) => `(${expression})::float8`,
     // Cast to text, because the client would parse a value of type json.
     jsonArray: (expressions) => `json_build_array(${expressions})::text`,
-    isUnfinished: () => isUnfinishedCopy(connection),
+    isUnfinished: () => isUnfinishedCopy(connection.run),
     assertUnused: () => assertUnused(connection),
     async read(query) {
       const [rows = []] = await asCopyError(connection.run([query], deadlineMs));
@@ -143,11 +141,6 @@ function valuesOf(table: TableName, row: Row, place: number): Value[] {
     ...Object.keys(derivedColumns[table] ?? {}).map((name) => derived[name] ?? null),
   ];
 }
-
-const insertLocations = overRows(
-  ['int8', 'int2', 'text', 'int2'],
-  (values) => `INSERT INTO memory_locations (project_id, bucket, id, location) ${values}`,
-);
 
 /** Returns the location of a memory whose id contains another bucket, or no rows. */
 function locationOf(row: Row): Value[][] {

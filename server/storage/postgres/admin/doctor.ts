@@ -1,9 +1,10 @@
 import type { Finding } from '../../admin-storage.ts';
+import { aboutKeys, aboutWork, ok, type QueueCounts } from '../../findings.ts';
 import { readIsDistributed, readWorkerCommits } from '../citus.ts';
 import { type Connection, createConnection } from '../connection.ts';
 import { faultOf } from '../errors.ts';
 import { readVersion, schemaVersion } from '../migrate.ts';
-import { statement } from '../statement.ts';
+import { query, statement } from '../statement.ts';
 
 export async function diagnose(url: string, now: number): Promise<Finding[]> {
   const connection = createConnection({ url, purpose: 'doctor' });
@@ -35,27 +36,25 @@ type Settings = {
   keptWalBytes: number;
 };
 
-const settingsQuery = statement(
-  `SELECT current_setting('server_version') AS version,
-     current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
-     current_setting('full_page_writes') AS "fullPageWrites",
-     (SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit') AS "commit",
-     current_setting('synchronous_standby_names') AS standbys,
-     (SELECT count(*) FROM pg_stat_replication)::float8 AS connected,
-     (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
-     (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::float8 AS used,
-     current_setting('max_connections')::float8 AS max,
-     coalesce((SELECT extract(epoch FROM max(clock_timestamp() - xact_start))
-       FROM pg_stat_activity WHERE pid <> pg_backend_pid()), 0)::float8
-       AS "oldestTransactionSeconds",
-     coalesce((SELECT max(pg_current_wal_lsn() - restart_lsn)
-       FROM pg_replication_slots WHERE NOT active), 0)::float8 AS "keptWalBytes"`,
-);
+const settingsQuery = `SELECT current_setting('server_version') AS version,
+    current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
+    current_setting('full_page_writes') AS "fullPageWrites",
+    (SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit') AS "commit",
+    current_setting('synchronous_standby_names') AS standbys,
+    (SELECT count(*) FROM pg_stat_replication)::float8 AS connected,
+    (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
+    (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::float8 AS used,
+    current_setting('max_connections')::float8 AS max,
+    coalesce((SELECT extract(epoch FROM max(clock_timestamp() - xact_start))
+      FROM pg_stat_activity WHERE pid <> pg_backend_pid()), 0)::float8
+      AS "oldestTransactionSeconds",
+    coalesce((SELECT max(pg_current_wal_lsn() - restart_lsn)
+      FROM pg_replication_slots WHERE NOT active), 0)::float8 AS "keptWalBytes"`;
 
 async function look(connection: Connection, now: number): Promise<Finding[]> {
-  const [[settings] = []] = (await connection.run([settingsQuery])) as Settings[][];
+  const [settings] = await query<Settings>(connection.run, settingsQuery);
   if (settings === undefined) throw new Error('the server returned no settings');
-  const schema = await readVersion(connection);
+  const schema = await readVersion(connection.run);
   const findings = [
     aboutVersion(settings, schema),
     aboutDurability(settings),
@@ -66,14 +65,10 @@ async function look(connection: Connection, now: number): Promise<Finding[]> {
     aboutSlots(settings),
   ];
   if (schema === 0) return findings;
-  if (await readIsDistributed(connection)) {
-    findings.push(aboutWorkers(await readWorkerCommits(connection)));
+  if (await readIsDistributed(connection.run)) {
+    findings.push(aboutWorkers(await readWorkerCommits(connection.run)));
   }
   return [...findings, ...(await aboutContents(connection, now))];
-}
-
-function ok(name: string, found: string): Finding {
-  return { name, level: 'ok', found };
 }
 
 function aboutVersion({ version, encoding }: Settings, schema: number): Finding {
@@ -155,8 +150,7 @@ function aboutSlots({ keptWalBytes }: Settings): Finding {
   return { name: 'replication slots', level: 'warning', found, advice };
 }
 
-type Queue = { pending: number; oldest: number | null; failed: number; ended: number };
-type Contents = Queue & { keys: number; deadShare: number };
+type Contents = { keys: number; deadShare: number };
 
 async function aboutContents(connection: Connection, now: number): Promise<Finding[]> {
   const [[contents], [queue]] = (await connection.run([
@@ -175,39 +169,13 @@ async function aboutContents(connection: Connection, now: number): Promise<Findi
            AS ended
        FROM tasks`,
     ),
-  ])) as [Omit<Contents, keyof Queue>[], Queue[]];
-  return contents === undefined || queue === undefined
-    ? []
-    : [aboutKeys(contents), ...aboutWork(queue, now), aboutDeadRows(contents)];
+  ])) as [Contents[], (QueueCounts & { ended: number })[]];
+  if (contents === undefined || queue === undefined) return [];
+  const work = aboutWork(queue, now, `, ${queue.ended} with an expired lease`);
+  return [aboutKeys(contents.keys), ...work, aboutDeadRows(contents.deadShare)];
 }
 
-function aboutKeys({ keys }: Pick<Contents, 'keys'>): Finding {
-  if (keys > 0) return ok('keys', `${keys} in use`);
-  const advice = 'create a key with "memory keys create", or set MEMORY_API_KEY for the server';
-  return { name: 'keys', level: 'warning', found: 'none', advice };
-}
-
-const stuckMs = 5 * 60_000;
-
-function aboutWork({ pending, oldest, failed, ended }: Queue, now: number): Finding[] {
-  const waitsMs = oldest === null ? 0 : Math.max(0, now - oldest);
-  const age = pending > 0 ? `, the oldest for ${Math.round(waitsMs / 1_000)} s` : '';
-  const found = `${pending} pending${age}, ${ended} with an expired lease`;
-  const isStuck = waitsMs > stuckMs;
-  const queue: Finding = isStuck
-    ? {
-        name: 'queue',
-        level: 'warning',
-        found,
-        advice: 'check that a server is running, then check its log and GET /health',
-      }
-    : ok('queue', found);
-  if (failed === 0) return [queue];
-  const advice = 'memory status <id> shows the reason; to retry, ingest the record again';
-  return [queue, { name: 'failed records', level: 'warning', found: String(failed), advice }];
-}
-
-function aboutDeadRows({ deadShare }: Pick<Contents, 'deadShare'>): Finding {
+function aboutDeadRows(deadShare: number): Finding {
   const found = `at most ${Math.round(deadShare * 100)}% of any table`;
   if (deadShare < 1) return ok('dead rows', found);
   const advice = 'autovacuum is not keeping up: check its settings, and end long transactions';

@@ -1,7 +1,7 @@
 import type { KeyAdmin } from '../../admin-storage.ts';
 import { createConnection } from '../connection.ts';
-import { cannotOpen, notStored } from '../errors.ts';
-import { assertFinished, migrate, readVersion } from '../migrate.ts';
+import { cannotOpen, written } from '../errors.ts';
+import { assertFinished, migrate } from '../migrate.ts';
 import { listKeys } from '../reader/memories.ts';
 import { createKeyWrites } from '../writer/keys.ts';
 
@@ -12,29 +12,15 @@ export async function openKeyAdmin(
 ): Promise<KeyAdmin> {
   const connection = createConnection({ url, purpose: 'admin' });
   try {
-    if (!create && (await readVersion(connection)) === 0) {
-      throw new Error('no database of this service found at this address; check the URL');
-    }
-    await migrate(connection);
-    await assertFinished(connection);
+    await migrate(connection, { create });
+    await assertFinished(connection.run);
   } catch (error) {
     connection.close();
     throw cannotOpen(error);
   }
-  const keys = createKeyWrites(connection);
-
-  async function written<T>(write: Promise<T>): Promise<T> {
-    try {
-      return await write;
-    } catch (error) {
-      throw notStored(error);
-    }
-  }
-
   return {
-    createKey: (key) => written(keys.createKey(key)),
-    listKeys: () => written(listKeys(connection)),
-    revokeKey: ({ id, at }) => written(keys.revokeKey(id, at)),
+    ...createKeyWrites(connection),
+    listKeys: () => written(listKeys(connection.run)),
     close: () => connection.close(),
   };
 }

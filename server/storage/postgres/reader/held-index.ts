@@ -7,8 +7,7 @@ import {
   removeMissing,
   unitsOf,
 } from '../../held-indexes.ts';
-import { type Statement, statement } from '../statement.ts';
-import type { Transaction } from '../transaction.ts';
+import { query, type Run, type Statement, statement } from '../statement.ts';
 
 /**
  * Brings the in-memory search index of one user up to date. `catchUp` reads the rows that changed
@@ -49,17 +48,17 @@ const declareChanges = `DECLARE changes NO SCROLL CURSOR FOR
   ${ofMemories} UNION ALL ${ofTasks} ORDER BY change`;
 
 /** Updates the index to the state of the snapshot. See IndexUpdate for the deadline. */
-export async function catchUp(tx: Transaction, held: HeldIndex, user: User): Promise<void> {
+export async function catchUp(run: Run, held: HeldIndex, user: User): Promise<void> {
   const place = [user.projectId, bucketOf(user.userId), user.userId];
   const isNew = held.lastChange < 0;
-  const [[found] = [], ...changes] = (await tx.run(
+  const [[found] = [], ...changes] = (await run([
     statement(
       `SELECT memories::float8 AS memories, last_change::float8 AS "lastChange" FROM users
        WHERE project_id = $1::int8 AND bucket = $2::int2 AND user_id = $3`,
       ...place,
     ),
     ...(isNew ? cursorOver(held, place) : [statement(firstChanges, ...place, held.lastChange)]),
-  )) as [UserRow[], ...ChangedMemory[][]];
+  ])) as [UserRow[], ...ChangedMemory[][]];
   const row = found ?? { memories: 0, lastChange: 0 };
   let rows = changes.at(-1) ?? [];
   // The user has been erased and created again.
@@ -67,11 +66,11 @@ export async function catchUp(tx: Transaction, held: HeldIndex, user: User): Pro
   if (isOther) Object.assign(held, newHeldIndex());
   const needsCursor = isOther || (!isNew && rows.length === firstRows);
   if (needsCursor) {
-    rows = ((await tx.run(...cursorOver(held, place))).at(-1) ?? []) as ChangedMemory[];
+    rows = ((await run(cursorOver(held, place))).at(-1) ?? []) as ChangedMemory[];
   }
-  await applyChanges(tx, held, rows, isNew || needsCursor);
+  await applyChanges(run, held, rows, isNew || needsCursor);
   held.lastChange = row.lastChange;
-  if (held.index.size !== row.memories) await removeDeleted(tx, held, place);
+  if (held.index.size !== row.memories) await removeDeleted(run, held, place);
 }
 
 function cursorOver({ lastChange }: HeldIndex, place: readonly (string | number)[]): Statement[] {
@@ -84,7 +83,7 @@ function fetchRows(count: number): Statement {
 
 /** Applies the rows, then the following rows from the cursor, if the cursor is open. */
 async function applyChanges(
-  tx: Transaction,
+  run: Run,
   held: HeldIndex,
   first: ChangedMemory[],
   isCursorOpen: boolean,
@@ -97,7 +96,7 @@ async function applyChanges(
     if (rows.length < wanted) return;
     const units = rows.reduce((sum, row) => sum + unitsOf(row), 0);
     wanted = rowsFor(units / rows.length);
-    rows = ((await tx.run(fetchRows(wanted)))[0] ?? []) as ChangedMemory[];
+    rows = ((await run([fetchRows(wanted)]))[0] ?? []) as ChangedMemory[];
   }
 }
 
@@ -109,15 +108,14 @@ function rowsFor(unitsEach: number): number {
 
 /** Removes the memories that are no longer in the database from the index. */
 async function removeDeleted(
-  tx: Transaction,
+  run: Run,
   { index }: HeldIndex,
   place: readonly (string | number)[],
 ): Promise<void> {
-  const [ids = []] = (await tx.run(
-    statement(
-      `SELECT id FROM memories WHERE project_id = $1::int8 AND bucket = $2::int2 AND user_id = $3`,
-      ...place,
-    ),
-  )) as { id: string }[][];
+  const ids = await query<{ id: string }>(
+    run,
+    `SELECT id FROM memories WHERE project_id = $1::int8 AND bucket = $2::int2 AND user_id = $3`,
+    ...place,
+  );
   removeMissing(index, new Set(ids.map(({ id }) => id)));
 }

@@ -5,21 +5,14 @@ import { reportProgress } from '../../../threads/serve.ts';
 import { listPosition, parseListPosition, parsePosition } from '../../position.ts';
 import type { Page, Storage, StoredMemory } from '../../storage.ts';
 import { memoryColumns, memoryTime, notExpired, withTask } from '../row.ts';
-import { type Statement, statement, textArray } from '../statement.ts';
-import type { Transaction } from '../transaction.ts';
+import { query, type Run, textArray } from '../statement.ts';
 
-type Run = Transaction['run'];
 type ListRead = Parameters<Storage['listMemories']>[0];
 type ExportRead = Parameters<Storage['exportMemories']>[0];
 
 /** A row of a page. `total` is the number of rows found, including rows that were not sent. */
 type Row = StoredMemory & { bucket: number; octets: number; total: number };
 
-/**
- * The maximum number of metadata conditions in a statement. Conditions only narrow down the rows;
- * `matches` then applies the exact filter.
- */
-const maxTexts = 64;
 /** The number of rows per fetch if a filter may reject most of them. */
 const filteredRows = 256;
 /**
@@ -35,7 +28,7 @@ const maxOctets = 3 * 4 * 1024 * 1024;
 export async function readList(run: Run, read: ListRead): Promise<Page> {
   const batch = isUnfiltered(read.filter) ? read.limit + 1 : filteredRows;
   const rows = await gather(
-    (after) => run(listStatement({ ...read, after }, batch)),
+    (after) => queryList(run, { ...read, after }, batch),
     { ...read, batch, matches: (row) => matches(row, read.filter) },
     listPosition,
   );
@@ -50,7 +43,7 @@ export async function readExport(run: Run, read: ExportRead): Promise<Page> {
   }
   const batch = read.limit + 1;
   const rows = await gather(
-    (after) => run(exportStatement({ ...read, after }, batch)),
+    (after) => queryExport(run, { ...read, after }, batch),
     { ...read, batch, matches: () => true },
     exportPosition,
   );
@@ -59,7 +52,7 @@ export async function readExport(run: Run, read: ExportRead): Promise<Page> {
 
 /** Reads rows until there is one more than the page needs, or enough text to fill the page. */
 async function gather(
-  readRows: (after: string | null) => Promise<Record<string, unknown>[][]>,
+  readRows: (after: string | null) => Promise<Row[]>,
   page: { after: string | null; limit: number; batch: number; matches(row: Row): boolean },
   positionOf: (row: Row) => string,
 ): Promise<Row[]> {
@@ -67,7 +60,7 @@ async function gather(
   let { after } = page;
   let octets = 0;
   for (;;) {
-    const [rows = []] = (await readRows(after)) as Row[][];
+    const rows = await readRows(after);
     for (const row of rows) {
       if (!page.matches(row)) continue;
       gathered.push(row);
@@ -122,10 +115,11 @@ function listText(direction: 'ASC' | 'DESC', beyond: string): string {
     WHERE m.${isShort} ORDER BY m.created_at ${direction}, m.id ${direction}`;
 }
 
-function listStatement(read: ListRead, batch: number): Statement {
+function queryList(run: Run, read: ListRead, batch: number): Promise<Row[]> {
   const { projectId, userId, now, filter, order, after } = read;
   const [time, id] = after === null ? [beforeAll[order], ''] : parseListPosition(after);
-  return statement(
+  return query(
+    run,
     listTexts[order],
     projectId,
     bucketOf(userId),
@@ -137,7 +131,7 @@ function listStatement(read: ListRead, batch: number): Statement {
     filter.externalId,
     filter.from,
     filter.to,
-    textArray(necessaryTexts(filter.metadata).slice(0, maxTexts)),
+    textArray(necessaryTexts(filter.metadata)),
     now,
     batch,
   );
@@ -161,8 +155,12 @@ const exportText = `SELECT m.bucket, s.octets::float8 AS octets, s.total::float8
   ${withTask}
   WHERE s.${isShort} ORDER BY m.bucket, m.id`;
 
-function exportStatement({ projectId, now, after }: ExportRead, batch: number): Statement {
+function queryExport(
+  run: Run,
+  { projectId, now, after }: ExportRead,
+  batch: number,
+): Promise<Row[]> {
   const [bucket = 0, id = ''] =
     after === null ? [-1, ''] : parsePosition(after, /^(\d{1,4})\.(mem_[\w-]+)$/);
-  return statement(exportText, projectId, bucket, id, now, batch);
+  return query(run, exportText, projectId, bucket, id, now, batch);
 }

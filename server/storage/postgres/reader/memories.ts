@@ -1,25 +1,18 @@
+import { isExpired, mayAccess } from '../../../memory/visibility.ts';
 import { reportProgress } from '../../../threads/serve.ts';
 import { type StatusRow, statusOf } from '../../status.ts';
 import type { Read, Storage, StoredKey, StoredMemory, StoredStatus } from '../../storage.ts';
-import type { Connection } from '../connection.ts';
 import { findByIds, findMemory, isId, notExpired, statusColumn, withTask } from '../row.ts';
-import { overPlaces, type Statement, statement } from '../statement.ts';
-import type { Transaction } from '../transaction.ts';
-
-type Run = Transaction['run'];
-
-function isOf({ userId }: { userId: string }, onlyUserId: string | null | undefined): boolean {
-  return onlyUserId == null || userId === onlyUserId;
-}
+import { overPlaces, query, type Run } from '../statement.ts';
 
 export async function readMemory(
   run: Run,
   { projectId, id, now, onlyUserId }: Read & { id: string },
 ): Promise<StoredMemory | null> {
   const found = await findMemory(run, projectId, id);
-  if (found === null || !isOf(found, onlyUserId)) return null;
+  if (found === null || isExpired(found, now) || !mayAccess(onlyUserId, found)) return null;
   const { bucket: _, ...memory } = found;
-  return memory.expiresAt === null || memory.expiresAt > now ? memory : null;
+  return memory;
 }
 
 // The chunks of a memory without a task are counted on request.
@@ -47,7 +40,7 @@ export async function readStatuses(
   )) as StatusRow[];
   const byId = new Map<string, StoredStatus>();
   for (const row of rows) {
-    if (isOf(row, onlyUserId)) byId.set(row.memoryId, statusOf(row));
+    if (mayAccess(onlyUserId, row)) byId.set(row.memoryId, statusOf(row));
     reportProgress();
   }
   return ids.flatMap((id) => byId.get(id) ?? []);
@@ -60,19 +53,12 @@ const keyColumns = `k.id, p.name AS project, k.project_id::float8 AS "projectId"
 
 const keysWithProjects = 'api_keys AS k JOIN projects AS p ON p.project_id = k.project_id';
 
-const findKeyByHash = (hash: string): Statement =>
-  statement(`SELECT ${keyColumns} FROM ${keysWithProjects} WHERE k.hash = $1`, hash);
-
-const everyKey = statement(
-  `SELECT ${keyColumns} FROM ${keysWithProjects} ORDER BY k.created_at, k.id`,
-);
-
-export async function findKey(connection: Connection, hash: string): Promise<StoredKey | null> {
-  const [[key] = []] = (await connection.run([findKeyByHash(hash)])) as StoredKey[][];
+export async function findKey(run: Run, hash: string): Promise<StoredKey | null> {
+  const text = `SELECT ${keyColumns} FROM ${keysWithProjects} WHERE k.hash = $1`;
+  const [key] = await query<StoredKey>(run, text, hash);
   return key ?? null;
 }
 
-export async function listKeys(connection: Connection): Promise<StoredKey[]> {
-  const [keys = []] = (await connection.run([everyKey])) as StoredKey[][];
-  return keys;
+export function listKeys(run: Run): Promise<StoredKey[]> {
+  return query(run, `SELECT ${keyColumns} FROM ${keysWithProjects} ORDER BY k.created_at, k.id`);
 }

@@ -7,12 +7,9 @@ import { createHeldIndexes, rank } from '../../held-indexes.ts';
 import { foundItems } from '../../read-reply.ts';
 import { SearchResults } from '../../search-results.ts';
 import type { SearchResult, Storage, StoredMemory } from '../../storage.ts';
-import type { Connection } from '../connection.ts';
 import { memoryColumns, notExpired, withTask } from '../row.ts';
-import { statement, textArray } from '../statement.ts';
-import type { Transaction } from '../transaction.ts';
+import { query, type Run, textArray } from '../statement.ts';
 import { catchUp } from './held-index.ts';
-import { inSnapshot } from './snapshot.ts';
 
 type SearchRead = Parameters<Storage['searchMemories']>[0];
 
@@ -20,38 +17,31 @@ type SearchRead = Parameters<Storage['searchMemories']>[0];
 const maxFetched = 16;
 
 /**
- * Creates the searches of one reader thread, which holds recently used indexes up to `maxBytes`.
+ * Creates the search of one reader thread, which holds recently used indexes up to `maxBytes`.
  * Each search runs in one snapshot, so the index, the memories and the filter are consistent.
  */
-export function createSearches(
-  connection: Connection,
+export function createSearch(
   maxBytes: number,
-): { searchMemories(read: SearchRead): Promise<SearchResult> } {
+): (run: Run, read: SearchRead) => Promise<SearchResult> {
   const held = createHeldIndexes(maxBytes);
-
-  async function search(tx: Transaction, read: SearchRead): Promise<FoundMemory[]> {
+  return async (run, read) => {
     const { projectId, userId } = read;
-    const own = held.take(JSON.stringify([projectId, userId]));
-    await catchUp(tx, own, { projectId, userId });
-    return collect(tx, read, rank(own, parseQuery(read.query)));
-  }
-
-  return {
-    async searchMemories(read) {
-      try {
-        return { items: foundItems(await inSnapshot(connection, (tx) => search(tx, read))) };
-      } finally {
-        held.dropOldest();
-      }
-    },
+    try {
+      const own = held.take(JSON.stringify([projectId, userId]));
+      await catchUp(run, own, { projectId, userId });
+      const ranked = rank(own, parseQuery(read.query));
+      return { items: foundItems(await collect(run, read, ranked)) };
+    } finally {
+      held.dropOldest();
+    }
   };
 }
 
-async function collect(tx: Transaction, read: SearchRead, ranked: Ranked): Promise<FoundMemory[]> {
+async function collect(run: Run, read: SearchRead, ranked: Ranked): Promise<FoundMemory[]> {
   const results = new SearchResults(ranked, read);
   const size = isUnfiltered(read.filter) ? Math.min(read.limit, maxFetched) : maxFetched;
   for (const places of inParts(ranked, size)) {
-    const memories = await readMemories(tx, read, places);
+    const memories = await readMemories(run, read, places);
     for (const place of places) results.add(place, memories.get(place.id) ?? null);
     if (results.isFull) break;
   }
@@ -70,20 +60,19 @@ function* inParts(ranked: Iterable<RankedMemory>, size: number): Generator<Ranke
 }
 
 async function readMemories(
-  tx: Transaction,
+  run: Run,
   { projectId, userId, now }: SearchRead,
   places: readonly RankedMemory[],
 ): Promise<Map<string, StoredMemory>> {
-  const [rows = []] = (await tx.run(
-    statement(
-      `SELECT ${memoryColumns} FROM memories AS m ${withTask}
-       WHERE m.project_id = $1::int8 AND m.bucket = $2::int2 AND m.id = ANY ($3::text[])
-         AND ${notExpired('$4::int8')}`,
-      projectId,
-      bucketOf(userId),
-      textArray(places.map(({ id }) => id)),
-      now,
-    ),
-  )) as StoredMemory[][];
+  const rows = await query<StoredMemory>(
+    run,
+    `SELECT ${memoryColumns} FROM memories AS m ${withTask}
+     WHERE m.project_id = $1::int8 AND m.bucket = $2::int2 AND m.id = ANY ($3::text[])
+       AND ${notExpired('$4::int8')}`,
+    projectId,
+    bucketOf(userId),
+    textArray(places.map(({ id }) => id)),
+    now,
+  );
   return new Map(rows.map((memory) => [memory.id, memory]));
 }

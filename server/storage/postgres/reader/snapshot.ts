@@ -1,6 +1,5 @@
 import type { Connection } from '../connection.ts';
-import { statement } from '../statement.ts';
-import type { Transaction } from '../transaction.ts';
+import { type Run, statement } from '../statement.ts';
 
 const begin = statement('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
 const end = statement('COMMIT');
@@ -9,18 +8,16 @@ const deadlineMs = 30_000;
 
 export async function inSnapshot<T>(
   connection: Connection,
-  work: (tx: Transaction) => Promise<T>,
+  work: (run: Run) => Promise<T>,
 ): Promise<T> {
   const session = await connection.session();
   let isBegun = false;
   try {
-    return await work({
-      async run(...statements) {
-        if (isBegun) return session.run(statements, deadlineMs);
-        isBegun = true;
-        const [, ...rows] = await session.run([begin, ...statements], deadlineMs);
-        return rows;
-      },
+    return await work(async (statements) => {
+      if (isBegun) return session.run(statements, deadlineMs);
+      isBegun = true;
+      const [, ...rows] = await session.run([begin, ...statements], deadlineMs);
+      return rows;
     });
   } finally {
     // Do not wait for COMMIT. Nothing depends on the result, and the next read is queued behind it.

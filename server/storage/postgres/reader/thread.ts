@@ -7,12 +7,12 @@ import {
   yieldPriority,
 } from '../../../threads/serve.ts';
 import { replyToRead } from '../../read-reply.ts';
-import type { Storage } from '../../storage.ts';
 import { createConnection, readInIndexOrder } from '../connection.ts';
 import { notRead } from '../errors.ts';
+import type { Run } from '../statement.ts';
 import { readExport, readList } from './list.ts';
 import { readStatuses } from './memories.ts';
-import { createSearches } from './search.ts';
+import { createSearch } from './search.ts';
 import { inSnapshot } from './snapshot.ts';
 import { readUsers } from './users.ts';
 
@@ -28,21 +28,18 @@ const { url, maxIndexBytes } = workerData as ReaderStart;
 const connection = createConnection({ url, purpose: 'reader', settings: readInIndexOrder });
 
 const operations = {
-  ...createSearches(connection, maxIndexBytes),
-  listMemories: (read: Parameters<Storage['listMemories']>[0]) =>
-    inSnapshot(connection, (tx) => readList(tx.run, read)),
-  exportMemories: (read: Parameters<Storage['exportMemories']>[0]) =>
-    inSnapshot(connection, (tx) => readExport(tx.run, read)),
-  listUsers: (read: Parameters<Storage['listUsers']>[0]) =>
-    inSnapshot(connection, (tx) => readUsers(tx.run, read)),
-  getStatuses: (read: Parameters<Storage['getStatuses']>[0]) =>
-    inSnapshot(connection, (tx) => readStatuses(tx.run, read)),
+  searchMemories: createSearch(maxIndexBytes),
+  listMemories: readList,
+  exportMemories: readExport,
+  listUsers: readUsers,
+  getStatuses: readStatuses,
 };
 
 async function answer(call: Incoming): Promise<void> {
   try {
     const operation = operations[call.operation as keyof typeof operations];
-    replyToRead(call, await operation(call.argument as never));
+    const read = (run: Run) => operation(run, call.argument as never);
+    replyToRead(call, await inSnapshot<unknown>(connection, read));
   } catch (error) {
     call.fail(notRead(error));
   }

@@ -2,7 +2,7 @@ import { claimable } from '../../claimable.ts';
 import type { Task, TaskQueue } from '../../task-storage.ts';
 import type { Connection } from '../connection.ts';
 import { byKey } from '../row.ts';
-import { after, overRows, type Statement, statement, type Value } from '../statement.ts';
+import { after, overRows, query, type Statement, statement, type Value } from '../statement.ts';
 
 type Claim = Parameters<TaskQueue['claimTasks']>[0];
 
@@ -83,17 +83,16 @@ async function claimInTwo(connection: Connection, claim: Claim): Promise<Task[]>
 }
 
 async function readDue(connection: Connection, { now, horizon, limit }: Claim): Promise<Due[]> {
-  const [rows = []] = await connection.run([
-    statement(
-      `SELECT project_id::float8 AS "projectId", bucket, task_id::float8 AS "taskId",
+  const due = await query<Due>(
+    connection.run,
+    `SELECT project_id::float8 AS "projectId", bucket, task_id::float8 AS "taskId",
          lease_token::float8 AS "leaseToken", run_at::float8 AS "runAt", attempts
        FROM tasks WHERE ${isDue} ORDER BY run_at, place, task_id LIMIT $3::int4`,
-      now,
-      horizon,
-      limit,
-    ),
-  ]);
-  return claimable(rows as Due[]);
+    now,
+    horizon,
+    limit,
+  );
+  return claimable(due);
 }
 
 async function claimDue(

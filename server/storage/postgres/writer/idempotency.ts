@@ -3,12 +3,12 @@ import { deletedBody } from '../../../memory/responses.ts';
 import { keyReused } from '../../refusals.ts';
 import type { StoredResponse, Write, WriteResult } from '../../storage.ts';
 import { byKey } from '../row.ts';
-import { overRows, type Statement, statement, type Value } from '../statement.ts';
-import type { Transaction, Work } from '../transaction.ts';
+import { overRows, query, type Run, type Statement, statement, type Value } from '../statement.ts';
+import type { Work } from '../transaction.ts';
 
 /** Performs a write whose key is new. `bucket` is the bucket of the response's memory, if any. */
 export type Effect = (
-  tx: Transaction,
+  run: Run,
 ) => Promise<{ response: StoredResponse; bucket?: number; last: Statement[] }>;
 
 export type KeyedResponse = { write: Write; response: StoredResponse; bucket: number | null };
@@ -39,11 +39,11 @@ export function keyInserts(responses: readonly KeyedResponse[], uptime: number):
 }
 
 /** Runs a write once per key. Inserting a key waits for a concurrent request with that key. */
-export function once(write: Write, uptime: () => number, effect: Effect): Work<WriteResult> {
-  return async (tx) => {
-    const replay = await claimKey(tx, write, uptime());
+export function onceByKey(write: Write, uptime: () => number, effect: Effect): Work<WriteResult> {
+  return async (run) => {
+    const replay = await claimKey(run, write, uptime());
     if (replay !== null) return { last: [], result: { response: replay, replayed: true } };
-    const { response, bucket, last } = await effect(tx);
+    const { response, bucket, last } = await effect(run);
     const stored = storeResponse({ write, response, bucket: bucket ?? null });
     return { last: [...last, ...stored], result: { response, replayed: false } };
   };
@@ -51,14 +51,14 @@ export function once(write: Write, uptime: () => number, effect: Effect): Work<W
 
 /** Returns the response stored under the key, or null if the key was new and is now inserted. */
 async function claimKey(
-  tx: Transaction,
+  run: Run,
   { projectId, idempotency, at }: Write,
   uptime: number,
 ): Promise<StoredResponse | null> {
   if (idempotency === null) return null;
   const { scope, key, fingerprint } = idempotency;
   const place = [projectId, bucketOf(key), scope, key];
-  const [claimed, found] = await tx.run(
+  const [claimed, found] = await run([
     statement(
       `INSERT INTO idempotency_keys (project_id, bucket, scope, key, fingerprint, status,
          stored_uptime, created_at)
@@ -76,13 +76,13 @@ async function claimKey(
        WHERE project_id = $1::int8 AND bucket = $2::int2 AND scope = $3 AND key = $4`,
       ...place,
     ),
-  );
+  ]);
   if (claimed?.length === 1) return null;
   const row = found?.[0] as Found | undefined;
   // The key's retention ended, and the key was deleted between the two statements.
   if (row === undefined) throw new Error('an idempotency key was deleted while it was being read');
   if (row.fingerprint !== fingerprint) throw keyReused();
-  return shownResponse(row, await hasExpired(tx, projectId, row, at));
+  return shownResponse(row, await hasExpired(run, projectId, row, at));
 }
 
 /**
@@ -90,21 +90,20 @@ async function claimKey(
  * search all buckets: the memory's bucket differs from the key's.
  */
 async function hasExpired(
-  tx: Transaction,
+  run: Run,
   projectId: number,
   { memoryId, memoryBucket, body }: Found,
   at: number,
 ): Promise<boolean> {
   if (memoryId === null || memoryBucket === null || body === null) return false;
-  const [rows = []] = await tx.run(
-    statement(
-      `SELECT 1 AS one FROM memories WHERE project_id = $1::int8 AND bucket = $2::int2 AND id = $3
-         AND expires_at <= $4::int8`,
-      projectId,
-      memoryBucket,
-      memoryId,
-      at,
-    ),
+  const rows = await query(
+    run,
+    `SELECT 1 AS one FROM memories WHERE project_id = $1::int8 AND bucket = $2::int2 AND id = $3
+       AND expires_at <= $4::int8`,
+    projectId,
+    memoryBucket,
+    memoryId,
+    at,
   );
   return rows.length > 0;
 }

@@ -1,32 +1,21 @@
-import { bucketOf } from '../../../bucket.ts';
 import { type ImportOutcome, importedResponse } from '../../../memory/responses.ts';
-import { queueFull } from '../../refusals.ts';
-import type { ImportedMemory, Storage, WriteResult } from '../../storage.ts';
+import { isExpired } from '../../../memory/visibility.ts';
+import type { ImportedMemory, Storage } from '../../storage.ts';
 import { findByIds, type InsertedMemory, type MemoryRow, memoryInserts, originOf } from '../row.ts';
-import { overPlaces } from '../statement.ts';
-import type { Transaction } from '../transaction.ts';
-import { type Effect, once } from './idempotency.ts';
-import { isVisible } from './memories.ts';
-import { findOrigins, forgetOrigin } from './origins.ts';
+import { overPlaces, type Run } from '../statement.ts';
+import type { Effect } from './idempotency.ts';
+import { findOrigins, forgetOrigin, originName } from './origins.ts';
 import { removeMemories } from './removal.ts';
 import { queueNew } from './task-rows.ts';
-import { addMemories, changeNumbers, countChanges, removeEmptyUsers } from './users.ts';
-import type { PlannedWrite } from './write-queue.ts';
+import { addMemories, lockUsers, removeEmptyUsers } from './users.ts';
+import type { Plan } from './write-queue.ts';
 
 type Import = Parameters<Storage['importMemories']>[0];
 type Known = Pick<MemoryRow, 'id' | 'bucket' | 'userId' | 'expiresAt'>;
 type KnownOrigin = MemoryRow & { origin: string };
 
-export function planImport(
-  write: Import,
-  { uptime, isFull }: { uptime: () => number; isFull: boolean },
-): PlannedWrite<WriteResult> {
-  const { projectId, memories } = write;
-  const work = once(write, uptime, async (tx) => {
-    if (isFull) throw queueFull();
-    return importAll(tx, write);
-  });
-  return { projectId, cost: memories.length, insert: null, work };
+export function planImport(write: Import): Plan {
+  return { cost: write.memories.length, effect: (run) => importAll(run, write) };
 }
 
 const findPlaces = overPlaces(
@@ -36,27 +25,25 @@ const findPlaces = overPlaces(
     FROM memories WHERE (project_id, bucket, id) IN (${values})${inBucket('bucket')}`,
 );
 
-async function findKnown(tx: Transaction, { projectId, memories }: Import): Promise<Known[]> {
+async function findKnown(run: Run, { projectId, memories }: Import): Promise<Known[]> {
   const ids = memories.map(({ id }) => id);
-  return (await findByIds(tx.run, projectId, ids, findPlaces)) as Known[];
+  return (await findByIds(run, projectId, ids, findPlaces)) as Known[];
 }
 
-async function importAll(tx: Transaction, write: Import): ReturnType<Effect> {
+async function importAll(run: Run, write: Import): ReturnType<Effect> {
   const { projectId, at, memories, batch } = write;
   // An expired memory with the same id is deleted, so its user must also be locked.
-  const before = await findKnown(tx, write);
-  const users = [...memories, ...before.filter((row) => !isVisible(row, at))].map(({ userId }) => {
-    return { projectId, userId, added: 0 };
+  const before = await findKnown(run, write);
+  const users = [...memories, ...before.filter((row) => isExpired(row, at))].map(({ userId }) => {
+    return { projectId, userId };
   });
-  const locks = countChanges(users);
-  const [answers, known] = await Promise.all([
-    tx.run(...locks, ...findOrigins(projectId, memories)),
-    findKnown(tx, write),
+  const [{ changeOf, rows }, known] = await Promise.all([
+    lockUsers(run, users, findOrigins(projectId, memories)),
+    findKnown(run, write),
   ]);
-  const changeOf = changeNumbers(answers.slice(0, locks.length).flat());
-  const origins = answers.slice(locks.length).flat() as KnownOrigin[];
+  const origins = rows as KnownOrigin[];
   const { outcomes, imported, expired } = sortOut(write, known, origins);
-  const renamed = origins.filter((row) => !isVisible(row, at));
+  const renamed = origins.filter((row) => isExpired(row, at));
   const last = [
     ...addMemories(expired.map(({ userId }) => ({ projectId, userId, added: -1 }))),
     ...addMemories(imported.map(({ userId }) => ({ projectId, userId, added: 1 }))),
@@ -81,19 +68,19 @@ async function importAll(tx: Transaction, write: Import): ReturnType<Effect> {
 
 /** Determines the outcome of each item, including conflicts within the batch. */
 function sortOut({ at, memories }: Import, known: Known[], origins: KnownOrigin[]) {
-  const isThere = (row: Known) => isVisible(row, at);
+  const isThere = (row: Known) => !isExpired(row, at);
   const takenIds = new Set(known.filter(isThere).map(({ id }) => id));
   const takenOrigins = new Set(
-    origins.filter(isThere).map(({ userId, origin }) => `${bucketOf(userId)} ${origin} ${userId}`),
+    origins.filter(isThere).map(({ userId, origin }) => originName(userId, origin)),
   );
   const imported: ImportedMemory[] = [];
   const outcomes = memories.map((memory): ImportOutcome => {
     if (takenIds.has(memory.id)) return 'skipped';
     const origin = originOf(memory);
-    const name = `${bucketOf(memory.userId)} ${origin} ${memory.userId}`;
-    if (origin !== null && takenOrigins.has(name)) return 'conflict';
+    const name = origin === null ? null : originName(memory.userId, origin);
+    if (name !== null && takenOrigins.has(name)) return 'conflict';
     takenIds.add(memory.id);
-    if (origin !== null) takenOrigins.add(name);
+    if (name !== null) takenOrigins.add(name);
     imported.push(memory);
     return 'imported';
   });

@@ -31,12 +31,12 @@ export function insertGroup(
     rows.map(({ projectId, memory: { userId } }) => ({ projectId, userId, added: 1 })),
   );
   const tasks = queueNew(queued.map(indexedOf));
-  return async (tx) => {
+  return async (run) => {
     if (!isDistributed) {
       const inserts = memoryInserts(rows, null);
       return { last: [...keys, ...counts, ...inserts, ...tasks], result: null };
     }
-    const answers = await tx.run(...keys, ...counts);
+    const answers = await run([...keys, ...counts]);
     const counted = answers.slice(keys.length).flat();
     return { last: [...memoryInserts(rows, changeNumbers(counted)), ...tasks], result: null };
   };

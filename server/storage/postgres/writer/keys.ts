@@ -1,16 +1,11 @@
 import { outcomeUnknown } from '../../refusals.ts';
-import type { NewKey, StoredKey } from '../../storage.ts';
-import type { Connection, Row } from '../connection.ts';
-import { isPartLost, isRefusal } from '../errors.ts';
+import type { NewKey, Storage, StoredKey } from '../../storage.ts';
+import type { Connection } from '../connection.ts';
+import { isPartLost, isRefusal, written } from '../errors.ts';
 import { byKey } from '../row.ts';
-import { overRows, type Statement, statement } from '../statement.ts';
+import { overRows, query, type Row, statement, type Value } from '../statement.ts';
 
-export type KeyWrites = {
-  createKey(key: NewKey): Promise<StoredKey>;
-  revokeKey(id: string, at: number): Promise<boolean>;
-  touchKeys(used: { id: string; at: number }[]): Promise<void>;
-  ensureProject(name: string): Promise<number>;
-};
+type KeyWrites = Pick<Storage, 'createKey' | 'revokeKey' | 'touchKeys' | 'ensureProject'>;
 
 const maxProjectId = 2 ** 48;
 
@@ -21,11 +16,10 @@ const touch = overRows(
 );
 
 /** Runs a single-statement write. It may have been stored even if the connection is lost. */
-async function runOnce(connection: Connection, write: Statement): Promise<Row[]> {
+async function runOnce(connection: Connection, text: string, ...values: Value[]): Promise<Row[]> {
   const session = await connection.session();
   try {
-    const [rows = []] = await session.run([write]);
-    return rows;
+    return await query(session.run, text, ...values);
   } catch (error) {
     if (isRefusal(error) && !isPartLost(error)) throw error;
     throw outcomeUnknown(error, 'check the list of keys');
@@ -47,47 +41,37 @@ export function createKeyWrites(connection: Connection): KeyWrites {
     return row.id;
   }
 
+  async function createKey({ hash, ...key }: NewKey): Promise<StoredKey> {
+    const { id, name, prefix, lastFour, userId, readOnly, createdAt, expiresAt } = key;
+    const projectId = await ensureProject(key.project);
+    await runOnce(
+      connection,
+      `INSERT INTO api_keys (id, project_id, name, hash, prefix, last_four, user_id, read_only,
+         created_at, expires_at)
+       VALUES ($1, $2::int8, $3, $4, $5, $6, $7, $8::bool, $9::int8, $10::int8)`,
+      ...[id, projectId, name, hash, prefix, lastFour, userId, readOnly, createdAt, expiresAt],
+    );
+    return { ...key, projectId, lastUsedAt: null, revokedAt: null };
+  }
+
+  async function revokeKey(id: string, at: number): Promise<boolean> {
+    const revoked = await runOnce(
+      connection,
+      `UPDATE api_keys SET revoked_at = $2::int8 WHERE id = $1 AND revoked_at IS NULL
+       RETURNING 1 AS one`,
+      id,
+      at,
+    );
+    return revoked.length > 0;
+  }
+
   return {
-    ensureProject,
-    async createKey(key) {
-      const { hash, ...shown } = key;
-      const { id, name, prefix, lastFour, userId, readOnly, createdAt, expiresAt } = key;
-      const projectId = await ensureProject(key.project);
-      await runOnce(
-        connection,
-        statement(
-          `INSERT INTO api_keys (id, project_id, name, hash, prefix, last_four, user_id, read_only,
-             created_at, expires_at)
-           VALUES ($1, $2::int8, $3, $4, $5, $6, $7, $8::bool, $9::int8, $10::int8)`,
-          id,
-          projectId,
-          name,
-          hash,
-          prefix,
-          lastFour,
-          userId,
-          readOnly,
-          createdAt,
-          expiresAt,
-        ),
-      );
-      return { ...shown, projectId, lastUsedAt: null, revokedAt: null };
-    },
-    async revokeKey(id, at) {
-      const revoked = await runOnce(
-        connection,
-        statement(
-          `UPDATE api_keys SET revoked_at = $2::int8 WHERE id = $1 AND revoked_at IS NULL
-           RETURNING 1 AS one`,
-          id,
-          at,
-        ),
-      );
-      return revoked.length > 0;
-    },
+    ensureProject: (name) => written(ensureProject(name)),
+    createKey: (key) => written(createKey(key)),
+    revokeKey: (id, at) => written(revokeKey(id, at)),
     async touchKeys(used) {
       const rows = used.map(({ id, at }) => [id, at]).sort(byKey);
-      await connection.run(touch(rows));
+      await written(connection.run(touch(rows)));
     },
   };
 }

@@ -1,7 +1,7 @@
 import { limits } from '../../../../sdk/contract/limits.ts';
 import type { MaintenanceReport, Storage } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
-import { statement } from '../statement.ts';
+import { query } from '../statement.ts';
 import type { Work } from '../transaction.ts';
 import { sweepKeys } from './idempotency.ts';
 import { removeExpired } from './removal.ts';
@@ -32,29 +32,27 @@ export async function createMaintenance(
   let uptime = await addUptime(0);
 
   async function addUptime(elapsedMs: number): Promise<number> {
-    const [[row] = []] = (await connection.run([
-      statement(
-        elapsedMs === 0
-          ? `SELECT value::float8 AS value FROM maintenance WHERE name = 'uptime'`
-          : `UPDATE maintenance SET value = value + $1::int8 WHERE name = 'uptime'
-             RETURNING value::float8 AS value`,
-        ...(elapsedMs === 0 ? [] : [elapsedMs]),
-      ),
-    ])) as { value: number }[][];
+    const [row] = await query<{ value: number }>(
+      connection.run,
+      elapsedMs === 0
+        ? `SELECT value::float8 AS value FROM maintenance WHERE name = 'uptime'`
+        : `UPDATE maintenance SET value = value + $1::int8 WHERE name = 'uptime'
+           RETURNING value::float8 AS value`,
+      ...(elapsedMs === 0 ? [] : [elapsedMs]),
+    );
     return row?.value ?? 0;
   }
 
   async function takeTurn(): Promise<boolean> {
-    const [rows = []] = await connection.run([
-      statement(
-        `UPDATE maintenance SET holder = $1,
-           held_until = clock_timestamp() + make_interval(secs => ${turnSeconds})
-         WHERE name = 'turn'
-           AND (holder = $1 OR held_until IS NULL OR held_until < clock_timestamp())
-         RETURNING 1 AS one`,
-        owner,
-      ),
-    ]);
+    const rows = await query(
+      connection.run,
+      `UPDATE maintenance SET holder = $1,
+         held_until = clock_timestamp() + make_interval(secs => ${turnSeconds})
+       WHERE name = 'turn'
+         AND (holder = $1 OR held_until IS NULL OR held_until < clock_timestamp())
+       RETURNING 1 AS one`,
+      owner,
+    );
     return rows.length > 0;
   }
 
@@ -78,13 +76,12 @@ export async function createMaintenance(
       return { expiredMemories, expiredKeys: swept.length, more };
     },
     async release() {
-      await connection.run([
-        statement(
-          `UPDATE maintenance SET holder = NULL, held_until = NULL
-           WHERE name = 'turn' AND holder = $1`,
-          owner,
-        ),
-      ]);
+      await query(
+        connection.run,
+        `UPDATE maintenance SET holder = NULL, held_until = NULL
+         WHERE name = 'turn' AND holder = $1`,
+        owner,
+      );
     },
   };
 }

@@ -7,61 +7,48 @@ import {
   savedResponse,
   updatedResponse,
 } from '../../../memory/responses.ts';
-import { otherVersion } from '../../refusals.ts';
-import type {
-  MemoryChanges,
-  NewMemory,
-  Storage,
-  StoredMemory,
-  Write,
-  WriteResult,
-} from '../../storage.ts';
-import { asStored, findMemory, type MemoryRow, memoryIn, memoryInserts, newRow } from '../row.ts';
-import { type Statement, statement } from '../statement.ts';
-import type { Transaction } from '../transaction.ts';
-import { type Effect, once } from './idempotency.ts';
+import { isExpired, mayAccess } from '../../../memory/visibility.ts';
+import { assertVersion } from '../../refusals.ts';
+import type { MemoryChanges, Storage, StoredMemory, Write } from '../../storage.ts';
+import { findMemory, type MemoryRow, memoryIn, memoryInserts, newRow } from '../row.ts';
+import { type Run, type Statement, statement } from '../statement.ts';
+import type { Effect } from './idempotency.ts';
 import { findOrigins, forgetOrigin, type Replacement, replacements } from './origins.ts';
 import { removeMemories } from './removal.ts';
 import { settleTask } from './task-rows.ts';
-import { addMemories, changeNumbers, countChanges } from './users.ts';
-import type { PlannedWrite } from './write-queue.ts';
+import { addMemories, lockUsers } from './users.ts';
+import type { Plan } from './write-queue.ts';
 
 type Save = Parameters<Storage['saveMemory']>[0];
 type Update = Parameters<Storage['updateMemory']>[0];
 type Delete = Parameters<Storage['deleteMemory']>[0];
 
 /** Plans a save. Without an external id, a save cannot replace a memory and is a plain insert. */
-export function planSave(write: Save, uptime: () => number): PlannedWrite<WriteResult> {
+export function planSave(write: Save): Plan {
   const { projectId, at, memory } = write;
-  const work = once(write, uptime, (tx) => save(tx, write));
-  if (memory.externalId !== null) return { projectId, cost: 1, insert: null, work };
-  const response = savedResponse(asStored(memory, at));
+  const effect: Effect = (run) => save(run, write);
+  if (memory.externalId !== null) return { effect };
+  const response = savedResponse(memory, at);
   const bucket = bucketOf(memory.userId);
   const rows = [newRow(projectId, memory, at)];
-  return { projectId, cost: 1, insert: { write, response, bucket, rows, areQueued: false }, work };
+  return { effect, insert: { write, response, bucket, rows, areQueued: false } };
 }
 
-export function planUpdate(write: Update, uptime: () => number): PlannedWrite<WriteResult> {
-  const work = once(write, uptime, (tx) => update(tx, write));
-  return { projectId: write.projectId, cost: 1, insert: null, work };
+export function planUpdate(write: Update): Plan {
+  return { effect: (run) => update(run, write) };
 }
 
-export function planDelete(write: Delete, uptime: () => number): PlannedWrite<WriteResult> {
-  const work = once(write, uptime, (tx) => remove(tx, write));
-  return { projectId: write.projectId, cost: 1, insert: null, work };
+export function planDelete(write: Delete): Plan {
+  return { effect: (run) => remove(run, write) };
 }
 
-async function save(tx: Transaction, { projectId, at, memory }: Save): ReturnType<Effect> {
+async function save(run: Run, { projectId, at, memory }: Save): ReturnType<Effect> {
   const { userId } = memory;
   const bucket = bucketOf(userId);
   const user = { projectId, userId };
-  const [changed = [], ...found] = await tx.run(
-    ...countChanges([{ ...user, added: 0 }]),
-    ...findOrigins(projectId, [memory]),
-  );
-  const changeOf = changeNumbers(changed);
-  const known = (found.flat() as MemoryRow[])[0];
-  if (known !== undefined && isVisible(known, at)) {
+  const { changeOf, rows } = await lockUsers(run, [user], findOrigins(projectId, [memory]));
+  const [known] = rows as MemoryRow[];
+  if (known !== undefined && !isExpired(known, at)) {
     const lastChange = changeOf(user);
     const replacement = { id: known.id, memory, versions: 1, lastChange, at };
     const now = { ...replaced(known, replacement), ...completed(known, at) };
@@ -73,12 +60,12 @@ async function save(tx: Transaction, { projectId, at, memory }: Save): ReturnTyp
     ...addMemories([{ ...user, added: 1 }]),
     ...memoryInserts([newRow(projectId, memory, at)], changeOf),
   ];
-  return { response: savedResponse(asStored(memory, at)), bucket, last };
+  return { response: savedResponse(memory, at), bucket, last };
 }
 
-async function update(tx: Transaction, write: Update): ReturnType<Effect> {
+async function update(run: Run, write: Update): ReturnType<Effect> {
   const { projectId, at, changes } = write;
-  const { memory, lastChange } = await lockMemory(tx, write, 0);
+  const { memory, lastChange } = await lockMemory(run, write, 0);
   const { bucket } = memory;
   const changed = { ...applied(memory, changes), ...completed(memory, at) };
   const change = statement(
@@ -100,9 +87,9 @@ async function update(tx: Transaction, write: Update): ReturnType<Effect> {
   return { response: updatedResponse(changed), bucket, last };
 }
 
-async function remove(tx: Transaction, write: Delete): ReturnType<Effect> {
+async function remove(run: Run, write: Delete): ReturnType<Effect> {
   const { projectId } = write;
-  const { memory } = await lockMemory(tx, write, -1);
+  const { memory } = await lockMemory(run, write, -1);
   return { response: deletedResponse(), last: removeMemories(projectId, [memory]) };
 }
 
@@ -113,32 +100,24 @@ type Located = Write & { id: string; expectedVersion: number | null };
  * change in the user's number of memories.
  */
 async function lockMemory(
-  tx: Transaction,
+  run: Run,
   write: Located,
   added: number,
 ): Promise<{ memory: MemoryRow; lastChange: number }> {
   const { projectId, id } = write;
-  const { userId, bucket } = assertVisible(await findMemory(tx.run, projectId, id), write);
-  const [changed = [], [memory]] = (await tx.run(
-    ...countChanges([{ projectId, userId, added }]),
-    memoryIn(projectId, bucket, id),
-  )) as [Record<string, unknown>[], MemoryRow[]];
-  const locked = assertVisible(memory ?? null, write);
-  const { expectedVersion } = write;
-  if (expectedVersion !== null && expectedVersion !== locked.version) {
-    throw otherVersion(expectedVersion, locked.version);
-  }
-  return { memory: locked, lastChange: changeNumbers(changed)({ projectId, userId }) };
+  const { userId, bucket } = assertVisible(await findMemory(run, projectId, id), write);
+  const user = { projectId, userId, added };
+  const { changeOf, rows } = await lockUsers(run, [user], [memoryIn(projectId, bucket, id)]);
+  const [found = null] = rows as MemoryRow[];
+  const memory = assertVisible(found, write);
+  assertVersion(memory, write.expectedVersion);
+  return { memory, lastChange: changeOf(user) };
 }
 
-function assertVisible(found: MemoryRow | null, { at, onlyUserId = null }: Write): MemoryRow {
-  if (found === null || !isVisible(found, at)) throw noSuchMemory();
-  if (onlyUserId !== null && onlyUserId !== found.userId) throw noSuchMemory();
+function assertVisible(found: MemoryRow | null, { at, onlyUserId }: Write): MemoryRow {
+  if (found === null || isExpired(found, at)) throw noSuchMemory();
+  if (!mayAccess(onlyUserId, found)) throw noSuchMemory();
   return found;
-}
-
-export function isVisible({ expiresAt }: Pick<NewMemory, 'expiresAt'>, at: number): boolean {
-  return expiresAt === null || expiresAt > at;
 }
 
 /** `updatedAt` never decreases, even if the clock was set back. */

@@ -32,6 +32,11 @@ const replace = overPlaces(
       ${inBucket('m.bucket')}`,
 );
 
+/** Identifies the memory with this origin among the memories of all users. */
+export function originName(userId: string, origin: string): string {
+  return `${origin} ${userId}`;
+}
+
 export function findOrigins(projectId: number, memories: readonly NewMemory[]): Statement[] {
   const rows = memories.flatMap((memory): Value[][] => {
     const origin = originOf(memory);

@@ -1,6 +1,6 @@
 import { limits } from '../../../../sdk/contract/limits.ts';
 import type { Connection } from '../connection.ts';
-import { statement } from '../statement.ts';
+import { query } from '../statement.ts';
 
 /**
  * Whether `added` more tasks would exceed the project's limit. A server's count does not include
@@ -12,10 +12,8 @@ export type QueueLimit = (projectId: number, added: number) => Promise<boolean>;
 const countEveryMs = 500;
 const costShare = 0.05;
 
-const count = statement(
-  `SELECT project_id::float8 AS "projectId", count(*)::float8 AS n FROM tasks
-   WHERE run_at IS NOT NULL GROUP BY project_id`,
-);
+const count = `SELECT project_id::float8 AS "projectId", count(*)::float8 AS n FROM tasks
+  WHERE run_at IS NOT NULL GROUP BY project_id`;
 
 export function createQueueLimit(connection: Connection): QueueLimit {
   let pending = new Map<number, number>();
@@ -24,7 +22,7 @@ export function createQueueLimit(connection: Connection): QueueLimit {
 
   async function recount(): Promise<void> {
     const begun = performance.now();
-    const [rows = []] = (await connection.run([count])) as { projectId: number; n: number }[][];
+    const rows = await query<{ projectId: number; n: number }>(connection.run, count);
     const ended = performance.now();
     pending = new Map(rows.map(({ projectId, n }) => [projectId, n]));
     countAgainAt = ended + Math.max(countEveryMs, (ended - begun) / costShare);

@@ -1,58 +1,38 @@
-import { bucketOf } from '../../../bucket.ts';
-import { acceptedResponse, batchResponse } from '../../../memory/responses.ts';
-import { queueFull } from '../../refusals.ts';
-import type { NewMemory, Storage, StoredResponse, WriteResult } from '../../storage.ts';
+import { acceptedResponse } from '../../../memory/responses.ts';
+import { isExpired } from '../../../memory/visibility.ts';
+import type { NewMemory, Storage } from '../../storage.ts';
 import { type InsertedMemory, type MemoryRow, memoryInserts, newRow, originOf } from '../row.ts';
-import type { Transaction } from '../transaction.ts';
-import { type Effect, once } from './idempotency.ts';
-import { isVisible } from './memories.ts';
-import { findOrigins, forgetOrigin, type Replacement, replacements } from './origins.ts';
+import type { Run } from '../statement.ts';
+import type { Effect } from './idempotency.ts';
+import {
+  findOrigins,
+  forgetOrigin,
+  originName,
+  type Replacement,
+  replacements,
+} from './origins.ts';
 import { indexedOf, queueAgain, queueNew } from './task-rows.ts';
-import { addMemories, type ChangeNumber, changeNumbers, countChanges } from './users.ts';
-import type { PlannedWrite } from './write-queue.ts';
+import { addMemories, type ChangeNumber, lockUsers } from './users.ts';
+import type { Plan } from './write-queue.ts';
 
 type Accept = Parameters<Storage['acceptRecords']>[0];
 
 /** Plans an ingest. Records without external ids cannot replace memories and are plain inserts. */
-export function planRecords(
-  write: Accept,
-  { uptime, isFull }: { uptime: () => number; isFull: boolean },
-): PlannedWrite<WriteResult> {
+export function planRecords(write: Accept): Plan {
   const { projectId, at, records } = write;
-  const cost = records.length;
-  const work = once(write, uptime, async (tx) => {
-    if (isFull) throw queueFull();
-    return accept(tx, write);
-  });
-  if (isFull || records.some(({ externalId }) => externalId !== null)) {
-    return { projectId, cost, insert: null, work };
-  }
+  const plan: Plan = { cost: records.length, effect: (run) => accept(run, write) };
+  if (records.some(({ externalId }) => externalId !== null)) return plan;
+  const ids = records.map(({ id }) => id);
+  const response = acceptedResponse(records, ids, write.batch);
   const rows = records.map((record) => newRow(projectId, record, at));
-  const response = responseTo(
-    write,
-    records.map(({ id }) => id),
-  );
-  return {
-    projectId,
-    cost,
-    insert: { write, response, bucket: null, rows, areQueued: true },
-    work,
-  };
+  return { ...plan, insert: { write, response, bucket: null, rows, areQueued: true } };
 }
 
-function responseTo({ records, batch }: Accept, ids: readonly string[]): StoredResponse {
-  const [first] = records;
-  if (batch === null && first !== undefined) return acceptedResponse(first, ids[0] ?? '');
-  return batchResponse(ids, batch ?? { indexes: [], failed: [] });
-}
-
-async function accept(tx: Transaction, write: Accept): ReturnType<Effect> {
-  const { projectId, at, records } = write;
-  const locks = countChanges(records.map(({ userId }) => ({ projectId, userId, added: 0 })));
-  const rows = await tx.run(...locks, ...findOrigins(projectId, records));
-  const changeOf = changeNumbers(rows.slice(0, locks.length).flat());
-  const known = rows.slice(locks.length).flat() as KnownRow[];
-  const { ids, inserted, replaced, forgotten } = sortOut(write, known, changeOf);
+async function accept(run: Run, write: Accept): ReturnType<Effect> {
+  const { projectId, at, records, batch } = write;
+  const users = records.map(({ userId }) => ({ projectId, userId }));
+  const { changeOf, rows } = await lockUsers(run, users, findOrigins(projectId, records));
+  const { ids, inserted, replaced, forgotten } = sortOut(write, rows as KnownRow[], changeOf);
   const last = [
     ...forgotten.flatMap((row) => forgetOrigin(projectId, row)),
     ...addMemories(inserted.map(({ memory }) => ({ projectId, userId: memory.userId, added: 1 }))),
@@ -63,7 +43,7 @@ async function accept(tx: Transaction, write: Accept): ReturnType<Effect> {
       replaced.map(({ id, memory: { userId } }) => ({ projectId, memoryId: id, userId, at })),
     ),
   ];
-  return { response: responseTo(write, ids), last };
+  return { response: acceptedResponse(records, ids, batch), last };
 }
 
 type KnownRow = MemoryRow & { origin: string };
@@ -77,12 +57,12 @@ function sortOut(
   known: readonly KnownRow[],
   changeOf: ChangeNumber,
 ) {
-  const expired = known.filter((row) => !isVisible(row, at));
+  const expired = known.filter((row) => isExpired(row, at));
   const there = new Map<string, InsertedMemory | Replacement>();
   for (const row of known) {
-    if (!isVisible(row, at)) continue;
+    if (isExpired(row, at)) continue;
     const lastChange = changeOf({ projectId, userId: row.userId });
-    there.set(name(row.userId, row.origin), {
+    there.set(originName(row.userId, row.origin), {
       id: row.id,
       memory: row,
       versions: 0,
@@ -93,11 +73,11 @@ function sortOut(
   const inserted: InsertedMemory[] = [];
   const ids = records.map((record) => {
     const origin = originOf(record);
-    const named = origin === null ? undefined : there.get(name(record.userId, origin));
+    const named = origin === null ? undefined : there.get(originName(record.userId, origin));
     if (named === undefined) {
       const row = newRow(projectId, record, at);
       inserted.push(row);
-      if (origin !== null) there.set(name(record.userId, origin), row);
+      if (origin !== null) there.set(originName(record.userId, origin), row);
       return record.id;
     }
     return putIn(named, record);
@@ -114,8 +94,4 @@ function putIn(named: InsertedMemory | Replacement, record: NewMemory): string {
   if ('versions' in named) named.versions += 1;
   else named.version += 1;
   return id;
-}
-
-function name(userId: string, origin: string): string {
-  return `${bucketOf(userId)} ${origin} ${userId}`;
 }

@@ -1,12 +1,20 @@
 import { bucketOf, bucketOfId } from '../../../bucket.ts';
 import { erasedResponse } from '../../../memory/responses.ts';
-import type { Storage, WriteResult } from '../../storage.ts';
+import type { Storage } from '../../storage.ts';
 import { byKey, type MemoryRow } from '../row.ts';
-import { overPlaces, overRows, type Statement, statement, type Value } from '../statement.ts';
-import type { Transaction, Work } from '../transaction.ts';
-import { type Effect, once } from './idempotency.ts';
-import { addMemories, countChanges, removeEmptyUsers } from './users.ts';
-import type { PlannedWrite } from './write-queue.ts';
+import {
+  overPlaces,
+  overRows,
+  query,
+  type Run,
+  type Statement,
+  statement,
+  type Value,
+} from '../statement.ts';
+import type { Work } from '../transaction.ts';
+import type { Effect } from './idempotency.ts';
+import { addMemories, lockUsers, removeEmptyUsers } from './users.ts';
+import type { Plan } from './write-queue.ts';
 
 type Erase = Parameters<Storage['eraseUser']>[0];
 type Removed = Pick<MemoryRow, 'id' | 'bucket' | 'userId'>;
@@ -57,18 +65,16 @@ export function removeMemories(projectId: number, memories: readonly Removed[]):
 const eraseWithinMs = 10 * 60_000;
 
 /** Erases a user in one transaction, because only this user's writes wait for the erasure. */
-export function planErasure(write: Erase, uptime: () => number): PlannedWrite<WriteResult> {
-  const work = once(write, uptime, (tx) => erase(tx, write));
-  const { projectId } = write;
-  return { projectId, cost: 1, insert: null, work, deadlineMs: eraseWithinMs };
+export function planErasure(write: Erase): Plan {
+  return { effect: (run) => erase(run, write), deadlineMs: eraseWithinMs };
 }
 
-async function erase(tx: Transaction, { projectId, userId, at }: Erase): ReturnType<Effect> {
+async function erase(run: Run, { projectId, userId, at }: Erase): ReturnType<Effect> {
   const user = [projectId, bucketOf(userId), userId];
   const ofUser = 'project_id = $1::int8 AND bucket = $2::int2 AND user_id = $3';
   const ids = `SELECT id FROM memories WHERE ${ofUser}`;
-  await tx.run(...countChanges([{ projectId, userId, added: 0 }]));
-  const rows = await tx.run(
+  await lockUsers(run, [{ projectId, userId }]);
+  const rows = await run([
     statement(
       `UPDATE idempotency_keys SET body = NULL, version = NULL
        WHERE project_id = $1::int8 AND memory_id IN (${ids})`,
@@ -92,7 +98,7 @@ async function erase(tx: Transaction, { projectId, userId, at }: Erase): ReturnT
       at,
     ),
     statement(`DELETE FROM users WHERE ${ofUser}`, ...user),
-  );
+  ]);
   const [erased] = (rows[3] ?? []) as { count: number }[];
   return { response: erasedResponse(erased?.count ?? 0), last: [] };
 }
@@ -109,27 +115,25 @@ const stillExpired = overPlaces(
 );
 
 export function removeExpired(now: number, limit: number): Work<number> {
-  return async (tx) => {
-    const [candidates = []] = (await tx.run(
-      statement(
-        `SELECT project_id::float8 AS "projectId", bucket, id, user_id AS "userId"
-         FROM memories WHERE expires_at <= $1::int8 ORDER BY expires_at LIMIT $2::int4`,
-        now,
-        limit,
-      ),
-    )) as Expired[][];
+  return async (run) => {
+    const candidates = await query<Expired>(
+      run,
+      `SELECT project_id::float8 AS "projectId", bucket, id, user_id AS "userId"
+       FROM memories WHERE expires_at <= $1::int8 ORDER BY expires_at LIMIT $2::int4`,
+      now,
+      limit,
+    );
     if (candidates.length === 0) return { last: [], result: 0 };
     const places = candidates.map(({ projectId, bucket, id }): Value[] => {
       return [projectId, bucket, id, now];
     });
-    const locks = countChanges(candidates.map((one) => ({ ...one, added: 0 })));
-    const rows = await tx.run(...locks, ...stillExpired(places));
-    const expired = rows.slice(locks.length).flat() as Expired[];
+    const { rows } = await lockUsers(run, candidates, stillExpired(places));
+    const expired = rows as Expired[];
     const projects = Map.groupBy(expired, ({ projectId }) => projectId);
     const last = [
       ...addMemories(expired.map((one) => ({ ...one, added: -1 }))),
       ...[...projects].flatMap(([projectId, memories]) => removeMemories(projectId, memories)),
-      // `countChanges` creates the row of a user whose last memory another server has just deleted.
+      // `lockUsers` creates the row of a user whose last memory another server has just deleted.
       ...removeEmptyUsers(candidates),
     ];
     return { last, result: expired.length };

@@ -1,5 +1,5 @@
 import { type Connection, createConnection } from '../connection.ts';
-import { statement } from '../statement.ts';
+import { query, statement } from '../statement.ts';
 
 /** This is more often than autovacuum, which checks a database once a minute by default. */
 const everyMs = 3_000;
@@ -11,15 +11,13 @@ const deadlineMs = 60_000;
  * Selects the tables that have never been analyzed, or have grown tenfold since. Smaller changes,
  * and tables with another owner, are left to autovacuum.
  */
-const grown = statement(
-  `SELECT c.oid::regclass::text AS "table" FROM pg_class AS c
-   WHERE c.oid IN ('memories'::regclass, 'tasks'::regclass, 'users'::regclass,
-       'idempotency_keys'::regclass)
-     AND pg_stat_get_live_tuples(c.oid) >= 1000 AND pg_has_role(c.relowner, 'USAGE')
-     AND (coalesce(pg_stat_get_last_analyze_time(c.oid),
-         pg_stat_get_last_autoanalyze_time(c.oid)) IS NULL
-       OR pg_stat_get_live_tuples(c.oid) >= 10 * c.reltuples)`,
-);
+const grown = `SELECT c.oid::regclass::text AS "table" FROM pg_class AS c
+  WHERE c.oid IN ('memories'::regclass, 'tasks'::regclass, 'users'::regclass,
+      'idempotency_keys'::regclass)
+    AND pg_stat_get_live_tuples(c.oid) >= 1000 AND pg_has_role(c.relowner, 'USAGE')
+    AND (coalesce(pg_stat_get_last_analyze_time(c.oid),
+        pg_stat_get_last_autoanalyze_time(c.oid)) IS NULL
+      OR pg_stat_get_live_tuples(c.oid) >= 10 * c.reltuples)`;
 
 /**
  * Analyzes tables soon after they have grown, and returns a function that stops the analysis.
@@ -32,7 +30,7 @@ export function keepStatistics(url: string, shared: Connection): () => void {
   let analyzing: Connection | null = null;
 
   async function analyzeGrown(): Promise<void> {
-    const [rows = []] = await shared.run([grown]);
+    const rows = await query(shared.run, grown);
     if (rows.length === 0) return;
     // ANALYZE may take seconds, so it runs on a separate connection.
     analyzing = createConnection({ url, purpose: 'statistics' });

@@ -15,18 +15,9 @@ export function bucketOfTask(taskId: number): number {
 }
 
 const types = [
-  'int8',
-  'int2',
-  'int8',
-  'text',
-  'text',
-  'text',
-  'text',
-  'int8',
-  'int8',
-  'int4',
-  'int8',
-].concat('int8');
+  ...['int8', 'int2', 'int8', 'text', 'text', 'text', 'text', 'int8', 'int8', 'int4'],
+  ...['int8', 'int8'],
+];
 const columns = `project_id, bucket, task_id, kind, memory_id, user_id, state, accepted_at, run_at,
   place, updated_at, lease_token`;
 

@@ -1,8 +1,8 @@
-import type { Lease, TaskQueue, TaskResult } from '../../task-storage.ts';
+import type { Lease, Task, TaskQueue, TaskResult } from '../../task-storage.ts';
 import type { Connection } from '../connection.ts';
-import { isLocked } from '../errors.ts';
+import { answered, isLocked, written } from '../errors.ts';
 import { byKey } from '../row.ts';
-import { after, overPlaces, statement, type Value } from '../statement.ts';
+import { after, overPlaces, query, statement, type Value } from '../statement.ts';
 import type { Work } from '../transaction.ts';
 import { claimTasks } from './claim.ts';
 import { bucketOfTask } from './task-rows.ts';
@@ -13,9 +13,10 @@ import { bucketOfTask } from './task-rows.ts';
  * again, results with the previous lease token are rejected.
  */
 
-type Failure = Parameters<TaskQueue['failTask']>[0];
+type Claim = Parameters<TaskQueue['claimTasks']>[0];
+type QueueState = Awaited<ReturnType<TaskQueue['taskQueueState']>>;
 
-export type Tasks = TaskQueue & { stop(): void };
+export type Tasks = { queue: TaskQueue; stop(): void };
 
 /** Less than a third of the worker's lease, so that a lease survives two lost heartbeats. */
 const heartbeatEveryMs = 3_000;
@@ -50,7 +51,7 @@ const countUsers = overPlaces(
  * The subquery reads one row of `users`. For a join, the planner may choose to read a whole bucket
  * first.
  */
-const complete = overPlaces(
+const completeTasks = overPlaces(
   [...leaseTypes, 'int4', 'int8'],
   (
     values,
@@ -82,6 +83,17 @@ const renew = overPlaces(
       ${inBucket('t.bucket')}`,
 );
 
+const requeueEnded = `UPDATE tasks SET state = 'waiting', lease_owner = NULL
+  WHERE run_at IS NOT NULL AND state = 'running' AND leased_until <= statement_timestamp()
+  RETURNING 1 AS one`;
+
+const firstWaiting = `SELECT run_at::float8 AS at FROM tasks
+  WHERE run_at IS NOT NULL AND state = 'waiting' ORDER BY run_at LIMIT 1`;
+
+const queueState = `SELECT count(*)::float8 AS pending,
+    min(accepted_at)::float8 AS "oldestAcceptedAt"
+  FROM tasks WHERE run_at IS NOT NULL`;
+
 /** `transact` runs work in its own transaction; `connection` is for single statements. */
 export function createTasks(
   connection: Connection,
@@ -102,32 +114,36 @@ export function createTasks(
   }, heartbeatEveryMs);
   heartbeat.unref();
 
+  async function claim(wanted: Claim): Promise<Task[]> {
+    const tasks = await claimTasks(connection, wanted, isDistributed);
+    for (const task of tasks) leases.set(nameOf(task), [...placeOf(task), wanted.leaseMs / 1_000]);
+    return tasks;
+  }
+
+  async function complete(results: TaskResult[]): Promise<boolean[]> {
+    if (results.length === 0) return [];
+    for (const result of results) forget(result);
+    const store = (part: readonly TaskResult[]) => transact(completion(part, overTasks));
+    try {
+      return await store(results);
+    } catch (error) {
+      if (!isLocked(error)) throw error;
+      return storeByBucket(results, store);
+    }
+  }
+
   /** Updates a task and returns true, or returns false if the lease is no longer valid. */
   async function changed(lease: Lease, set: string, ...more: Value[]): Promise<boolean> {
     forget(lease);
     const text = `UPDATE tasks SET ${set} WHERE ${held} RETURNING 1 AS one`;
-    const [rows = []] = await connection.run([statement(text, ...placeOf(lease), ...more)]);
+    const rows = await written(query(connection.run, text, ...placeOf(lease), ...more));
     return rows.length > 0;
   }
 
-  return {
-    async claimTasks(claim) {
-      const tasks = await claimTasks(connection, claim, isDistributed);
-      for (const task of tasks) leases.set(nameOf(task), [...placeOf(task), claim.leaseMs / 1_000]);
-      return tasks;
-    },
-    async completeTasks(results) {
-      if (results.length === 0) return [];
-      for (const result of results) forget(result);
-      const store = (part: readonly TaskResult[]) => transact(completion(part, overTasks));
-      try {
-        return await store(results);
-      } catch (error) {
-        if (!isLocked(error)) throw error;
-        return storeByBucket(results, store);
-      }
-    },
-    failTask: ({ now, retryAt, errorMessage, ...lease }: Failure) =>
+  const queue: TaskQueue = {
+    claimTasks: (wanted) => written(claim(wanted)),
+    completeTasks: (results) => written(complete(results)),
+    failTask: ({ now, retryAt, errorMessage, ...lease }) =>
       changed(
         lease,
         `state = $5, run_at = $6::int8, error_message = $7, lease_owner = NULL,
@@ -140,35 +156,19 @@ export function createTasks(
     releaseTask: (lease) =>
       changed(lease, `state = 'waiting', attempts = attempts - 1, lease_owner = NULL`),
     async recoverTasks() {
-      const [rows = []] = await connection.run([
-        statement(
-          `UPDATE tasks SET state = 'waiting', lease_owner = NULL
-           WHERE run_at IS NOT NULL AND state = 'running' AND leased_until <= statement_timestamp()
-           RETURNING 1 AS one`,
-        ),
-      ]);
+      const rows = await written(query(connection.run, requeueEnded));
       return rows.length;
     },
     async nextTaskAt() {
-      const [[row] = []] = (await connection.run([
-        statement(
-          `SELECT run_at::float8 AS at FROM tasks WHERE run_at IS NOT NULL AND state = 'waiting'
-           ORDER BY run_at LIMIT 1`,
-        ),
-      ])) as { at: number }[][];
+      const [row] = await answered(query<{ at: number }>(connection.run, firstWaiting));
       return row?.at ?? null;
     },
     async taskQueueState() {
-      const [[row] = []] = (await connection.run([
-        statement(
-          `SELECT count(*)::float8 AS pending, min(accepted_at)::float8 AS "oldestAcceptedAt"
-           FROM tasks WHERE run_at IS NOT NULL`,
-        ),
-      ])) as { pending: number; oldestAcceptedAt: number | null }[][];
+      const [row] = await answered(query<QueueState>(connection.run, queueState));
       return row ?? { pending: 0, oldestAcceptedAt: null };
     },
-    stop: () => clearInterval(heartbeat),
   };
+  return { queue, stop: () => clearInterval(heartbeat) };
 }
 
 /** Stores the results of each bucket separately. Throws if a user is still locked. */
@@ -195,14 +195,14 @@ function completion(
   results: readonly TaskResult[],
   overTasks: (rows: Value[][]) => Value[][][],
 ): Work<boolean[]> {
-  return async (tx) => {
+  return async (run) => {
     const rows = results.map((result): Value[] => placeOf(result)).sort(byKey);
     const values = results.map((result) => [...placeOf(result), result.chunks, result.now]);
-    const [, ...completed] = await tx.run(
+    const [, ...completed] = await run([
       lockBriefly,
       ...overTasks(rows).flatMap(countUsers),
-      ...overTasks(values.sort(byKey)).flatMap(complete),
-    );
+      ...overTasks(values.sort(byKey)).flatMap(completeTasks),
+    ]);
     const names = new Set((completed.flat() as Omit<Lease, 'leaseToken'>[]).map(nameOf));
     return { last: [], result: results.map((result) => names.delete(nameOf(result))) };
   };

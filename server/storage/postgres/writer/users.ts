@@ -1,9 +1,11 @@
 import { bucketOf } from '../../../bucket.ts';
 import { byKey } from '../row.ts';
-import { overPlaces, overRows, type Statement } from '../statement.ts';
+import { overPlaces, overRows, type Row, type Run, type Statement } from '../statement.ts';
+
+type User = { projectId: number; userId: string };
 
 /** A change to a user's memories. `added` is the change in the number of memories. */
-export type UserChange = { projectId: number; userId: string; added: number };
+export type UserChange = User & { added: number };
 
 /**
  * A search index of an erased user may still be in memory, so a new user's change numbers start at
@@ -54,16 +56,16 @@ export function addMemories(changes: readonly UserChange[]): Statement[] {
 }
 
 /** Deletes the rows of users without memories, because these rows still contain the user ids. */
-export function removeEmptyUsers(users: readonly Omit<UserChange, 'added'>[]): Statement[] {
+export function removeEmptyUsers(users: readonly User[]): Statement[] {
   const rows = users.map(({ projectId, userId }) => [projectId, bucketOf(userId), userId]);
   return removals(rows.sort(byKey));
 }
 
 /** Returns the change number of a user. Throws if `countChanges` was not called for the user. */
-export type ChangeNumber = (user: { projectId: number; userId: string }) => number;
+export type ChangeNumber = (user: User) => number;
 
-export function changeNumbers(rows: readonly Record<string, unknown>[]): ChangeNumber {
-  const counted = rows as { projectId: number; userId: string; lastChange: number }[];
+export function changeNumbers(rows: readonly Row[]): ChangeNumber {
+  const counted = rows as (User & { lastChange: number })[];
   const numbers = new Map(counted.map((row) => [nameOf(row), row.lastChange]));
   return (user) => {
     const number = numbers.get(nameOf(user));
@@ -72,7 +74,22 @@ export function changeNumbers(rows: readonly Record<string, unknown>[]): ChangeN
   };
 }
 
-function nameOf({ projectId, userId }: { projectId: number; userId: string }): string {
+/**
+ * Locks the users' rows as `countChanges` does, then reads. Until the transaction ends, no other
+ * transaction can change the users' memories.
+ */
+export async function lockUsers(
+  run: Run,
+  users: readonly (User & { added?: number })[],
+  reads: readonly Statement[] = [],
+): Promise<{ changeOf: ChangeNumber; rows: Row[] }> {
+  const locks = countChanges(users.map((user) => ({ added: 0, ...user })));
+  const answers = await run([...locks, ...reads]);
+  const changeOf = changeNumbers(answers.slice(0, locks.length).flat());
+  return { changeOf, rows: answers.slice(locks.length).flat() };
+}
+
+function nameOf({ projectId, userId }: User): string {
   return JSON.stringify([projectId, userId]);
 }
 

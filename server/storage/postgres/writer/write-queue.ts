@@ -5,6 +5,7 @@ import type { Connection } from '../connection.ts';
 import { ConnectionLost, isConflict, isLocked, isOfOneWrite, notStored } from '../errors.ts';
 import { statement } from '../statement.ts';
 import { inTransaction, type Work } from '../transaction.ts';
+import type { Effect } from './idempotency.ts';
 import { type Insert, insertGroup } from './insert-group.ts';
 import { LockedWrites } from './locked-writes.ts';
 
@@ -26,18 +27,23 @@ export type WriteQueue = {
   drain(): Promise<void>;
 };
 
-export type PlannedWrite<T = unknown> = {
-  projectId: number;
-  /** The approximate number of rows to write. */
-  cost: number;
-  /** The rows to insert, or null if they depend on stored data. */
-  insert: Insert | null;
-  /** The same write as a transaction that reads first. */
-  work: Work<T>;
+type Options = {
+  /** The approximate number of rows to write; by default, 1. */
+  cost?: number;
+  /** The rows to insert, unless they depend on stored data. */
+  insert?: Insert;
   deadlineMs?: number;
 };
 
-type Waiting = PlannedWrite & {
+/** `work` is the write as a transaction that reads first. */
+export type PlannedWrite<T> = Options & { projectId: number; work: Work<T> };
+
+/** A client's write. `effect` performs it in a transaction that reads first. */
+export type Plan = Options & { effect: Effect };
+
+type Waiting = Omit<PlannedWrite<unknown>, 'insert'> & {
+  cost: number;
+  insert: Insert | null;
   since: number;
   /** The name of the user, if the write inserts memories of a single user. */
   user: string | null;
@@ -221,15 +227,20 @@ export function createWriteQueue(options: {
   }
 
   return {
-    run<T>(write: PlannedWrite<T>): Promise<T> {
+    run<T>({ cost = 1, insert, ...write }: PlannedWrite<T>): Promise<T> {
       const why = isDraining ? 'the service is shutting down' : fault();
       if (why !== null) return Promise.reject(unavailable(`${why}; nothing was stored`));
-      const mayBeReplay = write.insert !== null && seen(keyName(write.insert.write));
+      const isInsert = insert !== undefined && !seen(keyName(insert.write));
       return new Promise<T>((resolve, reject) => {
-        const insert = mayBeReplay ? null : write.insert;
-        const since = performance.now();
-        const user = onlyUserOf(write);
-        push({ ...write, insert, since, user, resolve: resolve as Waiting['resolve'], reject });
+        push({
+          ...write,
+          cost,
+          insert: isInsert ? insert : null,
+          since: performance.now(),
+          user: insert === undefined ? null : onlyUserOf(insert),
+          resolve: resolve as Waiting['resolve'],
+          reject,
+        });
       });
     },
     drain() {
@@ -240,8 +251,8 @@ export function createWriteQueue(options: {
   };
 }
 
-function onlyUserOf({ projectId, insert }: PlannedWrite): string | null {
-  const users = new Set(insert?.rows.map(({ memory }) => memory.userId));
+function onlyUserOf({ write: { projectId }, rows }: Insert): string | null {
+  const users = new Set(rows.map(({ memory }) => memory.userId));
   const [userId] = users;
   return users.size === 1 ? `${projectId} ${userId}` : null;
 }

@@ -2,6 +2,7 @@ import { Database, SQLiteError } from 'bun:sqlite';
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Finding } from '../../admin-storage.ts';
+import { aboutKeys, aboutWork, ok, type QueueCounts } from '../../findings.ts';
 import { structuralFaults } from '../check.ts';
 import { isDamage } from '../errors.ts';
 import { isLocked } from '../lock.ts';
@@ -12,7 +13,6 @@ import { maxRebuiltBytes } from '../writer/scrub.ts';
 
 const spareBytes = 512 * 1024 * 1024;
 const longLogBytes = 256 * 1024 * 1024;
-const stuckMs = 5 * 60_000;
 
 export function diagnose(path: string, now: number): Finding[] {
   try {
@@ -59,21 +59,21 @@ function aboutContents(db: Database, path: string, now: number): Finding[] {
   return [
     aboutVersion(db, ours),
     aboutStructure(db),
-    aboutKeys(db, now),
-    ...aboutWork(db, now),
+    aboutKeys(countKeys(db, now)),
+    ...aboutWork(countTasks(db), now),
     ...aboutErasure(db, path),
   ];
 }
 
 function aboutServer(path: string): Finding {
-  return { name: 'server', level: 'ok', found: isLocked(path) ? 'running' : 'not running' };
+  return ok('server', isLocked(path) ? 'running' : 'not running');
 }
 
 function aboutOwner(path: string): Finding {
   const mode = statSync(path).mode & 0o777;
   const name = 'permissions';
   const found = mode.toString(8);
-  if ((mode & 0o077) === 0) return { name, level: 'ok', found };
+  if ((mode & 0o077) === 0) return ok(name, found);
   return {
     name,
     level: 'warning',
@@ -87,7 +87,7 @@ function aboutSpace(path: string): Finding {
   const free = bavail * bsize;
   const size = statSync(path).size + logBytes(path);
   const found = `${megabytes(free)} free, the database uses ${megabytes(size)}`;
-  if (free > spareBytes && free > size) return { name: 'disk', level: 'ok', found };
+  if (free > spareBytes && free > size) return ok('disk', found);
   const level = free > spareBytes ? 'warning' : 'failure';
   return { name: 'disk', level, found, advice: 'free disk space: writes fail if the disk is full' };
 }
@@ -99,7 +99,7 @@ function logBytes(path: string): number {
 function aboutLog(path: string): Finding {
   const bytes = logBytes(path);
   const found = megabytes(bytes);
-  if (bytes < longLogBytes) return { name: 'write-ahead log', level: 'ok', found };
+  if (bytes < longLogBytes) return ok('write-ahead log', found);
   const advice =
     'a read transaction has been open for too long; stop the backup or program that reads the file, ' +
     'or restart the server';
@@ -109,7 +109,7 @@ function aboutLog(path: string): Finding {
 function aboutVersion(db: Database, { schema, behind }: ReturnType<typeof assertOurs>): Finding {
   const { version } = db.prepare('SELECT sqlite_version() AS version').get() as { version: string };
   const found = `schema ${schema}, SQLite ${version}`;
-  if (!behind) return { name: 'version', level: 'ok', found };
+  if (!behind) return ok('version', found);
   return {
     name: 'version',
     level: 'ok',
@@ -120,43 +120,29 @@ function aboutVersion(db: Database, { schema, behind }: ReturnType<typeof assert
 
 function aboutStructure(db: Database): Finding {
   const faults = structuralFaults(db);
-  if (faults.length === 0) return { name: 'structure', level: 'ok', found: 'sound' };
+  if (faults.length === 0) return ok('structure', 'sound');
   const found = faults.join('; ');
   return { name: 'structure', level: 'failure', found, advice: restoreAdvice };
 }
 
-function aboutKeys(db: Database, now: number): Finding {
+function countKeys(db: Database, now: number): number {
   const { n } = db
     .prepare(
       `SELECT count(*) AS n FROM api_keys
        WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
     )
     .get(now) as { n: number };
-  if (n > 0) return { name: 'keys', level: 'ok', found: `${n} in use` };
-  const advice = 'create a key with "memory keys create", or set MEMORY_API_KEY for the server';
-  return { name: 'keys', level: 'warning', found: 'none', advice };
+  return n;
 }
 
-function aboutWork(db: Database, now: number): Finding[] {
-  const { pending, oldest, failed } = db
+function countTasks(db: Database): QueueCounts {
+  return db
     .prepare(
       `SELECT count(*) FILTER (WHERE state IN ('waiting', 'running')) AS pending,
          min(accepted_at) FILTER (WHERE state IN ('waiting', 'running')) AS oldest,
          count(*) FILTER (WHERE state = 'failed') AS failed FROM tasks`,
     )
-    .get() as { pending: number; oldest: number | null; failed: number };
-  const waits = oldest === null ? 0 : now - oldest;
-  const waiting: Finding = {
-    name: 'queue',
-    level: waits > stuckMs ? 'warning' : 'ok',
-    found: `${pending} pending${pending > 0 ? `, the oldest for ${Math.round(waits / 1_000)} s` : ''}`,
-    ...(waits > stuckMs && {
-      advice: 'check that a server is running, then check its log and GET /health',
-    }),
-  };
-  if (failed === 0) return [waiting];
-  const advice = 'memory status <id> shows the reason; to retry, ingest the record again';
-  return [waiting, { name: 'failed records', level: 'warning', found: String(failed), advice }];
+    .get() as QueueCounts;
 }
 
 function aboutErasure(db: Database, path: string): Finding[] {

@@ -16,7 +16,7 @@ export function openKeyAdmin(name: string): KeyAdmin {
   const reads = createKeyReads(db);
   const writes = createKeyWrites(db);
 
-  function inTransaction<T>(write: () => T): T {
+  async function inTransaction<T>(write: () => T): Promise<T> {
     try {
       return db.transaction(write).immediate();
     } catch (error) {
@@ -26,8 +26,8 @@ export function openKeyAdmin(name: string): KeyAdmin {
 
   return {
     createKey: (key) => inTransaction(() => writes.createKey(key)),
-    listKeys: () => reads.listKeys(),
-    revokeKey: (revoked) => inTransaction(() => writes.revokeKey(revoked)),
+    listKeys: async () => reads.listKeys(),
+    revokeKey: (id, at) => inTransaction(() => writes.revokeKey({ id, at })),
     // Keep the WAL. Checkpointing it is left to a server.
     close: () => closeKeepingLog(path, db),
   };

@@ -16,11 +16,6 @@ export type PageReads = {
 };
 
 /**
- * The maximum number of metadata conditions in a statement. Conditions only narrow down the rows;
- * `matches` then applies the exact filter.
- */
-const maxTexts = 64;
-/**
  * Filtered statements also return these rows, because progress cannot be reported while SQLite
  * skips rows. The modulus is prime, so that each of several users who write in turn also has such
  * rows.
@@ -105,7 +100,7 @@ function conditions({ type, source, externalId, from, to, metadata }: Filter): [
   if (externalId !== null) wanted.push(['m.external_id = +?', externalId]);
   if (from !== null) wanted.push([`${memoryTime} >= +?`, from]);
   if (to !== null) wanted.push([`${memoryTime} < +?`, to]);
-  for (const text of necessaryTexts(metadata).slice(0, maxTexts)) {
+  for (const text of necessaryTexts(metadata)) {
     wanted.push(['instr(m.metadata, +?) > 0', text]);
   }
   return wanted;

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import { mayAccess } from '../../../memory/visibility.ts';
 import { type StatusRow, statusOf } from '../../status.ts';
 import type { Read, StoredKey, StoredMemory, StoredStatus } from '../../storage.ts';
 import { memoriesWithTasks, memoryColumns, notExpired, statusColumn } from '../row.ts';
@@ -56,9 +57,9 @@ export function createKeyReads(db: Database): KeyReads {
   const status = prepareStatus(db);
 
   return {
-    getMemory({ projectId, id, now, onlyUserId = null }) {
+    getMemory({ projectId, id, now, onlyUserId }) {
       const found = memory.get(projectId, id, now);
-      return isVisible(found, onlyUserId) ? found : null;
+      return found !== null && mayAccess(onlyUserId, found) ? found : null;
     },
     getStatus: status,
     mustCountLongText: ({ projectId, id }) => longText.get(projectId, id) !== null,
@@ -70,10 +71,6 @@ export function createKeyReads(db: Database): KeyReads {
     findProject: (name) => project.get(name)?.id ?? null,
     nextTaskAt: () => next.get()?.at ?? null,
   };
-}
-
-function isVisible(found: { userId: string } | null, onlyUserId: string | null): boolean {
-  return found !== null && (onlyUserId === null || found.userId === onlyUserId);
 }
 
 function asKey({ readOnly, ...key }: KeyRow): StoredKey {
@@ -91,9 +88,8 @@ export function prepareStatus(db: Database): KeyReads['getStatus'] {
        max(m.updated_at, ifnull(t.updated_at, m.updated_at)) AS updatedAt
      FROM ${memoriesWithTasks} WHERE m.project_id = +? AND m.id = +? AND ${notExpired}`,
   );
-  return ({ projectId, id, now, onlyUserId = null }) => {
+  return ({ projectId, id, now, onlyUserId }) => {
     const row = find.get(projectId, id, now);
-    if (row === null || !isVisible(row, onlyUserId)) return null;
-    return statusOf(row);
+    return row !== null && mayAccess(onlyUserId, row) ? statusOf(row) : null;
   };
 }

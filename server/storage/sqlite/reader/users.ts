@@ -1,7 +1,6 @@
 import type { Database } from 'bun:sqlite';
+import { type UserRow, usersPage } from '../../../memory/page.ts';
 import type { Page, Storage } from '../../storage.ts';
-
-type UserRow = { userId: string; memories: number; lastCreatedAt: number };
 
 export function createUserReads(db: Database): {
   listUsers(read: Parameters<Storage['listUsers']>[0]): Page;
@@ -23,12 +22,7 @@ export function createUserReads(db: Database): {
   );
   return {
     listUsers({ projectId, now, onlyUserId = null, after, limit }) {
-      const rows = page.all(projectId, after ?? '', onlyUserId, limit + 1, now);
-      const shown = rows.slice(0, limit).map(({ lastCreatedAt, ...user }) => {
-        return { ...user, lastCreatedAt: new Date(lastCreatedAt).toISOString() };
-      });
-      const last = rows.length > limit ? shown.at(-1) : undefined;
-      return { items: [JSON.stringify(shown)], next: last?.userId ?? null };
+      return usersPage(page.all(projectId, after ?? '', onlyUserId, limit + 1, now), limit);
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { deletedBody } from '../../../memory/responses.ts';
+import { isExpired } from '../../../memory/visibility.ts';
 import { keyReused } from '../../refusals.ts';
 import type { StoredResponse, Write, WriteResult } from '../../storage.ts';
 import type { Uptime } from './uptime.ts';
@@ -53,11 +54,9 @@ export function createIdempotencyKeys(db: Database, uptime: Uptime): Idempotency
     const { fingerprint, expiresAt, ...response } = row;
     if (fingerprint !== idempotency.fingerprint) throw keyReused();
     const { memoryId } = response;
-    const isExpired = memoryId !== null && expiresAt !== null && expiresAt <= at;
-    const shown = isExpired
-      ? { ...response, body: deletedBody(memoryId), version: null }
-      : response;
-    return { response: shown, replayed: true };
+    if (memoryId === null || !isExpired({ expiresAt }, at)) return { response, replayed: true };
+    const deleted = { ...response, body: deletedBody(memoryId), version: null };
+    return { response: deleted, replayed: true };
   }
 
   function store({ projectId, idempotency, at }: Write, response: StoredResponse): WriteResult {

@@ -7,7 +7,8 @@ import {
   savedResponse,
   updatedResponse,
 } from '../../../memory/responses.ts';
-import { otherVersion } from '../../refusals.ts';
+import { mayAccess } from '../../../memory/visibility.ts';
+import { assertVersion } from '../../refusals.ts';
 import type {
   MemoryChanges,
   NewMemory,
@@ -16,7 +17,7 @@ import type {
   Write,
   WriteResult,
 } from '../../storage.ts';
-import { asStored, memoriesWithTasks, memoryColumns, prepareInsert } from '../row.ts';
+import { memoriesWithTasks, memoryColumns, prepareInsert } from '../row.ts';
 import type { IdempotencyKeys } from './idempotency.ts';
 import type { Origins } from './origins.ts';
 import type { Removal } from './removal.ts';
@@ -63,13 +64,10 @@ export function createMemoryWrites(
   );
 
   function locateVersion(write: Omit<Update, 'changes'>): Located {
-    const { projectId, id, at, onlyUserId = null, expectedVersion } = write;
+    const { projectId, id, at, onlyUserId, expectedVersion } = write;
     const found = locate.get(projectId, id, at);
-    if (found === null) throw noSuchMemory();
-    if (onlyUserId !== null && onlyUserId !== found.userId) throw noSuchMemory();
-    if (expectedVersion !== null && expectedVersion !== found.version) {
-      throw otherVersion(expectedVersion, found.version);
-    }
+    if (found === null || !mayAccess(onlyUserId, found)) throw noSuchMemory();
+    assertVersion(found, expectedVersion);
     return found;
   }
 
@@ -91,7 +89,7 @@ export function createMemoryWrites(
     }
     const lastChange = users.recordChange(projectId, userId, 1);
     insert(projectId, memory, { version: 1, lastChange, createdAt: at, updatedAt: at });
-    return savedResponse(asStored(memory, at));
+    return savedResponse(memory, at);
   }
 
   function applyUpdate(write: Update): StoredResponse {

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import { isExpired } from '../../../memory/visibility.ts';
 import type { NewMemory } from '../../storage.ts';
 
 type Known = { rowId: number; id: string; expiresAt: number | null };
@@ -32,7 +33,7 @@ export function createOrigins(db: Database): Origins {
     find(projectId, { userId, source, externalId }, at) {
       if (externalId === null) return null;
       const known = select.get(projectId, userId, source ?? '', externalId);
-      if (known === null || known.expiresAt === null || known.expiresAt > at) return known;
+      if (known === null || !isExpired(known, at)) return known;
       forget.run(projectId, known.rowId);
       return null;
     },

@@ -1,7 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import {
   acceptedResponse,
-  batchResponse,
   type ImportOutcome,
   importedResponse,
 } from '../../../memory/responses.ts';
@@ -87,9 +86,7 @@ export function createRecordWrites(
     });
     tasks.queueInserted(inserted, at);
     countAdded(projectId, added);
-    const [first] = records;
-    if (batch === null && first !== undefined) return acceptedResponse(first, ids[0] ?? '');
-    return batchResponse(ids, batch ?? { indexes: [], failed: [] });
+    return acceptedResponse(records, ids, batch);
   }
 
   function importOne(

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { erasedResponse } from '../../../memory/responses.ts';
+import { isExpired } from '../../../memory/visibility.ts';
 import type { Write, WriteResult } from '../../storage.ts';
 import { unfinished } from './group-commit.ts';
 import type { IdempotencyKeys } from './idempotency.ts';
@@ -76,7 +77,7 @@ export function createRemoval(
       // last, so that memories saved since the erasure began have higher row ids.
       if (isEnd) rows.push(...one.all(projectId, rowId, id));
       if (rows.length > 0) remove(projectId, userId, rows);
-      const unexpired = rows.filter(({ expiresAt }) => (expiresAt ?? at + 1) > at).length;
+      const unexpired = rows.filter((row) => !isExpired(row, at)).length;
       const erased = erasures.add(erasure.name, unexpired);
       if (!isEnd) return unfinished;
       scrub.noteErased();

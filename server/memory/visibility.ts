@@ -1,0 +1,14 @@
+import type { NewMemory } from '../storage/storage.ts';
+
+/** Whether the memory has expired. Maintenance deletes it later. */
+export function isExpired({ expiresAt }: Pick<NewMemory, 'expiresAt'>, at: number): boolean {
+  return expiresAt !== null && expiresAt <= at;
+}
+
+/** Whether an API key may access the user's data. `onlyUserId` is the user that it is bound to. */
+export function mayAccess(
+  onlyUserId: string | null | undefined,
+  { userId }: { userId: string },
+): boolean {
+  return onlyUserId == null || onlyUserId === userId;
+}
