@@ -1,6 +1,6 @@
 import { isUnfiltered } from '../memory/filter.ts';
 import { mayAccess } from '../memory/visibility.ts';
-import type { ReaderPool } from './reader-pool.ts';
+import type { ReaderPool, ReadRequest } from './reader-pool.ts';
 import type { Page, Read, Storage } from './storage.ts';
 
 type PooledReads = Pick<
@@ -16,22 +16,26 @@ export function createPooledReads(
   readers: ReaderPool,
   listShort: Storage['listMemories'],
 ): PooledReads {
-  const readPage = async (operation: string, read: Read): Promise<Page> => {
+  const run = (operation: string, read: Read, more: Partial<ReadRequest> = {}) => {
     const { projectId } = read;
-    const { value, texts } = await readers.read({ projectId, operation, argument: read });
+    readers.noteActive(projectId);
+    return readers.read({ projectId, operation, argument: read, ...more });
+  };
+  const readPage = async (operation: string, read: Read): Promise<Page> => {
+    const { value, texts } = await run(operation, read);
     return { items: texts, next: (value as { next: string | null }).next };
   };
 
   return {
     async getStatuses(read) {
-      const { projectId } = read;
-      const request = { projectId, operation: 'getStatuses', argument: read };
-      const { value } = await readers.read(request);
+      const { value } = await run('getStatuses', read);
       return value as Awaited<ReturnType<Storage['getStatuses']>>;
     },
     async listMemories(read) {
       if (!mayAccess(read.onlyUserId, read)) return { items: ['[]'], next: null };
-      return isUnfiltered(read.filter) ? listShort(read) : readPage('listMemories', read);
+      if (!isUnfiltered(read.filter)) return readPage('listMemories', read);
+      readers.noteActive(read.projectId);
+      return listShort(read);
     },
     exportMemories: (read) => readPage('exportMemories', read),
     listUsers: (read) => readPage('listUsers', read),
@@ -39,8 +43,7 @@ export function createPooledReads(
       if (!mayAccess(read.onlyUserId, read)) return { items: ['[]'] };
       const { projectId, userId } = read;
       const user = JSON.stringify([projectId, userId]);
-      const request = { projectId, operation: 'searchMemories', argument: read, user, signal };
-      const { texts } = await readers.read(request);
+      const { texts } = await run('searchMemories', read, { user, signal });
       return { items: texts };
     },
   };

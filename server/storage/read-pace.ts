@@ -1,6 +1,7 @@
 /**
- * Limits how fast each project reads text, because sending it takes time on the HTTP thread, which
- * serves all projects. A project that has read faster is paused until its rate is below the limit.
+ * Limits how fast a project reads text while other projects are active. Sending the text takes time
+ * on the HTTP thread, which serves all projects. A project that has read faster is paused until its
+ * rate is below the limit.
  */
 export type ReadPace = {
   isPaused(projectId: number): boolean;
@@ -15,26 +16,25 @@ const minPauseMs = 1;
 
 /** `onResume` is called after the pause of a project has ended. */
 export function createReadPace(onResume: () => void): ReadPace {
-  const pausedUntil = new Map<number, number>();
+  /** When the text that each project has read would have been sent at the maximum rate. */
+  const sentAt = new Map<number, number>();
+  const paused = new Set<number>();
 
-  function resume(projectId: number): void {
-    const pauseMs = (pausedUntil.get(projectId) ?? 0) - performance.now();
+  function pause(projectId: number): void {
+    const pauseMs = (sentAt.get(projectId) ?? 0) - performance.now();
     if (pauseMs > 0) {
-      setTimeout(resume, Math.ceil(pauseMs), projectId).unref();
-      return;
-    }
-    pausedUntil.delete(projectId);
-    onResume();
+      paused.add(projectId);
+      setTimeout(pause, Math.ceil(pauseMs), projectId).unref();
+    } else if (paused.delete(projectId)) onResume();
   }
 
   return {
-    isPaused: (projectId) => pausedUntil.has(projectId),
+    isPaused: (projectId) => paused.has(projectId),
     add(projectId, units, begunAt) {
       const takesMs = units / maxUnitsPerMs;
       if (takesMs < minPauseMs) return;
-      const until = pausedUntil.get(projectId);
-      pausedUntil.set(projectId, (until ?? begunAt) + takesMs);
-      if (until === undefined) resume(projectId);
+      sentAt.set(projectId, Math.max(sentAt.get(projectId) ?? 0, begunAt) + takesMs);
+      if (!paused.has(projectId)) pause(projectId);
     },
   };
 }

@@ -3,17 +3,19 @@ import { ServiceError } from '../errors.ts';
 import { FairQueue } from '../fair-queue.ts';
 import type { Returned } from '../threads/channel.ts';
 import { startThread, type Thread } from '../threads/start.ts';
+import { Activity } from './activity.ts';
 import { createReadPace } from './read-pace.ts';
 import { unavailable } from './refusals.ts';
 
 /**
  * The pool of reader threads. A thread runs one read at a time. The pool has one more thread than
  * the machine has cores, up to `maxThreads`. A project may use all threads but one, so that it
- * cannot occupy the whole pool, and is paused after large reads. The queue alternates between
- * projects.
+ * cannot occupy the whole pool. While other projects are active, it is paused after large reads.
+ * The queue alternates between projects.
  */
 export type ReaderPool = {
-  /** `user` identifies the search index to use. A thread that holds this index is preferred. */
+  /** Records that the project has sent a request. */
+  noteActive(projectId: number): void;
   read(request: ReadRequest): Promise<Returned>;
   stop(): Promise<void>;
 };
@@ -22,6 +24,7 @@ export type ReadRequest = {
   projectId: number;
   operation: string;
   argument: unknown;
+  /** The search index to use. A thread that holds this index is preferred. */
   user?: string;
   /** Cancels a read that is still waiting. */
   signal?: AbortSignal | undefined;
@@ -56,6 +59,7 @@ export function createReaderPool(options: {
   const size = Math.min(maxThreads, availableParallelism() + 1);
   const queue = new FairQueue<Waiting>();
   const readers: Reader[] = [];
+  const activity = new Activity();
   const pace = createReadPace(dispatch);
   let isStopping = false;
 
@@ -136,7 +140,7 @@ export function createReaderPool(options: {
     called
       .then(
         (returned) => {
-          pace.add(projectId, unitsOf(returned), begunAt);
+          if (activity.hasOthers(projectId)) pace.add(projectId, unitsOf(returned), begunAt);
           resolve(returned);
         },
         (error) => {
@@ -151,6 +155,7 @@ export function createReaderPool(options: {
   }
 
   return {
+    noteActive: (projectId) => activity.note(projectId),
     read(request) {
       if (isStopping) return Promise.reject(unavailable('the service is shutting down'));
       if (queue.countOf(request.projectId) >= maxWaiting) return Promise.reject(waitedTooLong());

@@ -29,6 +29,7 @@ const interfaces = [
 ];
 /** The modules that all backends share. */
 const shared = [
+  'activity',
   'claimable',
   'findings',
   'held-indexes',

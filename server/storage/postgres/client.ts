@@ -44,6 +44,7 @@ export function createOperations(parts: Parts): Operations {
 
   function once(write: Write, { effect, ...options }: Plan): Promise<WriteResult> {
     const { projectId } = write;
+    readers.noteActive(projectId);
     return writes.run({
       ...options,
       projectId,

@@ -6,6 +6,7 @@ import { notRead } from './errors.ts';
 import type { FileCheck } from './file-identity.ts';
 import type { PageReads } from './reader/list.ts';
 import type { KeyReads } from './reader/memories.ts';
+import type { WriteRequest } from './write-queue.ts';
 import type { WriterClient } from './writer-client.ts';
 
 export type Parts = {
@@ -27,25 +28,29 @@ export function createOperations(parts: Parts): Operations {
   const { writer, readers, keyReads, pageReads } = parts;
   const admin = <T>(operation: string, argument: unknown) =>
     writer.write<T>({ projectId: noProject, operation, argument });
+  const run = <T>(request: WriteRequest) => {
+    readers.noteActive(request.projectId);
+    return writer.write<T>(request);
+  };
   // The cost of an unfiltered page does not grow with the amount of stored data.
   const pooled = createPooledReads(readers, (read) => here(() => pageReads.listMemories(read)));
 
   return {
     saveMemory: ({ memory, ...write }) =>
-      writer.write({
+      run({
         projectId: write.projectId,
         operation: 'saveMemory',
         argument: { ...write, memory: withoutContent(memory) },
         texts: [memory.content],
       }),
     updateMemory: (write) =>
-      writer.write({ projectId: write.projectId, operation: 'updateMemory', argument: write }),
+      run({ projectId: write.projectId, operation: 'updateMemory', argument: write }),
     deleteMemory: (write) =>
-      writer.write({ projectId: write.projectId, operation: 'deleteMemory', argument: write }),
+      run({ projectId: write.projectId, operation: 'deleteMemory', argument: write }),
     eraseUser: (write) =>
-      writer.write({ projectId: write.projectId, operation: 'eraseUser', argument: write }),
+      run({ projectId: write.projectId, operation: 'eraseUser', argument: write }),
     importMemories: ({ memories, ...write }) =>
-      writer.write({
+      run({
         projectId: write.projectId,
         operation: 'importMemories',
         argument: { ...write, memories: memories.map(withoutContent) },
@@ -53,7 +58,7 @@ export function createOperations(parts: Parts): Operations {
         cost: memories.length,
       }),
     acceptRecords: ({ records, ...write }) =>
-      writer.write({
+      run({
         projectId: write.projectId,
         operation: 'acceptRecords',
         argument: { ...write, records: records.map(withoutContent) },

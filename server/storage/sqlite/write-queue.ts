@@ -1,5 +1,6 @@
 import { FairQueue } from '../../fair-queue.ts';
 import type { Returned } from '../../threads/channel.ts';
+import { Activity } from '../activity.ts';
 import { maxSmallRows } from './protocol.ts';
 
 export type WriteRequest = {
@@ -14,7 +15,8 @@ export type WriteRequest = {
 
 /**
  * The writes that wait for the writer thread. Projects take turns. At most one large write is in
- * flight, so that a save waits for at most one large write.
+ * flight, so that a save waits for at most one large write. A small write may overtake the large
+ * writes of its project, none of which has been acknowledged.
  */
 export type WriteQueue = {
   add(request: WriteRequest): Promise<Returned>;
@@ -28,13 +30,15 @@ type Waiting = WriteRequest & { resolve(returned: Returned): void; reject(error:
 
 /** The maximum number of rows in small writes in flight. */
 const maxRowsInHand = maxSmallRows;
-/** Large writes pause if a small write has been sent within this time. */
-const mixedMs = 1_000;
-/** The length of the pause, relative to the large write before it. */
+/** The pause after a large write, relative to its duration. */
 const pauseFactor = 3;
+const maxPauseMs = 250;
 
 export function createWriteQueue(send: (request: WriteRequest) => Promise<Returned>): WriteQueue {
-  const queue = new FairQueue<Waiting>();
+  const small = new FairQueue<Waiting>();
+  const large = new FairQueue<Waiting>();
+  /** The projects that send small writes. */
+  const activity = new Activity();
   const drained = Promise.withResolvers<void>();
   /** The number of writes in flight, and the number of rows in the small ones. */
   let inHand = 0;
@@ -42,24 +46,20 @@ export function createWriteQueue(send: (request: WriteRequest) => Promise<Return
   let isLargeInHand = false;
   let isPaused = false;
   let isDraining = false;
-  let smallSentAt = Number.NEGATIVE_INFINITY;
 
   function dispatch(): void {
     for (;;) {
-      const next = queue.take((_, { cost = 1 }) => mayBeSent(cost));
-      if (next === undefined) return;
-      hand(next);
+      const next = small.take((_, { cost = 1 }) => rowsInHand + cost <= maxRowsInHand);
+      if (next === undefined) break;
+      hand(next, beginSmall(next));
     }
+    if (isLargeInHand || (isPaused && !isDraining)) return;
+    const next = large.take();
+    if (next !== undefined) hand(next, beginLarge(next));
   }
 
-  function mayBeSent(cost: number): boolean {
-    if (cost <= maxSmallRows) return rowsInHand + cost <= maxRowsInHand;
-    return !isLargeInHand && (isDraining || !isPaused);
-  }
-
-  function hand(write: Waiting): void {
-    const { cost = 1, resolve, reject } = write;
-    const done = cost <= maxSmallRows ? beginSmall(cost) : beginLarge();
+  function hand(write: Waiting, done: () => void): void {
+    const { resolve, reject } = write;
     inHand += 1;
     const settled = () => {
       inHand -= 1;
@@ -70,24 +70,23 @@ export function createWriteQueue(send: (request: WriteRequest) => Promise<Return
     send(write).then(resolve, reject).then(settled, settled);
   }
 
-  function beginSmall(cost: number): () => void {
+  function beginSmall({ projectId, cost = 1 }: Waiting): () => void {
     rowsInHand += cost;
-    smallSentAt = performance.now();
+    activity.note(projectId);
     return () => {
       rowsInHand -= cost;
     };
   }
 
-  /** While small writes arrive, large writes use at most a quarter of the writer's time. */
-  function beginLarge(): () => void {
+  /** Pauses large writes after this one while other projects send small writes. */
+  function beginLarge({ projectId }: Waiting): () => void {
     const sentAt = performance.now();
     isLargeInHand = true;
     return () => {
       isLargeInHand = false;
-      const now = performance.now();
-      if (now - smallSentAt > mixedMs) return;
+      if (!activity.hasOthers(projectId)) return;
       isPaused = true;
-      const pauseMs = pauseFactor * (now - sentAt);
+      const pauseMs = Math.min(maxPauseMs, pauseFactor * (performance.now() - sentAt));
       setTimeout(() => {
         isPaused = false;
         dispatch();
@@ -98,12 +97,14 @@ export function createWriteQueue(send: (request: WriteRequest) => Promise<Return
   return {
     add(request) {
       return new Promise((resolve, reject) => {
-        queue.push(request.projectId, { ...request, resolve, reject }, request.cost);
+        const { projectId, cost = 1 } = request;
+        const queue = cost <= maxSmallRows ? small : large;
+        queue.push(projectId, { ...request, resolve, reject }, cost);
         dispatch();
       });
     },
     rejectWaiting(error) {
-      for (const { reject } of queue.clear()) reject(error);
+      for (const { reject } of [...small.clear(), ...large.clear()]) reject(error);
     },
     async drain() {
       isDraining = true;

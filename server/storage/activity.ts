@@ -1,0 +1,17 @@
+const recentMs = 1_000;
+
+/** Records which projects have sent requests within the last second. */
+export class Activity {
+  readonly #lastAt = new Map<number, number>();
+
+  note(projectId: number): void {
+    this.#lastAt.set(projectId, performance.now());
+  }
+
+  /** Whether any other project was active. */
+  hasOthers(projectId: number): boolean {
+    const since = performance.now() - recentMs;
+    for (const [id, at] of this.#lastAt) if (at < since) this.#lastAt.delete(id);
+    return this.#lastAt.size > (this.#lastAt.has(projectId) ? 1 : 0);
+  }
+}

@@ -1,0 +1,56 @@
+import { expect, test } from 'bun:test';
+import { createWriteQueue } from '../../server/storage/sqlite/write-queue.ts';
+import { until } from '../support/until.ts';
+
+const rows = 1_000;
+
+/** A queue whose writes complete when `finish` is called with their name. */
+function open() {
+  const sent: string[] = [];
+  const finishers = new Map<string, () => void>();
+  const queue = createWriteQueue(({ operation }) => {
+    sent.push(operation);
+    const written = Promise.withResolvers<{ value: unknown; texts: string[] }>();
+    finishers.set(operation, () => written.resolve({ value: null, texts: [] }));
+    return written.promise;
+  });
+  const write = (operation: string, projectId: number, cost = 1) => {
+    void queue.add({ projectId, operation, argument: null, cost });
+  };
+  const finish = async (operation: string) => {
+    finishers.get(operation)?.();
+    for (let n = 0; n < 10; n += 1) await Promise.resolve();
+  };
+  return { sent, write, finish };
+}
+
+test('a large write waits for the previous one, and small writes of its project do not', () => {
+  const { sent, write } = open();
+  write('large 1', 1, rows);
+  write('large 2', 1, rows);
+  write('small', 1);
+  expect(sent).toEqual(['large 1', 'small']);
+});
+
+test('the large writes of a project that is alone follow each other without a pause', async () => {
+  const { sent, write, finish } = open();
+  write('large 1', 1, rows);
+  write('small', 1);
+  write('large 2', 1, rows);
+  await finish('large 1');
+  expect(sent).toEqual(['large 1', 'small', 'large 2']);
+});
+
+test('large writes pause while another project sends small writes', async () => {
+  const { sent, write, finish } = open();
+  write('large 1', 1, rows);
+  write('large 2', 1, rows);
+  write('small 2', 2);
+  const begun = performance.now();
+  await Bun.sleep(20);
+  await finish('large 1');
+  write('small 1', 1);
+  expect(sent).toEqual(['large 1', 'small 2', 'small 1']);
+  await until(() => sent.includes('large 2'));
+  expect(performance.now() - begun).toBeGreaterThan(75);
+});
