@@ -14,13 +14,20 @@ export const filterFields = {
   type: Type.Optional(MemoryType),
   source: Type.Optional(Text({ max, description: 'The system that the memory came from.' })),
   externalId: Type.Optional(Text({ max, description: "The memory's id in the `source` system." })),
-  from: Type.Optional({
-    ...PointInTime,
-    description:
-      "Only memories from this time on. A memory's time is its `occurredAt`, or its " +
-      '`createdAt` if it has none.',
-  }),
-  to: Type.Optional({ ...PointInTime, description: 'Only memories before this time.' }),
+  from: Type.Optional(
+    Type.Unsafe<string>({
+      ...PointInTime,
+      description:
+        "Only memories from this time on. A memory's time is its `occurredAt`, or its " +
+        '`createdAt` if it has none.',
+    }),
+  ),
+  to: Type.Optional(
+    Type.Unsafe<string>({
+      ...PointInTime,
+      description: 'Only memories before this time.',
+    }),
+  ),
   metadata: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       propertyNames: { minLength: 1 },

@@ -163,8 +163,8 @@ export const SaveRequest = Type.Object(
           'the same user replaces the memory.',
       }),
     ),
-    occurredAt: Nullish({ ...PointInTime, ...occurredAt }),
-    expiresAt: Nullish({ ...PointInTime, ...expiresAt }),
+    occurredAt: Nullish(Type.Unsafe<string>({ ...PointInTime, ...occurredAt })),
+    expiresAt: Nullish(Type.Unsafe<string>({ ...PointInTime, ...expiresAt })),
   },
   {
     title: 'SaveRequest',

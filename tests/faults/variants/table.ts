@@ -138,9 +138,9 @@ export const variants: Record<string, Variant> = {
     patches: [
       [
         'server/storage/pooled-reads.ts',
-        'const { texts } = await readers.read(request);',
+        "const { texts } = await run('searchMemories', read, { user, signal });",
         `const kept = (globalThis.keptSearches ??= new Map());
-         if (!kept.has(user)) kept.set(user, await readers.read(request));
+         if (!kept.has(user)) kept.set(user, await run('searchMemories', read, { user, signal }));
          const { texts } = kept.get(user);`,
       ],
     ],
