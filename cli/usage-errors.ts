@@ -82,7 +82,7 @@ function hintFor(code: string, text: string, called: AnyCommand): string {
     return `Put -- before text that begins with a dash. ${help}`;
   }
   if (text.startsWith("Option '-n, --limit ") && hasOption(called, '--all')) {
-    return `To get all pages: --all. ${help}`;
+    return `Use --all to get every page. ${help}`;
   }
   if (code === 'commander.excessArguments') return excessHint(called) + help;
   return code === 'commander.missingArgument' ? exampleHint(called) : help;

@@ -27,7 +27,7 @@ export function addWait(program: Parent, term: Terminal): void {
       ...previous,
       parseId(id),
     ])
-    .description('Wait until memories are processed; prints a line as each one finishes.')
+    .description('Wait until memories are processed, printing a line as each one finishes.')
     .addOption(timeoutOption);
   command.action(async (ids) => {
     const options = command.optsWithGlobals();

@@ -12,7 +12,7 @@ const writtenAtOnce = 64 * 1024;
 export function addExport(program: Parent, term: Terminal): void {
   const command = program
     .command('export')
-    .description('Print every memory of the project as JSON lines.')
+    .description('Print every memory in the project as JSON lines.')
     .addOption(shared.userOptionFor('only memories of this user'));
   command.action(async () => {
     const options = command.optsWithGlobals();

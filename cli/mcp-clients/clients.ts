@@ -81,7 +81,7 @@ export async function openSettings(place: Place, client: ClientName, entry: Serv
   });
   const invalid = settingsError(
     `The entry cannot be added to ${file} without other changes`,
-    `Add the entry shown above to the settings of ${title} by hand.`,
+    `Add the entry shown above to your ${title} settings by hand.`,
   );
   const servers = isObject(before) ? (before[section] ?? {}) : undefined;
   if (!isObject(before) || !isObject(servers)) throw invalid;

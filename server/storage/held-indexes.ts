@@ -105,7 +105,7 @@ export class IndexUpdate {
     if (changed.change > this.#applied) {
       this.#held.lastChange = this.#applied;
       if (performance.now() > this.#deadline) {
-        throw unavailable('the search index of this user is being built; try again');
+        throw unavailable("this user's search index is still being built; try again");
       }
       this.#applied = changed.change;
     }

@@ -13,7 +13,7 @@ export const generator: Benchmark = {
   title: 'The load generator',
   async run({ quick, rounds, seconds, folder }) {
     const server = await startSubject('nothing', folder, {});
-    // wrk runs for at least one second.
+    // wrk cannot run for less than a second.
     const wrk = quick ? null : Bun.which('wrk');
     const measurements: Record<string, () => Promise<number>> = {
       ours: async () => {

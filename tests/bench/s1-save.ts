@@ -24,7 +24,7 @@ import type { Tree } from './kit/trees.ts';
 
 const connections = 64;
 const leastSeconds = 0.25;
-/** The pause after a measurement, so that remaining work does not slow down the next subject. */
+/** The pause after a measurement, so that leftover work does not slow down the next subject. */
 const settleMs = 100;
 
 /** The names are in the order of the tables. */

@@ -42,7 +42,7 @@ export const startUp: Benchmark = {
       notes: [
         'Under load, 16 connections save, 4 list, and 2 search ' +
           `${searchGroups(context.quick)[0]?.users} users with 1,000 memories each. ` +
-          'Resident memory is VmRSS of the process with all its threads; it includes pages of ' +
+          'Resident memory is the VmRSS of the process, covering all threads; it includes pages of ' +
           'files that are mapped into memory.',
       ],
     };

@@ -62,7 +62,7 @@ const wrong: Array<[string[], string]> = [
   [['list', '--user', 'u', '--format=json'], 'Did you mean --json?'],
   [['get', 'mem_1', '--page', '2'], "Error: Unknown option '--page'\nSee: "],
   [['serve', '--db', 'x.db'], 'Did you mean --database?'],
-  [['list', '--user', 'u', '-n', '5000'], 'To get all pages: --all.'],
+  [['list', '--user', 'u', '-n', '5000'], 'Use --all to get every page.'],
   [['keys', 'revoke'], 'For example: memory keys revoke'],
   [['save', '--user', 'u', '-m', 'k=1', '-m', 'k=2', 'x'], 'Each key can be given only once'],
   [['list', '--user', 'u', '-n', '0'], 'It must be a number from 1 to 100.'],

@@ -19,7 +19,7 @@ export function folderOf(): string {
 }
 
 let server: Promise<string> | undefined;
-/** Keeps the connection from being garbage-collected. The server stops without connections. */
+/** Prevents garbage collection. The server stops when its last connection closes. */
 const held: Socket[] = [];
 
 /** Returns the URL of the database in which tests create schemas. Starts the server if needed. */
