@@ -10,7 +10,7 @@ type Pipeline<Job> = {
   jobs: AsyncIterable<Job> | Iterable<Job>;
   /** Jobs that share a name run one after the other, in input order. */
   namesIn?(job: Job): Set<string>;
-  /** Failed records are part of the result. A rejection ends the run. */
+  /** Failed records are part of the result. If the promise rejects, the run ends. */
   work(job: Job): Promise<Result>;
   /** What is sent, for the count in error messages; undefined in a dry run. */
   sent: string | undefined;

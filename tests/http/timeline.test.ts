@@ -9,8 +9,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The two endpoints with a timeline, and the field of the timeline. Null is valid in messages. */
-const doors = [
+/**
+ * The endpoints that accept a timeline, and the field that holds it. Entries in `messages` may have
+ * a null author or role.
+ */
+const endpoints = [
   ['/v1/ingest/support', 'comments'],
   ['/v1/ingest/chat', 'messages'],
 ] as const;
@@ -23,7 +26,7 @@ function sendTimeline(path: string, timeline: string, entries: unknown[]): Promi
 
 const entry = { author: 'user', content: 'Help' };
 
-describe.each(doors)('an entry at POST %s', (path, timeline) => {
+describe.each(endpoints)('an entry at POST %s', (path, timeline) => {
   const first = `data.${timeline}.0`;
   const sendEntry = (value: object) => sendTimeline(path, timeline, [value]);
 

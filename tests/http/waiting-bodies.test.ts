@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 /* Large bodies wait until memory is free for them. A stalled client blocks only its own project. */
 
 const bodyBytes = 100_000;
-/** With this limit, one such body per project fits into memory at a time, and two in total. */
+/** With this limit, memory is reserved for one such body per project and for two in total. */
 const env = { MEMORY_MAX_BODY_BYTES: String(bodyBytes) };
 const maxWaiting = 32;
 

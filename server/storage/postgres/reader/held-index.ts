@@ -81,7 +81,7 @@ function fetchRows(count: number): Statement {
   return statement(`FETCH FORWARD ${count} FROM changes`);
 }
 
-/** Applies the rows, then the following rows from the cursor, if the cursor is open. */
+/** Applies the first rows and, if the cursor is open, the remaining rows from it. */
 async function applyChanges(
   run: Run,
   held: HeldIndex,
