@@ -202,10 +202,10 @@ function section(measured: Record<Kind, Figures>): Section {
     notes: [
       spareCores > 0
         ? 'The generator ran on separate cores.'
-        : 'The generator and the server share two cores. While the server is pinned to one core, the ' +
-          'generator runs on the other; while the server has two, the generator uses part of ' +
-          'the second (“generator, two cores”). “Per whole core” scales the gain to a core that the ' +
-          'server does not share.',
+        : 'The generator and the server share two cores. If the server is pinned to one core, the ' +
+          'generator runs on the other. If the server uses both, the generator takes part of the ' +
+          'second core (“generator, two cores”). “Per whole core” estimates the ratio for a server ' +
+          'that has both cores to itself.',
       'A server on one core is limited by its CPU only if it uses all of that core; saves also ' +
         'wait for the disk. The thread limit is the CPU time of all threads divided by that of the ' +
         'busiest thread. More cores cannot increase the rate beyond this factor.',

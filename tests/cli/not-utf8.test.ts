@@ -31,7 +31,7 @@ const kinds: Array<[string, Uint8Array, string, (file: string) => string]> = [
     (file) => `gunzip -c ${file} | memory … -`,
   ],
 ];
-const doors = [
+const endpoints = [
   ['ingest', 'batch'],
   ['import'],
   ['ingest', 'support'],
@@ -45,7 +45,7 @@ for (const [kind, bytes, what, how] of kinds) {
     for (const name of ['in.jsonl', 'in.json']) {
       const file = folder.file(name);
       writeFileSync(file, bytes);
-      for (const endpoint of doors) {
+      for (const endpoint of endpoints) {
         const { code, stdout, stderr } = await memory([...endpoint, file]);
         expect(stderr).toStartWith(`Error: ${file} ${what}.\n`);
         expect(stderr).toEndWith(`: ${how(file)}\n`);
