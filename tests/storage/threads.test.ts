@@ -83,7 +83,7 @@ test.concurrent('a search does not wait for the many slow searches of another pr
   await busy;
 });
 
-test.concurrent('a project that reads too fast beside another project is paused', async () => {
+test.concurrent('a project that reads too fast is paused while another project is active', async () => {
   await using all = await open();
   const { opened, project } = all;
   const other = await newProject(opened);

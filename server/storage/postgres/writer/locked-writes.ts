@@ -1,6 +1,6 @@
 import { FairQueue } from '../../../fair-queue.ts';
 
-/** `user` names the only user whose row the write locks, or is null if there may be others. */
+/** `user` is the single user whose row the write locks, or null if it may lock several. */
 type Write = { projectId: number; user: string | null; since: number };
 
 /** How long a write waits for a locked user. */

@@ -120,7 +120,7 @@ export function createWriteQueue(options: {
         1,
       );
       if (connection === undefined) return;
-      // Taking a write may move others to the locked writes.
+      // Taking a write may move earlier writes in the queue to the locked writes.
       const next = locked.take(mayRun) ?? take(mayRun) ?? locked.take(mayRun);
       if (next === undefined) {
         idle.push(connection);
