@@ -1,4 +1,5 @@
-import { newWholeDatabase, postgresUrl, query } from '../support/postgres.ts';
+import { newWholeDatabase, query, type TestDatabase } from '../support/postgres.ts';
+import { newPrimary } from '../support/postgres-pair.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import type { Finding, RunOptions } from './harness.ts';
 import { createTarget, restart, type Target } from './target.ts';
@@ -81,33 +82,66 @@ export type OnPostgres = { fleet: Fleet; random: Random; url: string; name: stri
  * Runs a harness with servers on a new PostgreSQL database. If PostgreSQL is not available, returns
  * a skipped finding with the reason.
  */
-export async function onPostgres(
+export function onPostgres(
   size: number,
-  { seed, ...options }: Pick<RunOptions, 'seed'> & FleetOptions,
+  options: DatabaseOptions,
   run: (given: OnPostgres) => Promise<Finding>,
 ): Promise<Finding> {
+  return onDatabase(newWholeDatabase, size, options, run);
+}
+
+/** Like `onPostgres`, but on a separate PostgreSQL server, which the harness may crash. */
+export function onSeparatePostgres(
+  size: number,
+  options: DatabaseOptions,
+  run: (given: OnPostgres & { crash(): Promise<void> }) => Promise<Finding>,
+): Promise<Finding> {
+  return onDatabase(newSeparateServer, size, options, run);
+}
+
+type DatabaseOptions = Pick<RunOptions, 'seed'> & FleetOptions;
+
+async function onDatabase<D extends TestDatabase>(
+  create: () => Promise<D>,
+  size: number,
+  { seed, ...options }: DatabaseOptions,
+  run: (given: D & { fleet: Fleet; random: Random }) => Promise<Finding>,
+): Promise<Finding> {
+  let database: D;
   try {
-    await postgresUrl();
+    database = await create();
   } catch (error) {
     return { figures: {}, violations: [], skipped: String(error) };
   }
   const random = createRandom(seed);
-  const { url, name, drop } = await newWholeDatabase();
-  const fleet = createFleet(size, { ...options, databaseUrl: url, random });
+  const fleet = createFleet(size, { ...options, databaseUrl: database.url, random });
   try {
     await fleet.start();
-    return await run({ fleet, random, url, name });
+    return await run({ ...database, fleet, random });
   } finally {
     await fleet.remove();
-    await drop();
+    await database.drop();
   }
 }
 
-/** Terminates all connections to the database, including those with a running transaction. */
-export async function terminateConnections(name: string): Promise<void> {
+async function newSeparateServer() {
+  const node = await newPrimary();
+  return {
+    url: node.url,
+    name: 'postgres',
+    drop: () => node.remove(),
+    async crash() {
+      await node.stopNow();
+      await node.start();
+    },
+  };
+}
+
+/** Terminates all other connections to the database, including those with a transaction. */
+export async function terminateConnections(url: string): Promise<void> {
   await query(
-    await postgresUrl(),
-    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1',
-    [name],
+    url,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid()`,
   );
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRandom, type Random } from '../support/random.ts';
-import { type Fleet, onPostgres, terminateConnections } from './fleet.ts';
+import { type Fleet, onSeparatePostgres, terminateConnections } from './fleet.ts';
 import {
   createViolations,
   type Finding,
@@ -21,6 +21,7 @@ import {
 import { createTarget, restart, type Target } from './target.ts';
 
 const durationMs = { quick: 7_000, full: 180_000 };
+const serversDurationMs = { quick: 7_000, full: 600_000 };
 const clients = { groups: 2, perGroup: 5 };
 const faultAfterMs = { from: 100, to: 700 };
 const pausedMs = { from: 30, to: 400 };
@@ -51,8 +52,8 @@ export const linearServers: Harness = {
   promise: 'Operations on several servers with one PostgreSQL database are linearizable',
   proof: proof.replace(
     'FAULTS',
-    `SIGKILL and SIGSTOP of any of ${servers} servers and the termination of all database ` +
-      'connections',
+    `SIGKILL and SIGSTOP of any of ${servers} servers, the termination of all database ` +
+      'connections, and crashes of PostgreSQL',
   ),
   control: {
     without: 'a database query for each search (the first result is returned again)',
@@ -100,12 +101,12 @@ const recordAlone: Recorder = async ({ seed, tier }, evaluated) => {
 };
 
 const recordServers: Recorder = ({ seed, tier, variants }, evaluated) =>
-  onPostgres(servers, { seed, variants }, async ({ fleet, random, name }) => {
-    const faults = { kills: 0, pauses: 0, connectionTerminations: 0 };
+  onSeparatePostgres(servers, { seed, variants }, async ({ fleet, random, url, crash }) => {
+    const faults = { kills: 0, pauses: 0, connectionTerminations: 0, databaseCrashes: 0 };
     const inject = async () => {
-      faults[await injectFleetFault(fleet, random, name)] += 1;
+      faults[await injectFleetFault(fleet, random, url, crash)] += 1;
     };
-    const history = await underFaults(fleet.target, random, durationMs[tier], inject);
+    const history = await underFaults(fleet.target, random, serversDurationMs[tier], inject);
     return evaluated({ history, faults });
   });
 
@@ -137,16 +138,25 @@ async function injectFault(target: Target, random: Random): Promise<'kills' | 'p
   return share < 0.6 ? 'stops' : 'kills';
 }
 
-async function injectFleetFault(fleet: Fleet, random: Random, name: string) {
+async function injectFleetFault(
+  fleet: Fleet,
+  random: Random,
+  url: string,
+  crash: () => Promise<void>,
+) {
   const share = random.next();
   const server = random.between(0, servers);
-  if (share < 0.4) {
+  if (share < 0.35) {
     await fleet.stall(server, random.between(pausedMs.from, pausedMs.to));
     return 'pauses';
   }
-  if (share < 0.6) {
-    await terminateConnections(name);
+  if (share < 0.55) {
+    await terminateConnections(url);
     return 'connectionTerminations';
+  }
+  if (share < 0.65) {
+    await crash();
+    return 'databaseCrashes';
   }
   await fleet.restart(server);
   return 'kills';

