@@ -64,7 +64,7 @@ export function isRepeatable({ parseArg, variadic, argChoices }: CommandOption):
   return variadic || (argChoices === undefined && (parseArg?.length ?? 0) > 1);
 }
 
-/** The texts below the options in the help of a command. Commander only prints them. */
+/** The texts below the options in a command's help. Commander prints but does not return them. */
 const helpTexts = new WeakMap<AnyCommand, { notes: string; examples: string[] }>();
 
 export function helpTextsOf(command: AnyCommand): { notes: string; examples: string[] } {
@@ -76,7 +76,7 @@ export function addNotes(command: object & AnyCommand, notes: string): void {
   command.addHelpText('after', notes);
 }
 
-/** Adds examples to the end of a command's help. The tests run every one of them. */
+/** Adds examples to the end of a command's help. The tests run every example. */
 export function addExamples(command: object & AnyCommand, examples: string[]): void {
   helpTexts.set(command, { ...helpTextsOf(command), examples });
   const title = examples.length === 1 ? 'Example:' : 'Examples:';

@@ -17,11 +17,11 @@ const howToMakeOne =
   'To use another database: --database <path>. To create one: memory serve\n' +
   'or: memory keys create --database <path>';
 const howToFindIt =
-  "To use a server's database, run this in its folder, or pass --database <path>.";
+  "To use a server's database, run this command in the server's folder, or pass --database <path>.";
 
 /**
  * Opens a database to manage its keys, whether or not a server is running. With `make`, creates the
- * database if it does not exist and --database names it. `isNew` is true if it has been created.
+ * database if it does not exist and --database names it. `isNew` is true if this call created it.
  */
 export function withAdmin<Result>(
   term: Terminal,

@@ -82,7 +82,7 @@ function optionOf(option: CommandOption, command?: AnyCommand) {
   };
 }
 
-/** Whether every usage has the option outside of brackets, as in `--user <id> [options]`. */
+/** Whether every usage has the option outside brackets, as in `--user <id> [options]`. */
 function isRequired(name: string, command: AnyCommand): boolean {
   const ways = command.usage().split(' | ');
   return ways.every((way) => ` ${way.replace(/\[.*?\]/g, '')} `.includes(` ${name} `));

@@ -15,7 +15,7 @@ const keyCharacters: (typeof limits)['idempotencyKeyCharacters'] = 255;
 
 export const memoryId = new Argument('<id>', 'the id of the memory').argParser(parseId);
 
-export const userOption = userOptionFor('the user that owns the memory');
+export const userOption = userOptionFor('the user who owns the memory');
 export function userOptionFor(description: string) {
   return new Option('-u, --user <id>', description).argParser(parseUser);
 }
@@ -90,10 +90,10 @@ function parseUser(user: string, previous: string | undefined = undefined): stri
   throw usageError(`--user must be at most ${nameCharacters} characters, not ${length}.`);
 }
 
-/** Not checked by commander, which would report a missing --user before a mistyped --usr. */
+/** Commander does not check --user: it would report a missing --user before a mistyped --usr. */
 export function needUser(user: string | undefined): string {
   if (user !== undefined) return user;
-  throw usageError('Missing --user <id>: specify the user that owns the memories.');
+  throw usageError('Missing --user <id>: specify the user who owns the memories.');
 }
 
 export function parseName(name: string): string {
@@ -110,7 +110,7 @@ export function collect(value: string, previous: string[] | undefined): string[]
   return [...(previous ?? []), value];
 }
 
-/** Rejects empty ids and ids of dots, which would change the request path. */
+/** Rejects ids that are empty or contain only dots, which would change the request path. */
 export function parseId(id: string): string {
   if (!/^[.\s]*$/.test(id)) return id;
   throw new InvalidArgumentError('An id begins with mem_ or key_.');
@@ -208,7 +208,10 @@ export function definedOnly<Fields extends Record<string, unknown>>(fields: Fiel
   return Object.fromEntries(entries) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 }
 
-/** Compares device and inode, because several paths can refer to one file. */
+/**
+ * Rejects an --errors-out file that is the input file. Compares device and inode, because several
+ * paths can refer to one file.
+ */
 export function rejectOverwrite(file: string, errorsOut: string | undefined): void {
   if (file === '-' || errorsOut === undefined) return;
   const [one, other] = [file, errorsOut].map((path) => statSync(path, { throwIfNoEntry: false }));

@@ -54,11 +54,11 @@ function ourName(names: Record<string, string[]>, foreign: string): string | und
   return Object.keys(names).find((name) => names[name]?.includes(foreign));
 }
 
-/* Our name for what other tools call `word`. It replaces a name with a similar spelling. */
+/* Return our name for what other tools call `word`. It replaces commander's spelling suggestion. */
 
 function meantCommand(word: string, called: AnyCommand): string | undefined {
   const path = `${pathBelowRoot(called)} ${word}`.trim();
-  // The word is a file or folder instead of a kind of record.
+  // The word looks like a file or folder, not like a kind of record.
   if (/^ingest .*[./]/.test(path)) return word.endsWith('.jsonl') ? 'batch' : 'document';
   return ourName(foreignCommands, path);
 }

@@ -16,7 +16,7 @@ export type ApiResponse<T> = {
 };
 
 /**
- * A promise of the response body. `withResponse()` adds the status, the headers and more.
+ * A promise of the response body. `withResponse()` adds the status, the headers and the request id.
  *
  * ```ts
  * const { data, response } = await memory.save(request).withResponse();

@@ -112,7 +112,7 @@ export function openCall(settings: Settings): Call {
   }
 
   return (name, input, options = {}) =>
-    // This is the only place that casts parsed JSON to a type. `attempt` has checked its field.
+    // This is the only place that casts parsed JSON to a type. `attempt` checks the required field.
     apiPromise(run(name, input, options) as Promise<ApiResponse<ResponseBodies[typeof name]>>);
 }
 
@@ -186,7 +186,7 @@ function randomKey(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }
 
-/** Validates the key, because the runtime's error for an invalid header would contain it. */
+/** Validates the key, because the runtime's error for an invalid header would contain the key. */
 function bearer({ apiKey }: Settings): string {
   if (apiKey && /^[\x21-\x7e]+$/.test(apiKey)) return `Bearer ${apiKey}`;
   const message = apiKey

@@ -6,7 +6,7 @@ import { Memories } from './memories.ts';
 import { type CallOptions, type ClientOptions, readSettings } from './options.ts';
 
 /**
- * The client of a memory service. It holds no connection and can be shared; the constructor does no
+ * A client for a memory service. It holds no connection and can be shared; the constructor does no
  * I/O. Failed reads and writes are retried, which is safe because every write has an idempotency
  * key.
  *

@@ -63,7 +63,7 @@ export class Ingest {
   }
 
   /**
-   * Ingests any record by its type: ticket, document, conversation, event, profile.
+   * Ingests any record by its type: ticket, document, conversation, event or profile.
    *
    * ```ts
    * const data = { name: 'signed up', plan: 'pro' };

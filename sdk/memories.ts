@@ -70,9 +70,9 @@ export class Memories {
   }
 
   /**
-   * Searches a user's memories, best first. `query` is words or a question, without operators.
-   * Memories that contain quoted words next to each other rank higher. `limit` is 1–100, default
-   * 10; the filters are those of `list`. Errors: as for `list`.
+   * Searches a user's memories, best first. `query` is words or a question, without operators. If
+   * the query contains a phrase in double quotes, memories that contain this phrase rank higher.
+   * `limit` is 1–100, default 10; the filters are those of `list`. Errors: as for `list`.
    *
    * ```ts
    * const { items } = await memory.search({ userId: 'u-1', query: 'where is my refund' });
@@ -219,10 +219,10 @@ export class Memories {
 
   /**
    * Waits until an ingested memory is `complete`, and resolves with that status. `timeoutMs` limits
-   * the whole wait, default 60,000. Transient errors, for example while the service restarts, do
-   * not end the wait unless the service has never been reached. Errors: `IngestFailedError` if
-   * processing failed, `WaitTimeoutError` if the time is up (nothing is lost; wait again), and
-   * those of `status`.
+   * the whole wait; the default is 60,000. Transient errors, for example while the service
+   * restarts, do not end the wait unless the service has never been reached. Errors:
+   * `IngestFailedError` if processing failed, `WaitTimeoutError` if the time is up (nothing is
+   * lost; wait again), and those of `status`.
    *
    * ```ts
    * await memory.waitUntilComplete(memoryId, { timeoutMs: 120_000, onStatus: console.log });

@@ -4,9 +4,9 @@ import { isObject } from './transport.ts';
 
 /** The options of the client. All are optional. */
 export type ClientOptions = {
-  /** Default: the environment's `MEMORY_API_KEY`. */
+  /** Default: the environment variable `MEMORY_API_KEY`. */
   apiKey?: string | undefined;
-  /** Default: the environment's `MEMORY_BASE_URL`, then `http://127.0.0.1:7070`. */
+  /** Default: the environment variable `MEMORY_BASE_URL`, then `http://127.0.0.1:7070`. */
   baseUrl?: string | undefined;
   /** The timeout of one attempt in milliseconds, including the body. Default 30,000. */
   timeoutMs?: number | undefined;

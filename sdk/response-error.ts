@@ -56,7 +56,7 @@ export function errorFromResponse(
 
 function unexpected(status: number, headers: Headers): string {
   const found = headers.get('Location') ?? headers.get('Content-Type') ?? 'no content type';
-  return `not a response of the memory service: ${status}, ${found}`;
+  return `not a response from the memory service: ${status}, ${found}`;
 }
 
 /** Converts whole seconds or an HTTP date to milliseconds from now. */

@@ -31,7 +31,7 @@ export type ApiRequest = {
 
 type RawResponse = { status: number; headers: Headers; text: string };
 
-/** The part of ofetch that the SDK uses. Its own types import undici, which may be missing. */
+/** The part of ofetch that the SDK uses. ofetch's types import undici, which may be missing. */
 type Transport = (
   url: string,
   options: Omit<RequestInit, 'body'> & {
@@ -43,7 +43,7 @@ type Transport = (
 ) => Promise<{ status: number; headers: Headers; _data?: string }>;
 
 export function openTransport(fetch: FetchFunction): Transport {
-  // ofetch's type requires the full `fetch` of the runtime, but ofetch only passes it a string.
+  // ofetch's type requires the full `fetch` of the runtime, but ofetch calls it only with a string.
   return createFetch({ fetch: fetch as typeof globalThis.fetch }).raw;
 }
 
@@ -146,6 +146,6 @@ function isSuccess(
 ): boolean {
   // A 503 with a health body is a valid response to a health check.
   if (name === 'health' && status === 503) return body?.status === 'failing';
-  // Accepts any 2xx status, because a save responds with 200 or 201.
+  // Except for a delete, any 2xx status is accepted, because a save responds with 200 or 201.
   return status < 300 && (name === 'delete' ? status === 204 : requiredField in (body ?? {}));
 }

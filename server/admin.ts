@@ -76,14 +76,14 @@ export async function migrate(
   }
 }
 
-/** Validates a database URL like the setting MEMORY_DATABASE_URL. */
+/** Validates a database URL by the rules of the setting MEMORY_DATABASE_URL. */
 function checked(databaseUrl: string): string {
   return readConfig({ MEMORY_DATABASE_URL: databaseUrl }).databaseUrl;
 }
 
 /**
- * Opens the database and creates it if it does not exist. With `create: false`, throws an Error
- * instead, so that a mistyped path does not create a database.
+ * Opens the database and creates it if it does not exist. With `create: false`, throws an Error if
+ * the database does not exist, so that a mistyped path does not create one.
  */
 export async function openAdmin(
   databaseUrl: string,

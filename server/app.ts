@@ -99,7 +99,8 @@ export function createApp(services: Services) {
 }
 
 /**
- * Admits twice the maximum size of a body, because handling a body needs several times its size.
+ * Limits all admitted bodies to twice the maximum body size, because handling a body takes several
+ * times its size in memory.
  */
 function bodyQueueLimits({ maxBodyBytes }: Config): BodyQueueLimits {
   const totalBytes = 2 * maxBodyBytes;

@@ -27,7 +27,10 @@ export class ServiceError extends Error {
   }
 }
 
-/** The error does not reveal whether the memory never existed, was deleted, or is elsewhere. */
+/**
+ * The error does not reveal whether the memory never existed, was deleted, or belongs to another
+ * project or user.
+ */
 export function noSuchMemory(): ServiceError {
   return new ServiceError('not_found', 'no memory has this id');
 }

@@ -24,8 +24,7 @@ export class FairQueue<Item> {
     let next: Owner<Item> | undefined;
     for (const [id, owner] of this.#owners) {
       const [first] = owner.waiting;
-      // Drop an idle owner that has used no more than its share. A new entry would equal the old
-      // one.
+      // Drop an idle owner that has used no more than its share: a new entry would be identical.
       if (first === undefined && owner.served <= this.#now) this.#owners.delete(id);
       if (first === undefined || owner.served >= (next?.served ?? Number.POSITIVE_INFINITY))
         continue;

@@ -79,22 +79,22 @@ function timeOf(at: number): string {
 
 /** How long entries are buffered, to batch the writes of a busy server. */
 const bufferMs = 50;
-/** The limit for output that stderr has not accepted yet, in UTF-16 units. */
+/** The maximum length of output that stderr has not accepted yet, in UTF-16 units. */
 const maxUnread = 1024 * 1024;
 
 /** Without a listener, an error on stderr would terminate the process. */
 function ignoreError(): void {}
 
 /**
- * Writes entries to stderr in batches, which are formatted outside of requests. If stderr is not
- * read, or its disk is full, entries are dropped and counted.
+ * Formats entries and writes them to stderr in batches, outside of request handling. If stderr is
+ * not read, or its disk is full, entries are dropped and counted.
  */
 export function stderrSink(render: (entry: LogEntry) => string): LogSink {
   let buffered: LogEntry[] = [];
   let unread = 0;
   let dropped = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  // Registers one listener for all sinks of the process.
+  // off() first, so that all sinks share one listener.
   process.stderr.off('error', ignoreError).on('error', ignoreError);
   function flush(): void {
     clearTimeout(timer);
@@ -127,6 +127,6 @@ export function stderrSink(render: (entry: LogEntry) => string): LogSink {
 }
 
 function droppedEntry(count: number): LogEntry {
-  const message = `${count} log lines were dropped because stderr was not being read`;
+  const message = `${count} log lines were dropped because stderr did not accept them`;
   return { at: Date.now(), level: 'warn', message, fields: {} };
 }

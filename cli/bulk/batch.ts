@@ -70,7 +70,7 @@ async function checkWork(): Promise<ChunkWork> {
 /**
  * Imports every line of the input. Memories have their own ids, so a second run skips existing
  * memories. Idempotency keys are not derived from the content: such a key would also skip a memory
- * that was deleted after the first run, but an import must restore this memory.
+ * that was deleted after the first run, but an import must restore such a memory.
  */
 export async function runImport(
   term: Terminal,
@@ -150,10 +150,10 @@ function remarksOn(report: Report, unit: Unit, { wait, errorsOut }: BatchOptions
 }
 
 function nothingNew(replayed: number, unit: Unit): string {
-  const all = replayed === 1 ? `the one ${unit}` : `all ${replayed} ${unit}s`;
+  const all = replayed === 1 ? `the only ${unit}` : `all ${replayed} ${unit}s`;
   return `Nothing new: an earlier run ingested ${all}.
-They are recognized for three days by their text and position, or by the given
-key, even if their memories have since been changed or deleted.
+Records are recognized for three days by their text and position, or by the
+given key, even if their memories have since been changed or deleted.
 To ingest them again: --idempotency-key <a new key>`;
 }
 

@@ -17,8 +17,9 @@ export type Part = { key: string; entries: Entry[] };
  */
 const linesInGroup = 500;
 /**
- * Well below 1 MiB, the default body limit of nginx. If a 413 splits a chunk, its halves have
- * different keys from the whole chunk. If the limit then changed, a resumed run would duplicate it.
+ * Well below 1 MiB, the default body limit of nginx. If a chunk is split because of a 413, its
+ * halves have different keys from the whole chunk. If the limit changed afterwards, a second run
+ * would duplicate the records of the chunk.
  */
 const bytesInChunk = 900_000;
 
@@ -78,7 +79,7 @@ export function partsOf(
   ];
 }
 
-/** Splits a request in half, for a service with a smaller body limit than expected. */
+/** Splits a request in half, for a service with lower limits than expected. */
 export function halves({ key, entries }: Part): Part[] {
   const middle = Math.ceil(entries.length / 2);
   return [

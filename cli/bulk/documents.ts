@@ -69,7 +69,9 @@ async function ingestOne(
   const { accepted, unchanged } = sent;
   if (!unchanged || options.wait) return reportIngest(term, client, accepted, options);
   await printResult(term, options.json, accepted, accepted.memoryId);
-  if (!options.json) await hint(term, `Unchanged. To show it: memory get ${accepted.memoryId}`);
+  if (!options.json) {
+    await hint(term, `Unchanged. To show the memory: memory get ${accepted.memoryId}`);
+  }
 }
 
 type FileWork = (found: Found, request: DocumentRequest) => Promise<Done>;
@@ -106,7 +108,7 @@ function keyFor(
     const hash = new Bun.CryptoHasher('sha256').update(externalId ?? path).digest('hex');
     return `${idempotencyKey}:${hash.slice(0, 16)}`;
   }
-  // One key for all attempts, because an attempt without a response may have been executed.
+  // All attempts use one key, because an attempt without a response may have been executed.
   return request.externalId === undefined ? crypto.randomUUID() : undefined;
 }
 
@@ -193,5 +195,5 @@ function skippedLine(all: Found[]): string[] {
       ? 'one file that is not a document'
       : `${skipped.length} files that are not documents`;
   const shown = kinds.slice(0, maxKinds).join(', ');
-  return [escapeLine(`Skipped ${what}: ${shown}${more}. To ingest one anyway, pass its name.`)];
+  return [escapeLine(`Skipped ${what}: ${shown}${more}. To ingest a skipped file, pass its name.`)];
 }

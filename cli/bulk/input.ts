@@ -132,7 +132,7 @@ function empty(path: string): CliError {
 /** A line of a file, numbered from 1. A line that is too long has no bytes. */
 export type Line = { number: number; bytes: Uint8Array; tooLong: boolean };
 
-/** The maximum line length, above any body limit. Longer lines are never held in memory. */
+/** The maximum line length, above the default body limit. Longer lines are never held in memory. */
 const maxLineBytes = 32 * 1024 * 1024;
 const newline = 10;
 

@@ -2,7 +2,7 @@ import { note, type Terminal } from '../terminal/terminal.ts';
 import { openReport, type Report, type ReportOptions, type Result } from './report.ts';
 
 const concurrency = 4;
-/** The maximum number of jobs whose results wait for an earlier job, which may be retrying. */
+/** The maximum number of jobs without a delivered result: an earlier job may be retrying. */
 const maxUndelivered = 16;
 const resumeHint = 'Run the same command again to continue; completed work is not repeated.';
 
@@ -34,8 +34,8 @@ export async function runPipeline<Job extends { bytes: number }>(
 }
 
 /**
- * Runs jobs concurrently and delivers their results in order. After the first error, no job starts.
- * Running jobs finish, but the results of jobs after the failed job are not delivered.
+ * Runs jobs concurrently and delivers their results in order. After the first error, no further job
+ * starts. Running jobs finish, but the results of jobs after the failed job are not delivered.
  */
 export async function inOrder<Job, Result>(
   jobs: AsyncIterable<Job> | Iterable<Job>,

@@ -42,7 +42,7 @@ export function parseRecord(line: Line, type: RecordType | undefined): Entry | B
 function notUtf8({ number, bytes }: Line): string {
   if (bytes.includes(0)) return 'is binary data, not text';
   const inUtf8 = `sed -n ${number}p <file> | iconv -f WINDOWS-1252 -t UTF-8`;
-  return `is not UTF-8 text; if it is Windows-1252, convert it with: ${inUtf8}`;
+  return `is not UTF-8 text; if this line is Windows-1252, convert it with: ${inUtf8}`;
 }
 
 function recognized(item: unknown): unknown {
@@ -61,7 +61,7 @@ function typeOf(data: Fields): RecordType | undefined {
 const originFields = ['userId', 'source', 'externalId'];
 const recordFields = [...originFields, 'type', 'metadata', 'occurredAt', 'expiresAt'];
 
-/** Moves the fields of the data from the top level into `data`. */
+/** Moves the data fields from the top level into `data`. */
 function withData(item: Fields): Fields {
   if ('data' in item) return item;
   const { record = [], data = [] } = Object.groupBy(Object.entries(item), ([name]) =>

@@ -12,7 +12,7 @@ export type Counts = Record<string, number>;
 /** Printed as cells on stdout or as a note on stderr; with --json, as JSON on stdout. */
 export type Row = { json: object } & ({ cells: string[] } | { note: string });
 
-/** The number of completed records by outcome, such as `accepted`, their memories, and a row. */
+/** The counts of completed records by outcome (such as `accepted`), their memory ids, and a row. */
 export type Done = { counts: Counts; memoryIds?: string[]; row?: Row };
 
 /** A rejected record: the error as a note and as JSON, and the original line for correction. */
@@ -35,7 +35,7 @@ export type ReportOptions = Partial<BulkOptions> & {
   outcomes: string[];
 };
 
-/** The maximum number of problems printed in a summary. --errors-out contains all of them. */
+/** The maximum number of problems printed with a summary. --errors-out contains all of them. */
 export const maxShown = 20;
 const maxListed = 100;
 const redrawMs = 100;

@@ -25,8 +25,8 @@ export async function sendDocument(
     const keyed = { ...call, idempotencyKey };
     const { data, response } = await client.ingest.document(request, keyed).withResponse();
     if (response.idempotencyStatus !== 'replayed') return { accepted: data, unchanged: false };
-    // A replay only proves that the document was stored once. Since then, the memory may have been
-    // replaced, changed or deleted, or its processing may have failed.
+    // A replay only proves that an earlier request stored the document. Since then, the memory may
+    // have been replaced, changed or deleted, or its processing may have failed.
     const stored = await storedMemory(client, data.memoryId, call);
     if (stored && isSame(stored, request)) {
       // The replayed response has the status of the first response, `processing`.

@@ -11,14 +11,14 @@ import type { Done } from './report.ts';
 type Post = (items: unknown[], call: CallOptions) => Promise<Done & { failed: Failed[] }>;
 type Failed = { index: number; error: string; message: string };
 
-/** The result of one request, or of the records that no request can contain. */
+/** The result of one request, or of records that no request can contain. */
 export type Sent = Done & { bad: BadLine[] };
 
 const busyMs = 5_000;
 /** Longer than the default, because a slow server needs more time for a large chunk. */
 const requestTimeoutMs = 120_000;
 
-/** Repeats a request until the service no longer returns 429, because bulk commands can wait. */
+/** Returns a function that repeats a request while the service returns 429, for bulk commands. */
 export async function retryWhileBusy(term: Terminal) {
   const { RateLimitError } = await import('../../sdk/index.ts');
   const report = reportRetries(term);

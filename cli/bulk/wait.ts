@@ -171,7 +171,7 @@ export async function waitAndCount(
   return { counts, exitCode };
 }
 
-/** Sending the same records again could process them again, so it is not suggested. */
+/** Does not suggest sending the records again, because that could process them again. */
 function howToContinue(pending: string[]): string {
   return pending.length > maxShown
     ? 'Use --timeout to wait longer.'

@@ -173,7 +173,7 @@ function isProfile(value: unknown): value is Partial<Profile> {
 /**
  * Reads, changes and writes the profile under a lock. As in Git, the new contents are written to
  * the lock file, which is then renamed to the profile, so readers never read a partial file.
- * `change` modifies the profile and returns whether it did; so does this function.
+ * `change` modifies the profile and returns whether it did. This function returns the same value.
  */
 async function changeProfile(term: Terminal, change: (profile: Profile) => boolean) {
   const path = profilePath(term);

@@ -5,7 +5,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { resolveApiKey, resolveBaseUrl } from './connect.ts';
 import { shownProfilePath } from './profile.ts';
 
-/** Describes an error of the service. `command` is the name of the command that failed. */
+/** Describes an error from the service. `command` is the name of the command that failed. */
 export async function serviceFailure(
   term: Terminal,
   error: MemoryServiceError,
@@ -44,7 +44,7 @@ function failureOf(error: MemoryServiceError, baseUrl: string, command?: string)
     const hint = `Try again in ${retryTime(error) ?? 'a while'}.`;
     return failure(`A proxy in front of the service returned: ${foundIn(error)}.`, hint);
   }
-  // A 404 of another program may have a different error code.
+  // A 404 from another program may have a different error code.
   const isOther =
     status === 404 ? code !== 'not_found' : isForeign && (status < 400 || status >= 500);
   if (isOther) {
@@ -113,7 +113,7 @@ function isProxy(status: number): boolean {
 }
 
 function foundIn({ message, status }: MemoryServiceError): string {
-  const [, found = `${status}, ${message}`] = /^not a response of [^:]*: (.*)$/.exec(message) ?? [];
+  const [, found = `${status}, ${message}`] = /^not a response [^:]*: (.*)$/.exec(message) ?? [];
   return found;
 }
 
@@ -121,7 +121,7 @@ function retryTime({ retryAfterMs }: MemoryServiceError): string | undefined {
   return retryAfterMs === undefined ? undefined : `${Math.ceil(retryAfterMs / 1000)} s`;
 }
 
-/** Adds where the rejected key came from, which the service does not know. */
+/** Names the source of the rejected key, which the service does not know. */
 async function keyRefused(
   term: Terminal,
   { status, code, message }: MemoryServiceError,

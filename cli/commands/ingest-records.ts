@@ -108,7 +108,7 @@ const fileHelp = `
 A file contains one record, or several records, one per line. With -, the
 records are read from stdin.
 Record: `;
-const recordFields = 'userId, source?, externalId?, metadata?';
+const recordFields = 'userId, source?, externalId?, metadata?,\n  occurredAt?, expiresAt?';
 
 function addFileOptions<Args extends unknown[], Options extends Record<string, unknown>>(
   command: Command<Args, Options, GlobalOptions>,
@@ -122,7 +122,7 @@ function addFileOptions<Args extends unknown[], Options extends Record<string, u
     .addOption(shared.timeoutOption);
 }
 
-/** Returns a parser for values such as `user: Where is it?`, which names the speaker `field`. */
+/** Returns a parser for values such as `user: Where is it?`. Stores the speaker under `field`. */
 function collectTurns(option: string, field: 'author' | 'role') {
   return (text: string, previous: Record<string, string>[] | undefined) => {
     const [, speaker = '', content = ''] = /^\s*([^:]*[^:\s])\s*:\s*(.+)$/s.exec(text) ?? [];
@@ -185,7 +185,7 @@ function rejectRecordOptions(command: AnyCommand): void {
   if (given.length === 0) return;
   throw usageError(
     `The record is read from the file: omit ${given.map(({ long }) => long).join(', ')}.`,
-    'The fields of a record are userId, source, externalId, metadata and data.',
+    'A record has userId, source, externalId, metadata, occurredAt, expiresAt and data.',
   );
 }
 

@@ -59,24 +59,27 @@ inferred: subject and comments make a ticket, messages a conversation, text a
 document. The fields of data can also be at the top level.
 
 Invalid lines are reported and do not stop the rest. Lines with the same
-externalId are sent in order, other lines in any order, 500 per request.
+externalId are sent in order, and other lines in any order. A request contains
+at most 500 lines.
 
 Running the same command again creates no duplicates. Lines with an externalId
 are sent again and update the same memory. All other lines are recognized for
 three days by their text and position: they are skipped and counted as replayed,
 even if the memory has since been changed or deleted.
 
-To correct invalid lines, extract them from the --errors-out file, edit them and
-ingest only these lines: jq -r .text bad.jsonl > corrected.jsonl. If you
-ingested an edited copy of the whole file, its lines without an externalId would
-be saved a second time.`;
+To correct invalid lines, extract them from the --errors-out file with
+jq -r .text bad.jsonl > corrected.jsonl, edit them and ingest only these lines.
+If you ingested an edited copy of the whole file, its lines without an
+externalId would be saved a second time.`;
 
 function addDocument(group: Parent, term: Terminal): void {
   const command = group
     .command('document')
-    .argument('<file...>', 'files, folders and patterns; - for stdin')
+    .argument('<file...>', 'files, folders or glob patterns; - for stdin')
     .usage('--user <id> [options] <file...>')
-    .description('Ingest text, Markdown and HTML: files, folders and patterns.')
+    .description(
+      'Ingest Markdown, HTML and other text files, given as files, folders or glob patterns.',
+    )
     .addOption(shared.userOption)
     .option('--title <text>', 'the title (default: taken from the document)')
     .option(
@@ -117,8 +120,8 @@ such as PDF, to text first.
 A folder is searched recursively for text, Markdown, HTML, CSV, JSON, YAML, XML
 and similar files, except in hidden folders and node_modules. Links to targets
 outside the folder are reported and not followed. A quoted pattern such as
-'**/*.md' matches text files of any type. Other files and files without text are
-skipped and counted. A file that is named explicitly and cannot be read is
+'**/*.md' can match text files of any type. Other files and files without text
+are skipped and counted. A file that is named explicitly and cannot be read is
 reported as an error, and the rest is ingested. With -, the text is read from
 stdin.
 

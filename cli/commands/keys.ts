@@ -83,7 +83,7 @@ const { defaultProject } = profile;
 function addCreate(group: Parent, term: Terminal): void {
   const command = group
     .command('create')
-    .description('Create an API key and print it once; only --save stores it.')
+    .description('Create an API key and print it once. With --save, also store it in the profile.')
     .option('--name <name>', 'a name for the key', 'unnamed')
     .option('--read-only', 'do not allow writes')
     .addOption(userOptionFor('restrict the key to the memories of this user'))

@@ -21,7 +21,7 @@ export function addBackup(program: Parent, term: Terminal): void {
     .command('backup')
     .argument('<file>', 'the target file; - for stdout')
     .description(
-      'Back up the database to a file and verify it. Works whether or not the server is running.',
+      'Back up the database to a file and verify the backup. Works whether or not the server is running.',
     )
     .addOption(databaseOption);
   command.action(async (file) => {
@@ -30,7 +30,8 @@ export function addBackup(program: Parent, term: Terminal): void {
     const copied = await onDatabase(term, database, ({ backup }, url) => backup(url, file));
     await printResult(term, json, { file, ...copied }, file);
     if (json) return;
-    await hint(term, `${memoriesOf(copied.memories)}. To restore it: memory restore ${file}`);
+    const done = `Backed up ${memoriesOf(copied.memories)}.`;
+    await hint(term, `${done} To restore the backup: memory restore ${file}`);
   });
   addExamples(command, ['memory backup memory-backup.db', 'memory backup - | gzip > backup.db.gz']);
 }
@@ -49,7 +50,7 @@ async function streamBackup(term: Terminal, json: true | undefined, database: st
     const file = join(folder, 'backup.db');
     const copied = await onDatabase(term, database, ({ backup }, url) => backup(url, file));
     await copyToStdout(term, file);
-    await note(term, `${memoriesOf(copied.memories)}, ${copied.bytes} bytes.`);
+    await note(term, `Backed up ${memoriesOf(copied.memories)}, ${copied.bytes} bytes.`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -63,7 +64,7 @@ async function copyToStdout(term: Terminal, file: string): Promise<void> {
     }
   } catch (error) {
     if (!(error instanceof OutputClosed)) throw error;
-    // Unlike a list that is cut by `head`, a partial backup is an error.
+    // A list cut short by `head` is not an error, but a partial backup is.
     throw new CliError('output_closed', 'stdout was closed early: the backup is incomplete.');
   }
 }
@@ -98,7 +99,7 @@ const columnsAt = (term: Terminal): Column<Finding>[] => [
 export function addDoctor(program: Parent, term: Terminal): void {
   const command = program
     .command('doctor')
-    .description('Check the database and suggest fixes. Exits with 1 if a check fails.')
+    .description('Check the database and suggest fixes. Exits with status 1 if a check fails.')
     .addOption(databaseOption);
   command.action(async () => {
     const { json, database } = command.optsWithGlobals();

@@ -55,7 +55,7 @@ function addInstall(group: Command<[], McpOptions, GlobalOptions>, term: Termina
     .addArgument(new Argument('<client>', 'the MCP client').choices(clientNames))
     .usage('<client> --user <id> [options]')
     .description('Add this server to the settings of an MCP client. Prints the entry first.')
-    .option('--with-key', 'also write the API key into the settings')
+    .option('--with-key', 'also write the API key to the settings')
     .option('-y, --yes', 'skip the confirmation; required if stdin is not a terminal');
   command.action(async (client) => {
     const options = command.optsWithGlobals();
@@ -92,8 +92,8 @@ function addInstall(group: Command<[], McpOptions, GlobalOptions>, term: Termina
 }
 
 const installHelp = `
-The key is not written to the settings without --with-key: like every other
-command, this one reads it from the profile. To give a client a separate key:
+Without --with-key, the key is not written to the settings: the command in the
+entry reads it from the profile. To give a client a separate key:
   key=$(memory keys create --name cursor --user u-1)
   MEMORY_API_KEY=$key memory mcp install cursor --with-key`;
 

@@ -36,7 +36,7 @@ export function addSave(program: Parent, term: Terminal): void {
     const out = resilientOutput(term);
     await printResult(out.term, options.json, saved, saved.id);
     if (!options.json || out.hasFailed())
-      await hint(term, `Saved. To show it: memory get ${saved.id}`);
+      await hint(term, `Saved. To show the memory: memory get ${saved.id}`);
     out.end();
   });
   addExamples(command, [

@@ -44,7 +44,8 @@ do not start on an unfinished copy.
 
 The command fails if a server is running on either database at the start, or on
 the source at the end. If the source changes during the copy, the comparison
-fails: empty the target and copy again. Exits with 1 if the databases differ.`;
+fails: empty the target and copy again. Exits with status 1 if the databases
+differ.`;
 
 function urlOf(term: Terminal, database: string | undefined, flag: string): string {
   if (database) return databaseUrlOf(term, database);
@@ -96,7 +97,7 @@ function differenceError(items: Comparison[], verify: boolean): CliError {
     project === null ? table : `${table} of project ${project}`,
   );
   const hint = verify
-    ? 'They differ if a server has written to one of them since the copy.'
+    ? 'A server may have written to one of them since the copy.'
     : 'Servers refuse to open this target. Empty it and copy again.';
   return new CliError('databases_differ', `The databases differ in ${places.join(', ')}.`, hint);
 }

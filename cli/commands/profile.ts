@@ -90,7 +90,7 @@ function addSet(group: Parent, term: Terminal): void {
     const { value: used } = await resolveBaseUrl(term, {});
     if (!isOther && profile.serviceName(used) === service) return;
     const more = isOther ? ` --project ${project}` : '';
-    await hint(term, `To use it by default: memory profile use ${service}${more}`);
+    await hint(term, `To use this service by default: memory profile use ${service}${more}`);
   });
   addNotes(command, "\nPrefer stdin or MEMORY_API_KEY: arguments are kept in the shell's history.");
   addExamples(command, [
@@ -149,7 +149,7 @@ function addRemove(group: Parent, term: Terminal): void {
 function addList(group: Parent, term: Terminal): void {
   const command = group
     .command('list')
-    .description('List the services in the profile, and the one in use.');
+    .description('List the services in the profile and mark the one in use.');
   command.action(async () => {
     const options = command.optsWithGlobals();
     const items = await servicesOf(term, options);

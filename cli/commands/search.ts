@@ -42,8 +42,8 @@ export function addSearch(program: Parent, term: Terminal): void {
 }
 
 const help = `
-A query is plain words or a question; there are no operators. Memories that
-contain words in double quotes as a phrase rank higher.
+A query is plain words or a question; there are no operators. If it contains a
+phrase in double quotes, memories that contain this phrase rank higher.
 
 A pipe receives the id, score, type, createdAt and snippet, separated by tabs.
 Matches are marked with «guillemets».`;

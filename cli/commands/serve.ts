@@ -132,7 +132,7 @@ async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCre
   await hint(term, [...lines, ''].join('\n'));
 }
 
-/** Returns why the key was not stored, if so. Never throws, because the server can still run. */
+/** Returns the reason if the key is not stored. Never throws, because the server can still run. */
 async function storeKey(term: Terminal, baseUrl: string, apiKey: string) {
   try {
     const { isStored, replaced } = await storeFirstRunKey(term, baseUrl, apiKey);

@@ -43,6 +43,10 @@ export function addWait(program: Parent, term: Terminal): void {
     }
     out.end(exitCode);
   });
-  addNotes(command, '\nExits with 0 if all are complete, 1 if any failed, and 8 on a timeout.');
+  addNotes(
+    command,
+    '\nExits with status 0 if all memories are complete, 1 if any failed,' +
+      '\n3 if any was not found, and 8 on a timeout.',
+  );
   addExamples(command, ['memory wait mem_0199c2a4f1e87c3d9b5e6a7f80912b3c --timeout 5m']);
 }

@@ -40,7 +40,7 @@ export function addExport(program: Parent, term: Terminal): void {
     }
     if (!options.json) await note(term, `Exported ${memoriesOf(count)}.`);
   });
-  addNotes(command, '\nmemory import reads these lines, on the same or on another service.');
+  addNotes(command, '\nmemory import reads these lines into the same or another service.');
   addExamples(command, [
     'memory export > memories.jsonl',
     'memory export --user u-1 | gzip > u-1.jsonl.gz',
@@ -53,7 +53,7 @@ export function addImport(program: Parent, term: Terminal): void {
     .argument('<file>', 'JSON lines; - for stdin')
     .description('Import memories that were exported from this service or another one.')
     .addOption(fromOption)
-    .addOption(shared.userOptionFor('with --from: the user that owns the memories'))
+    .addOption(shared.userOptionFor('with --from: the user who owns the memories'))
     .addOption(shared.errorsOutOption)
     .addOption(shared.idempotencyKeysOption);
   command.action(async (file) => {

@@ -12,7 +12,7 @@ export type Found = {
   /** Undefined for stdin and pipes, which have no name. */
   externalId: string | undefined;
   bytes: number;
-  /** Whether an argument names the file, instead of a folder or a pattern. */
+  /** Whether an argument names the file itself, not its folder or a pattern. */
   isNamed: boolean;
   /** The kind of a file that is not ingested, for example its extension. */
   skipped?: string;
@@ -83,7 +83,7 @@ async function filesIn(term: Terminal, walk: Walk, none: string): Promise<Found[
   if (found.some(({ skipped }) => skipped === undefined)) return found;
   const links = [outsideLink, linkedFolder];
   const count = found.filter(({ skipped = '' }) => !links.includes(skipped)).length;
-  const ignored = count === 0 ? '' : ` (${count} of unsupported types)`;
+  const ignored = count === 0 ? '' : ` (files of unsupported types: ${count})`;
   const error = new CliError('file_not_found', `${none}${ignored}.`);
   return [...found, { ...unnamed(term, walk.root), error }];
 }
@@ -126,7 +126,7 @@ async function entriesOf(term: Terminal, folder: string): Promise<Dirent[] | Cli
     const entries = await readdir(resolve(term.cwd, folder), { withFileTypes: true });
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
-    // If the folder before a pattern does not exist, nothing matches.
+    // If the folder at the start of a pattern does not exist, nothing matches.
     if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return [];
     return new CliError('file_not_readable', `The folder ${folder} cannot be read.`);
   }

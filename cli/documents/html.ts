@@ -162,7 +162,7 @@ function decodeEntity(name: string): string | undefined {
   return (
     html
       .replace(/&(amp|lt|gt|quot);/g, (whole, mark) => marks[mark] ?? whole)
-      // Reads these control characters as Windows-1252, like browsers.
+      // Reads these control characters as Windows-1252, as browsers do.
       .replace(/[\x80-\x9f]/g, (control) => windows.decode(Buffer.from(control, 'latin1')))
   );
 }

@@ -8,7 +8,7 @@ import { isHtml, isMarkdown, isNeverText, mimeTypeOf } from './kind.ts';
 
 type ReadDocument = Pick<DocumentRequest['data'], 'text' | 'title' | 'mimeType'>;
 
-/** The maximum file size, above any body limit. Larger inputs are never held in memory. */
+/** The maximum file size, above the default body limit. Larger inputs are never held in memory. */
 const maxMebibytes = 32;
 /** A longer title is dropped: the service would reject metadata that is too large. */
 const maxTitleLength = 999;

@@ -103,7 +103,7 @@ function merged(known: unknown, entry: ServerEntry, more: object = {}) {
   return { ...more, ...before, ...entry, ...(env !== undefined && { env }) };
 }
 
-/** Replaces the file by a rename, so the client never reads a partial file. Follows a link. */
+/** Replaces the file with a rename, so the client never reads a partial file. Follows a link. */
 function writeSettings(file: string, text: string): void {
   fs.mkdirSync(dirname(file), { recursive: true });
   const found = fs.statSync(file, { throwIfNoEntry: false });

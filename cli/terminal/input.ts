@@ -23,7 +23,7 @@ async function* readPieces(term: Terminal, path: string): AsyncGenerator<Uint8Ar
   }
 }
 
-/** Streams the bytes of UTF-8 text. Rejects UTF-16 and gzip once instead of once per line. */
+/** Streams the bytes of UTF-8 text. Rejects UTF-16 and gzip with one error, not one per line. */
 export async function* readUtf8(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
   let head = '';
   for await (const piece of readBytes(term, path)) {
@@ -68,7 +68,7 @@ export function decodeText(bytes: Uint8Array, path: string): string {
   }
 }
 
-/** The error for a file with NUL bytes, which text in another character set would not contain. */
+/** The error for a file with NUL bytes, which text in an 8-bit character set does not contain. */
 export function binaryFile(path: string): CliError {
   return new CliError('not_text', `${inputName(path)} is a binary file, not text.`);
 }
@@ -114,7 +114,7 @@ const keys = { ctrlC: '\x03', end: '\r\n\x04', back: '\b\x7f' };
 /** Reads a secret from stdin. On a terminal, the input is not echoed and ends with Enter. */
 export async function readSecret(term: Terminal, question: string): Promise<string> {
   if (!term.stdin.isTerminal) return textArgument(term, '-');
-  // Before the question, because a fast paste would otherwise be echoed.
+  // Set raw mode before the question is written, because a fast paste would otherwise be echoed.
   term.stdin.setRaw(true);
   try {
     await term.stderr.write(question);
@@ -134,8 +134,8 @@ export async function readSecret(term: Terminal, question: string): Promise<stri
 }
 
 /**
- * Asks before a change; any answer but yes ends the command. A script cannot answer, so without a
- * terminal this function throws `unasked`, the error that asks for --yes.
+ * Asks the user to confirm a change; any answer other than yes ends the command. A script cannot
+ * answer, so without a terminal this function throws `unasked`, the error that asks for --yes.
  */
 export async function confirm(
   term: Terminal,

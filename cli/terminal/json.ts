@@ -1,9 +1,9 @@
 import type { ParseError, ParseOptions } from 'jsonc-parser';
 
-/** Uses the service's wording, because the service never receives such a number. */
+/** The service's wording. The CLI rejects such a number itself: it would be sent as null. */
 export const soLarge = 'must not contain a number outside the range of a double';
 
-/** For example, 1e400 is valid JSON but parses to Infinity, which would be sent as null. */
+/** Whether `value` contains a non-finite number: 1e400 is valid JSON but parses to Infinity. */
 export function holdsSoLarge(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isFinite(value);
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsSoLarge);

@@ -31,7 +31,7 @@ export async function printJson(term: Terminal, value: object): Promise<void> {
   await term.stdout.write(`${toJson(value, term.stdout.isTerminal ? 2 : 0)}\n`);
 }
 
-/** Prints one JSON value on exactly one line, for commands that print many. */
+/** Prints one JSON value on exactly one line, for commands that print many values. */
 export async function printJsonLine(term: Terminal, value: object): Promise<void> {
   await term.stdout.write(`${toJson(value)}\n`);
 }
@@ -118,7 +118,7 @@ function tableLines<Row>(term: Terminal, all: Column<Row>[], rows: Row[]): strin
   return [paint(term.stdout, 'bold', line(0)), ...rows.map((_, index) => line(index + 1))];
 }
 
-/** Returns the texts of a column, beginning with its title. A column that is cut has no width. */
+/** Lays out a column; the cell at index 0 is the title. A column that is cut has width 0. */
 function shownColumn<Row>(column: Column<Row>, rows: Row[]) {
   const texts = rows.map((row) => {
     const value = column.value(row);

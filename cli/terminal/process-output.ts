@@ -53,7 +53,7 @@ async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Returns how many bytes were written; 0 if a non-blocking pipe is full. */
+/** Returns the number of bytes written, or 0 if a non-blocking pipe is full. */
 function writeSome(fd: number, bytes: Uint8Array): Promise<number> {
   return new Promise((resolve, reject) => {
     write(fd, bytes, 0, bytes.length, null, (error, count) => {

@@ -18,7 +18,7 @@ function toEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Prevents stored text from moving the cursor, changing colours or reordering the output. */
+/** Prevents stored text from moving the cursor, changing colors or reordering the output. */
 export function escapeControls(text: string): string {
   return text.replace(controls, (one) => (one === '\t' || one === '\n' ? one : toEscape(one)));
 }
@@ -47,7 +47,7 @@ export function cut(text: string, width: number): string {
   return `${kept.trimEnd()}…`;
 }
 
-/** Highlights the matches, which are marked with «guillemets», if colour is enabled. */
+/** Highlights the matches, which are marked with «guillemets», if color is enabled. */
 export function highlighted(output: Output, snippet: string): string {
   if (!output.color) return snippet;
   return snippet.replace(/«([^«»]*)»/g, (_, word) =>

@@ -15,7 +15,8 @@ trap 'rm -rf "$folder"' EXIT
 id="$("${memory[@]}" save --user "$user" 'Prefers dark mode' --metadata source=settings)"
 "${memory[@]}" update "$id" 'Prefers dark mode, but not at noon' >/dev/null
 
-# Ingests a file with one record per line. After an interruption, a second run skips finished lines.
+# Ingests a file with one record per line. If a run is interrupted, a second run does not ingest the
+# same lines again.
 printf '{"type":"event","userId":"%s","data":{"name":"signed up","plan":"%s"}}\n' \
   "$user" free "$user" pro >"$folder/events.jsonl"
 "${memory[@]}" ingest batch "$folder/events.jsonl" >/dev/null
@@ -24,7 +25,7 @@ printf '{"type":"event","userId":"%s","data":{"name":"signed up","plan":"%s"}}\n
 echo 'The quarterly report is due on Friday.' |
   "${memory[@]}" ingest document --user "$user" - --title Reminder --wait >/dev/null
 
-# In a pipe the output is tab-separated, for cut and awk.
+# In a pipe, the output is tab-separated, for cut and awk.
 echo "memories: $("${memory[@]}" list --user "$user" --all | cut -f1 | wc -l | tr -d ' ')"
 "${memory[@]}" search --user "$user" 'when is the report due' --limit 1 --json |
   grep -o '"content":"[^"]*"'

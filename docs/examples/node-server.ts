@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Readable } from 'node:stream';
 import { handleMemories } from './web-handler.ts';
 
-/* The web handler with plain Node. With Express: app.use('/memories', onNode(handle…)). */
+/* Serves the web handler with plain Node. With Express: app.use('/memories', onNode(handle…)). */
 
 type Handler = (request: Request) => Promise<Response>;
 

@@ -1,8 +1,8 @@
 import { MemoryClient, MemoryServiceError } from 'memory-service-sdk';
 
 /*
- * Memories behind the routes of your own application. The API key stays on the server, and the
- * session determines the user, never the content of a request.
+ * Memories behind the routes of your own application. The API key stays on the server. The session
+ * determines the user, and the content of a request never does.
  *
  * Next:   export { handleMemories as GET, handleMemories as POST } from './web-handler';
  * Bun:    Bun.serve({ routes: { '/memories': handleMemories } })
@@ -45,7 +45,7 @@ async function remember(request: Request, userId: string): Promise<Response> {
   return Response.json({ id }, { status: 201 });
 }
 
-/** Returns errors in the input to the user. Logs other errors with the request id. */
+/** Returns input errors to the user, and logs other errors with their request id. */
 function answerOf(error: unknown): Response {
   if (error instanceof SyntaxError) return Response.json({ error: 'not JSON' }, { status: 400 });
   if (!(error instanceof MemoryServiceError)) throw error;

@@ -35,7 +35,7 @@ export function descriptiveFields(record: IngestRecord): Metadata {
   }
 }
 
-/** Drops omitted fields, which may be null or empty strings. */
+/** Drops fields that are undefined, null or an empty string. */
 function present(fields: { [key: string]: Metadata[string] | undefined }): Metadata {
   const metadata: Metadata = {};
   for (const [key, value] of Object.entries(fields)) {

@@ -33,7 +33,8 @@ export const filterFields = {
       propertyNames: { minLength: 1 },
       description:
         'Filters by top-level keys of the metadata, as `metadata[key]=value`. Matches a string that ' +
-        'equals the value, a number or boolean whose JSON text equals it, or an array that contains one.',
+        'equals the value, a number or boolean whose JSON text equals the value, or an array ' +
+        'with such an element.',
       examples: [{ source: 'chat' }],
     }),
   ),
@@ -44,12 +45,12 @@ export type FilterFields = {
   type?: MemoryType | undefined;
   /** The system that the memory came from. */
   source?: string | undefined;
-  /** The id in that system. */
+  /** The memory's id in the `source` system. */
   externalId?: string | undefined;
   /** Only memories from this time on. Compares `occurredAt`, or `createdAt` if it is null. */
   from?: GivenTime | undefined;
   /** Only memories before this time. */
   to?: GivenTime | undefined;
-  /** The values of top-level keys. An array matches if any of its elements does. */
+  /** Values of top-level keys of the metadata. An array matches if any of its elements matches. */
   metadata?: Record<string, string | number | boolean> | undefined;
 };

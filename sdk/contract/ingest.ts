@@ -51,7 +51,7 @@ const recordFields = {
   expiresAt: Nullish(ExpiresAt),
 };
 
-/** Creates the request of an endpoint that accepts one type of record. */
+/** Creates the request schema of an endpoint that accepts one type of record. */
 function request(title: string, description: string, data: TSchema, example: object) {
   const options = { title, description, ...closed, examples: [example] };
   return Type.Object({ ...recordFields, data }, options);
@@ -89,7 +89,7 @@ export const ChatRequest = Type.Union([ConversationRequest, MessagesRequest], {
   examples: [conversation, messages],
 });
 
-/** Creates a record with its type, for the endpoints that accept all types. */
+/** Creates the schema of a record with its type, for the endpoints that accept all types. */
 function record(type: string, title: string, noun: string, data: TSchema, example: object) {
   const description = `${noun} to ingest, with its \`type\`.`;
   const options = { title, description, ...closed, examples: [{ type, ...example }] };
@@ -170,7 +170,7 @@ export const Accepted = Type.Object(
   },
   {
     title: 'AcceptedRecord',
-    description: 'The record is durably queued, and listed as `processing` immediately.',
+    description: 'The record is durably queued and immediately listed as `processing`.',
     examples: [
       {
         memoryId: exampleMemory.id,

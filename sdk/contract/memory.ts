@@ -15,7 +15,7 @@ export type MemoryType = (typeof types)[number];
 
 const statuses = ['processing', 'complete', 'failed'] as const;
 const statusDescription =
-  'From `processing` to `complete` or `failed`; a saved memory is `complete` immediately.';
+  'Changes from `processing` to `complete` or `failed`. A saved memory is `complete` immediately.';
 
 /** A memory's status, in a request. */
 export const MemoryStatus = Type.Union(
@@ -60,7 +60,8 @@ export const memoryFields = {
   }),
   externalId: Nullable(Type.String(), {
     description:
-      "The memory's id in the `source` system. The two together identify one memory of the user.",
+      "The memory's id in the `source` system. Together, `source` and `externalId` identify one " +
+      'memory of the user.',
   }),
   status: CurrentStatus,
   version: Type.Integer({
@@ -193,7 +194,7 @@ export type SaveRequest = {
   metadata?: GivenMetadata | undefined;
   /** The system that the memory comes from. */
   source?: string | null | undefined;
-  /** The id in that system. A save with the same `source` and id replaces the user's memory. */
+  /** The id in the `source` system. A save with the same `source` and id replaces the memory. */
   externalId?: string | null | undefined;
   /** When the event that the memory describes happened. */
   occurredAt?: GivenTime | null | undefined;
@@ -220,7 +221,8 @@ export const UpdateRequest = Type.Object(
   {
     title: 'UpdateRequest',
     description:
-      'At least one field. A field replaces the stored value; absent fields are unchanged.',
+      'At least one field is required. Each field replaces the stored value; omitted fields keep ' +
+      'their values.',
     additionalProperties: false,
     minProperties: 1,
     examples: [

@@ -1,6 +1,6 @@
 /**
  * Every operation of the API, by the name that all layers use: the SDK method
- * (`client.ingest.support`), the command (`memory ingest support`), the OpenAPI operationId.
+ * (`client.ingest.support`), the command (`memory ingest support`) and the OpenAPI operationId.
  */
 export const operations = {
   save: { method: 'POST', path: '/v1/memories', success: 201, replaced: 200 },

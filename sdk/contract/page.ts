@@ -50,7 +50,10 @@ export type ListQuery = {
   userId: string;
   /** The maximum number of memories in the page: 1 to 100, default 20. */
   limit?: number | undefined;
-  /** `nextCursor` of the previous page, for the same user, order and filters; null to start. */
+  /**
+   * The `nextCursor` of the previous page, for the same user, order and filters; null for the first
+   * page.
+   */
   cursor?: string | null | undefined;
   /** The order by creation time. Default: `desc`, newest first. */
   order?: Order | undefined;

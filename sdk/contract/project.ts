@@ -20,7 +20,7 @@ export const UsersQuery = Type.Object(
 export type UsersQuery = {
   /** The maximum number of users in the page: 1 to 100, default 20. */
   limit?: number | undefined;
-  /** `nextCursor` of the previous page; null for the first. */
+  /** The `nextCursor` of the previous page; null for the first page. */
   cursor?: string | null | undefined;
 };
 
@@ -33,7 +33,7 @@ export const User = Type.Object(
     memories: Type.Integer({ minimum: 1, description: 'How many memories the user has.' }),
     lastCreatedAt: Time,
   },
-  { title: 'User', description: 'A user that has memories.', examples: [exampleUser] },
+  { title: 'User', description: 'A user who has memories.', examples: [exampleUser] },
 );
 export type User = Static<typeof User>;
 
@@ -52,7 +52,8 @@ export const ApiKey = Type.Object(
     name: Type.String({ description: 'The name given to the key when it was created.' }),
     lastFour: Type.String({ description: 'The last four characters of the key.' }),
     userId: Nullable(Type.String(), {
-      description: 'The user that the key is bound to; null if it has access to the whole project.',
+      description:
+        'The user that the key is bound to; null if the key has access to the whole project.',
     }),
     readOnly: Type.Boolean({ description: 'Whether writes are rejected with 403.' }),
     expiresAt: Nullable(Time, {

@@ -43,7 +43,8 @@ export const DocumentData = Type.Object(
   {
     title: 'DocumentData',
     description:
-      'A text, which becomes the content unchanged. The other fields are copied to the metadata.',
+      'A document. `text` becomes the content unchanged. The other fields are copied to the ' +
+      'metadata.',
     ...closed,
     examples: [document.data],
   },

@@ -12,8 +12,8 @@ export const SearchQuery = Type.Object(
     query: Text({
       max: limits.queryCharacters,
       description:
-        'Words or a question, without operators. Memories that contain words in double quotes as a ' +
-        'phrase rank higher.',
+        'Words or a question, without operators. If the query contains a phrase in double ' +
+        'quotes, memories that contain this phrase rank higher.',
       examples: ['dark mode'],
     }),
     limit: Limit({

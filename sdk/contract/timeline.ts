@@ -6,8 +6,8 @@ import { callText, MessageContent, type MessagePart, partText, ToolCall } from '
 import { Nullish, optionalTimeMs, Text, Timestamp } from './text.ts';
 
 /*
- * The schemas of comments and messages. A message may have all fields of a message in OpenAI's Chat
- * Completions API and Anthropic's Messages API.
+ * The schemas of comments and messages. A message may have any field of a message in OpenAI's Chat
+ * Completions API or Anthropic's Messages API.
  */
 
 const closed = { additionalProperties: false };
@@ -15,11 +15,11 @@ const open = { additionalProperties: true };
 
 const Label = (description: string) => Text({ min: 0, max: limits.labelCharacters, description });
 const Author = Label('The label of the entry, such as `user`, `agent` or a name.');
-const Role = Label('The label if there is no `author`. Without both, the label is `unknown`.');
+const Role = Label('The label if there is no `author`. Without either, the label is `unknown`.');
 const ignored = { description: 'Accepted but ignored.' };
 const IgnoredText = Text({ min: 0, ...ignored });
 
-/** A comment of a ticket. */
+/** A comment on a ticket. */
 export const TimelineEntry = Type.Object(
   {
     author: Type.Optional(Author),
@@ -70,7 +70,7 @@ const FunctionCall = Type.Object(
   { ...open, description: 'Appears in the memory like a tool call: `[tool call: name]`.' },
 );
 
-/** A message of a conversation. */
+/** A message in a conversation. */
 export const Message = Type.Object(
   {
     author: Nullish(Author),

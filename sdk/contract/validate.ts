@@ -83,7 +83,7 @@ function recordValidator(schema: TSchema, type?: RecordType): Validator {
   };
 }
 
-/** A conversation must have a title, a summary, or a message with text. */
+/** A conversation must have a title, a summary, or a message with text or a tool call. */
 function emptyErrors(record: IngestRecord): FieldError[] {
   if (record.type !== 'conversation') return [];
   const { title, summary, messages } = record.data;
@@ -122,9 +122,9 @@ function describe(check: TypeCheck<TSchema>, value: unknown): FieldError[] {
 }
 
 /**
- * Yields the innermost errors. For a union, yields only the errors of the alternative that has the
- * value's type, or of the alternative that is not null. For a list, yields only the errors of the
- * first invalid item.
+ * Yields the innermost errors. For a nullable schema, yields only the errors of the alternative
+ * that is not null; for another union, only those of the alternative that has the value's type. For
+ * a list, yields only the errors of the first invalid item.
  */
 function* leaves(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {

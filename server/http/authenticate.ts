@@ -37,7 +37,7 @@ export function createAuthenticator(options: {
   const { storage, now, clock, fixed } = options;
   const fixedHash = fixed === null ? null : hashKey(fixed.key);
   // The cache is keyed by the whole header, because hashing the API key of every request is
-  // expensive. Unknown keys are not cached, so that clients without a key cannot fill the cache.
+  // expensive. Unknown keys are not cached, so that clients without a valid key cannot fill it.
   const cache = new Map<string, Known>();
   const used = new Map<string, number>();
   const wrongKeys = createRateLimit(wrongKeysPerMinute, 60, clock);

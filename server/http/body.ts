@@ -16,7 +16,8 @@ export type BodyReader = {
   readJson(request: Request, projectId: number, routeMaxBytes?: number): Promise<unknown>;
   release(request: Request): void;
   /**
-   * Whether the client may send more of its body after the response. Bun would read and discard it.
+   * Whether the client may send more of its body after the response. Bun would read and discard
+   * that part.
    */
   mayStillSend(request: Request): boolean;
 };

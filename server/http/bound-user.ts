@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import type { Caller } from './authenticate.ts';
 
-/** Adds a user-bound key's user to a request. Throws `forbidden` if it names another user. */
+/** Adds the key's bound user to a request. Throws `forbidden` if the request names another user. */
 export function withBoundUser<T>(request: T, { userId }: Caller): T {
   if (userId === null || !isObject(request)) return request;
   if (request.userId === undefined) return { ...request, userId };

@@ -2,7 +2,7 @@ import { limits } from '../../sdk/contract/limits.ts';
 import { ServiceError } from '../errors.ts';
 
 /**
- * JSON.parse blocks the event loop: for 0.9 s on 5 MiB of nested arrays, for 0.3 s on 5 MiB of
+ * JSON.parse blocks the event loop: for 0.9 s on 5 MiB of nested arrays, and for 0.3 s on 5 MiB of
  * short fields. The scan counts levels, values and fields while the body arrives, and rejects the
  * body as soon as a limit is exceeded. The scan does not detect invalid JSON.
  */
@@ -23,7 +23,7 @@ const tab = 0x09;
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-/** A lookup table: 1 for quotes and for the bytes that structure a JSON text. */
+/** A lookup table: 1 for quotes and for the structural characters of JSON. */
 const isStructural = new Uint8Array(256);
 for (const byte of [quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace]) {
   isStructural[byte] = 1;

@@ -3,7 +3,7 @@ const burst = 20;
 const perSecond = 2;
 
 /**
- * Returns the number of lines suppressed since the last one logged, or null to suppress this line.
+ * Returns the number of lines suppressed since the last logged line, or null to suppress this line.
  */
 export type Sampler = (kind: number) => number | null;
 

@@ -63,7 +63,7 @@ function boundUserOf({ userId }: Caller): string {
   throw badRequest('', 'this API key is not bound to a user; connect to /mcp/users/<userId>');
 }
 
-/** Decodes the user id here, because the router leaves invalid percent-encoding as it is. */
+/** Decodes the user id here, because the router leaves invalid percent-encoding unchanged. */
 function userIn({ url }: Request): string {
   try {
     return decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? '');

@@ -10,7 +10,7 @@ export function parse<T>(validate: Validator, value: unknown, whole = 'the body 
   throw new ServiceError('invalid_request', message, { details });
 }
 
-/** Creates the error for a field that breaks a rule that the schemas do not express. */
+/** Creates the error for a field that violates a rule not expressed in the schemas. */
 export function badRequest(field: string, message: string): ServiceError {
   const error = { field, message };
   return new ServiceError('invalid_request', sentence(error), { details: [error] });

@@ -26,7 +26,7 @@ export function readQuery(url: string): Record<string, string> {
   return query;
 }
 
-/** Throws `invalid_request` if the URL has a query. For routes without query parameters. */
+/** Throws `invalid_request` if the URL has a query parameter. For routes that accept none. */
 export function readNoQuery(request: Request): void {
   if (!request.url.includes('?')) return;
   const [name] = Object.keys(readQuery(request.url));

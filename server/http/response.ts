@@ -6,9 +6,9 @@ import { etagOf } from './conditions.ts';
 import { writeCursor } from './cursor.ts';
 
 /**
- * The part of Elysia's context for a response. A handler must destructure the fields it uses:
- * Elysia analyzes the handler's source, and would parse the cookies, query and headers of every
- * request if the handler passed on the whole context.
+ * The part of Elysia's context that describes the response. A handler must destructure the fields
+ * it uses: Elysia analyzes the handler's source, and would parse the cookies, query and headers of
+ * every request if the handler passed on the whole context.
  */
 export type ResponseHead = { status?: number | string; headers: Record<string, string | number> };
 
@@ -18,7 +18,7 @@ export function sendJson(set: ResponseHead, status: number, body: string): strin
   return body;
 }
 
-/** Sends a page of a list, with the cursor for the next page. `list` is that of `writeCursor`. */
+/** Sends a page of a list, with the cursor for the next page. `list` is as in `writeCursor`. */
 export function sendPage(set: ResponseHead, { items, next }: Page, list: readonly string[]) {
   const nextCursor = next === null ? null : writeCursor(next, list);
   return sendItems(set, items, `,"nextCursor":${JSON.stringify(nextCursor)}`);
@@ -35,7 +35,7 @@ export function sendItems(set: ResponseHead, items: ItemsJson, rest = ''): strin
   });
 }
 
-/** In UTF-16 units. */
+/** The length of a slice, in UTF-16 units. */
 const sliceUnits = 256 * 1024;
 
 function* slicesOf(pieces: readonly string[]): Generator<string> {

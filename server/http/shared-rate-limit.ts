@@ -3,9 +3,9 @@ import type { Count } from './rate-limit.ts';
 
 /**
  * Limits each project's request rate across several servers. A server takes quota from the
- * storage in lumps, each before the last one is used up, and counts requests in memory:
+ * storage in batches, each before the previous one is used up, and counts requests in memory:
  *
- *   spent -> take -> some left -> fewer than a lump left -> take in the background
+ *   spent -> take -> some left -> less than a batch left -> take in the background
  *                \-> nothing granted: reject until the window ends
  *
  * All servers together allow at most the quota in a window. While the storage is unavailable, each
@@ -15,7 +15,7 @@ export type SharedRateLimit = { count(projectId: number): Promise<Count> };
 
 type Take = NonNullable<Storage['takeQuota']>;
 
-/** This server's share of a project's window. Times are from the monotonic clock. */
+/** This server's share of a project's window. `spendUntil` and `resetsAt` are monotonic times. */
 type Share = {
   /** Identifies the window in the storage; null if this server counts separately. */
   endsAt: number | null;
@@ -33,7 +33,7 @@ type Share = {
   taking: Promise<void> | null;
 };
 
-/** The number of batches in a quota. A server holds about two batches, or 1.6 % of the quota. */
+/** The number of batches in a quota. A server holds about two batches, or 1.6% of the quota. */
 const batches = 128;
 /** The maximum number of takes per request. A window may end before a take returns. */
 const maxTakes = 5;

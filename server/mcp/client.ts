@@ -8,7 +8,7 @@ import { openInbox } from '../threads/serve.ts';
 import { startThread, type Thread } from '../threads/start.ts';
 import type { InnerRequest, McpNotice, McpRequest, McpResponse, McpStart } from './protocol.ts';
 
-/** The HTTP thread's handle on the MCP thread, which starts with the first request. */
+/** The HTTP thread's handle on the MCP thread, which starts on the first request. */
 export type Mcp = {
   handle(
     message: { headers: Headers; body: unknown; requestId: string },
@@ -91,7 +91,7 @@ function serveRequests(port: Port, fetch: Fetch) {
 }
 
 /**
- * Returns the body in the parts received, because decoding megabytes at once would delay other
+ * Returns the body in parts, as they arrive, because decoding megabytes at once would delay other
  * requests.
  */
 async function textsOf({ body }: Response): Promise<string[]> {

@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 
 export type McpStart = { version: string; requests: MessagePort };
 
-/** An authenticated HTTP request of a client. */
+/** An authenticated HTTP request from a client. */
 export type McpRequest = {
   headers: [name: string, value: string][];
   body: unknown;
@@ -11,7 +11,7 @@ export type McpRequest = {
   readOnly: boolean;
 };
 
-/** The body is sent separately, as one of the strings of the message. */
+/** The body is sent separately, as a string of the message. */
 export type McpResponse = { status: number; contentType: string | null };
 
 /** A tool's request to the service, and its response. The body is sent separately, in parts. */

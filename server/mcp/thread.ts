@@ -25,8 +25,8 @@ const service = createChannel((message) => requests.postMessage(message));
 requests.on('message', (message) => service.receive(message));
 
 /**
- * In UTF-16 units. Parsing a larger response can take longer than the watchdog (threads/start.ts)
- * waits.
+ * Parsing a response longer than this, in UTF-16 units, can take longer than the watchdog
+ * (threads/start.ts) waits.
  */
 const largeUnits = 1024 * 1024;
 /** A placeholder. The HTTP thread uses only the path and the query. */

@@ -2,12 +2,12 @@ import type { IndexedChunk } from '../search/index.ts';
 import { normalize } from '../search/normalize.ts';
 
 /**
- * The length of a long paragraph: enough context to stand alone, and short enough for a precise
- * hit.
+ * About the length of a long paragraph: long enough to make sense on its own, and short enough for
+ * a precise hit.
  */
 const targetLength = 1_000;
 
-/** The author is indexed with each chunk. A longer text is not a name and is ignored. */
+/** The author is indexed with each chunk. A longer author is ignored, because it is not a name. */
 const maxAuthorLength = 200;
 
 /** Places to cut, best first. The cut is at the end of the match. */
@@ -29,8 +29,8 @@ export function splitChunks(content: string): number[] {
 }
 
 /**
- * Returns a memory's chunks for the search index. `metadata` is JSON text: a title that is not
- * part of the text is indexed with the first chunk, and the author with every chunk.
+ * Returns a memory's chunks for the search index. `metadata` is JSON text. Its title is indexed
+ * with the first chunk, unless that chunk contains the title, and its author with every chunk.
  */
 export function indexedChunks(
   content: string,

@@ -73,8 +73,8 @@ function isText(found: JsonValue | undefined, value: string): boolean {
 const maxTexts = 64;
 
 /**
- * Returns strings that occur in the JSON of all metadata that matches. They only narrow down the
- * rows; `matches` then applies the exact filter.
+ * Returns strings that occur in the JSON of all matching metadata. They only narrow down the rows;
+ * `matches` then applies the exact filter.
  */
 export function necessaryTexts(wanted: Filter['metadata']): string[] {
   const texts = wanted.flatMap(({ key, value }) => [

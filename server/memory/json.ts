@@ -7,7 +7,7 @@ export function memoryJson(memory: StoredMemory): string {
   return JSON.stringify(shownMemory(memory));
 }
 
-/** Formats the response to a save. As in every write, the id is repeated as `memoryId`. */
+/** Formats the response to a save. It repeats the id as `memoryId`, as in ingest responses. */
 export function savedMemoryJson(memory: StoredMemory): string {
   return JSON.stringify({ ...shownMemory(memory), memoryId: memory.id });
 }
@@ -23,7 +23,7 @@ export function foundJson(found: readonly FoundMemory[]): ItemsJson {
   return arrayJson(items);
 }
 
-/** Longer contents, in UTF-16 units, are pieces of their own. */
+/** A content longer than this, in UTF-16 units, is a separate piece. */
 const largeUnits = 64 * 1024;
 
 /**

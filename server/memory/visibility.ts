@@ -5,7 +5,7 @@ export function isExpired({ expiresAt }: Pick<NewMemory, 'expiresAt'>, at: numbe
   return expiresAt !== null && expiresAt <= at;
 }
 
-/** Whether an API key may access the user's data. `onlyUserId` is the user that it is bound to. */
+/** Whether an API key may access the user's data. `onlyUserId` is the key's bound user, if any. */
 export function mayAccess(
   onlyUserId: string | null | undefined,
   { userId }: { userId: string },

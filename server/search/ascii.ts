@@ -1,11 +1,11 @@
-/** A fast path for ASCII text, with the same result as normalize.ts in a fifth of the time. */
+/** A fast path for ASCII text: the same result as `normalizeUnicode` in a fifth of the time. */
 
 const space = 0x20;
 const apostrophe = 0x27;
 const comma = 0x2c;
 const [lowerN, lowerT] = [0x6e, 0x74];
 
-/** English endings after an apostrophe ("Ana's", "we'll"), as pairs of letters. */
+/** English endings after an apostrophe ("Ana's", "we'll"), each packed into one number. */
 const endings: ReadonlySet<number> = new Set(
   ['s', 'm', 'd', 're', 've', 'll'].map((ending) => pair(...Buffer.from(ending))),
 );
@@ -38,7 +38,7 @@ export function normalizeAscii(text: string): string {
       if (joined > 0) continue;
       form = space;
     }
-    // Branch-free: a branch would be mispredicted on every word and take twice the time.
+    // Branch-free, because a branch would be mispredicted on every word and double the time.
     const isSeparator = (form - space - 1) >>> 31;
     out[end] = form;
     end += 1 - (isSeparator & wasSeparator);

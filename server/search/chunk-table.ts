@@ -38,7 +38,7 @@ export class ChunkTable {
     this.#finish(start, length, isLabelled ? 1 : 0);
   }
 
-  /** Subtracts the words of removed chunks from the dictionary's counts. */
+  /** Removes the words of deleted chunks from the dictionary's counts. */
   release({ first, count }: ChunkRange): void {
     const end = this.firstTokens.at(first + count);
     for (let at = this.firstTokens.at(first); at < end; at += 1) {

@@ -22,7 +22,7 @@ export class Dictionary {
     this.#addRow(0);
   }
 
-  /** The number of words plus one, because the numbers of words start at 1. */
+  /** The number of words plus one, because word numbers start at 1. */
   get size(): number {
     return this.words.size;
   }
@@ -38,7 +38,7 @@ export class Dictionary {
     return this.counts.at(word) > 0 ? word : noWord;
   }
 
-  /** Adds a token for the word from `start` to `end` in a text, and returns the word's number. */
+  /** Counts an occurrence of the word from `start` to `end` in a text. Returns its number. */
   intern(text: string, start: number, end: number): number {
     const word = this.#numberOf(text, start, end);
     const counts = this.counts.values;

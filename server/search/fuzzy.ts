@@ -19,8 +19,9 @@ export type Wanted = Missing & { units: Uint16Array; mask: number; allowsTypo: b
 
 /**
  * Finds words for missing terms: words within one typo (one letter wrong, missing or extra, or two
- * swapped), words that begin with the term, and adjacent words that spell it (408 247 8880). A term
- * with digits allows no typo, because changing a digit makes a different number.
+ * swapped), words that begin with the term, and adjacent words that spell the term ("408 247 8880"
+ * for "4082478880"). A term with digits allows no typo, because changing a digit makes a different
+ * number.
  */
 export function fuzzyMatches(timeline: Timeline, missing: readonly Missing[]): Map<number, number> {
   const wanted = missing.slice(0, maxMissing).flatMap(({ text, index }): Wanted[] => {

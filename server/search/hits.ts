@@ -100,7 +100,7 @@ class ChunkHits {
     this.#hits.phrases?.add(term, at, rank);
   }
 
-  /** Appends the collected entries to the hits and resets them. */
+  /** Appends the chunk's entries to the hits, and resets the values of the chunk. */
   finish(rank: number): void {
     if (!this.#isEmpty) this.#moveTerms();
     this.#hits.starts[rank + 1] = this.#length;

@@ -13,7 +13,10 @@ export type { Ranked, RankedMemory } from './ranked.ts';
 /** A memory in the index. Searches do not find a memory without chunks. */
 export type IndexedMemory = { id: string; createdAt: number; chunks: readonly IndexedChunk[] };
 
-/** The minimum number of removed tokens or memories, which must also outnumber the live ones. */
+/**
+ * The index is compacted when more tokens or memories than this have been removed, and the removed
+ * ones outnumber the live ones.
+ */
 const minRemoved = 16_384;
 
 /**
@@ -63,7 +66,7 @@ export class SearchIndex {
     return this.#memories.size;
   }
 
-  /** Memory in use, in bytes: all columns at their capacity, and an estimate of the ids. */
+  /** The memory in use, in bytes: all columns at their capacity, and an estimate for the ids. */
   get bytes(): number {
     return this.#memories.bytes + this.#table.bytes + this.#table.length * timelineBytes;
   }

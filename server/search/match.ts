@@ -78,7 +78,7 @@ export class Matcher {
 
 /**
  * A cache of stems. Text repeats the same words, and stemming a word takes ten times as long as a
- * lookup. Without the cache, stemming takes half the time of building a snippet.
+ * lookup. Without the cache, half the time to build a snippet would be spent on stemming.
  */
 const knownStems = new Map<string, string>();
 const maxKnownStems = 10_000;

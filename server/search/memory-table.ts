@@ -70,7 +70,7 @@ export class MemoryTable {
     return { first: this.#firstChunks.at(slot), count: this.#chunkCounts.at(slot) };
   }
 
-  /** Returns the number of older memories, which is the slot's position in the order. */
+  /** Returns the number of older memories, which is the slot's position in `#order`. */
   #placeOf(slot: number): number {
     let high = this.#order.length;
     // Fast path: most added memories are the newest.

@@ -5,7 +5,7 @@
  *
  * Words are separated by one space, and lines by a newline. The only remaining colons follow
  * speaker labels at the start of a line. Normalization does not stem words or split text in scripts
- * without spaces, because matching does both.
+ * without spaces, because later steps do both.
  */
 import { normalizeAscii } from './ascii.ts';
 import { unspacedRun } from './scripts.ts';
@@ -22,8 +22,8 @@ const stamp = /^\s*(?:[[(][^\])]{1,40}[\])]|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d\S*)?
 
 const ascii = /^[\0-\x7f]*$/;
 /**
- * English endings after an apostrophe, as in "Ana's" and "we'll". They are removed, because "we'll"
- * would otherwise become "well".
+ * English endings after an apostrophe, as in "Ana's" and "we'll". The whole ending is removed,
+ * because removing only the apostrophe would turn "we'll" into "well".
  */
 const clitic = /(?<=[a-z\d])'(?:s|m|d|re|ve|ll)(?![a-z\d])/g;
 const negation = /(?<=n)'(?=t(?![a-z\d]))/g;
@@ -79,7 +79,7 @@ export function normalize(text: string, author = ''): string {
   return lines.filter((line) => line !== '').join('\n');
 }
 
-/** Normalizes words, ignoring labels and lines. */
+/** Normalizes words. Labels and line breaks have no special meaning. */
 export function normalizeWords(text: string): string {
   return ascii.test(text) ? normalizeAscii(text) : normalizeUnicode(text, 'NFKD');
 }
@@ -105,7 +105,7 @@ function normalizeLine(line: string, normalizeAny: (text: string) => string): st
   return start === 0 ? said : `${said} ${normalizeAny(line.slice(0, start))}`.trimEnd();
 }
 
-/** Removes accents except from Vietnamese words, which can differ only in accents. */
+/** Removes accents except from Vietnamese words, because two words may differ only in accents. */
 function removeAccents(decomposed: string): string {
   if (!vietnamese.test(decomposed)) return decomposed.replace(accents, '');
   const withoutWords = decomposed.replace(latinWord, (word) => {

@@ -1,4 +1,4 @@
-/** The first and last units of scripts without spaces between words, except for planes 2 and 3. */
+/** The first and last units of scripts without spaces, and of Hangul, except for planes 2 and 3. */
 const unspacedRanges = [
   [0x0e00, 0x0eff],
   [0x1000, 0x109f],
@@ -25,8 +25,8 @@ export function isUnspaced(unit: number): boolean {
 }
 
 /**
- * Returns the length of an n-gram, in units. In Thai, Lao, Burmese and Khmer, which have alphabets,
- * two letters carry too little information, unlike two characters of Chinese or Japanese.
+ * Returns the length of an n-gram, in units. In Thai, Lao, Burmese and Khmer, two letters carry too
+ * little information, unlike two characters in Chinese or Japanese.
  */
 export function ngramLength(unit: number): number {
   return unit < 0x1800 ? 3 : 2;

@@ -5,7 +5,7 @@ import { isLowSurrogate, isUnspaced } from './scripts.ts';
 export const markOpen = '«';
 export const markClose = '»';
 
-/** About two terminal lines, not counting the marks. */
+/** About three terminal lines of 80 columns, not counting the marks. */
 const snippetLength = 220;
 /** A cut moves to a word boundary if one is within this many units. */
 const wordReach = 24;
@@ -89,7 +89,7 @@ function runSpans(piece: { text: string; start: number }, matcher: Matcher): Spa
   return spans;
 }
 
-/** Merges overlapping and adjacent n-grams, so that they get one mark. */
+/** Merges overlapping and adjacent n-grams, so that they share one pair of marks. */
 function merge(spans: Span[]): Span[] {
   const merged: Span[] = [];
   for (const span of spans) {
@@ -113,7 +113,9 @@ function cutWindow(text: string, spans: Span[]): { start: number; end: number } 
   };
 }
 
-/** Returns the range of snippet length that matches most of the query. Each term counts once. */
+/**
+ * Returns the range that fits in a snippet and matches most of the query. Each term counts once.
+ */
 function densest(spans: Span[]): { start: number; end: number } {
   let best = { start: 0, end: 0, weight: 0 };
   for (const [index, first] of spans.entries()) {

@@ -12,7 +12,7 @@ const firstRole = 2;
 
 /**
  * Adds matches for adjacent words that together spell a missing term ("note book" for "notebook").
- * Such a match replaces a match by a typo; the last match in the timeline takes precedence.
+ * Such a match replaces a match with a typo; the last match in the timeline takes precedence.
  */
 export function splitMatches(
   timeline: Timeline,

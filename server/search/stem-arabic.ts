@@ -1,6 +1,6 @@
 /*
- * Light stemming of Arabic, after Larkey's light10: removes the article, a conjunction before it
- * and the most common endings, without morphological analysis.
+ * Light stemming of Arabic, after Larkey's light10: removes the article, a leading conjunction and
+ * the most common endings, without morphological analysis.
  */
 
 const arabic = /^[\u0621-\u064a]+$/;

@@ -5,14 +5,14 @@ import type { MemoryTable } from './memory-table.ts';
 /** All chunks of a user in order of time, as columns. A chunk's index is called its rank. */
 export type Timeline = {
   dictionary: Dictionary;
-  /** The tokens of all chunks. Those of a chunk run from its `starts` to its `ends`, exclusive. */
+  /** The tokens of all chunks; those of rank n run from `starts[n]` to `ends[n]`, exclusive. */
   tokens: Uint32Array;
   starts: Uint32Array;
   ends: Uint32Array;
   tokenCount: number;
   /** 1 if the chunk has a label that names a speaker. */
   labelled: Uint8Array;
-  /** The index of each chunk's memory, oldest first, and the chunk's row in its table. */
+  /** The index of each chunk's memory, oldest first, and the chunk's row in the chunk table. */
   memories: Uint32Array;
   chunks: Uint32Array;
 };

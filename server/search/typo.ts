@@ -56,7 +56,8 @@ function isSameRest(
 }
 
 /**
- * Returns a mask with one bit per letter, by its low five bits. An edit changes at most two bits.
+ * Returns a mask with one bit per letter, chosen by the letter's low five bits. An edit changes at
+ * most two bits.
  */
 export function letterMask(units: Uint16Array, start: number, end: number): number {
   let mask = 0;

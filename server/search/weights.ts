@@ -1,4 +1,4 @@
-/** The weight of each signal, as measured by `tests/eval`. The figures are in docs/search.md. */
+/** The weight of each signal, tuned with `tests/eval`. The figures are in docs/search.md. */
 export type SearchWeights = {
   /** BM25's k1: how slowly the repetition of a term saturates. */
   k1: number;

@@ -8,7 +8,7 @@ export class Activity {
     this.#lastAt.set(projectId, performance.now());
   }
 
-  /** Whether any other project was active. */
+  /** Whether any other project has sent a request within the last second. */
   hasOthers(projectId: number): boolean {
     const since = performance.now() - recentMs;
     for (const [id, at] of this.#lastAt) if (at < since) this.#lastAt.delete(id);

@@ -12,5 +12,5 @@ export type Finding = {
 
 export type BackupContents = { memories: number; bytes: number };
 
-/** `kept` is the new path of the replaced database, or null if there was none. */
+/** `kept` is the new path of the replaced database, or null if no database existed. */
 export type Restored = BackupContents & { kept: string | null };

@@ -18,7 +18,7 @@ export type QueueCounts = { pending: number; oldest: number | null; failed: numb
 
 const stuckMs = 5 * 60_000;
 
-/** `more` is added to the text of the first finding. */
+/** `more` is appended to the text of the first finding. */
 export function aboutWork(
   { pending, oldest, failed }: QueueCounts,
   now: number,

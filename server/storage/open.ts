@@ -20,7 +20,7 @@ type Connection =
   | { kind: 'sqlite'; path: string; port: MessagePort }
   | { kind: 'postgres'; url: string; isDistributed: boolean };
 
-/** Connects to a storage opened by another thread. `data` comes from its `connection` method. */
+/** Connects to a storage opened by another thread, whose `connection` method returned `data`. */
 export async function connectStorage(data: unknown): Promise<TaskStorage> {
   const connection = data as Connection;
   if (connection.kind === 'postgres') {
@@ -31,7 +31,7 @@ export async function connectStorage(data: unknown): Promise<TaskStorage> {
   return connectSqlite(connection);
 }
 
-/** Opens a database's API keys. If `create` is false, throws if the database is missing. */
+/** Opens a database to manage its API keys. Throws if it is missing and `create` is false. */
 export async function openKeyAdmin(url: string, options: { create: boolean }): Promise<KeyAdmin> {
   if (isPostgres(url)) {
     const { openKeyAdmin: open } = await import('./postgres/admin/keys.ts');

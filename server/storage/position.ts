@@ -1,7 +1,7 @@
 import { unknownPosition } from './refusals.ts';
 import type { StoredMemory } from './storage.ts';
 
-/* Positions mark where the next page starts. Cursors contain them, so clients may forge them. */
+/* Positions mark where the next page starts. Cursors contain them, so clients can forge them. */
 
 /** Returns the position after a memory in a list ordered by creation time. */
 export function listPosition({ createdAt, id }: StoredMemory): string {

@@ -1,7 +1,7 @@
 /**
  * Limits how fast a project reads text while other projects are active. Sending the text takes time
- * on the HTTP thread, which serves all projects. A project that has read faster is paused until its
- * rate is below the limit.
+ * on the HTTP thread, which serves all projects. A project that exceeds the limit is paused until
+ * its rate is below the limit.
  */
 export type ReadPace = {
   isPaused(projectId: number): boolean;
@@ -11,12 +11,12 @@ export type ReadPace = {
 
 /** About a gigabit per second. */
 const maxUnitsPerMs = 128_000;
-/** Reads of less text are not counted, because a timer cannot wait for less than this. */
+/** A read that would cause a shorter pause is not counted, because timers cannot wait for less. */
 const minPauseMs = 1;
 
 /** `onResume` is called after the pause of a project has ended. */
 export function createReadPace(onResume: () => void): ReadPace {
-  /** When the text that each project has read would have been sent at the maximum rate. */
+  /** For each project, when all of its text would have been sent at the maximum rate. */
   const sentAt = new Map<number, number>();
   const paused = new Set<number>();
 

@@ -3,8 +3,8 @@ import { announced, type Incoming } from '../threads/serve.ts';
 import type { ItemsJson, Page } from './storage.ts';
 
 /**
- * The maximum text, in UTF-16 units, to encode without a progress report. Reader threads have a low
- * priority, so encoding more could exceed the watchdog's limit.
+ * The maximum amount of text, in UTF-16 units, to encode without a progress report. Reader threads
+ * have a low priority, so encoding more could exceed the watchdog's limit.
  */
 const quietUnits = 1_000_000;
 

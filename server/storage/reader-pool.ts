@@ -10,8 +10,8 @@ import { unavailable } from './refusals.ts';
 /**
  * The pool of reader threads. A thread runs one read at a time. The pool has one more thread than
  * the machine has cores, up to `maxThreads`. A project may use all threads but one, so that it
- * cannot occupy the whole pool. While other projects are active, it is paused after large reads.
- * The queue alternates between projects.
+ * cannot occupy the whole pool. While other projects are active, a project is paused after large
+ * reads. The queue alternates between projects.
  */
 export type ReaderPool = {
   /** Records that the project has sent a request. */

@@ -24,7 +24,7 @@ export function keyReused(): ServiceError {
   );
 }
 
-/** Throws `precondition_failed` if the memory is not at the expected version, if there is one. */
+/** Throws `precondition_failed` if a version is expected and the memory has another version. */
 export function assertVersion({ version }: { version: number }, expected: number | null): void {
   if (expected === null || expected === version) return;
   throw new ServiceError(

@@ -20,13 +20,13 @@ export interface Storage extends TaskQueue {
 
   /**
    * Stores a memory with the status `complete`. An existing memory with the same user, source and
-   * external id is replaced and keeps its id, and its pending task is cancelled. The response
+   * external id is replaced and keeps its id, and its pending task is canceled. The response
    * status is 201 for a new memory and 200 for a replaced memory.
    */
   saveMemory(write: Write & { memory: NewMemory }): Promise<WriteResult>;
 
   /**
-   * Replaces the given fields. Pending work on the memory is cancelled, and its status becomes
+   * Replaces the given fields. Pending work on the memory is canceled, and its status becomes
    * `complete`. Throws `not_found` if the memory does not exist, and `precondition_failed` if its
    * version is not the expected version.
    */
@@ -59,7 +59,7 @@ export interface Storage extends TaskQueue {
   /**
    * Stores the records in order, each with a task to index it. An existing memory with the same
    * user, source and external id is replaced and keeps its id and creation time. A lease on the
-   * task for its old text becomes invalid. `batch` is null for a single record. Throws
+   * task for the old text becomes invalid. `batch` is null for a single record. Throws
    * `rate_limited` if too many tasks of the project are pending.
    */
   acceptRecords(write: Write & { records: NewMemory[]; batch: Batch | null }): Promise<WriteResult>;

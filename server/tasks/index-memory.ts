@@ -1,7 +1,10 @@
 import { splitChunks } from '../memory/chunks.ts';
 import type { Handler } from './handlers.ts';
 
-/** A larger text is freed at once: the garbage collector ignores memory outside of its heap. */
+/**
+ * Garbage is collected immediately after a longer text, because the garbage collector does not
+ * account for memory outside its heap.
+ */
 const largeUnits = 1_000_000;
 
 /** Counts the chunks of the memory's text. Searches find the memory once the number is stored. */

@@ -14,7 +14,7 @@ export type Channel = {
   /** Sends pending calls now, instead of at the end of this turn of the event loop. */
   flush(): void;
   pending(): number;
-  /** Rejects every call without a reply. Replies that arrive later are ignored. */
+  /** Rejects every call that has no reply yet. Replies that arrive later are ignored. */
   failPending(error: Error): void;
   /** Handles a message. Returns false if the message does not belong to this channel. */
   receive(message: unknown): boolean;

@@ -3,8 +3,8 @@ import { ServiceError } from '../errors.ts';
 
 /**
  * The messages between threads: JSON, then the large strings it refers to. Bun passes strings to
- * another thread without a copy. JSON takes less than half the time of a structured clone of the
- * same objects.
+ * another thread without copying them. JSON takes less than half the time of a structured clone of
+ * the same objects.
  */
 
 export type Message = [json: string, ...texts: string[]];

@@ -1,5 +1,5 @@
 export type Restarts = {
-  /** Records an unexpected exit. Returns false if there were too many. */
+  /** Records an exit. Returns whether to restart. Calls `giveUp` after too many exits. */
   admit(reason: string): boolean;
   /** Calls `giveUp` if a terminated thread does not exit in time. */
   expect(reason: string): void;

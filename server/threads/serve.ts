@@ -58,7 +58,7 @@ export function openInbox(port: Port, take: (call: Incoming) => void): Inbox {
  */
 export function yieldPriority(): void {
   const id = threadId();
-  // The id 0 would stand for the whole process.
+  // An empty id would become 0, which stands for the whole process.
   if (id === '') return;
   try {
     setPriority(Number(id), lowPriority);
@@ -67,7 +67,7 @@ export function yieldPriority(): void {
   }
 }
 
-/** Returns the system's id of this thread, or an empty string except on Linux. */
+/** Returns the operating system's id of this thread on Linux; elsewhere, an empty string. */
 function threadId(): string {
   try {
     return /\d+$/.exec(readlinkSync('/proc/thread-self'))?.[0] ?? '';

@@ -34,8 +34,9 @@ export type ThreadOptions = {
   maxBusyMs?: number;
   /** Creates the error for pending calls of a thread that exited or does not respond. */
   lost(reason: string): Error;
-  /** Called when the thread stops responding (it may recover), or when it exits unexpectedly. */
+  /** Called when the thread stops responding. The thread may recover. */
   onSilent?(reason: string): void;
+  /** Called when the thread exits unexpectedly. */
   onEnd?(reason: string): void;
   /** Called with messages that are neither replies nor responses to pings. */
   onNotice?(notice: unknown): void;
@@ -124,7 +125,7 @@ export function startThread(options: ThreadOptions): Thread {
   };
 }
 
-/** `ready` is the system's id of the thread. */
+/** `ready` is the operating system's id of the thread, or an empty string. */
 function isReadyMessage(message: unknown): message is { ready: string } {
   return typeof message === 'object' && message !== null && 'ready' in message;
 }

@@ -6,9 +6,9 @@ const sufficientShare = 0.25;
 const msPerUnit = 10;
 
 /**
- * Returns a function that reports whether a thread is waiting for a core, and has hardly had one
- * since the previous call. This happens to threads of low priority on a busy machine. Only Linux
- * measures it; on other systems, the function returns false.
+ * Returns a function that reports whether a thread is waiting for a core and has had little CPU
+ * time since the previous call. This happens to low-priority threads on a busy machine. The times
+ * are available only on Linux; on other systems, the function returns false.
  */
 export function watchStarvation(threadId: string): () => boolean {
   let before = { at: performance.now(), usedMs: 0 };

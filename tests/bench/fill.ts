@@ -23,7 +23,7 @@ if (file === undefined || !Number.isSafeInteger(count) || count < 1) {
   await fill(scratch, currentTree, file, tableOf(count), (done) => {
     if (done % reportEvery !== 0 && done !== count) return;
     const perSecond = (done / (performance.now() - begun)) * 1_000;
-    console.log(`${done} of ${count} memories, ${short(perSecond)} a second`);
+    console.log(`${done} of ${count} memories, ${short(perSecond)} per second`);
   });
   rmSync(scratch, { recursive: true });
 }

@@ -168,7 +168,7 @@ function warningOf(otherCores: number): string {
   if (otherCores < othersAtMost) return '';
   return (
     ' **Other processes disturbed this run.** Ratios of short measurements vary by a factor of two ' +
-    'or more; repeat it on a quiet machine.'
+    'or more; repeat the run on an idle machine.'
   );
 }
 

@@ -27,7 +27,7 @@ const leastSeconds = 0.25;
 /** The pause after a measurement, so that leftover work does not slow down the next subject. */
 const settleMs = 100;
 
-/** The names are in the order of the tables. */
+/** The names are in the order of the table rows. */
 export const saveSubjects = {
   ceiling: 'HTTP ceiling: same route, schema and response, nothing stored',
   unstored: 'the service, nothing stored',

@@ -20,7 +20,7 @@ import { inTurn } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
 import type { Tree } from './kit/trees.ts';
 
-/** The number of different memories, and of different users, that reads request. */
+/** The numbers of distinct memories and users that the reads request. */
 const memories = 2_000;
 const users = 100;
 const most = 1.3;

@@ -102,9 +102,9 @@ function section(measured: Measured, isQuick: boolean): Section {
     rowOf(`${short(memories)} memories, searched before`, measured, again(memories)),
     rowOf(`${short(memories)} memories, first search`, measured, first(memories)),
   ]);
-  const users = searchGroups(isQuick)
-    .map((group) => `${group.users} with ${short(group.memories)}`)
-    .join(', ');
+  const counts = searchGroups(isQuick).map(
+    ({ users, memories }) => `${users} users with ${short(memories)} memories each`,
+  );
   return {
     goals: goals.flatMap((goal) => goalsOf(goal, measured)),
     tables: [
@@ -116,8 +116,8 @@ function section(measured: Measured, isQuick: boolean): Section {
     ],
     notes: [
       'A first search is a user’s first search after a restart. The process is warmed up with ' +
-        `${warmUpSearches} searches for another user, and the file is in the page cache. Number ` +
-        `of users: ${users} memories.`,
+        `${warmUpSearches} searches for another user, and the file is in the page cache. There ` +
+        `were ${new Intl.ListFormat('en').format(counts)}.`,
     ],
   };
 }

@@ -73,7 +73,7 @@ function section(measured: Partial<Record<Name, number[]>>, smallest: number, si
       }),
       atMost(
         'S6c',
-        `the same, for users whose memories are scattered over the table: ${times}`,
+        `search of about 1,000 memories, scattered over the table: ${times}`,
         ratioOf(scattered, small),
         most,
       ),

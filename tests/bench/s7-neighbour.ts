@@ -141,8 +141,9 @@ function section(measured: Figures, size: number): Section {
     notes: [
       'The other project sends requests without a pause: 16 connections save, 2 ingest batches of ' +
         '100, 2 search users with 1,000 memories, 1 exports pages of 1,000, and 1 ingests 100 ' +
-        'records of a user and erases another user. The server that stores nothing immediately ' +
-        'answers each request with the same bytes, so it receives many more requests than the service.',
+        'records of a user and erases another user. The server that stores nothing answers each ' +
+        'request immediately with the same bytes, so it receives many more requests than the ' +
+        'service.',
     ],
   };
 }

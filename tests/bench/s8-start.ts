@@ -40,8 +40,8 @@ export const startUp: Benchmark = {
       goals: [startGoal(started, context.size), ...memoryGoals(memory, older, context)],
       tables: [startTable(started), memoryTable(memory, older, context)],
       notes: [
-        'Under load, 16 connections save, 4 list, and 2 search ' +
-          `${searchGroups(context.quick)[0]?.users} users with 1,000 memories each. ` +
+        'Under load, 16 connections save, 4 list, and 2 search the memories of ' +
+          `${searchGroups(context.quick)[0]?.users} users with 1,000 each. ` +
           'Resident memory is the VmRSS of the process, covering all threads; it includes pages of ' +
           'files that are mapped into memory.',
       ],

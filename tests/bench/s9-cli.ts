@@ -78,7 +78,7 @@ function section(figures: Figures) {
     tables: [
       {
         title: 'Time of `memory list` from start to exit, for a page of 20',
-        head: ['', 'ms', 'relative to `bun -e 0`', 'CPU time relative to it'],
+        head: ['', 'ms', 'relative to `bun -e 0`', 'CPU time relative to `bun -e 0`'],
         rows: forms.map((form) => {
           const own = figures[form] ?? [];
           return [

@@ -118,7 +118,7 @@ test('a second run reports why it does not restore memories without an externalI
   await server.client.deleteAll({ userId: 'gone' });
   const { code, stdout, stderr } = await memory(batch, { stdin });
   expect({ code, stdout }).toEqual({ code: 0, stdout: counts(0, 1) });
-  expect(stderr).toContain('Nothing new: an earlier run ingested the one line.\n');
+  expect(stderr).toContain('Nothing new: an earlier run ingested the only line.\n');
   expect(stderr).toContain('recognized for three days by their text and position');
   expect(stderr).toContain('since been changed or deleted');
   const { stdout: help } = await memory(['ingest', 'batch', '--help']);

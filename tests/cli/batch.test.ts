@@ -58,8 +58,8 @@ describe('memory ingest batch', () => {
     expect(again).toMatchObject({ code: 0, stdout: summary(0, 1_600, 0) });
     expect(again.stderr).toBe(
       'Nothing new: an earlier run ingested all 1600 lines.\n' +
-        'They are recognized for three days by their text and position, or by the given\n' +
-        'key, even if their memories have since been changed or deleted.\n' +
+        'Records are recognized for three days by their text and position, or by the\n' +
+        'given key, even if their memories have since been changed or deleted.\n' +
         'To ingest them again: --idempotency-key <a new key>\n',
     );
     expect(await countOf('equal')).toBe(1_600);

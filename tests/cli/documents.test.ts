@@ -39,7 +39,7 @@ describe('a folder', () => {
     const { code, stdout, stderr } = await folder.ingest(['docs']);
     expect(names(stdout)).toEqual(all);
     expect(lines(stderr)).toEqual([
-      'Skipped 2 files that are not documents: no extension (1), .png (1). To ingest one anyway, pass its name.',
+      'Skipped 2 files that are not documents: no extension (1), .png (1). To ingest a skipped file, pass its name.',
       '3 ingested, 0 failed.',
     ]);
     expect(code).toBe(0);
@@ -96,7 +96,9 @@ describe('a folder', () => {
   test('without documents is an error', async () => {
     using folder = inFolder('none', { 'pictures/a.png': 'x', 'pictures/b.png': 'x' });
     const { code, stdout, stderr } = await folder.ingest(['pictures']);
-    expect(stderr).toBe('Error: No documents in the folder pictures (2 of unsupported types).\n');
+    expect(stderr).toBe(
+      'Error: No documents in the folder pictures (files of unsupported types: 2).\n',
+    );
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   });
 });
@@ -138,7 +140,11 @@ describe('a second run', () => {
     const { stdout } = await folder.ingest(['a.md']);
     const id = stdout.trim();
     const again = await folder.ingest(['./a.md']);
-    expect(again).toEqual({ code: 0, stdout, stderr: `Unchanged. To show it: memory get ${id}\n` });
+    expect(again).toEqual({
+      code: 0,
+      stdout,
+      stderr: `Unchanged. To show the memory: memory get ${id}\n`,
+    });
   });
 
   test('stores a document again if its memory has been reverted, changed or deleted', async () => {

@@ -283,7 +283,7 @@ describe('memory status and wait', () => {
     expect(JSON.parse(json.stdout)).toEqual(await server.client.status(id));
   });
 
-  test('wait reports each memory, and exits with 3 if one is missing', async () => {
+  test('wait reports each memory, and exits with status 3 if one is missing', async () => {
     const data = { text: 'x' };
     const { memoryId } = await server.client.ingest.document({ userId: 'wait', data });
     const { id } = await server.client.save({ userId: 'wait', content: 'x' });

@@ -17,7 +17,7 @@ describe('memory save', () => {
   test('prints the id on stdout and the next command on stderr', async () => {
     const { code, stdout, stderr } = await memory(['save', '--user', 'save', 'Likes tea']);
     expect(stdout).toMatch(/^mem_\w+\n$/);
-    expect(stderr).toBe(`Saved. To show it: memory get ${stdout}`);
+    expect(stderr).toBe(`Saved. To show the memory: memory get ${stdout}`);
     expect(code).toBe(0);
     expect(await server.client.get(stdout.trim())).toMatchObject({ content: 'Likes tea' });
   });
@@ -249,7 +249,7 @@ describe('one memory', () => {
     expect(await server.client.get(id)).toMatchObject({ content: 'c', metadata: { n: '1' } });
   });
 
-  test('delete removes the memory, and get then exits with 3', async () => {
+  test('delete removes the memory, and get then exits with status 3', async () => {
     const { id } = await server.client.save({ userId: 'one', content: 'a' });
     expect(await memory(['delete', id])).toEqual({
       code: 0,

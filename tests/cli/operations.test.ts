@@ -52,7 +52,7 @@ describe.skipIf(backend !== 'sqlite')('a backup to stdout', () => {
   test('can be restored, with the messages on stderr', async () => {
     const file = folder.file('streamed.db');
     const { code, stdout, stderr } = await shell(`${backup()} > ${file}`).ended;
-    expect(stderr).toBe(`1 memory, ${statSync(file).size} bytes.\n`);
+    expect(stderr).toBe(`Backed up 1 memory, ${statSync(file).size} bytes.\n`);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     const copy = `sqlite:${folder.file('streamed-copy.db')}`;
     expect(await memory(['restore', file, ...on(copy)])).toMatchObject({ code: 0 });
@@ -120,7 +120,7 @@ ofFile('doctor includes the write-ahead log in the database size', async () => {
   expect(stdout).toContain(`the database uses ${size.toFixed(1)} MB`);
 });
 
-test('doctor recommends a restore for a damaged file, and exits with 1', async () => {
+test('doctor recommends a restore for a damaged file, and exits with status 1', async () => {
   const broken = folder.file('sick.db');
   writeFileSync(broken, 'not a database, but long enough to look at '.repeat(100));
   const { code, stdout } = await memory(['doctor', ...on(`sqlite:${broken}`)]);

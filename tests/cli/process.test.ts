@@ -140,7 +140,7 @@ print(process_count)`;
     expect(stdout + stderr).not.toContain('\u001b');
   });
 
-  test('Ctrl-C during a read from stdin exits immediately with 130', async () => {
+  test('Ctrl-C during a read from stdin exits immediately with status 130', async () => {
     const { child, ended } = shell(`exec $MEMORY ingest batch -`);
     // The command sends the first 500 records and then waits for more input.
     const record = { type: 'event', userId: 'ctrl-c', data: { name: 'x' } };
@@ -201,8 +201,8 @@ describe('memory serve', () => {
     const again = serve(folder);
     await until(() => again.log().includes('Press Ctrl-C to stop.'), { what: 'the banner' });
     expect(again.log()).not.toContain('mk_');
-    // On Ctrl-C, the service receives SIGINT from the terminal and again from npm. Both count as
-    // one.
+    // On Ctrl-C, the service receives a signal from the terminal and another from npm. Two signals
+    // in quick succession count as one.
     again.signal('SIGTERM');
     expect(await again.end('SIGINT')).toBe(0);
     expect(again.log()).toEndWith('Stopped.\n');

@@ -24,7 +24,9 @@ test('keys of two services are stored from stdin or the environment', async () =
   const run = memoryIn(folder.path);
   const kept = await run(['profile', 'set', `${staging.url}/`, '-'], { stdin: `${staging.key}\n` });
   expect(kept).toMatchObject({ code: 0, stdout: '' });
-  expect(kept.stderr).toContain(`To use it by default: memory profile use ${staging.url}\n`);
+  expect(kept.stderr).toContain(
+    `To use this service by default: memory profile use ${staging.url}\n`,
+  );
   const env = { MEMORY_API_KEY: production.key };
   expect((await run(['profile', 'set', production.url], { env })).code).toBe(0);
   const path = folder.file('.config/memory-service/profile.json');

@@ -92,7 +92,7 @@ test('a start in another folder names the new database and the key that it repla
   expect(await started(home.file('other.db'))).not.toMatch(/Created|replaces/);
 });
 
-test('if npm started the service, the first commands are for its folder', async () => {
+test('if npm started the service, the suggested commands are for its folder', async () => {
   using home = temporaryFolder();
   const argv = ['-p', '0', '--database', home.file('first.db')];
   const around = { home: home.path, env: { npm_command: 'start' } };

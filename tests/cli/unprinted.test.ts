@@ -96,7 +96,9 @@ describe('a full disk: stderr reports what was created', () => {
   test.each(['', ' --json'])('a saved memory%s', async (as) => {
     const { code, stderr } = await toFullDisk(`$MEMORY save --user saved hello${as}`);
     const { items } = await server.client.list({ userId: 'saved' });
-    expect(stderr).toStartWith(`Saved. To show it: memory get ${items[0]?.id}\nError: ENOSPC`);
+    expect(stderr).toStartWith(
+      `Saved. To show the memory: memory get ${items[0]?.id}\nError: ENOSPC`,
+    );
     expect(code).toBe(1);
   });
 

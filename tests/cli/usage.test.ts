@@ -10,7 +10,7 @@ const wrong: Array<[string[], string]> = [
   [['save', '--usr', 'u', 'text'], 'Did you mean --user?'],
   [
     ['save', 'text'],
-    'Missing --user <id>: specify the user that owns the memories.\nFor example: memory save --user',
+    'Missing --user <id>: specify the user who owns the memories.\nFor example: memory save --user',
   ],
   [['list'], 'Missing --user <id>'],
   [['list', '--user', ''], '--user must not be empty'],
@@ -140,7 +140,7 @@ describe('an invalid command line', () => {
     expect(JSON.parse(stdout)).toEqual({
       error: {
         code: 'usage',
-        message: 'Missing --user <id>: specify the user that owns the memories.',
+        message: 'Missing --user <id>: specify the user who owns the memories.',
         hint: expect.stringContaining('memory save --help'),
         requestId: null,
       },

@@ -87,7 +87,7 @@ export function bySession(user: User): User {
   return { name: `${user.name} by session`, turns, questions };
 }
 
-/** Whether the question belongs to the held-out half, which is selected by a hash of its text. */
+/** Returns whether the question is in the held-out half, selected by a hash of its text. */
 export function isHeldOut(question: Question): boolean {
   return Bun.hash(question.text) % 2n === 1n;
 }

@@ -25,9 +25,9 @@ export const bulk: Harness = {
     'once',
   proof:
     'the command ingests 100,000 lines of all types, including duplicates and 500 invalid lines; ' +
-    'it is killed and repeated three times, then the server is killed during a run; the stored ' +
-    'memories are compared with the file; peak memory is compared between larger files, and the ' +
-    'rate with that of the SDK',
+    'it is killed and run again three times, then the server is killed during a run; the stored ' +
+    'memories are compared with the file; peak memory is compared across larger files, and the ' +
+    'rate is compared with that of the SDK',
   control: {
     without: 'idempotency keys derived from content and position',
     variants: ['keys-at-random'],

@@ -13,7 +13,7 @@ export async function tryBypasses(target: Target, violations: Violations): Promi
   const shown: string[] = [];
   for (const [name, request] of requests(id, target.key)) {
     const reply = await sendRaw(target.url, [request]);
-    shown.push(`${name}: ${reply.status ?? 'closed without an answer'}`);
+    shown.push(`${name}: ${reply.status ?? 'closed without a response'}`);
     if (bodyOf(reply).includes(canary)) violations.add(`${name}: the response contains the memory`);
     if ((reply.status ?? 400) < 300 && bodyOf(reply).includes('"id"'))
       violations.add(`${name}: ${reply.status} ${bodyOf(reply).slice(0, 80)}`);
@@ -45,10 +45,10 @@ function requests(id: string, key: string): [string, string][] {
     all.push([`Authorization: ${name}`, raw('GET', memory, [host, `Authorization: ${token}`])]);
   }
   all.push([
-    'key in the query',
+    'key in the query string',
     raw('GET', `${memory}?access_token=${key}&api_key=${key}`, [host]),
   ]);
-  all.push(['a good request first', raw('GET', '/health', [host]) + raw('GET', memory, [host])]);
+  all.push(['a valid request first', raw('GET', '/health', [host]) + raw('GET', memory, [host])]);
   return all;
 }
 

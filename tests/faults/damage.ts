@@ -22,8 +22,8 @@ const userId = 'damaged';
 export const damage: Harness = {
   id: 'P18',
   promise:
-    'The server does not serve a structurally damaged database file (SQLite has no checksums, so ' +
-    'changed text inside a row cannot be detected)',
+    'The server does not serve a structurally damaged database file (SQLite database files have ' +
+    'no checksums, so changed text inside a row cannot be detected)',
   proof:
     `parts of the header, pages or the WAL of a database with ${memories} memories are ` +
     'overwritten, pages are swapped, or the file is truncated; the server must then fail to ' +

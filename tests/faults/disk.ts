@@ -23,10 +23,10 @@ export const disk: Harness = {
     'A disk error or a full disk neither causes a false 2xx response nor damages stored data',
   proof:
     'strace makes the k-th fsync, fdatasync or pwrite64, alone or with all later ones, fail with ' +
-    'EIO or ENOSPC; the server is killed and restarted without errors, and the stored memories ' +
-    'are compared with the acknowledged writes; the WAL must not be restarted while every sync ' +
-    'of the database file fails; a 6 MB file system is filled and enlarged under the running ' +
-    'server',
+    'EIO or ENOSPC; the server is killed and restarted without injected errors, and the stored ' +
+    'memories are compared with the acknowledged writes; the WAL must not be restarted while ' +
+    'every sync of the database file fails; a 6 MB file system is filled and enlarged under the ' +
+    'running server',
   control: { without: 'checking the result of COMMIT', variants: ['commit-error-swallowed'] },
   run,
 };
@@ -50,7 +50,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     // A control may hide every error, so only runs of the unchanged service are checked.
     const affected = { sync: met.fsync + met.fdatasync, pwrite64: met.pwrite64 };
     for (const [call, errors] of Object.entries(variants.length > 0 ? {} : affected)) {
-      if (errors === 0) violations.add(`no injected error of ${call} made a write fail`);
+      if (errors === 0) violations.add(`no error injected into ${call} made a write fail`);
     }
     Object.assign(figures, counts);
     if (tier === 'full') Object.assign(figures, await failFileSync(variants, violations));
@@ -72,7 +72,7 @@ function everyTampering(at: Record<DiskCall, number[]>): Tampering[] {
   return all;
 }
 
-/** Runs the script with one kind of injected error. Returns how many attempts to write failed. */
+/** Runs the script with one kind of injected error. Returns how many write attempts failed. */
 async function meetErrors(options: {
   seed: number;
   variants: string[];

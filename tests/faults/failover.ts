@@ -23,7 +23,7 @@ export const failover: Harness = {
   id: 'P35',
   promise: 'No acknowledged write is lost when PostgreSQL fails over to a synchronous standby',
   proof:
-    `${servers} servers connect through a proxy; the primary crashes under the load of ` +
+    `${servers} servers connect through a proxy; the primary crashes under load from ` +
     `${clients} clients, the standby is promoted, and the former primary becomes its standby; in ` +
     'every second round, the standby is stopped before the primary crashes; the memories that ' +
     'the API returns are compared with the acknowledged writes',

@@ -16,7 +16,7 @@ const salts = { from: 16, to: 24 };
 
 /**
  * Makes every sync of the database file fail. The kernel may drop the dirty pages after it reports
- * the error once. Only the WAL still contains the writes, so the WAL must not be restarted.
+ * the error once. Then only the WAL contains the writes, so the WAL must not be restarted.
  */
 export async function failFileSync(
   variants: string[],

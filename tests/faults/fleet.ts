@@ -16,8 +16,8 @@ export type Fleet = {
   /** Suspends a server for `forMs` with SIGSTOP. */
   stall(index: number, forMs: number): Promise<void>;
   /**
-   * Returns the sum of the numbers that `pattern` captures in the servers' standard error, over all
-   * starts. A match without a number counts as 1.
+   * Returns the sum of the numbers that `pattern` captures in the servers' standard error, across
+   * all starts. A match without a number counts as 1.
    */
   count(pattern: RegExp): number;
   remove(): Promise<void>;
@@ -137,7 +137,7 @@ async function newSeparateServer() {
   };
 }
 
-/** Terminates all other connections to the database, including those with a transaction. */
+/** Terminates all other connections to the database, including those with an open transaction. */
 export async function terminateConnections(url: string): Promise<void> {
   await query(
     url,

@@ -22,8 +22,8 @@ export const flood: Harness = {
     'affected',
   proof:
     `the limit is ${quota} requests in ${windowMs / 1_000} s; one project sends requests without ` +
-    `pause from ${floodConnections} connections; the occasional requests of another project must ` +
-    'all succeed, and so must a request sent after Retry-After has elapsed',
+    `pause from ${floodConnections} connections; the occasional requests from another project ` +
+    'must all succeed, and so must a request sent after Retry-After has elapsed',
   control: { without: 'the rate limit', variants: ['no-rate-limit'] },
   run,
 };
@@ -78,7 +78,7 @@ async function askPolitely(target: Target, apiKey: string, until: number, violat
     const reply = await send(target, { method: 'GET', path: '/v1/memories?userId=u', apiKey });
     latencies.push(performance.now() - begun);
     if (reply?.status !== 200)
-      violations.add(`a request of the other project returned ${reply?.status}`);
+      violations.add(`a request from the other project returned ${reply?.status}`);
     await Bun.sleep(politeEveryMs);
   }
   return latencies;

@@ -85,7 +85,7 @@ async function saveUntilFull(target: Target, violations: Violations): Promise<st
       stored.push((JSON.parse(reply.text) as { id: string }).id);
       if (stored.length <= maxStored) continue;
       violations.add(
-        `${maxStored} saves of 28 kB were accepted on a file system of ${megabytes} MB`,
+        `more than ${maxStored} saves of 28 kB were accepted on a file system of ${megabytes} MB`,
       );
       break;
     }

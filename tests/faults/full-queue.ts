@@ -13,7 +13,7 @@ export const fullQueue: Harness = {
   promise: 'Accepted records are never dropped; a full queue rejects batches with 429',
   proof:
     'batches are sent faster than a slowed worker processes them, until they are rejected; every ' +
-    'accepted record must be processed in the end (the quick run lowers the queue limit to 1,000)',
+    'accepted record must eventually be processed (the quick run lowers the queue limit to 1,000)',
   control: {
     without: 'the rejection of records over the limit (the variant drops them)',
     variants: ['drop-when-full'],

@@ -10,7 +10,7 @@ import {
 import { createTarget, type Target } from './target.ts';
 
 const rounds = { quick: 4, full: 40 };
-/** The lifetime of an expiring memory. All reads that must find the memory run within it. */
+/** The lifetime of an expiring memory. All reads that must find the memory run within this time. */
 const lifeMs = 2_500;
 /** A margin between the expiry and the reads that must find nothing. */
 const graceMs = 20;
@@ -66,7 +66,7 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
       await drained(target, 5_000);
       const all = [...expiring, ...erased];
       counts.memories += all.length;
-      // Otherwise, a read that finds nothing after the removal would prove nothing.
+      // Without this check, a read that finds nothing after the removal would prove nothing.
       counts.readsBeforeRemoval += await expectFound(target, all, violations);
       await erase(target, erased);
       await Bun.sleep(expiresAt - Date.now() + graceMs);

@@ -25,9 +25,9 @@ export const health: Harness = {
     'When writes fail because of a disk or database error, /health returns 503 within one second ' +
     'and writes are rejected with 503 and Retry-After',
   proof:
-    `${faults.map(({ name }) => name).join('; ')}: each is injected and removed under the load ` +
-    `of ${clients} clients that save; then the server is killed and restarted, and the stored ` +
-    'memories are compared with the acknowledged saves',
+    `${faults.map(({ name }) => name).join('; ')}: each is injected and removed while ${clients} ` +
+    'clients save; then the server is killed and restarted, and the stored memories are compared ' +
+    'with the acknowledged saves',
   control: {
     without: 'all SQLite error codes except SQLITE_FULL',
     variants: ['only-full-disk-noted'],
@@ -92,7 +92,7 @@ function isAffected({ status, sentAt, endedAt }: Save, begunAt: number, endingAt
   return (status !== 201 || wasBlocked) && endedAt > begunAt && sentAt < endingAt;
 }
 
-/** Checks the affected writes. Returns the time from the first one to the failure of /health. */
+/** Checks the affected writes. Returns the time from the first of them to the failed /health. */
 function checkResponses(
   affected: Save[],
   endingAt: number,

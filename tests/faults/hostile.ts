@@ -35,7 +35,7 @@ export const hostile: Harness = {
     `${maxStallMs} ms and ${maxStallMs * maxParsedTogether} ms, respectively; peak memory in ` +
     `/proc may grow by at most ${maxGrowthMegabytes} MB`,
   control: {
-    without: 'the speed of the parser (the variant adds 200 ms per large body)',
+    without: 'fast parsing (the variant adds 200 ms per large body)',
     variants: ['slow-parse'],
   },
   run,
@@ -106,7 +106,7 @@ async function attackWith(attack: Attack, atOnce: number, times: number) {
 }
 
 /**
- * Whether any stall is too long to be caused by other load on the machine. In this case, no further
+ * Whether any stall is too long to be caused by other load on the machine. In that case, no further
  * rounds are needed.
  */
 function isClear(stalls: number[], limitMs: number): boolean {

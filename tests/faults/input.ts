@@ -26,7 +26,7 @@ export const input: Harness = {
   id: 'P11',
   promise:
     'No input causes a 5xx response (except 505 for an unsupported version of HTTP), a hang, or ' +
-    'an error response of the application without a message',
+    'an application error response without a message',
   proof:
     `valid and invalid requests generated from the schemas, ${rawCases('').length} raw-socket ` +
     'cases, and attempts to bypass authentication with the path, the Host header, the encoding, ' +

@@ -14,9 +14,9 @@ export const isolation: Harness = {
   promise: 'No response, status code or log reveals data of one project to another project',
   proof:
     'one project requests the ids, users and cursors of another on every route with an id, in ' +
-    'lists, searches, exports and deletions of users; each response must equal that for an id or ' +
-    'user that does not exist, except for the request id; neither responses nor logs may contain ' +
-    'the canary strings of the other project',
+    'lists, searches, exports and deletions of users; each response must equal the response for ' +
+    'an id or user that does not exist, except for the request id; neither responses nor logs ' +
+    'may contain the canary strings of the other project',
   control: {
     without: 'the project condition in one WHERE clause',
     variants: ['no-project-filter'],

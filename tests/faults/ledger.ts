@@ -4,8 +4,8 @@ import type { Target } from './target.ts';
 
 /**
  * Records the effects of acknowledged writes and compares them with the memories that the API
- * returns afterwards. Clients retry a write with an unknown outcome with the same key, so every
- * write is eventually acknowledged or rejected.
+ * returns afterwards. If the outcome of a write is unknown, the client retries the write with the
+ * same key, so every write is eventually acknowledged or rejected.
  */
 export type Ledger = {
   counts: { acknowledged: number; rejected: number; unknownOutcomes: number; replayed: number };

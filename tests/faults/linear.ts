@@ -30,14 +30,14 @@ const shownOperations = 12;
 
 const proof =
   `${clients.groups * clients.perGroup} clients save, get, update, delete, list and search a ` +
-  'few memories under FAULTS; the checker Porcupine checks the operations on each memory; ' +
+  'few memories while FAULTS; the Porcupine checker checks the operations on each memory; ' +
   'operations with an unknown outcome may take effect at any later time; to test the checker, a ' +
   'history with one falsified, stale read must be rejected';
 
 export const linear: Harness = {
   id: 'P29',
   promise: 'Operations on a single server are linearizable',
-  proof: proof.replace('FAULTS', 'SIGKILL, SIGSTOP and SIGTERM'),
+  proof: proof.replace('FAULTS', 'the server receives SIGKILL, SIGSTOP and SIGTERM'),
   control: {
     without: 'one correct read (replaced by a stale read in the history)',
     variants: ['falsified-read'],
@@ -52,8 +52,8 @@ export const linearServers: Harness = {
   promise: 'Operations on several servers with one PostgreSQL database are linearizable',
   proof: proof.replace(
     'FAULTS',
-    `SIGKILL and SIGSTOP of any of ${servers} servers, the termination of all database ` +
-      'connections, and crashes of PostgreSQL',
+    `any of ${servers} servers receives SIGKILL or SIGSTOP, all database connections are ` +
+      'terminated, and PostgreSQL crashes',
   ),
   control: {
     without: 'a database query for each search (the first result is returned again)',

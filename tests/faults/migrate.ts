@@ -82,7 +82,7 @@ function multiply(path: string): void {
 
 const program = [process.execPath, join(import.meta.dir, '../../cli/main.ts'), 'migrate', '--json'];
 
-/** Runs the command until it exits. Kills it when the share `killAt` of the memories is copied. */
+/** Runs the command until it exits. Kills it once the share `killAt` of the memories is copied. */
 async function run(from: string, target: Target, more: string[], killAt?: number): Promise<Run> {
   const output = join(folder, 'output');
   const command = [...program, '--from', from, '--to', target.url, ...more];
@@ -141,7 +141,7 @@ async function move(name: string, from: string, target: Target): Promise<void> {
   }
   const last = await run(from, target, []);
   if (last.code !== 0 || last.report?.isEqual !== true)
-    violations.add(`${name}: the copy is not equal`);
+    violations.add(`${name}: the copy differs from the source`);
   show(`${name}: the rest and the comparison`, last);
   show(`${name}: verified`, await verify(name, from, target));
   await changeOneByte(name, from, target);

@@ -24,10 +24,11 @@ export const moved: Harness = {
     'When the database file of a running server is moved, removed or replaced, writes are ' +
     'rejected with 503; no acknowledged write is lost if the moved file is moved back',
   proof:
-    `one of ${acts.map(({ name }) => name).join(', ')} at a random moment under the load of ` +
-    `${clients} clients; the server must detect the fault within one second, report it in ` +
-    '/health, and then reject every write with 503 and Retry-After; after SIGTERM or SIGKILL, a ' +
-    'moved file is moved back, and the stored memories are compared with the acknowledged saves',
+    `at a random moment under load from ${clients} clients, the file is moved, removed or ` +
+    `replaced (${acts.map(({ name }) => name).join(', ')}); the server must detect the fault ` +
+    'within one second, report it in /health, and then reject every write with 503 and ' +
+    'Retry-After; after SIGTERM or SIGKILL, a moved file is moved back, and the stored memories ' +
+    'are compared with the acknowledged saves',
   control: { without: 'the comparison of device and inode numbers', variants: ['no-inode-check'] },
   run,
 };

@@ -8,8 +8,8 @@ import { type Probe, probe } from './traffic/probe.ts';
 /** Documents of the heavy user, each close to the body limit. */
 const documents = { count: 4, characters: 4_000_000 };
 /**
- * The interval between two requests of the same kind. The three kinds make 75 requests per second,
- * below the rate limit.
+ * The interval between two requests of the same kind. The three kinds together make 75 requests
+ * per second, which is below the rate limit.
  */
 const everyMs = 40;
 const idleSaveMs = 20;
@@ -42,7 +42,7 @@ async function ingest(api: Api, path: string, body: object): Promise<void> {
   if (reply?.status !== 202) throw new Error(`${path}: ${reply?.status} ${reply?.text}`);
 }
 
-/** Measures saves of project A, and lists and searches of a user with one memory. */
+/** Measures saves in project A, and lists and searches for a user with one memory. */
 export async function measure(target: Target, during: number): Promise<Record<string, Probe>> {
   const save: Call = { method: 'POST', path: '/v1/memories', body: { userId: 'a', content: 'A' } };
   const list: Call = { method: 'GET', path: '/v1/memories?userId=one&limit=1' };
@@ -57,8 +57,8 @@ export async function measure(target: Target, during: number): Promise<Record<st
 }
 
 /**
- * Waits until four consecutive saves are fast, because the server may still work on cancelled
- * requests. Returns the elapsed time in ms.
+ * Waits until four consecutive saves are fast, because the server may still be working on
+ * cancelled requests. Returns the elapsed time in ms.
  */
 export async function waitUntilIdle(target: Target, withinMs: number): Promise<number> {
   const begun = performance.now();

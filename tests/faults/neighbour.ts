@@ -16,13 +16,13 @@ import { startSender } from './traffic/sender.ts';
 
 const phaseMs = { quick: 1_500, full: 20_000 };
 const idleMs = { quick: 700, full: 5_000 };
-/** The best of these rounds is used, because other load on the machine only adds latency. */
+/** The best round counts, because other load on the machine only adds latency. */
 const rounds = 2;
 /** The request rate of project B, just below the rate limit of 6,000 per minute. */
 const perSecond = 95;
 const maxSlowdown = 5;
 /**
- * The lowest limit for saves and lists. On two cores shared with another busy program, lists of an
+ * The lowest limit for saves and lists. On two cores shared with another busy program, lists on an
  * idle service had a p99 of 4 to 11 ms, so smaller differences are scheduler noise.
  */
 const floorMs = 12;
@@ -32,7 +32,7 @@ const idleWithinMs = { quick: 5_000, full: 60_000 };
 export const neighbour: Harness = {
   id: 'P23',
   promise:
-    'Expensive requests of one project, within its rate limit, do not delay the requests of ' +
+    'Expensive requests from one project, within its rate limit, do not delay the requests of ' +
     'another project beyond a fixed limit',
   proof:
     'project B has a user with 16 MB of text and sends one kind of request at a time: searches ' +
@@ -59,7 +59,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     const key = await createProjectKey(target, 'neighbour');
     await fillHeavyProject({ url: target.url, key }, random);
     if (!(await drained(target, 60_000)))
-      violations.add('16 MB of text were not indexed within a minute');
+      violations.add('16 MB of text was not indexed within a minute');
     const idle: P99[] = [];
     const busy: Record<string, Busy> = {};
     for (const kind of Object.keys(kinds)) {

@@ -59,7 +59,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
       violations.add('the queue was not empty before the time limit');
     await target.stop();
     const found = auditQueue(target.path, owed, violations);
-    if (counts.staleReads > 0) violations.add(`${counts.staleReads} reads returned an older text`);
+    if (counts.staleReads > 0) violations.add(`${counts.staleReads} reads returned stale text`);
     return { figures: { kills, ...counts, ...found }, violations: violations.list() };
   } finally {
     await target.remove();

@@ -21,7 +21,7 @@ const imageBytes = 256 * 1024 * 1024;
 const cutAfterMs = { from: 200, to: 1_200 };
 
 const proof = (clients: string) =>
-  `the server runs on a loop-mounted ext4 file system under the load of ${clients}; ` +
+  `the server runs on a loop-mounted ext4 file system under load from ${clients}; ` +
   'EXT4_IOC_SHUTDOWN without a log flush simulates a power loss; after a remount and a restart, ' +
   'the stored memories are compared with the acknowledged writes';
 

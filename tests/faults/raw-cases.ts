@@ -86,9 +86,9 @@ function chunking({ auth, json, get, post, chunked, item }: Wire): RawCase[] {
       400,
       null,
     ),
-    item('chunked, a size of letters', chunked('zz\r\n', good, '\r\n0\r\n\r\n'), 400, null),
+    item('chunked, a size that is not hex', chunked('zz\r\n', good, '\r\n0\r\n\r\n'), 400, null),
     item('chunked, a size past 2^64', chunked('fffffffffffffffff\r\n', good), 400, 413, null),
-    item('chunked, the sizes lie', chunked('5\r\n', good, '\r\n0\r\n\r\n'), 400, null),
+    item('chunked, a wrong size', chunked('5\r\n', good, '\r\n0\r\n\r\n'), 400, null),
     item(
       'chunked, with a trailer',
       chunked('1c\r\n', good, '\r\n0\r\nX-T: 1\r\n\r\n'),
@@ -96,7 +96,7 @@ function chunking({ auth, json, get, post, chunked, item }: Wire): RawCase[] {
       400,
       null,
     ),
-    item('an encoding twice', [
+    item('the same transfer encoding twice', [
       lines(
         'POST /v1/memories HTTP/1.1',
         'Host: x',
@@ -164,7 +164,7 @@ function media({ auth, json, post, item }: Wire): RawCase[] {
       415,
     ),
     ...bodies(good).map(({ name, body, headers = [] }) => item(name, post(body, ...headers), 400)),
-    item('a number beyond a double', post('{"userId":"u","content":"x","metadata":{"n":1e999}}')),
+    item('a number above any double', post('{"userId":"u","content":"x","metadata":{"n":1e999}}')),
   ];
 }
 
@@ -190,12 +190,12 @@ function extremes({ auth, json, get, post, item }: Wire): RawCase[] {
       ),
     ),
     {
-      name: 'headers a byte at a time',
+      name: 'headers one byte at a time',
       parts: [...get('/health')].slice(0, 40).concat(get('/health').slice(40)),
       pauseMs: 10,
     },
     {
-      name: 'a body a byte at a time',
+      name: 'a body one byte at a time',
       parts: [...post(good).slice(0, 1), ...good],
       pauseMs: 10,
       expect: [201],

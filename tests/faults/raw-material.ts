@@ -1,4 +1,4 @@
-/* Inputs of the raw-socket cases. */
+/* Inputs for the raw-socket cases. */
 
 export const paths = [
   '/',
@@ -70,7 +70,7 @@ export function bodies(
   return [
     { name: 'an empty body', body: '' },
     { name: 'a body of spaces', body: '   ' },
-    { name: 'JSON cut off', body: good.slice(0, -3) },
+    { name: 'truncated JSON', body: good.slice(0, -3) },
     { name: 'two values', body: good + good },
     { name: 'a byte order mark', body: `\ufeff${good}` },
     { name: 'UTF-16', body: Buffer.from(good, 'utf16le') },
@@ -91,8 +91,8 @@ export function bodies(
       name: 'the key constructor, deeper',
       body: '{"userId":"u","content":"x","metadata":{"a":{"constructor":1}}}',
     },
-    { name: 'a doubled key, the last invalid', body: '{"userId":"u","content":"x","content":1}' },
-    { name: 'a content of numbers', body: '{"userId":1,"content":2}' },
+    { name: 'a duplicate key, the last invalid', body: '{"userId":"u","content":"x","content":1}' },
+    { name: 'numbers instead of text', body: '{"userId":1,"content":2}' },
     { name: 'an idempotency key with spaces', body: good, headers: ['Idempotency-Key: a b'] },
     {
       name: 'two idempotency keys',

@@ -74,7 +74,7 @@ async function write(target: Target, apiKey: string): Promise<void> {
   await send(target, { method: 'POST', path: '/v1/memories', body: bad, apiKey, idempotencyKey });
 }
 
-/** Uses the key until `watchMs` have passed. Returns when the last accepted request was sent. */
+/** Uses the key until `watchMs` have passed. Returns the send time of the last accepted request. */
 async function use(target: Target, apiKey: string, answers: string[]): Promise<number> {
   const until = performance.now() + watchMs;
   let lastAt = 0;

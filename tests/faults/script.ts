@@ -8,7 +8,7 @@ import { createWrites, type Owner, type Write } from './writes.ts';
 /** A reproducible sequence of writes by one client, which a fault may interrupt. */
 export type Script = {
   ledger: Ledger;
-  /** Sends the writes in order. Stops and returns false when all attempts of a write fail. */
+  /** Sends the writes in order. Stops and returns false when all attempts at a write fail. */
   play(target: Target): Promise<boolean>;
   /**
    * Requires a healthy server. Repeats the last acknowledged write, retries the write with an

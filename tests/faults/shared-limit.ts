@@ -31,8 +31,8 @@ export const sharedLimit: Harness = {
   proof:
     `${servers} servers share a limit of ${quota} requests per window; ${connections} ` +
     'connections flood all servers, then mostly one server while the other two receive ' +
-    'occasional requests; a database trigger records the windows; the accepted requests must not exceed the ' +
-    'limit in any window and must reach 95 % of it in every window except the last',
+    'occasional requests; a database trigger records the windows; the accepted requests must not ' +
+    'exceed the limit in any window and must reach 95 % of it in every window except the last',
   control: { without: 'the shared counter in the database', variants: ['rate-limit-in-memory'] },
   run,
 };

@@ -16,8 +16,7 @@ const syncMs = 150;
 /** A change may be visible this long before its response arrives. */
 const onTheWayMs = 75;
 /**
- * The ordinal numbers of the syncs that fail in each thread. The server starts with fewer than
- * three syncs.
+ * The ordinal numbers of the syncs that fail in each thread. Startup takes fewer than three syncs.
  */
 const refusals = '3..5';
 const mostSaves = 40;
@@ -30,9 +29,9 @@ export const shown: Harness = {
     'Reads never return a change that a power loss could still undo, and do not wait for syncs',
   proof:
     `strace delays every sync by ${syncMs} ms; a memory is saved, updated and deleted while a ` +
-    `client lists it continuously; no list may show a change ${onTheWayMs} ms or more before its ` +
-    'response; then some syncs fail; a failed save must not be listed until a retry has stored ' +
-    'it exactly once',
+    'client lists memories continuously; no list may show a change ' +
+    `${onTheWayMs} ms or more before its response; then some syncs fail; a failed save must not ` +
+    'be listed until a retry has stored it exactly once',
   control: { without: 'the sync in COMMIT (synchronous=NORMAL)', variants: ['no-sync'] },
   run,
 };

@@ -10,8 +10,8 @@ import { createTarget, restart, type Target } from './target.ts';
  *   bun tests/faults/soak.ts [minutes]
  *
  * Runs a mixed load. In the first half, the server is killed or stopped every few seconds and
- * started again. In the second half, the server keeps running, and the program samples its memory
- * and the length of its WAL.
+ * started again. In the second half, the server keeps running, and the program samples the
+ * server's memory and the length of the WAL.
  */
 
 const minutes = Number(process.argv[2] ?? 20);

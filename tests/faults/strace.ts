@@ -6,10 +6,10 @@ const program = '/usr/bin/strace';
 
 /** Returns why strace cannot inject faults on this machine, or null if it can. */
 export function straceMissing(): string | null {
-  if (process.platform !== 'linux') return 'strace needs Linux';
+  if (process.platform !== 'linux') return 'strace requires Linux';
   if (!existsSync(program)) return `${program} is not installed`;
   const tried = Bun.spawnSync([program, '-f', '-qq', '-o', '/dev/null', 'true']);
-  return tried.exitCode === 0 ? null : 'strace may not trace here (ptrace is not permitted)';
+  return tried.exitCode === 0 ? null : 'strace cannot trace here (ptrace is not permitted)';
 }
 
 /** Whether SQLite syncs with fsync or with fdatasync depends on how it was compiled. */

@@ -71,7 +71,7 @@ export function createTarget(
     child = started;
     let listened = false;
     void started.exited.then(() => {
-      // After a failed start, `up` is still pending, and callers of `whenUp` wait for the next one.
+      // After a failed start, `up` is still pending: callers of `whenUp` wait for the next start.
       if (child === started && listened) up = openGate();
     });
     try {
@@ -120,7 +120,7 @@ export function createTarget(
 
 function openGate() {
   const gate = Promise.withResolvers<void>();
-  // Prevents an unhandled rejection if `giveUp` is called while nothing waits.
+  // Prevents an unhandled rejection if `giveUp` is called while no caller waits.
   gate.promise.catch(() => {});
   return gate;
 }

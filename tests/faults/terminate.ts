@@ -16,7 +16,7 @@ export const terminate: Harness = {
     'After SIGTERM, the server answers requests in flight, loses no acknowledged write, and ' +
     `exits within ${endWithinMs / 1_000} seconds`,
   proof:
-    `SIGTERM is sent under the load of ${clients} clients; a write whose body arrives after the ` +
+    `SIGTERM is sent under load from ${clients} clients; a write whose body arrives after the ` +
     'signal must be answered; every stored write must have been answered, and every acknowledged ' +
     'write must be stored; the exit code must be 0',
   control: { without: 'waiting for requests in flight', variants: ['stop-at-once'] },
@@ -129,8 +129,8 @@ async function attempt({ url, key }: Target, { path, body, idempotencyKey = '' }
 }
 
 /**
- * Retries the unanswered writes on the restarted server. Counts those that the server replays: the
- * previous process stored them.
+ * Retries the unanswered writes on the restarted server. Counts those that the server replays,
+ * because the previous process stored them.
  */
 async function countAccepted(
   target: Target,

@@ -22,7 +22,7 @@ export const text: Harness = {
     'bidirectional text, line endings, byte order marks and a document of 1 MB; NUL, lone ' +
     'surrogates and invalid UTF-8 must be rejected with 400',
   control: {
-    without: 'unchanged storage of text (the variant normalises it to NFC)',
+    without: 'unchanged storage of text (the variant normalizes it to NFC)',
     variants: ['normalised-text'],
   },
   run,

@@ -27,7 +27,7 @@ export function requestFault(folder: string, name: string, fault: ThreadFault): 
   renameSync(`${fileOf(folder, name)}.new`, fileOf(folder, name));
 }
 
-/** Returns when the fault was triggered, or null if it has not been triggered yet. */
+/** Returns the time at which the fault was triggered, or null if it has not been triggered yet. */
 export function triggeredAt(folder: string, name: string): number | null {
   const file = `${fileOf(folder, name)}.triggered`;
   // The file may exist before its text is written.
@@ -50,7 +50,7 @@ const folder = process.env[folderSetting];
 if (!Bun.isMainThread && folder !== undefined) register(folder);
 
 function register(folder: string): void {
-  // Bun gives the Linux thread the `name` option of its Worker.
+  // Bun names the Linux thread after the `name` option of its Worker.
   const name = readFileSync('/proc/thread-self/comm', 'utf8').trim();
   const file = join(folder, `${process.pid}-${threadId}.started`);
   // Renaming keeps the harness from reading a partially written file.

@@ -11,7 +11,7 @@ const servers = 3;
 const rounds = { quick: 3, full: 20 };
 const keysPerRound = 50;
 const twinsPerKey = 50;
-/** Users are fewer than keys, so that writes with different keys contend for the same users. */
+/** There are fewer users than keys, so writes with different keys contend for the same users. */
 const users = 30;
 const killEveryMs = { from: 300, to: 900 };
 const endWithinMs = 10_000;
@@ -26,8 +26,8 @@ export const twins: Harness = {
     'effect once and always returns the same response',
   proof:
     `${servers} servers on one PostgreSQL database receive ${keysPerRound} keys at a time, each ` +
-    `${twinsPerKey} times and in random order, while the servers are killed one after another; each key ` +
-    'must have one response and one effect, and no deadlock may occur',
+    `${twinsPerKey} times and in random order, while the servers are killed one after another; ` +
+    'each key must have one response and one effect, and no deadlock may occur',
   control: { without: 'the consistent order of row locks', variants: ['unsorted-locks'] },
   run,
 };
@@ -61,7 +61,7 @@ function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
 const userIds = Array.from({ length: users }, (_, index) => `twin ${index}`);
 
 /**
- * Sends the request of each key `twinsPerKey` times, then retries it until its outcome is known.
+ * Sends the request for each key `twinsPerKey` times, then retries it until its outcome is known.
  */
 async function sendRound(fleet: Fleet, random: Random, round: number): Promise<Seen[]> {
   const keys = Array.from({ length: keysPerRound }, (_, index) => {

@@ -49,7 +49,7 @@ describe('with two Authorization headers', () => {
   test.each([
     ['wrong, right', (right: string) => ['mk_wrong_key_wrong_key', right]],
     ['right, wrong', (right: string) => [right, 'mk_wrong_key_wrong_key']],
-  ])('returns 401: %s', async (_, keysOf) => {
+  ])('is rejected: %s', async (_, keysOf) => {
     const lines = keysOf(server.key).map((key) => `Authorization: Bearer ${key}\r\n`);
     const request = `GET /v1/memories/${id} HTTP/1.1\r\nHost: x\r\n${lines.join('')}\r\n`;
     const answer = await exchange(server, request);

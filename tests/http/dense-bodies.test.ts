@@ -73,7 +73,7 @@ describe('bodies within the limits are validated by field', () => {
   });
 });
 
-/** Bodies of several MiB that blocked the event loop when they were parsed in one step. */
+/** Bodies of several MiB that would block the event loop if they were parsed in one step. */
 const costly: [name: string, body: string][] = [
   ['open brackets', '['.repeat(fiveMiB)],
   ['nested arrays', levels(fiveMiB / 2)],

@@ -28,7 +28,7 @@ function reordered(value: unknown): unknown {
 }
 
 describe.each(writes)('%s with an idempotency key', (_, make) => {
-  test('is replayed with the same bytes and has no second effect', async () => {
+  test('is replayed with the same bytes and has no further effect', async () => {
     const { userId, request } = await prepare(server, make);
     const first = await sendKeyed(server, request, userId);
     expect(markOf(first)).toBe('created');

@@ -114,7 +114,7 @@ describe('PATCH /v1/memories/:id', () => {
   test.each<[string, object]>([
     ['other keys', { b: 2 }],
     ['no keys', {}],
-  ])('replaces the metadata whole: %s', async (_, metadata) => {
+  ])('replaces the metadata as a whole: %s', async (_, metadata) => {
     const body = { userId: newUser(), content: 'old', metadata: { a: 1 } };
     const { id } = bodyOf<SavedMemory>(await ask(server, 'POST', '/v1/memories', { body }), 201);
     await patch(id, { content: 'new', metadata });

@@ -77,14 +77,14 @@ test.each<[status: number, code: ErrorCode, of: string, faults: Faults]>([
   [413, 'payload_too_large', 'an import', { path: `/v1/import${query}`, body }],
   [413, 'payload_too_large', 'a save', { path: `/v1/memories${query}`, body }],
   [413, 'payload_too_large', 'a record', { path: `/v1/ingest${query}`, body }],
-])('%i %s before all later checks: %s', async (status, code, _, faults) => {
+])('%i %s takes precedence over all later checks: %s', async (status, code, _, faults) => {
   expectError(await sendWith(faults), status, code);
 });
 
 test.each<[status: number, code: ErrorCode, faults: Faults]>([
   [415, 'unsupported_media_type', { method: 'PATCH', type, body }],
   [413, 'payload_too_large', { method: 'PATCH', body }],
-])('%i %s before all later checks: an update', async (status, code, faults) => {
+])('%i %s takes precedence over all later checks: an update', async (status, code, faults) => {
   expectError(await sendWith({ ...faults, path: known + query }), status, code);
 });
 

@@ -80,7 +80,7 @@ describe('a 413 is returned', () => {
   }, 30_000);
 });
 
-/** Beyond this size, send slowly: the connection now closes because of its timeout. */
+/** After this many bytes, chunks are sent slowly until the timeout closes the connection. */
 const fastBytes = 24 * MiB;
 
 /** Sends chunks until the connection closes, for at most 20 s. */

@@ -51,7 +51,7 @@ describe('memory mcp exits', () => {
     ['at the end of its input', null],
     ['on SIGTERM', 'SIGTERM'],
     ['on SIGINT', 'SIGINT'],
-  ] as const)('%s, with 0', async (_, signal) => {
+  ] as const)('%s, with status 0', async (_, signal) => {
     const { child, lines } = start('$MEMORY mcp --user u', [hello]);
     const [answer = ''] = await lines(1);
     expect(JSON.parse(answer)).toMatchObject({ id: 1 });
@@ -93,19 +93,19 @@ describe('memory mcp starts', () => {
     ['with a wrong key', ['-u', 'u'], { MEMORY_API_KEY: 'x'.repeat(20) }, 4, 'was rejected'],
     ['with an empty user', ['-u', ''], {}, 2, '--user must not be empty'],
     ['with too many arguments', ['x'], {}, 2, 'Too many arguments'],
-  ])('not %s', async (_, args, env, code, why) => {
+  ])('but not %s', async (_, args, env, code, why) => {
     const ran = await memory(['mcp', ...args], { env });
     expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(why) });
   });
 
-  test('not if another web server responds at the address', async () => {
+  test('but not if another web server responds at the address', async () => {
     using other = startFaultServer(html(404));
     const ran = await memory(['mcp', '--user', 'u'], { env: { MEMORY_BASE_URL: other.url } });
     const stderr = expect.stringContaining('The server at this address is not the memory service');
     expect(ran).toMatchObject({ code: 1, stdout: '', stderr });
   });
 
-  test('not if the key is bound to another user', async () => {
+  test('but not if the key is bound to another user', async () => {
     const MEMORY_API_KEY = await server.createKey('default', { userId: 'ada' });
     const ran = await memory(['mcp', '--user', 'bob'], { env: { MEMORY_API_KEY } });
     expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining('another user') });

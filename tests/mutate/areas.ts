@@ -20,7 +20,7 @@ const table: [code: string, tests: string[]][] = [
   ['cli/', ['cli/', 'drift', 'docs', 'examples']],
 ];
 
-/** Returns the area for which the results of a path are reported. */
+/** Returns the area under which the results for a path are reported. */
 export function areaOf(path: string): string {
   const [part = '', inner = '', deeper] = path.split('/');
   return deeper === undefined ? part : `${part}/${inner}`;

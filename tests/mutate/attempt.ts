@@ -28,7 +28,7 @@ type Replaced = { path: string; text: string };
 export type Copy = AsyncDisposable & {
   /** Returns the first test file that fails because of a mutation, or null if all pass. */
   killedBy(tests: string[]): Promise<string | null>;
-  /** Runs all the tests and returns those that fail, or null if a test hangs or crashes. */
+  /** Runs all test files. Returns those that fail, or null if a test hangs or crashes. */
   failing(tests: string[]): Promise<string[] | null>;
 };
 

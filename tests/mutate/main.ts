@@ -17,8 +17,8 @@ import { root } from './sources.ts';
  * test hangs, or if a test fails, fails again when run alone, and passes on the original code.
  * Mutants that the type check rejects are not used. tests/tidy.test.ts does not run, because it
  * checks the source text, not the behaviour. With `--near`, only the tests of the mutated area run,
- * which is stricter and faster. Exits with 1 if fewer than `--limit` percent of the mutants are
- * killed.
+ * which is stricter and faster. Exits with status 1 if fewer than `--limit` percent of the mutants
+ * are killed.
  *
  * ignored.json lists equivalent mutants, which have no observable effect, each with the reason.
  */
@@ -78,7 +78,7 @@ for (const area of new Set(counted.map(({ path }) => areaOf(path)).sort())) {
 }
 const rate = reportRate('all', () => true);
 if (rate < Number(values.limit)) {
-  console.log(`less than ${values.limit} % were killed`);
+  console.log(`fewer than ${values.limit} % of the mutants were killed`);
   process.exitCode = 1;
 }
 

@@ -53,7 +53,7 @@ const mutationOperators: Record<
   },
 };
 
-/** The replacements of each comparison operator: the changed boundary, and the negation. */
+/** The replacements for each comparison operator: the changed boundary, and the negation. */
 const comparisons = new Map<Kind, string[]>([
   [Kind.LessThanToken, ['<=', '>=']],
   [Kind.LessThanEqualsToken, ['<', '>']],
@@ -64,7 +64,8 @@ const comparisons = new Map<Kind, string[]>([
 ]);
 const logical = [Kind.AmpersandAmpersandToken, Kind.BarBarToken, Kind.QuestionQuestionToken];
 /**
- * Values to return instead. The type check filters out those that the return type does not allow.
+ * Values to return instead of the original. The type check filters out those that the return type
+ * does not allow.
  */
 const results = ['null', 'undefined', 'true', 'false', '0', "''", '[]', '{}'];
 const texts = [
@@ -74,7 +75,7 @@ const texts = [
   Kind.TemplateMiddle,
   Kind.TemplateTail,
 ];
-/** Other strings are not mutated, because most of them are messages. */
+/** Only SQL strings are mutated, because most other strings are messages. */
 const isSql = /\b(?:SELECT|UPDATE|DELETE|INSERT|WHERE|VALUES|ORDER BY|IS (?:NOT )?NULL)\b|\+\?/;
 const sqlOperators = /(?<=\s)(?:<=|>=|<|>|AND|OR|ASC|DESC|IS NULL|IS NOT NULL)(?=\s|`|'|$)/g;
 const sqlMutations: Record<string, string> = {

@@ -53,7 +53,7 @@ async function tryOut(project: Project, memory: string[], serving = memory): Pro
   const list = await project.run([...memory, 'list', '--user', 'u'], env);
   if (!list.startsWith(id)) throw new Error(`the list does not begin with ${id}: ${list}`);
   const code = await server.end();
-  if (code !== 0) throw new Error(`the server ended with ${code}: ${server.log()}`);
+  if (code !== 0) throw new Error(`the server exited with status ${code}: ${server.log()}`);
   return `${version}: serve, save, list, stop; starts in ${await startMs(project, memory)} ms`;
 }
 
@@ -118,7 +118,7 @@ async function withThreads(executable: string): Promise<string> {
   await project.run([process.execPath, '--eval', damage]);
   await using damaged = await serve(project, memory);
   await until(() => damaged.log().includes('the database is damaged'), { what: 'the damage' });
-  return 'an erasure is scrubbed, damage of a large file is found';
+  return 'an erasure is scrubbed, damage to a large file is found';
 }
 
 const countDue = `const { Database } = require('bun:sqlite');
@@ -154,7 +154,7 @@ async function withMcp(executable: string): Promise<string> {
   const startedMs = performance.now() - begin;
   child.stdin.end();
   if (!new TextDecoder().decode(value).includes('"name":"memory"')) throw new Error('no greeting');
-  if ((await child.exited) !== 0) throw new Error(`memory mcp ended with ${child.exitCode}`);
+  if ((await child.exited) !== 0) throw new Error(`memory mcp: exit status ${child.exitCode}`);
   const database = `sqlite:${project.file('memory.db')}`;
   const create = ['keys', 'create', '--user', 'u', '--database', database];
   const key = await project.run([executable, ...create], env);

@@ -37,7 +37,7 @@ async function run(command: string[], cwd: string, env: Record<string, string> =
   const child = Bun.spawn(command, { cwd, env: { ...process.env, ...env }, stderr: 'pipe' });
   const [text, errors] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   if ((await child.exited) === 0) return text.trim();
-  throw new Error(`${command.join(' ')} ended with ${child.exitCode}\n${text}${errors}`);
+  throw new Error(`${command.join(' ')} exited with status ${child.exitCode}\n${text}${errors}`);
 }
 
 /** The scenario as plain JavaScript, for any runtime. */

@@ -99,7 +99,7 @@ async function bytesPerRow(address: string): Promise<void> {
     const [heap, indexes] = [row?.heap, row?.indexes].map((size) =>
       Math.round(Number(size) / rows),
     );
-    console.log(`${table}: ${rows} rows, each ${heap} bytes and ${indexes} of indexes`);
+    console.log(`${table}: ${rows} rows, each ${heap} bytes, plus ${indexes} bytes of indexes`);
   }
 }
 

@@ -125,7 +125,7 @@ for (const [name, operation] of Object.entries(operations)) {
     ratios.push((await perSecond(citus, operation)) / first);
   }
   const shown = ratios.map((ratio) => ratio.toFixed(2)).join(' ');
-  console.log(`${name}: ${median(ratios).toFixed(2)} of plain (${shown})`);
+  console.log(`${name}: ${median(ratios).toFixed(2)} of the plain rate (${shown})`);
 }
 await plain.storage.close();
 await citus.storage.close();

@@ -63,7 +63,7 @@ for (const [answer, reply] of Object.entries(strange)) {
     const error = await failure(clientOf(server, { maxRetries: 0 }).get('mem_1'));
     expect(error).toBeInstanceOf(sdk.ServerError);
     expect(error.code).toBe('unexpected_answer');
-    expect(error.message).toStartWith('not a response of the memory service: ');
+    expect(error.message).toStartWith('not a response from the memory service: ');
   });
 }
 

@@ -11,7 +11,7 @@ afterEach(() => void process.off('unhandledRejection', note));
 
 const empty = json(200, { items: [], nextCursor: null });
 
-// biome-ignore format: one call a line
+// biome-ignore format: one call per line
 const calls: [string, (client: MemoryClient, nothing: never) => Promise<unknown>][] = [
   ['list({ userId })', (client, nothing) => client.list({ userId: nothing })],
   ['export({ userId })', (client, nothing) => client.export({ userId: nothing })],

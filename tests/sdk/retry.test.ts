@@ -23,8 +23,8 @@ const passing: Record<string, Reply> = {
   'a cut body': cut(),
   'a body cut between chunks': cutInChunks(),
   'a stalled body': stalled(),
-  'no answer in time': silent(),
-  '408 of a proxy': text(408, ''),
+  'no response in time': silent(),
+  '408 from a proxy': text(408, ''),
   '409': refusal(409, 'conflict'),
   '429': refusal(429, 'rate_limited'),
   '429 with Retry-After: 0': refusal(429, 'rate_limited', { 'Retry-After': '0' }),
@@ -42,7 +42,7 @@ for (const [fault, reply] of Object.entries(passing)) {
     expect(server.requests).toHaveLength(3);
   });
 
-  test(`save() fails after two retries of ${fault}, all with the same key and body`, async () => {
+  test(`save() retries twice after ${fault}, with the same key and body, and then fails`, async () => {
     using server = startFaultServer(reply);
     const client = clientOf(server, { timeoutMs: 100 });
     const error = await failure(client.save({ userId: 'u-1', content: 'x' }));
@@ -53,7 +53,7 @@ for (const [fault, reply] of Object.entries(passing)) {
     expect(new Set(server.requests.map(({ body }) => body)).size).toBe(1);
   });
 
-  test(`save() without a key is sent once despite ${fault}`, async () => {
+  test(`save() without a key is not retried after ${fault}`, async () => {
     using server = startFaultServer(reply);
     const client = clientOf(server, { timeoutMs: 100 });
     const request = { userId: 'u-1', content: 'x' };
@@ -67,7 +67,7 @@ for (const [fault, reply] of Object.entries(passing)) {
 const final: Record<string, Reply> = {
   '400': refusal(400, 'invalid_request'),
   '401': refusal(401, 'unauthorized'),
-  '403 of a proxy': html(403),
+  '403 from a proxy': html(403),
   '404': refusal(404, 'not_found'),
   '413': refusal(413, 'payload_too_large'),
   '415': refusal(415, 'unsupported_media_type'),

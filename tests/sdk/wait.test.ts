@@ -101,8 +101,8 @@ test('waitUntilComplete().withResponse() returns the last response', async () =>
 
 for (const [fault, reply] of Object.entries({
   'lost connections': dropped(),
-  'answers of 503': refusal(503, 'unavailable'),
-  'answers of 429': refusal(429, 'rate_limited'),
+  '503 responses': refusal(503, 'unavailable'),
+  '429 responses': refusal(429, 'rate_limited'),
 })) {
   test(`waitUntilComplete() tolerates more ${fault} than one call retries`, async () => {
     const faults = Array.from({ length: 5 }, () => reply);

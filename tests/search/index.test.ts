@@ -159,7 +159,7 @@ describe('search index', () => {
     }
   });
 
-  test('rejects reading results of a search from before the last change', () => {
+  test('rejects reading the results of a search that ran before the last change', () => {
     const index = indexOf([{ id: 'a', createdAt: 1, chunks: [chunkOf('tea')] }]);
     const ranked = index.search(parseQuery('tea'));
     index.remove('a');

@@ -105,7 +105,7 @@ describe('search', () => {
     expect(ids.sort((a, b) => a - b)).toEqual([...Array(500).keys()]);
   });
 
-  test('looks for adjacent words that spell one at no more than 500,000 places', () => {
+  test('joins adjacent words to match a query word at no more than 500,000 places', () => {
     const found = (places: number) => {
       return ask('notebook?', ['note '.repeat(places - 1), 'a note book']).found.length;
     };

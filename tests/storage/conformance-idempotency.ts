@@ -69,7 +69,7 @@ export function testIdempotency(name: string, open: OpenStorage): void {
       });
     }
 
-    test('no write has a second effect under one key after reopening', async () => {
+    test('no write takes effect twice under one key after reopening', async () => {
       const written = new Map<string, { write: KeyedWrite; own: Project; state: unknown[] }>();
       for (const [operation, write] of writes) {
         const own = await newProject(opened);

@@ -74,7 +74,7 @@ export function testLeases(name: string, open: OpenStorage): void {
       });
     }
 
-    test('results that are stored together are accepted only if their lease is held', async () => {
+    test('of results that are stored together, only those whose lease is held are accepted', async () => {
       const ids = await project.accept([record(), record(), record()]);
       const tasks = await claim(opened.storage);
       await project.remove(ids[1] ?? '');

@@ -101,7 +101,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       expect(await project.get(given.id)).toBeNull();
     });
 
-    test('a write that is rejected fails no write that arrives with it', async () => {
+    test('a rejected write does not affect the writes that arrive with it', async () => {
       const given = [memory(), memory()] as const;
       const outcomes = await Promise.allSettled([
         project.save(given[0]),
@@ -197,7 +197,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       expect(await rejectionOf(update)).toMatchObject({ code: 'not_found' });
     });
 
-    test('a failed write is rolled back without the other writes of the same commit', async () => {
+    test('a failed write is rolled back, and the other writes of the same commit are kept', async () => {
       const same = memory();
       await project.save(same);
       const results = await Promise.allSettled([
@@ -244,7 +244,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       expect(await project.list()).toHaveLength(1);
     });
 
-    test('creates another memory for another user, source or external id, or none', async () => {
+    test('creates another memory if the user, source or external id differs, or without an external id', async () => {
       const others = [
         { ...origin, userId: 'v' },
         { ...origin, source: 't' },

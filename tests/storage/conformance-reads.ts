@@ -14,9 +14,7 @@ const full = {
 
 const withKey = (key: string, value: string): Partial<Filter> => ({ metadata: [{ key, value }] });
 
-/**
- * Filters, and whether each matches `full`. A memory without these fields never matches.
- */
+/** Filters, and whether each matches `full`. A memory without these fields never matches. */
 const filters: [name: string, filter: Partial<Filter>, passes: boolean][] = [
   ['its type', { type: 'event' }, true],
   ['another type', { type: 'ticket' }, false],
@@ -24,12 +22,12 @@ const filters: [name: string, filter: Partial<Filter>, passes: boolean][] = [
   ['its source in upper case', { source: 'S' }, false],
   ['its source and external id', { source: 's', externalId: 'e' }, true],
   ['its source and another external id', { source: 's', externalId: 'f' }, false],
-  ['from its time', { from: 500 }, true],
-  ['from after its time', { from: 501 }, false],
-  ['to after its time', { from: 400, to: 501 }, true],
-  ['to its time', { from: 400, to: 500 }, false],
+  ['a `from` equal to its time', { from: 500 }, true],
+  ['a `from` after its time', { from: 501 }, false],
+  ['a `to` after its time', { from: 400, to: 501 }, true],
+  ['a `to` equal to its time', { from: 400, to: 500 }, false],
   ['a number by its JSON text', withKey('n', '1'), true],
-  ['a number by another text', withKey('n', '1.0'), false],
+  ['a number in another notation', withKey('n', '1.0'), false],
   ['another number', withKey('n', '2'), false],
   ['a boolean', withKey('b', 'true'), true],
   ['a text with a quote', withKey('t', 'x"y'), true],
@@ -50,7 +48,6 @@ function keys({ metadata = [] }: Partial<Filter>): Filter['metadata'] {
   return metadata;
 }
 
-/** Tests lists, filters, users and statuses. */
 const foreignPositions = [
   '',
   'x',
@@ -62,6 +59,7 @@ const foreignPositions = [
   'x.mem_1',
 ];
 
+/** Tests lists, filters, users and statuses. */
 export function testReads(name: string, open: OpenStorage): void {
   describe(`${name}: lists`, () => {
     let project: Project;
@@ -186,7 +184,7 @@ export function testReads(name: string, open: OpenStorage): void {
       }
     });
 
-    test('have counts that follow saves, deletes, imports, ingests and erasures', async () => {
+    test('have counts that reflect saves, deletes, imports, ingests and erasures', async () => {
       const counts = async () => {
         const { items } = await project.users();
         return Object.fromEntries(items.map(({ userId, memories }) => [userId, memories]));
@@ -223,7 +221,7 @@ export function testReads(name: string, open: OpenStorage): void {
       project = own;
     });
 
-    test('of many memories are in the requested order, without missing memories', async () => {
+    test('of many memories are in the requested order, and missing memories are omitted', async () => {
       const ids: string[] = [];
       for (let n = 0; n < 5; n += 1) {
         const given = memory();

@@ -66,7 +66,7 @@ export function testSearch(name: string, open: OpenStorage): void {
       expect(await other.search('lantern', { userId: 'v' })).toEqual([]);
     });
 
-    test('reflects every save, update and delete that was acknowledged before', async () => {
+    test('reflects every save, update and delete that was acknowledged before it', async () => {
       expect(await found('lantern')).toEqual([]);
       const [one, two] = [memory({ content: 'lantern' }), memory({ content: 'lantern' })];
       await project.save(one);

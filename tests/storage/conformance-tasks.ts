@@ -96,14 +96,14 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(await opened.storage.nextTaskAt()).toBeNull();
     });
 
-    test('a task due beyond the horizon is claimed, because the clock was set back', async () => {
+    test('a task due beyond the horizon is claimed, because the clock must have been set back', async () => {
       await project.acceptOne({}, 1_000_000);
       await fail(await claimOne(opened.storage, { now: 1_000_000 }), 1_060_000, 1_000_000);
       expect(await claim(opened.storage, { now: 1_000_001 })).toEqual([]);
       expect(await claim(opened.storage, { now: 5_000 })).toHaveLength(1);
     });
 
-    test('a task never tried is due, even if it was accepted in the future', async () => {
+    test('a task that was never attempted is due, even if it was accepted in the future', async () => {
       const id = await project.acceptOne({}, 50_000);
       expect(memoryIds(await claim(opened.storage, { now: 1_000 }))).toEqual([id]);
     });
@@ -138,7 +138,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(await project.acceptOne(origin)).not.toBe(id);
     });
 
-    test('if a batch has an external id twice, both items have one id and the later text', async () => {
+    test('if a batch has an external id twice, both items have the same id and the later text', async () => {
       const pair = [record({ ...origin, content: 'one' }), record({ ...origin, content: 'two' })];
       const [first, second] = await project.accept(pair);
       expect(first).toBe(second ?? '');
@@ -158,7 +158,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(response).toMatchObject({ status: 202, body: JSON.stringify(accepted) });
     });
 
-    test('accepting a batch returns the indexes of its items and the failed ones', async () => {
+    test('accepting a batch returns the accepted items with their indexes, and the failed items', async () => {
       const failed = [{ index: 1, error: 'invalid_request', message: 'no' }];
       const given = [record(), record()];
       const { response } = await opened.storage.acceptRecords({
@@ -233,7 +233,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect((await full.users()).items).toMatchObject([{ memories: smallQueueRecords + 2 }]);
       await drainTasks(opened);
       const accepted = () => full.accept(records(1)).catch(() => null);
-      expect(await until(accepted, { what: 'room in the queue' })).toHaveLength(1);
+      expect(await until(accepted, { what: 'space in the queue' })).toHaveLength(1);
     });
   });
 }

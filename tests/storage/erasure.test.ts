@@ -191,7 +191,7 @@ test.concurrent('a scrub blocked by a read delays no save, and runs after a rest
 test.concurrent('an erasure does not delete a memory that is saved after it began', async () => {
   await using project = await open();
   // The newest row has the oldest time, so the first transaction would delete it, and SQLite would
-  // give its number to the next memory.
+  // reuse its row id for the next memory.
   for (let createdAt = 1_000; createdAt > 0; createdAt -= 100) {
     const times = Array.from({ length: 100 }, (_, n) => ({ createdAt: createdAt - n }));
     await project.import(times.map((time) => imported({ ...time, userId: 'u' })));

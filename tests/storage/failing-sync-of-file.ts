@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 
 /*
- * Simulates a disk that fails to sync the database file outside of SQLite. Later syncs seem to
- * succeed, because the kernel reports an error only once.
+ * Simulates a disk on which a sync of the database file outside of SQLite fails. Later syncs seem
+ * to succeed, because the kernel reports an error only once.
  */
 const { fdatasyncSync } = fs;
 let hasFailed = false;

@@ -35,7 +35,10 @@ if (isOfStorage && parentPort !== null) {
   });
 }
 
-/** Slows the indexing of text that is not ASCII. Other text is normalized without this method. */
+/**
+ * Slows the indexing of text that contains `slowsIndexing`. The text must contain a non-ASCII
+ * character, because ASCII text is normalized without this method.
+ */
 function slowNormalization(): void {
   const { normalize } = String.prototype;
   String.prototype.normalize = function normalizeSlowly(form?: string) {

@@ -158,7 +158,7 @@ for (const moved of ['', '-wal']) {
   });
 }
 
-test('a short write of another program delays writes but fails none', async () => {
+test('a short write by another program delays writes but does not fail them', async () => {
   await using opened = await openInFolder();
   const other = new Database(opened.path);
   other.run('BEGIN IMMEDIATE');
@@ -169,7 +169,7 @@ test('a short write of another program delays writes but fails none', async () =
   other.close(true);
 });
 
-test('writes are unavailable during a long lock of another program', async () => {
+test('writes are unavailable while another program holds a lock for a long time', async () => {
   await using opened = await openInFolder();
   const other = new Database(opened.path);
   other.run('BEGIN IMMEDIATE');

@@ -11,7 +11,7 @@ test('the first search of a user indexes each ingested memory once', async () =>
   const userId = 'ada';
   await project.accept([record({ userId }), record({ userId }), record({ userId })]);
   const [first, second] = await claim(opened.storage);
-  if (first === undefined || second === undefined) throw new Error('two tasks are due');
+  if (first === undefined || second === undefined) throw new Error('fewer than two tasks are due');
   await complete(opened.storage, first);
   await complete(opened.storage, second);
 

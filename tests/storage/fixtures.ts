@@ -218,7 +218,7 @@ export async function complete(storage: Storage, task: Task, now = 3_000): Promi
   return held;
 }
 
-/** Completes all tasks of the storage in any state, because the tests share one queue. */
+/** Completes all tasks of the storage, whatever their state, because the tests share one queue. */
 export async function drainTasks({ storage, endLeases }: Opened): Promise<void> {
   await endLeases?.();
   // Every lease has ended by this time, and every waiting task is beyond this horizon.

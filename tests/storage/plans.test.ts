@@ -28,7 +28,7 @@ const wide: Record<string, { pattern: RegExp; reason: string }> = {
   },
   queue: {
     pattern: /(FROM|UPDATE) tasks .*run_at IS NOT NULL/,
-    reason: 'the queue is processed in the order of time, in the background',
+    reason: 'the queue is processed in order of due time, in the background',
   },
   export: {
     pattern: /\(m\.bucket, m\.id\) >/,
@@ -102,7 +102,7 @@ type Case = [name: string, wide: string[], prepare: () => Promise<() => Promise<
 const requests: Case[] = [
   ['a save', [], async () => () => project.save(made(), { idempotency: keyed('save') })],
   [
-    'a save again',
+    'a repeated save',
     [],
     async () => {
       await project.save(made(), { idempotency: keyed('again') });
@@ -115,7 +115,7 @@ const requests: Case[] = [
     async () => () => project.save(made({ externalId: 'new' }), { idempotency: keyed('named') }),
   ],
   [
-    'a save that replaces',
+    'a save that replaces a memory',
     [],
     async () => {
       await saved({ externalId: 'old' });
@@ -138,7 +138,7 @@ const requests: Case[] = [
       return () => project.get(id);
     },
   ],
-  ['a get of an id from elsewhere', [], async () => () => project.get(memory().id)],
+  ['a get of an id that was not generated here', [], async () => () => project.get(memory().id)],
   [
     'statuses',
     [],
@@ -166,7 +166,7 @@ const requests: Case[] = [
     async () => () => project.accept([madeRecord(), madeRecord(), madeRecord()]),
   ],
   [
-    'records that replace',
+    'records that replace memories',
     [],
     async () => {
       const named = () => ['a', 'b', 'c'].map((externalId) => madeRecord({ externalId }));
@@ -217,11 +217,11 @@ const background: Case[] = [
       return () => storage.failTask({ projectId, taskId, leaseToken, ...failure });
     },
   ],
-  ['the next task', ['queue'], async () => () => storage.nextTaskAt()],
+  ['a lookup of the next task', ['queue'], async () => () => storage.nextTaskAt()],
   ['an export', ['export'], async () => () => project.exportPage()],
-  ['the users', ['users'], async () => () => project.users()],
+  ['a list of users', ['users'], async () => () => project.users()],
   [
-    'the maintenance',
+    'maintenance',
     ['expiry', 'sweep'],
     async () => () => storage.maintain({ now: 1_000, elapsedMs: 0 }),
   ],
@@ -231,14 +231,14 @@ function claimOf(now: number) {
   return { owner: 'plans', now, leaseMs: 30_000, horizon: now + 60_000, limit: 10 };
 }
 
-describe(`one of ${parts} parts is touched by`, () => {
-  test.each(requests)('%s, except in %j', async (_, expected, prepare) => {
+describe(`only one of ${parts} parts is touched by`, () => {
+  test.each(requests)('%s, except by the statements %j', async (_, expected, prepare) => {
     expect(await wideStatements(await prepare())).toEqual(expected);
   });
 });
 
-describe('one part is touched in the background by', () => {
-  test.each(background)('%s, except in %j', async (_, expected, prepare) => {
+describe('only one part is touched in the background by', () => {
+  test.each(background)('%s, except by the statements %j', async (_, expected, prepare) => {
     expect(await wideStatements(await prepare())).toEqual(expected);
   });
 });

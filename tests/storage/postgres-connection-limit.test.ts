@@ -40,7 +40,10 @@ async function countSessions(purpose: string): Promise<number> {
   return Number(row?.n);
 }
 
-/** Waits for the sessions, rejects new ones, and ends the most recently used session. */
+/**
+ * Waits until `count` sessions are open, then rejects new sessions and ends the most recently used
+ * one.
+ */
 async function loseOneOf(count: number, purpose: string): Promise<void> {
   const has = (n: number) => async () => (await countSessions(purpose)) === n;
   await until(has(count), { what: 'the open sessions' });
@@ -61,7 +64,7 @@ test('writes use the open connections if one cannot be reopened', async () => {
   for (let round = 0; round < 3; round += 1) {
     await project.save(memory());
     await update();
-    // More writes than connections, so that the lost one is tried too.
+    // There are more writes than connections, so that the lost connection is tried too.
     await Promise.all(Array.from({ length: 6 }, update));
   }
   expect(await project.list()).toHaveLength(4);
@@ -80,7 +83,7 @@ test('reads use the open connection if the other cannot be reopened', async () =
 test('searches use another thread if the connection of one cannot be reopened', async () => {
   await project.save(memory());
   const search = () => project.search('hello');
-  // One project may not use all threads.
+  // A single project is not allowed to use all threads.
   const other = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
   await Promise.all([search(), other.search('hello')]);
   // The first idle thread holds the index, so it runs this search and loses its session.

@@ -37,7 +37,7 @@ afterAll(async () => {
 const fault = async () => (await storage.health()).fault;
 
 describe('a connection that is lost after COMMIT was sent', () => {
-  test('fails a save with an unknown outcome, and a retry has no second effect', async () => {
+  test('fails a save with an unknown outcome, and a retry has no further effect', async () => {
     // The first use prepares a statement. Only prepared statements are sent in a pipeline.
     await project.save(memory(), { idempotency: keyed('first') });
     const idempotency = keyed('lost');
@@ -53,7 +53,7 @@ describe('a connection that is lost after COMMIT was sent', () => {
     expect(await project.list()).toHaveLength(2);
   });
 
-  test('fails an update with an unknown outcome, and a retry has no second effect', async () => {
+  test('fails an update with an unknown outcome, and a retry has no further effect', async () => {
     const given = memory();
     await project.save(given);
     await project.update(given.id, { content: 'second' }, { idempotency: keyed('second') });
@@ -66,7 +66,7 @@ describe('a connection that is lost after COMMIT was sent', () => {
   });
 });
 
-test('a key whose connection is lost after the INSERT has been sent has an unknown outcome', async () => {
+test('creating a key has an unknown outcome if the connection is lost after the INSERT was sent', async () => {
   await storage.createKey(newKey({ id: 'kept' }));
   const lost = newKey({ id: 'lost' });
   proxy.loseAnswerTo(lost.hash);
@@ -138,7 +138,7 @@ test('connecting fails if the database stops responding during the connection se
   own.stop();
 });
 
-test('a write that fails on a worker of a cluster fails no other write of its group', async () => {
+test('a write that fails on a worker of a cluster does not fail the other writes of its group', async () => {
   await query(
     database.url,
     `CREATE FUNCTION lose_worker() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -169,7 +169,7 @@ test('a closed connection is not opened again', async () => {
   expect(String(await rejectionOf(run()))).toContain('the connection is closed');
 });
 
-test('the termination of an idle session fails no write', async () => {
+test('the termination of an idle session does not fail a write', async () => {
   await project.save(memory());
   await query(
     database.url,

@@ -9,7 +9,10 @@ import { rejectionOf } from '../support/thrown.ts';
 import { claim, memory, newProject, type Project } from './fixtures.ts';
 import { isDistributed } from './plans.ts';
 
-/* Another transaction, such as an erasure on another server, holds the row of one user. */
+/*
+ * In these tests, another transaction, such as an erasure on another server, holds a lock on one
+ * user's row.
+ */
 
 let database: TestDatabase;
 let storage: Storage;
@@ -34,7 +37,7 @@ async function lockUser(userId: string): Promise<() => Promise<void>> {
   const sql = new SQL(database.url, { max: 1 });
   const session = await sql.reserve();
   await session`BEGIN`;
-  // Citus can lock the rows of a single bucket only.
+  // Citus can lock rows only within a single bucket.
   await session`SELECT 1 FROM users
     WHERE user_id = ${userId} AND bucket = ${bucketOf(userId)} FOR UPDATE`;
   return async () => {
@@ -44,7 +47,7 @@ async function lockUser(userId: string): Promise<() => Promise<void>> {
   };
 }
 
-test('a save does not wait for the locked user of another save of its group', async () => {
+test('a save does not wait for the lock on the user of another save in its group', async () => {
   await project.save(memory({ userId: 'locked' }));
   const unlock = await lockUser('locked');
   const begun = performance.now();
@@ -88,7 +91,7 @@ test('every save of a locked user fails after five seconds', async () => {
   expect(await project.list('stuck')).toHaveLength(2);
 }, 20_000);
 
-test('one connection is left to other projects while updates of a locked user wait', async () => {
+test('one connection is left for other projects while updates of a locked user wait', async () => {
   const other = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
   const [locked, free, neighbour] = [memory({ userId: 'held' }), memory(), memory()];
   await project.save(locked);
@@ -98,10 +101,10 @@ test('one connection is left to other projects while updates of a locked user wa
   const wait = (count: number) =>
     Array.from({ length: count }, () => project.update(locked.id, { content: 'waits' }));
   const waiting = wait(2);
-  // The end of an update must not free the connections of those that still wait.
+  // The completion of one update must not free the connections of the updates that still wait.
   await project.update(free.id, { content: 'ended' });
   waiting.push(...wait(6));
-  // Until this read ends, the updates have taken every connection that they may take.
+  // When this read ends, the updates have taken every connection that they are allowed to take.
   await project.get(free.id);
   const begun = performance.now();
   await other.update(neighbour.id, { content: 'at once' });

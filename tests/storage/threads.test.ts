@@ -14,7 +14,7 @@ import {
 import { imported, keyed, memory, newProject, record } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
-/* The effect on pending and later calls when a storage thread ends or hangs. */
+/* The effect of a storage thread that ends or hangs on pending and later calls. */
 
 /** Opens a storage for one test. The tests run concurrently, because a thread hangs for seconds. */
 async function open() {
@@ -132,7 +132,7 @@ test.concurrent('a search that is aborted while it waits is not executed', async
   expect(await project.search('kept')).toHaveLength(1);
 });
 
-test.concurrent('the statuses of many memories may take longer than a thread may be silent', async () => {
+test.concurrent('a slow read of many statuses is not mistaken for a hanging thread', async () => {
   await using all = await open();
   const { project } = all;
   const given = memory();
@@ -142,7 +142,7 @@ test.concurrent('the statuses of many memories may take longer than a thread may
   expect(statuses.map(({ memoryId }) => memoryId)).toEqual([given.id]);
 });
 
-test.concurrent('a large write may take longer than a thread may be silent', async () => {
+test.concurrent('a slow large write is not mistaken for a hanging thread', async () => {
   await using all = await open();
   const { project, warnings } = all;
   const slow = Array.from({ length: 20 }, (_, n) => ({
@@ -154,7 +154,7 @@ test.concurrent('a large write may take longer than a thread may be silent', asy
   expect(warnings).toEqual([]);
 });
 
-test.concurrent('the statuses of an id that is repeated read its text once', async () => {
+test.concurrent('a status request that repeats an id reads its text once', async () => {
   await using all = await open();
   const { project } = all;
   const given = imported({ content: 'one sentence. '.repeat(350_000) });
@@ -164,7 +164,7 @@ test.concurrent('the statuses of an id that is repeated read its text once', asy
   expect(new Set(statuses.map(({ memoryId }) => memoryId))).toEqual(new Set([given.id]));
 });
 
-test.concurrent('an index that takes long to build is never searched in part, and is finally built', async () => {
+test.concurrent('an index that takes long to build is never searched in part, and is eventually built', async () => {
   await using opened = await openInFolder({ preload: [join(import.meta.dir, 'leaping-clock.ts')] });
   const project = await newProject(opened);
   for (let n = 0; n < 20; n += 1) await project.save(memory({ content: `lantern ${n}` }));

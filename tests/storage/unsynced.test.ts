@@ -31,11 +31,11 @@ async function open(...preload: string[]) {
 }
 
 test.concurrent.each([
-  ['a checkpoint of the thread', 'failing-sync-in-thread.ts'],
-  ['the file by the thread', 'failing-sync-of-file.ts'],
-  ['a checkpoint of the writer', 'failing-sync-in-writer.ts'],
+  ['in a checkpoint of the thread', 'failing-sync-in-thread.ts'],
+  ['of the file by the thread', 'failing-sync-of-file.ts'],
+  ['in a checkpoint of the writer', 'failing-sync-in-writer.ts'],
 ])(
-  'after a failed sync of %s the log is kept, until the next start writes it again',
+  'after a failed sync %s, the log is kept, and the next start checkpoints it again',
   async (_, preload) => {
     await using all = await open(preload);
     const { opened, project, save, warning, logBytes } = all;
@@ -66,7 +66,7 @@ test.concurrent('while the checkpoint thread is blocked, everything is stored, w
     'the checkpoint thread does not respond: writes are stored, but the write-ahead log keeps growing',
   );
   expect((await save()).response.status).toBe(201);
-  await until(async () => (await warning()) === null, { what: 'its end' });
+  await until(async () => (await warning()) === null, { what: 'the end of the warning' });
 });
 
 test.concurrent('after a failed sync, neither an erasure nor a new writer thread removes the log', async () => {

@@ -27,7 +27,7 @@ export function badTexts(max?: number): Row[] {
   ];
 }
 
-/** Like badTexts(), for an optional field of a record, where null and an empty text are allowed. */
+/** Like badTexts(), for an optional field of a record, where null and '' are allowed. */
 export function badOptionalTexts(max?: number): Row[] {
   return badTexts(max).filter(([, value]) => value !== null && value !== '');
 }

@@ -39,7 +39,7 @@ async function connect(): Promise<string> {
     if (reply?.error !== undefined || performance.now() > deadline) {
       throw new Error(
         `The tests could not start PostgreSQL: ${reply?.error ?? 'no response'}\n` +
-          'Set TEST_POSTGRES_URL to a database on a running server.',
+          'Set TEST_POSTGRES_URL to the URL of a database on a running server.',
       );
     }
     startServer();

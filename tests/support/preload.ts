@@ -17,8 +17,8 @@ plugin({
 });
 
 /**
- * The priority of the service's reader threads. Otherwise, the other tests would run before them,
- * and a search could take seconds.
+ * The nice value of the service's reader threads. With a smaller value, the tests would run before
+ * those threads, and a search could take seconds.
  */
 const readerPriority = 10;
 setPriority(readerPriority);

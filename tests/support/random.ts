@@ -6,7 +6,7 @@ export type Random = {
   between(from: number, to: number): number;
   pick<T>(items: readonly T[]): T;
   chance(share: number): boolean;
-  /** Returns a generator that depends only on the seed and the name, not on the numbers drawn. */
+  /** Returns a generator that depends only on the seed and the name, not on earlier numbers. */
   fork(name: string | number): Random;
 };
 

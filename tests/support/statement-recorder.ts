@@ -1,6 +1,6 @@
 import { startTcpProxy } from './tcp-proxy.ts';
 
-/* Records the statements that a program sends to PostgreSQL. Parses the wire protocol. */
+/* Records the statements that a program sends to PostgreSQL, by parsing the wire protocol. */
 
 export type SentStatement = { text: string; values: (string | null)[] };
 

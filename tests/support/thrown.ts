@@ -12,7 +12,7 @@ export function thrownBy(act: () => unknown): Error {
 
 /**
  * Returns the error with which the promise rejects. Throws if the promise resolves. Use this for
- * replies of other threads: `expect(…).rejects` runs its own event loop without `setImmediate`.
+ * replies from other threads: `expect(…).rejects` runs its own event loop without `setImmediate`.
  */
 export async function rejectionOf(promise: Promise<unknown>): Promise<Error> {
   const outcome = await promise.then(

@@ -27,7 +27,7 @@ const carried = new Set([...Object.values(aliases).flat(), ...labels]);
 export function memoryConverter({ source, userId, nowMs, losses }: Options) {
   const seen = new Map<string, number>();
 
-  /** A counter distinguishes equal entries without an id. */
+  /** Derives an id from the names. A counter distinguishes equal entries without an id. */
   function idOf(names: unknown[], hasName: boolean): string {
     const key = JSON.stringify(names);
     const count = hasName ? 0 : (seen.get(key) ?? 0);
@@ -68,8 +68,8 @@ export function memoryConverter({ source, userId, nowMs, losses }: Options) {
 }
 
 /**
- * Converts the id to a string. A number that JSON.parse has rounded stays a number, so that the
- * service rejects it, because the rounded number may be the id of another memory.
+ * Converts the id to a string. A number that JSON.parse may have rounded stays a number, so that
+ * the service rejects it: the rounded number may be the id of another memory.
  */
 function externalIdOf(value: unknown): unknown {
   if (value == null) return null;

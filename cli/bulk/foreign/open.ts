@@ -10,7 +10,7 @@ export type ForeignFormat = 'mem0' | 'chatgpt' | 'jsonl';
 
 type Foreign = { term: Terminal; path: string; userId: string | undefined; losses: Losses };
 
-/** Converts an export of another service to lines. Reading the lines updates `losses`. */
+/** Converts an export from another service to lines. Reading the lines updates `losses`. */
 export async function openForeign(format: ForeignFormat, from: Foreign): Promise<BatchInput> {
   if (format === 'jsonl') return { lines: convertedLines(from), unit: 'line' };
   const parsed = await parseJson(await readText(from.term, from.path), from.path);

@@ -17,10 +17,10 @@ import type { RouteName } from '../routes.ts';
 
 export const tags = {
   Memories: "Save, find, change and delete a user's memories.",
-  Ingest: 'Records from other systems: tickets, documents, conversations, events and profiles.',
-  Project: "The project's users, and the API key of the request.",
+  Ingest: 'Ingest tickets, documents, conversations, events and profiles from other systems.',
+  Project: "List the project's users, and describe the API key of the request.",
   Transfer: 'Move memories between projects or services, unchanged.',
-  Service: 'The service itself. No key is required.',
+  Service: 'Check the service, and get this document. No key is required.',
 };
 
 export type OperationDocument = {
@@ -53,8 +53,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     summary: 'Save a memory',
     description:
       "Stores text for a user. The memory is `complete` immediately. If one of the user's memories " +
-      'already has this `source` and `externalId`, its content, metadata and times are replaced, ' +
-      'and the response is a 200.',
+      'already has this `source` and `externalId`, its content, metadata, `occurredAt` and ' +
+      '`expiresAt` are replaced, and the response is a 200.',
     request: memory.SaveRequest,
     response: memory.SavedMemory,
     location: true,
@@ -65,8 +65,9 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Memories',
     summary: "List a user's memories",
     description:
-      'Newest first by default. Pass `nextCursor` as `cursor` until it is null: every memory that ' +
-      'existed at the start is returned exactly once. Filters are combined with AND.',
+      'Returns the newest memories first by default. Pass `nextCursor` as `cursor` until it is ' +
+      'null: every memory that existed at the start is returned exactly once. Filters are ' +
+      'combined with AND.',
     query: ListQuery,
     response: Page,
   },
@@ -75,8 +76,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Memories',
     summary: "Search a user's memories",
     description:
-      'Best match first; a memory ranks by its best chunk. The query is plain text without ' +
-      'operators. A memory can be found once it is `complete`.',
+      'Returns the best match first; a memory is ranked by its best chunk. The query is plain ' +
+      'text without operators. A memory can be found once it is `complete`.',
     query: SearchQuery,
     response: SearchAnswer,
   },
@@ -122,7 +123,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     id: 'getMemoryStatus',
     tag: 'Memories',
     summary: 'Get the processing status of a memory',
-    description: 'Accurate as soon as the ingest call has returned.',
+    description: 'The status is accurate as soon as the ingest call has returned.',
     response: IngestStatus,
   },
   statusMany: {
@@ -130,7 +131,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Memories',
     summary: 'Get the statuses of up to 1,000 memories',
     description:
-      'Returned in the requested order. Unknown ids are listed in `notFound`. Changes nothing.',
+      'Returns the statuses in the requested order, and lists unknown ids in `notFound`. ' +
+      'Changes nothing.',
     request: StatusesRequest,
     response: IngestStatuses,
   },
@@ -202,8 +204,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Project',
     summary: "List the project's users",
     description:
-      'The users that have memories, ordered by id. Pass `nextCursor` as `cursor` until it is ' +
-      'null. A key that is bound to a user lists only that user.',
+      'Returns the users who have memories, ordered by id. Pass `nextCursor` as `cursor` until ' +
+      'it is null. A key that is bound to a user lists only that user.',
     query: UsersQuery,
     response: UserPage,
   },

@@ -27,7 +27,7 @@ export function adviceOn(error: unknown): string | undefined {
 }
 
 const noAnswer =
-  'The memory service did not respond. Call again in a moment; a repeated call has no second effect.';
+  'The memory service did not respond. Call again in a moment; a repeated call is safe.';
 
 const advice: Record<string, (message: string) => string> = {
   not_found: () =>

@@ -5,7 +5,7 @@ import type { Session } from './session.ts';
 import { headOf, oneLine } from './text.ts';
 
 const maxSimilar = 3;
-/** A memory is similar if its score is at least this share of the score of the saved text. */
+/** A memory is similar if its score is at least this share of the saved memory's own score. */
 const similarShare = 0.35;
 const queryCharacters = 1_000;
 
@@ -29,7 +29,7 @@ export async function saveMemory(args: SaveArguments, session: Session): Promise
 
 type Found = { externalId: string; known: Memory | undefined };
 
-/** Returns the external id to save with, and the memory that has it. */
+/** Returns the external id to save with, and the memory that already has it, if any. */
 async function find({ key, content }: SaveArguments, session: Session): Promise<Found> {
   if (key !== undefined) return { externalId: key, known: await named(key, session) };
   const name = externalIdOf(normalized(content));

@@ -1,7 +1,7 @@
 import type { Memory } from '../../../sdk/index.ts';
 import { keyOf } from './key.ts';
 
-/* Formats memories as lines of text for a model. Stored text cannot contain a line break. */
+/* Formats memories as text for a model. A heading or an excerpt is always a single line. */
 
 /**
  * Returns a memory's heading, such as `[mem_…] 2026-11-22 ticket helpdesk`: id, date, type and

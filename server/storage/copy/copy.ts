@@ -2,7 +2,7 @@ import type { CopySide, Progress } from './side.ts';
 import { addRow, type Sum, type TableName, tableNames } from './tables.ts';
 
 /*
- * Copies a database to the other backend and compares the two. The states of the target are:
+ * Copies a database to the other backend and compares the two databases. The target's states are:
  *
  *   empty -> unfinished -> finished (after the comparison)
  *

@@ -56,7 +56,7 @@ export type StoredTable = {
   where?: string;
   /** The columns that identify a row and define the order. */
   keys: string[];
-  /** Expressions for columns that are not stored under their name. */
+  /** Expressions for columns that are not stored under their own names. */
   expressions?: Record<string, string>;
   further?: string[];
   large?: string;

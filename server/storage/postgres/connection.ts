@@ -7,7 +7,7 @@ import type { Row, Run, Statement, Value } from './statement.ts';
  *
  *   closed -> connecting -> open -> lost (session error or deadline) -> closed
  *
- * The statements of one call are pipelined. No statement is ever cancelled, because a cancelled
+ * The statements of one call are pipelined. No statement is ever canceled, because a canceled
  * COMMIT can report success. If a statement exceeds its deadline, the connection is dropped
  * instead.
  */
@@ -195,7 +195,7 @@ export function rowsOf(outcomes: readonly Outcome[]): Row[][] {
   });
 }
 
-/** Converts an error that the server did not send to ConnectionLost. */
+/** Converts the error to ConnectionLost, unless the server sent the error. */
 function asLost(error: unknown): unknown {
   if (stateOf(error) !== '' || error instanceof ConnectionLost) return error;
   const message = error instanceof Error ? error.message : String(error);
@@ -216,10 +216,10 @@ function createPool({ url, purpose, settings }: ConnectionOptions, onclose: () =
       idle_in_transaction_session_timeout: '15s',
       client_min_messages: 'warning',
       ...settings,
-      // PostgreSQL ignores the settings of Citus. In parallel mode, Citus runs only one write to
-      // several shards at a time in the whole cluster.
+      // Without Citus, PostgreSQL ignores the settings of Citus. In parallel mode, Citus runs only
+      // one write to several shards at a time in the whole cluster.
       'citus.multi_shard_modify_mode': 'sequential',
-      // Sends SET LOCAL to the workers. It shortens the lock timeout of a transaction.
+      // Forwards SET LOCAL, which shortens the lock timeout of a transaction, to the workers.
       'citus.propagate_set_commands': 'local',
     },
   });
@@ -231,8 +231,8 @@ function databaseOf(url: string): string {
 
 /**
  * Adds the schema's object id to the session's name in pg_stat_activity, because services in
- * several schemas may share a database. The schema's own name may be too long. `public` is not
- * added.
+ * several schemas may share a database. The schema's own name may be too long. The id of the schema
+ * `public` is not added.
  */
 const nameSchema = `set_config('application_name', concat_ws(' ',
   current_setting('application_name'),

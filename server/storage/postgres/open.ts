@@ -72,7 +72,7 @@ export async function openPostgres(
     note: health.note,
   });
   const tasks = createTasks(connection, transact, isDistributed);
-  // On Citus, the tables of the coordinator are empty, and the workers have their own autovacuum.
+  // On Citus, the workers store the rows of the analyzed tables and run their own autovacuum.
   const stopStatistics = isDistributed ? () => {} : keepStatistics(url, connection);
   const readers = createReaderPool({
     module: 'server/storage/postgres/reader/thread.ts',

@@ -1,6 +1,6 @@
 import { type Connection, type ConnectionOptions, createConnection } from './connection.ts';
 
-/** A connection that has not responded for this long is avoided: lookups by key are faster. */
+/** A connection that has not responded for this long is avoided. Lookups by key take less time. */
 const passedOverAfterMs = 250;
 const connections = 2;
 

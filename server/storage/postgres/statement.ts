@@ -27,7 +27,8 @@ const chunkSizes = [64, 16, 4, 1];
 
 /**
  * Creates statements that process many rows. `write` receives a VALUES list with parameters of the
- * given types and returns a statement. The returned function uses as many statements as necessary.
+ * given types and returns a statement's text. The returned function uses as many statements as
+ * necessary.
  */
 export function overRows(types: readonly string[], write: (values: string) => string): OverRows {
   const textFor = remembered((count) => write(placeholders(types, count)));

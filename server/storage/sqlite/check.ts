@@ -9,8 +9,8 @@ export function structuralFaults(db: Database): string[] {
 }
 
 /**
- * A faster check that does not compare indexes with tables. It takes about a second for a cached
- * gigabyte.
+ * Runs a faster check that does not compare indexes with tables. It takes about a second per
+ * gigabyte if the file is cached.
  */
 export function coarseFaults(db: Database): string[] {
   return faultsBy(db, 'quick_check');
@@ -30,6 +30,6 @@ function faultsBy(db: Database, check: 'integrity_check' | 'quick_check'): strin
 export function damaged(path: string, faults: string[]): Error {
   return new Error(
     `${path} is damaged and will not be served:\n  ${faults.join('\n  ')}\n` +
-      'Restore the last backup with "memory restore <backup>"; it keeps the damaged file.',
+      'Restore the last backup with "memory restore <backup>", which keeps the damaged file.',
   );
 }

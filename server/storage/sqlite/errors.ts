@@ -8,7 +8,7 @@ const temporary = new Map([
   ['SQLITE_LOCKED', 'the database is locked by another program'],
 ]);
 
-/** Errors of the disk, the file or the process, not of the data to store. */
+/** Errors caused by the disk, the file or the process, not by the data to store. */
 const ofDisk = new Map([
   ['SQLITE_IOERR', 'the disk reported an error'],
   ['SQLITE_CORRUPT', 'the database is damaged'],
@@ -56,7 +56,7 @@ export function isDamage(error: unknown): error is SQLiteError {
   return /^SQLITE_(CORRUPT|NOTADB)$/.test(primaryCode(error));
 }
 
-/** Whether the error, or its cause, is that another process has locked the database. */
+/** Whether the error or its cause means that another process has locked the database. */
 export function isBusy(error: unknown): boolean {
   if (error instanceof SQLiteError) return /^SQLITE_(BUSY|LOCKED)$/.test(primaryCode(error));
   return error instanceof Error && isBusy(error.cause);

@@ -25,7 +25,7 @@ export function arrivingAt(path: string): string {
 
 /**
  * Throws an Error with advice if opening the file could lose data. A hard link has a separate WAL
- * and lock. A missing or empty file would become an empty database, although its WAL or an
+ * and lock. A missing or empty file would become an empty database, even though its WAL or an
  * unfinished restore exists.
  */
 export function assertWhole(name: string): void {

@@ -43,8 +43,8 @@ export function keepFilesPrivate(): void {
 }
 
 /**
- * Opens the database for writing. Only the first open of a process may `create` the file: if the
- * file had been moved away since, SQLite would create an empty file and delete the WAL.
+ * Opens the database for writing. Only the first open of a process may `create` the file. If the
+ * file were missing at a later open, SQLite would create an empty file and delete the WAL.
  */
 export function openForWriting(path: string, { create = false } = {}): Database {
   assertWhole(path);
@@ -88,7 +88,7 @@ export function heldByAnother(path: string, cause: unknown): Error {
 export function closeKeepingLog(path: string, ...opened: Database[]): void {
   if (opened.length === 0) return;
   const reader = lockToRead(path);
-  // Without `true` a connection stays open until its last statement is garbage-collected.
+  // Without `true`, a connection stays open until its last statement is garbage-collected.
   for (const db of opened) db.close(true);
   reader?.close(true);
 }

@@ -1,7 +1,7 @@
 import { Database, type SQLQueryBindings } from 'bun:sqlite';
 import { timed } from '../kit/rounds.ts';
 
-/** The tables that hold memories, each with the column for the memory's row number. */
+/** The tables that hold memories, each with the column that contains the memory's row id. */
 const tables = [{ name: 'memories', rowNumber: 'row_id' }];
 
 /** The pragmas of the service's writing connection. */
@@ -18,8 +18,10 @@ const settings = {
 type Row = SQLQueryBindings[];
 
 export type RawInsert = {
-  /** Reads the rows that the service stored since the last call and inserts them. Resolves with the
-   * duration of the insert, in ms. */
+  /**
+   * Reads the rows that the service stored since the last call and inserts them. Resolves with the
+   * duration of the insert, in ms.
+   */
   insertNew(): Promise<number>;
   close(): void;
 };

@@ -61,7 +61,7 @@ function print(texts: string[], length: number): void {
   console.log(
     `  build            ${Math.min(...times).toFixed(0)} ms, ${micros.toFixed(1)} µs each`,
   );
-  console.log(`  memory           ${(index.bytes / tokens).toFixed(1)} bytes a token`);
+  console.log(`  memory           ${(index.bytes / tokens).toFixed(1)} bytes per token`);
   const common = commonWords(words.flat()).map((word) => `"${word}"`);
   for (const [kind, query] of Object.entries({ ...queries, '48 common words': common.join(' ') })) {
     const spans = Array.from({ length: rounds }, () => timed(() => ask(query, index, texts)));

@@ -27,7 +27,7 @@ export function createDatabases(
     await fill(scratch, tree, path, dataset);
     writeFileSync(marker, '');
     const seconds = (performance.now() - begun) / 1_000;
-    const rate = `${short(dataset.count / seconds)} memories a second`;
+    const rate = `${short(dataset.count / seconds)} memories per second`;
     say(`  filled ${dataset.name} for ${tree.name} in ${short(seconds)} s: ${rate}`);
     return path;
   }

@@ -10,7 +10,7 @@ import { readConversations } from '../../eval/data.ts';
 /** Memories in the order in which they are imported. */
 export type Dataset = { name: string; count: number; memoryAt(at: number): Imported };
 
-/** Returns a table of many users, with `walker` and `searcher` among its first memories. */
+/** Returns a table of many users. `walker` and `searcher` own many of its first memories. */
 export function tableOf(count: number): Dataset {
   return { name: `table-${count}`, count, memoryAt: (at) => memoryOf(at, ownerOf(at)) };
 }

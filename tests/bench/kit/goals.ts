@@ -91,7 +91,7 @@ function resultOf(runs: readonly Goal[]): string {
   return met === 0 ? '**not met**' : `**not met** in ${runs.length - met} of ${runs.length} runs`;
 }
 
-/** Whether the best round met the goal. A single failed run is then inconclusive. */
+/** Returns whether the best round met the goal. If so, a single failed run is inconclusive. */
 function isWithinSpread({ bound, figure: { low, high } }: Goal): boolean {
   return bound.kind === 'at least' ? high >= bound.limit : low <= bound.limit;
 }

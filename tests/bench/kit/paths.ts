@@ -37,7 +37,7 @@ export function memoryPaths(size: number, count: number): string[] {
 export async function lastPage(url: string): Promise<string> {
   const { userId, pages, pageItems } = walker;
   let cursor: string | null = null;
-  // A cursor does not depend on the page size, so larger pages save requests on the way.
+  // A cursor does not depend on the page size, so larger pages need fewer requests.
   for (let left = (pages - 1) * pageItems; left > 0; ) {
     const limit = Math.min(100, left);
     const query = { userId, limit: String(limit), ...(cursor !== null && { cursor }) };

@@ -99,7 +99,7 @@ async function addressIn(log: string, child: Subprocess, command: string[]): Pro
   }
 }
 
-/** Kills the child processes of an interrupted run. */
+/** Kills all child processes that are still running, for example after an interrupt. */
 export function killAll(): void {
   for (const child of running) child.kill('SIGKILL');
 }

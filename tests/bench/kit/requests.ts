@@ -33,7 +33,7 @@ export function saves(key = benchKey): NextRequest {
   return cycleOf(pooled, (at) => requestBytes('POST', '/v1/memories', { body: saveBody(at), key }));
 }
 
-/** Returns a copy of `saves`, with a new idempotency key for each. */
+/** Like `saves`, but each request has a new idempotency key. */
 export function keyedSaves(): NextRequest {
   const placeholder = Buffer.from(`${crypto.randomUUID()}/${'0'.repeat(keyDigits)}`);
   const headers = [`Idempotency-Key: ${placeholder.toString()}`];
@@ -42,7 +42,7 @@ export function keyedSaves(): NextRequest {
   );
   let sent = 0;
   return () => {
-    // Only the number changes, so a new key costs the generator almost no CPU time.
+    // Only the number in the key changes, so a new key costs the generator almost no CPU time.
     const bytes = Buffer.from(next());
     const end = bytes.indexOf(placeholder.subarray(0, -keyDigits)) + placeholder.length;
     sent += 1;

@@ -24,7 +24,7 @@ export async function checkOutBaseline(folder: string): Promise<Tree> {
     .quiet()
     .nothrow();
   if (known.exitCode !== 0) {
-    const advice = 'a shallow clone needs: git fetch --unshallow';
+    const advice = 'in a shallow clone, run: git fetch --unshallow';
     throw new Error(`git does not have the commit ${baselineCommit}; ${advice}`);
   }
   const target = join(folder, 'baseline');
@@ -49,7 +49,7 @@ async function installInto(target: string): Promise<void> {
   await $`npm ci --ignore-scripts --omit=dev --no-audit --no-fund`.cwd(target).quiet();
 }
 
-/** Whether all packages that the older tree needs are installed here in the same versions. */
+/** Returns whether the packages that the older tree needs are installed here in equal versions. */
 function sameDependencies(target: string): boolean {
   const ours = lockedPackages(root);
   return Object.entries(lockedPackages(target)).every(

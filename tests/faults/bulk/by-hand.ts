@@ -4,8 +4,8 @@ import { type IngestRecord, MemoryClient } from '../../../sdk/index.ts';
  *   bun tests/faults/bulk/by-hand.ts <file.jsonl> <records per request> <concurrent requests>
  *
  * A minimal program that ingests a file with the SDK. The program does not keep idempotency keys
- * across runs, does not report bad lines, and holds the whole file in memory. The environment
- * contains the address and the API key.
+ * across runs, does not report bad lines, and holds the whole file in memory. It reads the address
+ * and the API key from the environment.
  */
 export async function sendAll(
   memory: MemoryClient,

@@ -6,7 +6,7 @@ import { badTextAt, equalRecord, recordAt } from './records.ts';
 export type BulkFile = {
   path: string;
   bytes: number;
-  /** The number of valid records, without bad and blank lines. */
+  /** The number of valid records, excluding bad and blank lines. */
   good: number;
   /** The expected error of each bad line, by line number. */
   bad: Map<number, string>;

@@ -11,7 +11,7 @@ import { writeBulkFile } from './file.ts';
  * before garbage collection reaches a steady state, and their peaks vary by 15 %.
  */
 const sizes = [10_000, 300_000, 3_000_000];
-/** The permitted ratio of the peaks for ten times the lines. */
+/** The permitted growth of the peak when the number of lines grows tenfold. */
 const allowed = 1.25;
 
 /** Checks that the command's peak memory does not grow with the file. */

@@ -17,8 +17,8 @@ const byHand = join(import.meta.dir, 'by-hand.ts');
 
 /**
  * Compares the command with two uses of the SDK's `memory.ingest.batch`: a program that reads the
- * same file, and calls from this process with the records in memory. The subjects take turns, and
- * each run has a new database.
+ * same file, and calls from this process with the records in memory. The command, the program and
+ * the calls take turns, and each run has a new database.
  */
 export async function compareRates(folder: string, random: Random) {
   const path = join(folder, 'rates.jsonl');
@@ -40,7 +40,7 @@ export async function compareRates(folder: string, random: Random) {
     parallel: inMemory(size, atOnce),
     thousands: inMemory(1_000, 1),
   });
-  // Times are the inverse of rates, so the command's time is the denominator.
+  // Rates are inversely proportional to times, so the command's time is the denominator.
   const rateOf = (others: number[]) => showRatio(ratioOf(others, times.command));
   return {
     linesPerSecond: short((lines / median(times.command)) * 1_000),

@@ -26,7 +26,7 @@ export function recordAt(index: number, random: Random): IngestRecord {
   const userId = random.pick(users);
   const record = { userId, ...contentAt(index, random) };
   if (!random.chance(originShare)) return record;
-  // The range is small, so that some ids repeat and replace earlier records.
+  // The range is small, so some ids repeat, and their records replace earlier ones.
   const externalId = String(random.between(0, 2_000));
   return { ...record, source: random.pick(sources), externalId };
 }

@@ -15,7 +15,7 @@ export type Checker = { check(operations: Operation[]): Report };
 /** Builds the checker in the folder, or returns why the checker cannot be built. */
 export function buildChecker(folder: string): Checker | string {
   const program = join(folder, 'check');
-  if (Bun.which('go') === null) return 'go is not installed, and the independent checker needs it';
+  if (Bun.which('go') === null) return 'Go is not installed, so the checker cannot be built';
   const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOTOOLCHAIN: 'local' };
   const command = ['go', 'build', '-o', program, '.'];
   const built = Bun.spawnSync(command, { cwd: import.meta.dir, env });

@@ -29,7 +29,7 @@ export type History = { writes: Write[]; observations: Observation[] };
 
 /**
  * Converts a history to operations on single memories. A save with an unknown outcome gets the id
- * of the memory in which its value was read, or is dropped if its value has never been read.
+ * of the memory in which its value was read, or is dropped if its value was never read.
  * `strange` lists reads of values that no client wrote.
  */
 export function operationsOf({ writes, observations }: History) {
@@ -71,7 +71,7 @@ function readsOf(observations: Observation[], writes: Write[]): Operation[] {
 }
 
 /**
- * Returns a history with one stale read, whose value was already replaced by a completed update.
+ * Returns a history with one stale read, whose value had been replaced by a completed update.
  * Values are unique, so no order explains the read. Returns null if no read can be falsified.
  */
 export function falsified(operations: Operation[]): Operation[] | null {

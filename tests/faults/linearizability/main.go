@@ -1,4 +1,4 @@
-// Checks with porcupine whether the operations on each memory of a history are linearizable.
+// Checks with Porcupine whether the operations on each memory of a history are linearizable.
 //
 //	check <history.jsonl>
 //
@@ -50,8 +50,8 @@ var model = porcupine.Model{
 	},
 }
 
-// step returns whether the operation is possible in the state, and the next state. The history lets
-// an operation with an unknown outcome return at its end. If the operation never took effect, it
+// step returns whether the operation is possible in the state, and the next state. An operation
+// with an unknown outcome returns at the end of the history. If the operation never took effect, it
 // can be linearized there, after every read.
 func step(state memory, op operation) (bool, interface{}) {
 	present := state.value != 0

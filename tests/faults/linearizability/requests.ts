@@ -118,7 +118,7 @@ function contentOf(value: number): string {
   return `${word} ${value}`;
 }
 
-/** Returns the outcome of a write. It is unknown after a 5xx or without a response. */
+/** Returns the outcome of a write, which is unknown after a 5xx or if no response arrived. */
 function outcomeOf(reply: Reply | null): Write['outcome'] {
   if (reply === null || reply.status >= 500) return 'unknown';
   if (reply.status === 404) return 'absent';

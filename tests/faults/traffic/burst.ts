@@ -27,7 +27,7 @@ if (!Bun.isMainThread) {
   });
 }
 
-/** Returns the status, or 0 without a response. */
+/** Returns the status, or 0 if no response arrived. */
 async function send({ url, key, body }: Order): Promise<number> {
   try {
     const response = await fetch(url + body.path, {

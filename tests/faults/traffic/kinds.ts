@@ -56,7 +56,7 @@ export function eventOf(userId: string, text: string): object {
 }
 
 function denseBodies(): (index: number) => Request {
-  // Accepted bodies would measure ingestion, so only rejected bodies are sent.
+  // Accepted bodies would also cause ingestion, so only rejected bodies are sent.
   const bodies = Object.values(hostileBodies)
     .map((make) => make())
     .filter(({ accepted }) => !accepted);

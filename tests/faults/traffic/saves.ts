@@ -54,7 +54,7 @@ export async function saveOnce(target: Target, content: string): Promise<Save> {
   return { content, sentAt, status, id, retryAfter, text, endedAt: performance.now() };
 }
 
-/** Counts acknowledged saves that are missing or changed. Other saves may be stored or not. */
+/** Counts acknowledged saves that are missing or changed. Other saves may or may not be stored. */
 export async function countLost(
   target: Target,
   saves: Save[],

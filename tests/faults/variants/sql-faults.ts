@@ -11,7 +11,7 @@ export function findsNothing(match: RegExp): Hook[] {
   return [{ match, replace: () => ({ get: () => null, all: () => [], values: () => [] }) }];
 }
 
-/** Removes the SQLite code from all errors except SQLITE_FULL. */
+/** Removes the SQLite error code from all errors except SQLITE_FULL. */
 export const maskErrors: Hook[] = [
   {
     match: /./s,

@@ -32,7 +32,7 @@ export async function startVariant({ env, preload, ...spec }: Spec): Promise<Run
   }
 }
 
-/** Throws if no thread loaded one of the patched files: its patch then had no effect. */
+/** Throws if any patched file was not loaded, because its patch then had no effect. */
 function assertLoaded(patches: Patch[], notes: string): void {
   const noted = readNotes(notes);
   const missing = patches.map(([path]) => path).filter((path) => !noted.has(loaded(path)));

@@ -85,7 +85,7 @@ export const variants: Record<string, Variant> = {
       ],
     ],
   },
-  /** No protection removed: the worker logs how many results were rejected for a lost lease. */
+  /** No protection removed: the worker logs how many results were rejected due to a lost lease. */
   'count-refused': {
     patches: [
       [
@@ -161,8 +161,8 @@ export const variants: Record<string, Variant> = {
     ],
   },
   /**
-   * No protection removed: a transaction pauses between the rows that it locks, and waits long
-   * enough for PostgreSQL to detect a deadlock.
+   * No protection removed: a transaction pauses between the rows that it locks, and waits for
+   * locks long enough for PostgreSQL to detect a deadlock.
    */
   'slow-locks': {
     patches: [

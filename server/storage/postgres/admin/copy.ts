@@ -46,7 +46,7 @@ const isServed = `SELECT 1 AS one FROM pg_stat_activity
 /** The sessions of a server that has just exited may take a moment to end. */
 const sessionsEndWithinMs = 1_000;
 
-/** Throws if a server has sessions, or holds the cleanup turn (writer/maintenance.ts). */
+/** Throws if a server has sessions or holds the cleanup turn (see writer/maintenance.ts). */
 async function assertUnused(connection: Connection): Promise<void> {
   const [turn] = await query<{ seconds: number }>(
     connection.run,
@@ -56,7 +56,8 @@ async function assertUnused(connection: Connection): Promise<void> {
   if (turn !== undefined) throw isRunning(`wait ${turn.seconds} seconds`);
   const deadline = performance.now() + sessionsEndWithinMs;
   while ((await query(connection.run, isServed)).length > 0) {
-    if (performance.now() > deadline) throw isRunning('end its sessions in pg_stat_activity');
+    if (performance.now() > deadline)
+      throw isRunning('find its sessions in pg_stat_activity and end them');
     await Bun.sleep(50);
   }
 }
@@ -142,7 +143,7 @@ function valuesOf(table: TableName, row: Row, place: number): Value[] {
   ];
 }
 
-/** Returns the location of a memory whose id contains another bucket, or no rows. */
+/** Returns a row for memory_locations if the id contains another bucket, or no rows. */
 function locationOf(row: Row): Value[][] {
   const { bucket = null, id_bucket: named = null } = derive('memories', row, 0);
   return named === null ? [] : [[row.projectId ?? null, named, row.id ?? null, bucket]];

@@ -40,7 +40,7 @@ const ofTasks = `SELECT ${columns}, t.last_change::float8 AS change
   FROM tasks AS t JOIN memories AS m ON ${indexTask}
   WHERE ${ofUser('t')} AND m.last_change <= $4::int8`;
 
-/** Reads a few changes without a cursor, because a cursor is planned each time. */
+/** Reads a few changes without a cursor, because a cursor's query is planned each time. */
 const firstChanges = `(${ofMemories} ORDER BY m.last_change LIMIT ${firstRows})
   UNION ALL (${ofTasks} ORDER BY t.last_change LIMIT ${firstRows})
   ORDER BY change LIMIT ${firstRows}`;
@@ -61,7 +61,7 @@ export async function catchUp(run: Run, held: HeldIndex, user: User): Promise<vo
   ])) as [UserRow[], ...ChangedMemory[][]];
   const row = found ?? { memories: 0, lastChange: 0 };
   let rows = changes.at(-1) ?? [];
-  // The user has been erased and created again.
+  // In this case, the user was erased and created again.
   const isOther = row.lastChange < held.lastChange;
   if (isOther) Object.assign(held, newHeldIndex());
   const needsCursor = isOther || (!isNew && rows.length === firstRows);
@@ -81,7 +81,7 @@ function fetchRows(count: number): Statement {
   return statement(`FETCH FORWARD ${count} FROM changes`);
 }
 
-/** Applies the first rows and, if the cursor is open, the remaining rows from it. */
+/** Applies the first rows and, if the cursor is open, the cursor's remaining rows. */
 async function applyChanges(
   run: Run,
   held: HeldIndex,
@@ -106,7 +106,7 @@ function rowsFor(unitsEach: number): number {
   return Math.min(maxRows, Math.max(1, count));
 }
 
-/** Removes the memories that are no longer in the database from the index. */
+/** Removes from the index the memories that are no longer in the database. */
 async function removeDeleted(
   run: Run,
   { index }: HeldIndex,

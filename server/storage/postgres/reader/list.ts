@@ -16,8 +16,8 @@ type Row = StoredMemory & { bucket: number; octets: number; total: number };
 /** The number of rows per fetch if a filter may reject most of them. */
 const filteredRows = 256;
 /**
- * Reading stops after this many bytes of text. A page holds 4 Mi UTF-16 units, and one unit is at
- * most three bytes in UTF-8.
+ * Reading stops after this many bytes of text. A page holds about 4 Mi UTF-16 units, and one unit
+ * is at most three bytes in UTF-8.
  */
 const maxOctets = 3 * 4 * 1024 * 1024;
 
@@ -90,7 +90,7 @@ function measured(source: string, columns: string, order: string): string {
 /** Selects the rows that fit into one response, and at least one row. */
 const isShort = `before <= ${maxOctets}`;
 
-/** The creation time that sorts before every memory, for each order. */
+/** For each order, a creation time that sorts before every memory. */
 const beforeAll = { asc: Number.MIN_SAFE_INTEGER, desc: Number.MAX_SAFE_INTEGER };
 
 const listTexts = { asc: listText('ASC', '>'), desc: listText('DESC', '<') };

@@ -14,8 +14,8 @@ const maxAhead = 8;
 
 /**
  * Prefetches the memories of the next tasks. The worker processes one task at a time, so this saves
- * a round trip per task. A prefetched text may be outdated, but changing the text also revokes its
- * task's lease.
+ * a round trip per task. A prefetched text may be outdated, but a change of the text also
+ * invalidates the task's lease.
  */
 export function createReadAhead(read: Reading): ReadAhead {
   const begun = new Map<string, Promise<StoredMemory | null>>();

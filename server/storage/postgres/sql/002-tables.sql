@@ -24,7 +24,7 @@ CREATE TABLE api_keys (
   revoked_at int8
 );
 
--- A user has a row while it has memories. Every transaction that changes the results of the user's
+-- Each user with memories has a row. Every transaction that changes the results of the user's
 -- searches locks the row and increments last_change, so change numbers follow the order of commits.
 -- last_change starts at a random number, so that a search index of an erased user is not used for a
 -- new user with the same id.
@@ -39,10 +39,10 @@ CREATE TABLE users (
 
 CREATE INDEX users_by_id ON users (project_id, user_id);
 
--- A row changes only when the memory changes; the state of its processing is in tasks. last_change
--- is the user's change number at the last change of the row. id_bucket is the bucket of the
--- memory's row in memory_locations, or null if there is none. origin is a hash of source and
--- external id, which can be too long for an index.
+-- A row changes only when the memory changes; the processing state is in tasks. last_change is the
+-- user's change number at the last change of the row. id_bucket is the bucket of the memory's row
+-- in memory_locations, or null if there is none. origin is a hash of source and external id, which
+-- can be too long for an index.
 CREATE TABLE memories (
   project_id int8 NOT NULL,
   bucket int2 NOT NULL,
@@ -164,7 +164,7 @@ CREATE UNLOGGED TABLE quotas (
 ) WITH (fillfactor = 50);
 
 -- 'uptime' is how long the service has run on this database, in milliseconds by a monotonic clock.
--- 'turn' is the server that runs the cleanup, and the end of its turn. 'probe' is written to test
+-- 'turn' stores which server runs the cleanup and when its turn ends. 'probe' is written to test
 -- whether writes succeed. 'database_id' and 'copied_from' are described in storage/copy.
 CREATE TABLE maintenance (
   name text PRIMARY KEY,

@@ -71,7 +71,7 @@ const claimRead = overRows(
     RETURNING ${claimedColumns}`,
 );
 
-/** The number of attempts if other servers claim all the tasks first. */
+/** The maximum number of attempts if other servers claim all the tasks first. */
 const maxReads = 5;
 
 async function claimInTwo(connection: Connection, claim: Claim): Promise<Task[]> {

@@ -84,7 +84,7 @@ function sortOut({ at, memories }: Import, known: Known[], origins: KnownOrigin[
     imported.push(memory);
     return 'imported';
   });
-  // Expired memories are deleted even if the item with the same id is a conflict.
+  // Expired memories are deleted even if the outcome of the item with the same id is a conflict.
   const expired = known.filter((row) => !isThere(row));
   return { outcomes, imported, expired };
 }

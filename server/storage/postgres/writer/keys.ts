@@ -15,7 +15,7 @@ const touch = overRows(
     FROM (${values}) AS v (id, at) WHERE k.id = v.id`,
 );
 
-/** Runs a single-statement write. It may have been stored even if the connection is lost. */
+/** Runs a single-statement write, which may be stored even if the connection is lost. */
 async function runOnce(connection: Connection, text: string, ...values: Value[]): Promise<Row[]> {
   const session = await connection.session();
   try {

@@ -3,19 +3,20 @@ import { FairQueue } from '../../../fair-queue.ts';
 /** `user` is the single user whose row the write locks, or null if it may lock several. */
 type Write = { projectId: number; user: string | null; since: number };
 
-/** How long a write waits for a locked user. */
+/** How long a write waits for a lock on a user's row. */
 const waitsMs = 5_000;
 
 /**
- * The writes that met a user locked by another transaction, and all later writes of that user. They
- * are retried one at a time, because each attempt occupies a connection until its lock timeout.
+ * The writes that need a user's row on which another transaction holds a lock, and all later writes
+ * of that user. They are retried one at a time, because each attempt occupies a connection until
+ * its lock timeout.
  */
 export class LockedWrites<Waiting extends Write> {
   readonly #waiting = new FairQueue<Waiting>();
   #lockedUsers = new Set<string>();
   #retried: Waiting | undefined;
 
-  /** Whether the user of the write is known to be locked. */
+  /** Whether the row of the write's user is known to be locked. */
   includes({ user }: Waiting): boolean {
     return user !== null && this.#lockedUsers.has(user);
   }
@@ -31,14 +32,14 @@ export class LockedWrites<Waiting extends Write> {
     return this.#retried;
   }
 
-  /** Adds a write that met a locked user. Returns the writes that have waited for too long. */
+  /** Adds a write that timed out waiting for a lock. Returns the writes that waited too long. */
   addLocked(write: Waiting): Waiting[] {
     const isLate = ({ since }: Waiting) => performance.now() - since > waitsMs;
     const all = [...this.#waiting.clear(), write];
     const kept = all.filter((one) => !isLate(one));
     for (const one of kept) this.push(one);
     if (write.user !== null) this.#lockedUsers.add(write.user);
-    // Forget the users for whom no write waits any more.
+    // Forget the users for whom no write is waiting.
     const users = new Set(kept.map(({ user }) => user));
     this.#lockedUsers = new Set([...this.#lockedUsers].filter((user) => users.has(user)));
     return all.filter(isLate);

@@ -5,7 +5,7 @@ import { statement } from '../statement.ts';
 /** Short, because a request may be waiting. On failure, the request is counted in memory. */
 const deadlineMs = 2_000;
 
-/** If a stored window ends this much later than a new window, it predates a clock change. */
+/** A stored window that ends this much later than a new window predates a clock change. */
 const maxLate = "interval '1 minute'";
 
 const isOpen = `q.ends_at > excluded.ends_at - make_interval(secs => $3::float8)

@@ -1,15 +1,15 @@
 import { type Connection, createConnection } from '../connection.ts';
 import { query, statement } from '../statement.ts';
 
-/** This is more often than autovacuum, which checks a database once a minute by default. */
+/** How often to check the tables. By default, autovacuum checks a database once a minute. */
 const everyMs = 3_000;
 const pauseAfterErrorMs = 60_000;
 /** ANALYZE on a table that is larger than memory reads a sample from disk. */
 const deadlineMs = 60_000;
 
 /**
- * Selects the tables that have never been analyzed, or have grown tenfold since. Smaller changes,
- * and tables with another owner, are left to autovacuum.
+ * Selects the tables that have never been analyzed, or have grown tenfold since the last analysis.
+ * Smaller changes, and tables with another owner, are left to autovacuum.
  */
 const grown = `SELECT c.oid::regclass::text AS "table" FROM pg_class AS c
   WHERE c.oid IN ('memories'::regclass, 'tasks'::regclass, 'users'::regclass,

@@ -59,7 +59,7 @@ const maxPauseMs = 20;
 const triedForMs = 5_000;
 /** How long writes avoid a lost or failed connection while another one is open. */
 const avoidedMs = 200;
-/** A write that waits longer for a locked user gives its connection to other writes. */
+/** A write that waits longer for a lock on a user's row gives up its connection to other writes. */
 const settings = [statement(`SET LOCAL lock_timeout = '200ms'`)];
 /** The number of recent idempotency keys to remember. A replay would make its group fail. */
 const maxRecentKeys = 10_000;
@@ -96,7 +96,7 @@ export function createWriteQueue(options: {
     plan();
   }
 
-  /** Takes the next write whose users are not known to be locked. */
+  /** Takes the next write whose user's row is not known to be locked. */
   function take(admits: (projectId: number, waiting: Waiting) => boolean): Waiting | undefined {
     for (;;) {
       const next = queue.take(admits);

@@ -39,7 +39,7 @@ export function diagnose(path: string, now: number): Finding[] {
 
 const restoreAdvice = 'stop the server and restore the last backup: memory restore <backup>';
 
-/** Errors of this program already contain advice. SQLite's errors get advice here. */
+/** This program's own errors already contain advice. SQLite's errors get advice here. */
 function aboutFault(error: unknown): Finding {
   const found = error instanceof Error ? error.message : 'the database cannot be read';
   const fault: Finding = { name: 'database', level: 'failure', found };
@@ -151,7 +151,8 @@ function aboutErasure(db: Database, path: string): Finding[] {
   const advice =
     statSync(path).size > maxRebuiltBytes
       ? `when writes can wait, run: sqlite3 ${path} "VACUUM; DELETE FROM maintenance WHERE name = 'scrub'"`
-      : 'a running server removes it within ten minutes; if this warning remains, check its log';
+      : 'a running server removes the text within ten minutes; if this warning remains, ' +
+        'check the server log';
   return [{ name: 'erasure', level: 'warning', found, advice }];
 }
 

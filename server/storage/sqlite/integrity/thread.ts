@@ -3,7 +3,7 @@ import { announced, openInbox, parent, watched } from '../../../threads/serve.ts
 import { coarseFaults } from '../check.ts';
 import { openForReading } from '../settings.ts';
 
-/* Checks the file in a separate thread, because the check takes about a second per gigabyte. */
+/* Checks the file in a separate thread, because checking a large file can take hours. */
 
 const { path } = workerData as { path: string };
 const db = openForReading(path);

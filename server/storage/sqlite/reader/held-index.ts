@@ -48,7 +48,7 @@ export function createIndexReads(db: Database): IndexReads {
     'SELECT id FROM memories WHERE project_id = ? AND user_id = ?',
   );
 
-  /** Removes the memories that are no longer in the database from the index. */
+  /** Removes from the index the memories that are no longer in the database. */
   function removeDeleted(index: SearchIndex, { projectId, userId }: User): void {
     const existing = new Set(ids.all(projectId, userId).map(({ id }) => id));
     removeMissing(index, existing);
@@ -58,7 +58,7 @@ export function createIndexReads(db: Database): IndexReads {
     catchUp(held, of) {
       const { projectId, userId } = of;
       const row = user.get(projectId, userId) ?? { memories: 0, lastChange: 0 };
-      // The user has been erased and created again.
+      // In this case, the user was erased and created again.
       if (row.lastChange < held.lastChange) Object.assign(held, newHeldIndex());
       if (held.lastChange < row.lastChange) {
         const update = new IndexUpdate(held);

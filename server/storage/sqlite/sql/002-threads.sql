@@ -1,5 +1,6 @@
--- project_id isolates projects: every statement that serves a request restricts project_id, and the
--- indexes of these statements start with project_id. Times are milliseconds since 1970.
+-- project_id isolates projects: every statement that serves a project's request filters by
+-- project_id. Except for memories_by_expiry, the indexes that these statements use start with
+-- project_id. Times are milliseconds since 1970.
 
 CREATE TABLE projects (
   project_id INTEGER PRIMARY KEY,
@@ -22,9 +23,9 @@ CREATE TABLE api_keys (
   revoked_at INTEGER
 ) STRICT;
 
--- A user has a row while it has memories. last_change counts the transactions that changed the
--- results of the user's searches. It starts at a random number, so that a search index of an erased
--- user is not used for a new user with the same id.
+-- Each user with memories has a row. last_change counts the transactions that changed the results
+-- of the user's searches. It starts at a random number, so that a search index of an erased user is
+-- not used for a new user with the same id.
 CREATE TABLE users (
   project_id INTEGER NOT NULL,
   user_id TEXT NOT NULL,
@@ -34,8 +35,8 @@ CREATE TABLE users (
 ) STRICT, WITHOUT ROWID;
 
 -- A row changes only when the memory changes, because SQLite rewrites the whole row, including the
--- text. The state of its processing is in tasks. last_change is the user's change number at the
--- last change of the row.
+-- text. The processing state is in tasks. last_change is the user's change number at the last
+-- change of the row.
 CREATE TABLE memories (
   row_id INTEGER PRIMARY KEY,
   project_id INTEGER NOT NULL,

@@ -8,7 +8,7 @@ import type { WriteHealth } from './health.ts';
  * Small writes that arrive together share one BEGIN IMMEDIATE … COMMIT, each in its own savepoint.
  * A large write is committed alone. Small writes that arrive in the meantime are committed before
  * the next large write. No write is acknowledged before COMMIT returns. Because of
- * `synchronous=FULL`, the WAL is on disk by then. Readers cannot see the writes earlier.
+ * `synchronous=FULL`, the WAL is on disk by then. Readers cannot see the writes before then.
  *
  *   take -> waiting -> savepoint -> COMMIT -> reply
  *                 \-> error of one operation: its savepoint is rolled back -> fail

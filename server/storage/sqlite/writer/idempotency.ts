@@ -39,8 +39,8 @@ export function createIdempotencyKeys(db: Database, uptime: Uptime): Idempotency
   const removeText = db.prepare(
     `UPDATE idempotency_keys SET body = ?, version = NULL WHERE project_id = ? AND memory_id = ?`,
   );
-  // The oldest keys have the lowest row ids. Keys stored while the clock was ahead are
-  // skipped, so that they do not block the deletion of other keys.
+  // The oldest keys have the lowest row ids. Keys stored while the clock was ahead are skipped, so
+  // that they do not block the deletion of other keys.
   const sweep = db.prepare(
     `DELETE FROM idempotency_keys WHERE created_at < ?1 AND stored_uptime < ?2 AND row_id IN (
        SELECT row_id FROM idempotency_keys

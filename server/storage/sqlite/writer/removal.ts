@@ -94,9 +94,9 @@ export function createRemoval(
 }
 
 /**
- * The running erasures. Each row has the user's newest memory when the erasure began, and the
- * number of memories deleted since. Requests with the same idempotency key share a row. Although
- * the table is temporary, a rollback undoes its changes together with the deletions.
+ * The running erasures. Each row has the memory that was the user's newest when the erasure began,
+ * and the number of unexpired memories deleted since. Requests with the same idempotency key share
+ * a row. Although the table is temporary, a rollback undoes its changes along with the deletions.
  */
 function createErasures(db: Database) {
   db.run(`CREATE TEMP TABLE erasures (
@@ -120,7 +120,7 @@ function createErasures(db: Database) {
       insert.run(name, projectId, userId);
       return newest.get(name) ?? { rowId: 0, id: '' };
     },
-    /** Returns the number of memories deleted so far. */
+    /** Adds to the number of unexpired memories deleted so far, and returns it. */
     add: (name: string, deleted: number) => add.get(deleted, name)?.erased ?? deleted,
     end: (name: string) => void remove.run(name),
   };

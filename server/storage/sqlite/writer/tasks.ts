@@ -60,7 +60,8 @@ export function createTaskWrites(db: Database, users: Users): TaskWrites {
     `UPDATE tasks SET state = 'waiting', attempts = attempts - 1, lease_owner = NULL
      WHERE project_id = ? AND task_id = ? AND ${held} ?`,
   );
-  // Only one process runs the tasks of a database, so tasks of another owner were abandoned.
+  // Only one process at a time runs a database's tasks, so a running task leased by another owner
+  // was left behind by a previous process.
   const recover = db.prepare(
     `UPDATE tasks SET state = 'waiting', lease_owner = NULL
      WHERE run_at IS NOT NULL AND state = 'running' AND (lease_owner IS NOT ? OR leased_until <= ?)`,
@@ -110,7 +111,7 @@ function createTaskInserts(
        chunks_total = 0, error_message = NULL, last_change = NULL`,
   );
   // A single statement for all rows takes a third of the time that one statement per row takes. A
-  // memory that a later item in the same batch replaced already has a task.
+  // conflict is ignored: a memory that a later item in the same batch replaced already has a task.
   const insertRange = db.prepare(
     `INSERT INTO tasks
        (project_id, kind, memory_row_id, user_id, state, accepted_at, run_at, updated_at)
