@@ -73,7 +73,9 @@ export function errorResponses({ refer }: Components, all: DocumentedOperation[]
 function errorsOf(operation: DocumentedOperation): Map<number, ErrorCode[]> {
   const { request, query } = operation;
   const hasBody = request !== undefined;
-  const applies: Partial<Record<ErrorCode, boolean>> = {
+  const applies: Record<ErrorCode, boolean> = {
+    invalid_request: true,
+    internal: true,
     // An OpenAPI operation includes its method, so a wrong method is not one of its errors.
     method_not_allowed: false,
     idempotency_key_reused: isWrite(operation),
@@ -87,7 +89,7 @@ function errorsOf(operation: DocumentedOperation): Map<number, ErrorCode[]> {
     unavailable: needsKey(operation),
   };
   const codes = Object.keys(errorTable) as ErrorCode[];
-  const found = codes.filter((code) => applies[code] ?? true);
+  const found = codes.filter((code) => applies[code]);
   return Map.groupBy(found, (code) => errorTable[code].status);
 }
 

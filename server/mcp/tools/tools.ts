@@ -27,15 +27,21 @@ export type Tool = {
   description: string;
   inputSchema: Schema;
   annotations: { readOnlyHint: boolean; destructiveHint: boolean; idempotentHint: boolean };
-  /** Returns the result as text. `args` match the schema. Throws errors of the SDK. */
+  /** Returns the result as text. `args` match the schema. Throws SDK errors. */
   run(args: unknown, session: Session): Promise<string>;
 };
 
 const string = { type: 'string' };
-const type = {
-  type: 'string',
-  enum: ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] satisfies MemoryType[],
+/** The compiler checks that no type is missing. */
+const types: Record<MemoryType, true> = {
+  memory: true,
+  ticket: true,
+  document: true,
+  conversation: true,
+  event: true,
+  profile: true,
 };
+const type = { type: 'string', enum: Object.keys(types) };
 const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true };
 const writes = { readOnlyHint: false, destructiveHint: true, idempotentHint: true };
 
