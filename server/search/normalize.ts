@@ -122,8 +122,8 @@ export function withoutAccents(word: string): string {
 function normalizeUnicode(text: string, form: 'NFKD' | 'NFD'): string {
   const letters = removeAccents(
     text
-      .replace(/[’ʼ＇]/g, "'")
       .normalize(form)
+      .replace(/[’ʼ＇]/g, "'")
       .toLowerCase(),
   )
     .replace(stroked, (letter) => plain.get(letter) ?? letter)
