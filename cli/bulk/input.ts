@@ -5,7 +5,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
 import { parseRecord } from './records.ts';
 
-/** The noun for an entry of the input in messages: an array has items, a file has lines. */
+/** The word for one entry in messages: `item` of a JSON array, or `line` of JSON Lines. */
 export type Unit = 'line' | 'item';
 
 export type BatchInput = {

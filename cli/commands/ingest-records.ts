@@ -176,7 +176,7 @@ async function send(
 
 const fileOptions = ['idempotencyKey', 'errorsOut', 'wait', 'timeout'];
 
-/** Rejects record options together with a file, because their precedence would be unclear. */
+/** Rejects record options combined with a file, because it is unclear which takes precedence. */
 function rejectRecordOptions(command: AnyCommand): void {
   const given = command.options.filter((one) => {
     const name = one.attributeName();

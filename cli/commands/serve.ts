@@ -50,7 +50,7 @@ export function addServe(program: Parent, term: Terminal): void {
 
 /** The settings that the server reads only from the environment. A test checks the list. */
 export const serverSettings = [
-  setting('MEMORY_MAX_BODY_BYTES', 'the maximum request body, in bytes', '5242880'),
+  setting('MEMORY_MAX_BODY_BYTES', 'the maximum size of a body, in bytes', '5242880'),
   setting('MEMORY_RATE_LIMIT', 'limit as requests/seconds, or off', '6000/60'),
   setting('MEMORY_CORS_ORIGINS', 'the allowed CORS origins, comma-separated', null),
   setting('MEMORY_MCP_HOSTS', 'additional host names for /mcp, comma-separated', null),

@@ -85,8 +85,8 @@ export function normalizeWords(text: string): string {
 }
 
 /**
- * Returns the function that normalizes the text. NFKD can expand one character to eighteen, so NFD
- * is used for text that NFKD would expand too much.
+ * Returns the function that normalizes the text. NFKD can expand one character into eighteen, so
+ * NFD is used for text that NFKD would expand too much.
  */
 function normalizerFor(text: string): (text: string) => string {
   if (ascii.test(text)) return normalizeAscii;

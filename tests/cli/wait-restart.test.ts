@@ -96,7 +96,7 @@ test.concurrent('a wait for thousands of memories polls with one request while n
   const env = { MEMORY_BASE_URL: service.url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
   const { code } = await memory(['wait', ...ids, '--timeout', '2s'], { env });
   expect(code).toBe(8);
-  // All 5,000 statuses are read only at the deadline, in five requests.
+  // Only at the deadline are all 5,000 statuses read, in five requests.
   expect(service.count()).toBeWithin(5, 15);
   await service.proxy.stop(true);
 }, 20_000);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Glob } from 'bun';
 import { masked } from './mask.ts';
 
-/** A file and its masked views. A line has the same length in all three. */
+/** A file and its two masked views. Each line has the same length in all three. */
 export type Source = {
   /** Relative to the root of the repository. */
   path: string;

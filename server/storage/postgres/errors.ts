@@ -54,7 +54,7 @@ export function isLocked(error: unknown): boolean {
   return stateOf(error) === '55P03';
 }
 
-/** Whether a group may have failed because of one write. Each write is then retried alone. */
+/** Whether one write may have made its group fail. If so, the caller retries each write alone. */
 export function isOfOneWrite(error: unknown): boolean {
   if (!isRefusal(error)) return false;
   if (isPartLost(error) || isConflict(error)) return true;
