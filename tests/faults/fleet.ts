@@ -1,5 +1,6 @@
-import { newWholeDatabase, query, type TestDatabase } from '../support/postgres.ts';
+import { newWholeDatabase, postgresUrl, query, type TestDatabase } from '../support/postgres.ts';
 import { newPrimary } from '../support/postgres-pair.ts';
+import { findProgram } from '../support/postgres-program.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import type { Finding, RunOptions } from './harness.ts';
 import { createTarget, restart, type Target } from './target.ts';
@@ -87,32 +88,36 @@ export function onPostgres(
   options: DatabaseOptions,
   run: (given: OnPostgres) => Promise<Finding>,
 ): Promise<Finding> {
-  return onDatabase(newWholeDatabase, size, options, run);
+  return onDatabase({ check: postgresUrl, create: newWholeDatabase }, size, options, run);
 }
 
-/** Like `onPostgres`, but on a separate PostgreSQL server, which the harness may crash. */
+/**
+ * Like `onPostgres`, but on a separate PostgreSQL server, which the harness may crash. Ignores
+ * TEST_POSTGRES_URL.
+ */
 export function onSeparatePostgres(
   size: number,
   options: DatabaseOptions,
   run: (given: OnPostgres & { crash(): Promise<void> }) => Promise<Finding>,
 ): Promise<Finding> {
-  return onDatabase(newSeparateServer, size, options, run);
+  return onDatabase({ check: findProgram, create: newSeparateServer }, size, options, run);
 }
 
 type DatabaseOptions = Pick<RunOptions, 'seed'> & FleetOptions;
 
+/** `check` throws if PostgreSQL is not available. */
 async function onDatabase<D extends TestDatabase>(
-  create: () => Promise<D>,
+  { check, create }: { check: () => unknown; create: () => Promise<D> },
   size: number,
   { seed, ...options }: DatabaseOptions,
   run: (given: D & { fleet: Fleet; random: Random }) => Promise<Finding>,
 ): Promise<Finding> {
-  let database: D;
   try {
-    database = await create();
+    await check();
   } catch (error) {
     return { figures: {}, violations: [], skipped: String(error) };
   }
+  const database = await create();
   const random = createRandom(seed);
   const fleet = createFleet(size, { ...options, databaseUrl: database.url, random });
   try {

@@ -52,8 +52,8 @@ export const linearServers: Harness = {
   promise: 'Operations on several servers with one PostgreSQL database are linearizable',
   proof: proof.replace(
     'FAULTS',
-    `any of ${servers} servers receives SIGKILL or SIGSTOP, all database connections are ` +
-      'terminated, and PostgreSQL crashes',
+    `at random, one of ${servers} servers receives SIGKILL or SIGSTOP, all database connections ` +
+      'are terminated, or PostgreSQL crashes',
   ),
   control: {
     without: 'a database query for each search (the first result is returned again)',

@@ -58,7 +58,7 @@ export async function measure(target: Target, during: number): Promise<Record<st
 
 /**
  * Waits until four consecutive saves are fast, because the server may still be working on
- * cancelled requests. Returns the elapsed time in ms.
+ * canceled requests. Returns the elapsed time in ms.
  */
 export async function waitUntilIdle(target: Target, withinMs: number): Promise<number> {
   const begun = performance.now();

@@ -26,7 +26,7 @@ export function writePage(path: string, results: Result[]): void {
   for (const result of results) rows.set(result.harness.id, row(result, revision));
   const order = [...rows].sort(([a], [b]) => Number(a.slice(1)) - Number(b.slice(1)));
   const below = lines.slice(lines.findLastIndex((line) => line.startsWith('|')) + 1);
-  writeFileSync(path, [...head(results), ...order.map(([, text]) => text), ...below].join('\n'));
+  writeFileSync(path, [...head(), ...order.map(([, text]) => text), ...below].join('\n'));
 }
 
 function readRows(lines: string[]): [string, string][] {
@@ -36,21 +36,18 @@ function readRows(lines: string[]): [string, string][] {
   });
 }
 
-function head(results: Result[]): string[] {
+function head(): string[] {
   const { revision, cores, bun, sqlite, system } = describeMachine();
-  const minutes = results.reduce((sum, { durationMs }) => sum + durationMs, 0) / 60_000;
   return [
     '# Reliability tests',
     '',
-    '`bun tests/faults/main.ts --full` runs the tests and writes this table. Each test also runs ' +
-      'on',
-    'a control, a variant of the service with one protection removed, and must fail there. A test',
-    'that cannot fail proves nothing. If n random trials have no failure, the failure rate is ' +
-      'below',
-    'about 3/n with 95 % confidence. "Proved at" is the commit of the run.',
+    '`bun tests/faults/main.ts --full` runs the tests and writes this table. Each test also runs on a',
+    'control, a variant of the service with one protection removed, and must fail there. A test that',
+    'cannot fail proves nothing. If n random trials have no failure, the failure rate is below about',
+    '3/n with 95 % confidence. "Proved at" is the commit of the run.',
     '',
-    `Last run: commit ${revision}, ${cores} cores, ${system}, Bun ${bun}, SQLite ${sqlite},`,
-    `${minutes.toFixed(1)} minutes.`,
+    `The last run was of commit ${revision}, with ${cores} cores, ${system}, Bun ${bun} and SQLite`,
+    `${sqlite}.`,
     '',
     '| | promise | proof | figures | control | proved at |',
     '|---|---|---|---|---|---|',

@@ -116,8 +116,13 @@ export async function newPrimary(base?: string): Promise<PostgresNode> {
     onLog() {},
     onError() {},
   });
-  await initdb.initialise();
-  await node.start();
+  try {
+    await initdb.initialise();
+    await node.start();
+  } catch (error) {
+    await node.remove();
+    throw error;
+  }
   return node;
 }
 

@@ -118,7 +118,7 @@ export async function query(
   text: string,
   values: (string | number | null)[] = [],
 ): Promise<Record<string, unknown>[]> {
-  if (url === (await postgresUrl())) {
+  if (server !== undefined && url === (await server)) {
     admin ??= new SQL({ url, max: 1, idleTimeout: 5 });
     return admin.unsafe(text, values);
   }

@@ -17,8 +17,8 @@ plugin({
 });
 
 /**
- * The nice value of the service's reader threads. With a smaller value, the tests would run before
- * those threads, and a search could take seconds.
+ * The tests run at the nice value of the reader threads. At a smaller value, they would get the
+ * processor first, and a search could take seconds.
  */
 const readerPriority = 10;
 setPriority(readerPriority);
