@@ -119,8 +119,8 @@ such as PDF, to text first.
 
 A folder is searched recursively for text, Markdown, HTML, CSV, JSON, YAML, XML
 and similar files, except in hidden folders and node_modules. Links to targets
-outside the folder are reported and not followed. A quoted pattern such as
-'**/*.md' can match text files of any type. Other files and files without text
+outside the folder are reported and not followed. A quoted pattern, such as
+'**/*.log', can match text files of any type. Other files and files without text
 are skipped and counted. A file that is named explicitly and cannot be read is
 reported as an error, and the rest is ingested. With -, the text is read from
 stdin.

@@ -56,7 +56,7 @@ const columns: Column<FoundMemory>[] = [
   { title: 'SNIPPET', value: ({ snippet }) => snippet },
 ];
 
-/** On a terminal, prints each snippet below its memory, because a snippet needs two lines. */
+/** On a terminal, prints each snippet below its memory, because a snippet needs several lines. */
 async function printFound(term: Terminal, found: FoundMemory[]): Promise<void> {
   if (!term.stdout.isTerminal) return printTable(term, columns, found);
   const now = term.now();

@@ -31,7 +31,7 @@ function userOf(request: Request): string | null {
 
 async function find({ url, signal }: Request, userId: string): Promise<Response> {
   const query = new URL(url).searchParams.get('q') ?? '';
-  // If the browser disconnects, the search is cancelled.
+  // If the browser disconnects, the search is canceled.
   const { items } = await memory.search({ userId, query, limit: 5 }, { signal });
   return Response.json(items.map(({ id, content, score }) => ({ id, content, score })));
 }

@@ -135,7 +135,7 @@ print(process_count)`;
     expect(code).toBe(3);
   });
 
-  test('no colours in a pipe or with NO_COLOR', async () => {
+  test('no colors in a pipe or with NO_COLOR', async () => {
     const { stdout, stderr } = await shell('$MEMORY get mem_none; $MEMORY --help').ended;
     expect(stdout + stderr).not.toContain('\u001b');
   });

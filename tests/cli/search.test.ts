@@ -68,7 +68,7 @@ describe('memory search', () => {
     expect(narrow.filter((line) => Bun.stringWidth(line) > 70)).toEqual([]);
   });
 
-  test('colours only the matched words, without guillemets', async () => {
+  test('colors only the matched words, without guillemets', async () => {
     const { stdout } = await memory(search('tea'), { terminal: 80, color: true });
     const boldYellow = '\u001b[1m\u001b[33mtea\u001b[39m\u001b[22m';
     expect(stdout).toContain(boldYellow);

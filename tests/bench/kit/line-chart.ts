@@ -38,10 +38,10 @@ export function lineChart(chart: LineChart): string {
     ),
     label(16, plot.top - 24, yLabel, { 'font-size': 11 }),
     ...lines.flatMap(({ name, points }, index) => {
-      const colour = palette[index % palette.length] ?? '';
+      const color = palette[index % palette.length] ?? '';
       const path = points.map(({ x, y }) => `${toX(x).toFixed(1)},${toY(y).toFixed(1)}`).join(' ');
-      const stroke = { fill: 'none', stroke: colour, 'stroke-width': 2 };
-      return [element('polyline', { points: path, ...stroke }), ...legend(name, colour, index)];
+      const stroke = { fill: 'none', stroke: color, 'stroke-width': 2 };
+      return [element('polyline', { points: path, ...stroke }), ...legend(name, color, index)];
     }),
   ];
   return card(width, height, title, parts);
@@ -97,9 +97,9 @@ function band(from: number, to: number, index: number): string {
   return element('rect', { x: from, y: plot.top, ...size, fill });
 }
 
-function legend(name: string, colour: string, index: number): string[] {
+function legend(name: string, color: string, index: number): string[] {
   const x = plot.left + (index % 4) * 170;
   const y = height - 24 + Math.floor(index / 4) * 14;
-  const square = { x, y: y - 9, width: 10, height: 10, rx: 2, fill: colour };
+  const square = { x, y: y - 9, width: 10, height: 10, rx: 2, fill: color };
   return [element('rect', square), label(x + 15, y, name)];
 }

@@ -1,5 +1,5 @@
 -- project_id isolates projects: every statement that serves a project's request filters by
--- project_id. Except for memories_by_expiry, the indexes that these statements use start with
+-- project_id, or by row ids that such a statement returned. Except for memories_by_expiry, the indexes that these statements use start with
 -- project_id. Times are milliseconds since 1970.
 
 CREATE TABLE projects (
