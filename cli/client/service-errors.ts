@@ -137,8 +137,8 @@ async function keyRefused(
     status === undefined
       ? `The API key in ${place} cannot be sent: it must consist of visible ASCII characters.`
       : `The API key was rejected: the key in ${place}${why}.`;
-  const hint =
-    "On the server's machine, list the keys: memory keys list, or create one: memory keys create --save";
+  const hint = `To list the keys, on the server's machine: memory keys list
+To create a key there: memory keys create --save`;
   return new CliError(code, text, hint, exitCodes.refused);
 }
 

@@ -102,7 +102,7 @@ function hasOpenData({ type }: IngestRecord): boolean {
 }
 
 function mergedErrors(record: IngestRecord): FieldError[] {
-  // The data without the caller's metadata was already validated.
+  // Everything except the caller's metadata has already been validated.
   if (hasOpenData(record) && record.metadata === undefined) return [];
   const message = metadataProblem(recordMetadata(record));
   if (message === null) return [];

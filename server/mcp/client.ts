@@ -21,7 +21,7 @@ export type Mcp = {
 export function createMcp(options: {
   version: string;
   log: Logger;
-  /** The service's request handler, which tools call with their caller's API key. */
+  /** The service's request handler. Tools call it with the API key of the client. */
   fetch: Fetch;
   preload: readonly string[];
 }): Mcp {

@@ -73,7 +73,7 @@ export class MemoryTable {
   /** Returns the number of older memories, which is the slot's position in `#order`. */
   #placeOf(slot: number): number {
     let high = this.#order.length;
-    // Fast path: most added memories are the newest.
+    // Fast path: an added memory is usually the newest.
     if (high === 0 || this.#isOlder(this.#order.at(high - 1), slot)) return high;
     for (let low = 0; low < high; ) {
       const middle = (low + high) >>> 1;

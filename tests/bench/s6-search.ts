@@ -42,7 +42,7 @@ export function searchDataset(isQuick: boolean) {
   return searchDatasetOf(searchGroups(isQuick));
 }
 
-/** The times of one round in ms, by size: of a repeated search, and of each user's first search. */
+/** The times of one round in ms, by size, for a repeated search and each user's first search. */
 type Searched = { again: Map<number, number>; first: Map<number, number[]> };
 
 /** Searches by one client, for users of three sizes. */

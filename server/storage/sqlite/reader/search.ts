@@ -11,7 +11,7 @@ import { createKeyReads } from './memories.ts';
 type SearchRead = Parameters<Storage['searchMemories']>[0];
 
 /**
- * Creates the searches of one reader thread, which holds recently used indexes up to `maxBytes`.
+ * Creates the search functions of a reader thread. It keeps up to `maxBytes` of recent indexes.
  * Each search runs in one read transaction, so index, memories and filter are consistent.
  */
 export function createSearches(
