@@ -19,7 +19,7 @@ type Run = { failed: boolean; file: string | null; test: string | null; files: s
  * timeout of a single test is shorter.
  */
 const silenceMs = 90_000;
-/** The maximum number of runs, because a failure may turn out to be unrelated to the mutation. */
+/** The maximum number of runs that end with a failure that does not occur again. */
 const maxTries = 3;
 
 type Replaced = { path: string; text: string };
@@ -46,25 +46,29 @@ export function createCopy(paths: string[], mutants: Replaced[]): Copy {
   insert();
 
   /**
-   * Whether the mutation causes the failure: the test fails again when run alone, and passes on the
-   * original code. On a busy machine, a test may fail even on the original code.
+   * The mutation causes the failure if the test fails again when run alone, and passes on the
+   * original code.
    */
-  async function isConfirmed({ file, test }: Run): Promise<boolean> {
-    if (file === null) return true;
+  async function causeOf({ file, test }: Run): Promise<'mutation' | 'original code' | 'chance'> {
+    if (file === null) return 'mutation';
     const again = await runTests(folder, [file]);
-    if (!again.failed || again.test !== test) return false;
+    if (!again.failed || again.test !== test) return 'chance';
     for (const { path } of mutants) cpSync(join(root, path), join(folder, path));
     const control = await runTests(folder, [file]);
     insert();
-    return !control.failed;
+    return control.failed ? 'original code' : 'mutation';
   }
 
   return {
     async killedBy(tests) {
-      for (let tries = 1; tries <= maxTries; tries += 1) {
-        const run = await runTests(folder, tests);
+      let left = tests;
+      for (let tries = 1; tries <= maxTries && left.length > 0; ) {
+        const run = await runTests(folder, left);
         if (!run.failed) return null;
-        if (await isConfirmed(run)) return run.file ?? 'a hang or a crash';
+        const cause = await causeOf(run);
+        if (cause === 'mutation') return run.file ?? 'a hang or a crash';
+        if (cause === 'original code') left = left.filter((file) => file !== run.file);
+        else tries += 1;
       }
       return null;
     },

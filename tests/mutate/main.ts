@@ -42,8 +42,7 @@ const files = (await $`git ls-files -co --exclude-standard`.cwd(root).text()).tr
 const isCode = new Glob(`{server,sdk,cli}/**/*.ts`);
 const code = files.filter((path) => isCode.match(path) && !path.endsWith('.d.ts'));
 const tests = files.filter(
-  (path) =>
-    path.endsWith('.test.ts') && !path.startsWith('tests/tidy') && !path.startsWith('tests/mutate'),
+  (path) => path.endsWith('.test.ts') && !/^tests\/(faults|mutate|package|tidy)/.test(path),
 );
 const ignored: IgnoredMutant[] = await Bun.file(join(import.meta.dir, 'ignored.json')).json();
 
