@@ -106,6 +106,13 @@ describe('memory help --json', () => {
     expect(support.usage).toBe('memory ingest support [options] [file]');
   });
 
+  test.each([
+    ['health', 'Example:'],
+    ['list', 'Examples:'],
+  ])('the help of %s has the heading %s', async (name, heading) => {
+    expect((await memory([name, '--help'])).stdout).toContain(`\n${heading}\n  `);
+  });
+
   test('has examples for every command', async () => {
     const bare = (await commands).filter(({ examples }) => examples.length === 0);
     expect(bare.map(({ path }) => path)).toEqual([]);

@@ -182,7 +182,18 @@ describe('memory import --from chatgpt', () => {
     },
   };
   const empty = { ...conversation, conversation_id: 'c-2', mapping: node('root', null, null) };
+  const whole = {
+    ...conversation,
+    current_node: 'a',
+    mapping: { ...node('root', null, null), ...node('a', 'root', say('user', 'Likes tea')) },
+  };
   const text = JSON.stringify([conversation, empty]);
+
+  test('says nothing about lost data if none is lost', async () => {
+    const ran = await importFrom('chatgpt', JSON.stringify([whole]), '--user', newUser());
+    expect(ran.stdout).toBe('accepted\t1\nreplayed\t0\nfailed\t0\n');
+    expect(ran.stderr).not.toContain('Not imported');
+  });
 
   test('ingests the visible messages of each conversation, and counts all other data', async () => {
     const userId = newUser();

@@ -85,7 +85,8 @@ test('a comparison shows its progress over the rows of both databases', async ()
   const { code, stdout, stderr } = await memory(argv, { tickMs: 10_000 });
   expect(code).toBe(0);
   type Item = Record<'source' | 'target', { rows: number }>;
-  const { items } = JSON.parse(stdout) as { items: Item[] };
+  const { items, copiedRows } = JSON.parse(stdout) as { items: Item[]; copiedRows: number };
+  expect(copiedRows).toBe(0);
   const total = items.reduce((sum, { source, target }) => sum + source.rows + target.rows, 0);
   const reports = stderr.matchAll(/(\d+)% {2}([\d,]+) rows compared/g);
   const shown = Array.from(reports, ([, share, rows = '']) => {

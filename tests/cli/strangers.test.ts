@@ -42,6 +42,14 @@ test.each([502, 503, 504, 429])(
   },
 );
 
+test.each([
+  [413, 'the request is larger than the service accepts'],
+  [414, 'the id or query is longer than the service accepts'],
+  [431, 'the id or query is longer than the service accepts'],
+])('%p without an error code: %s', async (status, message) => {
+  expect((await get(text(status, ''))).stderr.toLowerCase()).toContain(message);
+});
+
 test('memory wait does not read the 404 of another web server as a missing memory', async () => {
   using server = startFaultServer(html(404));
   const env = { MEMORY_API_KEY: 'k', MEMORY_BASE_URL: server.url };

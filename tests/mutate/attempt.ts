@@ -136,7 +136,8 @@ function failuresIn(output: string): Omit<Run, 'failed'> {
   for (const line of output.split('\n')) {
     file = /^tests\/\S+\.test\.ts(?=:$)/.exec(line)?.[0] ?? file;
     if (!line.startsWith('(fail) ')) continue;
-    test ??= line.slice('(fail) '.length).replace(/ \[[\d.]+ms\]$/, '');
+    // Without the duration and the seed, which differ in every run.
+    test ??= line.slice('(fail) '.length).replace(/ \[[\d.]+ms\]$|seed \d+/g, '');
     if (file !== null) files.add(file);
   }
   const [first = null] = files;
