@@ -168,6 +168,14 @@ describe('memory list', () => {
     );
     expect(contents).toEqual(['3', '2', '1']);
   });
+
+  test('--all on a terminal prints a table for each page', async () => {
+    const argv = ['list', '--user', 'pages', '--all', '--limit', '2'];
+    const { stdout } = await memory(argv, { terminal: 80 });
+    expect(lines(stdout).map((line) => line.split(/ +/).at(-1))).toEqual([
+      ...['CONTENT', '3', '2', 'CONTENT', '1'],
+    ]);
+  });
 });
 
 test('a list on a terminal shows the names of documents', async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { type RunningServer, startServer } from '../../server/main.ts';
+import { endsThread } from '../storage/faulty-threads.ts';
 import { startChild } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
@@ -16,8 +17,9 @@ const folder = mkdtempSync(join(tmpdir(), 'memory-log-'));
 const lines: Record<string, unknown>[] = [];
 let server: RunningServer;
 
-function start(database: string): Promise<RunningServer> {
+function start(database: string, preload: string[] = []): Promise<RunningServer> {
   return startServer({
+    preload,
     env: { MEMORY_API_KEY: apiKey, MEMORY_CORS_ORIGINS: origin },
     databaseUrl: `sqlite:${join(folder, database)}`,
     port: 0,
@@ -121,6 +123,20 @@ test("the client's request id is logged", async () => {
   const headers = { ...known, 'x-request-id': 'mine-1' };
   const line = await lineOf(() => fetch(`${server.url}/v1/nothing`, { headers }));
   expect(line.requestId).toBe('mine-1');
+});
+
+test('an unexpected error is logged with its cause and the request id', async () => {
+  const faulty = await start('faulty.db', [join(import.meta.dir, '../storage/faulty-threads.ts')]);
+  lines.length = 0;
+  const body = JSON.stringify({ userId: endsThread, content: 'x' });
+  const init = { method: 'POST', headers: json, body };
+  const response = await fetch(`${faulty.url}/v1/memories`, init);
+  await faulty.stop();
+  const requestId = response.headers.get(headerNames.requestId);
+  expect(response.status).toBe(500);
+  const logged = lines.find(({ message }) => message === 'unhandled error while serving request');
+  expect(logged).toMatchObject({ level: 'error', requestId });
+  expect(JSON.stringify(logged)).toContain('the writer thread');
 });
 
 describe('a flood', () => {
