@@ -33,7 +33,7 @@ export function createReadPace(onResume: () => void): ReadPace {
     add(projectId, units, begunAt) {
       const takesMs = units / maxUnitsPerMs;
       if (takesMs < minPauseMs) return;
-      sentAt.set(projectId, Math.max(sentAt.get(projectId) ?? 0, begunAt) + takesMs);
+      sentAt.set(projectId, Math.max(sentAt.get(projectId) ?? begunAt, begunAt) + takesMs);
       if (!paused.has(projectId)) pause(projectId);
     },
   };
