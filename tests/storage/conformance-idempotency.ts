@@ -145,6 +145,19 @@ export function testIdempotency(name: string, open: OpenStorage): void {
       expect(await isReplayed(1_001 + kept)).toBe(false);
     });
 
+    test('after its key is deleted, the same erasure also deletes newer memories', async () => {
+      const project = await newProject(opened);
+      const erase = (at: number) => project.erase('u', { at, idempotency: keyed('erase') });
+      const begun = 20 * day;
+      await project.save(memory());
+      expect((await erase(begun)).response.body).toBe('{"deleted":1}');
+      for (let n = 0; n < 2; n += 1) await project.save(memory());
+      const now = begun + kept + 1;
+      await opened.storage.maintain({ now, elapsedMs: kept });
+      await opened.storage.maintain({ now, elapsedMs: 1 });
+      expect((await erase(now)).response.body).toBe('{"deleted":2}');
+    });
+
     test('a wall clock that jumps four days ahead and back deletes no key', async () => {
       const now = 40 * day;
       await isReplayed(now);
