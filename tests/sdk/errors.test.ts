@@ -87,6 +87,13 @@ test('the API key does not appear in errors, events or the client itself', async
   expect(inspect(seen[0])).toContain('[redacted]');
 });
 
+test.each([400, 401, 500])('the error for a %p does not contain the API key', async (status) => {
+  const echo = { error: 'invalid_request', message: `bad key ${apiKey}`, requestId: 'r' };
+  using server = startFaultServer(json(status, echo));
+  const error = await failure(clientOf(server, { maxRetries: 0 }).get('mem_1'));
+  expect(error.message).toBe('bad key [redacted]');
+});
+
 test('the error for an API key that is not allowed in a header does not contain the key', async () => {
   const client = new sdk.MemoryClient({ apiKey: 'secret\nkey', baseUrl: 'http://127.0.0.1:1' });
   const error = await failure(client.get('mem_1'));
