@@ -182,7 +182,7 @@ describe('the running server', () => {
     const { operationId, responses } = operation;
     expect(response.status).toBe(status);
     const answer = resolve(responses[status] ?? {});
-    expect(answer.description).toBeString();
+    expect(answer.description).toMatch(/\w/);
     const { schema } = jsonOf(answer);
     const text = await response.text();
     if (schema === undefined) expect(text).toBe('');
