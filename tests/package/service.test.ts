@@ -94,7 +94,9 @@ describe('the command', () => {
     const other = project.file('with a space');
     await symlink(placed.memory, other);
     await saveAndList([other], 'other');
-    await expect(project.run([other, 'get', 'mem_none'], env)).rejects.toThrow('exited with status 3');
+    await expect(project.run([other, 'get', 'mem_none'], env)).rejects.toThrow(
+      'exited with status 3',
+    );
   });
 });
 
