@@ -33,7 +33,16 @@ const uninflected: ReadonlySet<string> = new Set(
     'atlas cosmos bias andes early only ugly'
   ).split(' '),
 );
-const irregular = new Map(Object.entries({ skies: 'sky', skis: 'ski', sky: 'sky' }));
+const irregular = new Map(
+  Object.entries({
+    skies: 'sky',
+    skis: 'ski',
+    sky: 'sky',
+    dying: 'die',
+    lying: 'lie',
+    tying: 'tie',
+  }),
+);
 
 /** Longer tokens are hashes and encoded data, not inflected words. */
 const maxStemmedLength = 64;
