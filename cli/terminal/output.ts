@@ -104,7 +104,7 @@ function tableLines<Row>(term: Terminal, all: Column<Row>[], rows: Row[]): strin
   let columns = all
     .filter(({ usual, value }) => !rows.every((row) => value(row) === usual))
     .map((column) => shownColumn(column, rows));
-  const taken = () => columns.reduce((sum, { width }) => sum + width + gap.length, 0);
+  const taken = () => columns.reduce((sum, { width }) => sum + width + gap.length, -gap.length);
   const dropped = columns.filter(({ order }) => order > 0).sort((a, b) => a.order - b.order);
   for (const next of dropped) {
     if (taken() + narrowest <= term.stdout.columns) break;
