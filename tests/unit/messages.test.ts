@@ -13,7 +13,7 @@ test('an error keeps its message, stack and cause on its way to another thread',
 });
 
 test('a ServiceError also keeps its code, details and delay', () => {
-  const fields = { details: [{ path: '/content', message: 'is too long' }], retryAfterSeconds: 7 };
+  const fields = { details: [{ field: 'content', message: 'is too long' }], retryAfterSeconds: 7 };
   const received = sent(new ServiceError('unavailable', 'try again', fields));
   expect(received).toBeInstanceOf(ServiceError);
   expect(received).toMatchObject({ code: 'unavailable', message: 'try again', ...fields });
