@@ -7,7 +7,7 @@ import { type Band, type Line, lineChart } from './kit/line-chart.ts';
 import { median, quantile, ratioOf, short, showCount, showRatio } from './kit/numbers.ts';
 import { openLoop, type Sample } from './kit/open-loop.ts';
 import { firstPages, memoryPaths, searches } from './kit/paths.ts';
-import { type Subject, startSubject } from './kit/process.ts';
+import { runInRealTime, type Subject, startSubject } from './kit/process.ts';
 import { benchKey, uncachedGets } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { createKey, startService } from './kit/service.ts';
@@ -24,6 +24,7 @@ const afterWarmUpMs = 300;
 const names = {
   bare: 'the same load on a server that stores nothing',
   service: 'the service',
+  realTime: 'the service, if its HTTP thread never waits for a core',
   baseline: 'the baseline',
   idle: 'the service without load',
 };
@@ -42,6 +43,8 @@ export const neighbour: Benchmark = {
     const older = baseline && (await startTarget(context, baseline));
     const paths = await readPaths(service.subject.url, size);
     const bare = await startBare(context, service, paths);
+    const realTime = await startTarget(context, current);
+    const isRealTime = runInRealTime(realTime.subject.pid);
     const seconds = Math.max(leastSeconds, context.seconds);
     const measure =
       ({ subject, key }: Target, hasLoad = true) =>
@@ -61,11 +64,12 @@ export const neighbour: Benchmark = {
       bare: measure(bare),
       service: measure(service),
     };
+    if (isRealTime) measurements.realTime = measure(realTime);
     if (!context.quick) measurements.idle = measure(service, false);
     if (older !== null) measurements.baseline = measure(older);
     const all = measurements as Record<Name, () => Promise<Sample[]>>;
     const measured: Partial<Record<Name, Sample[][]>> = await inTurn(rounds, all);
-    for (const target of [service, bare, older]) await target?.subject.stop();
+    for (const target of [service, bare, realTime, older]) await target?.subject.stop();
     return section(measured, size);
   },
 };
@@ -144,6 +148,12 @@ function section(measured: Figures, size: number): Section {
         'records of a user and erases another user. The server that stores nothing answers each ' +
         'request immediately with the same bytes, so it receives many more requests than the ' +
         'service.',
+      ...(measured.realTime === undefined
+        ? []
+        : [
+            'To find out how long reads wait for a core, the HTTP thread of one service has a ' +
+              'real-time priority (`chrt --fifo`), so that it preempts all other threads.',
+          ]),
     ],
   };
 }
@@ -170,6 +180,7 @@ const chartLabels: Record<Name, string> = {
   idle: 'no load',
   bare: 'nothing stored',
   service: 'the service',
+  realTime: 'real-time HTTP',
   baseline: 'the baseline',
 };
 

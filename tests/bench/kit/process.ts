@@ -105,6 +105,15 @@ export function killAll(): void {
 }
 
 /**
+ * Gives the main thread of a process a real-time priority, so that it preempts all other threads.
+ * Returns false if this is not permitted.
+ */
+export function runInRealTime(pid: number): boolean {
+  if (Bun.which('chrt') === null) return false;
+  return Bun.spawnSync(['chrt', '--fifo', '--pid', '1', String(pid)]).success;
+}
+
+/**
  * Returns the resident memory of a process with all its threads, in bytes, or NaN if the system
  * does not report it.
  */
