@@ -106,11 +106,11 @@ export function killAll(): void {
 
 /**
  * Gives the main thread of a process a real-time priority, so that it preempts all other threads.
- * Returns false if this is not permitted.
+ * Threads that it starts later do not inherit the priority. Returns false if this is not permitted.
  */
 export function runInRealTime(pid: number): boolean {
   if (Bun.which('chrt') === null) return false;
-  return Bun.spawnSync(['chrt', '--fifo', '--pid', '1', String(pid)]).success;
+  return Bun.spawnSync(['chrt', '--fifo', '--reset-on-fork', '--pid', '1', String(pid)]).success;
 }
 
 /**
