@@ -57,6 +57,11 @@ describe('memory help --json', () => {
     expect(exitCodes.map(({ code }: { code: number }) => code)).toEqual([0, 1, 2, 3, 4, 5, 8, 130]);
     expect(options.map((one: Option) => one.name)).toContain('--json');
     const names: string[] = environment.map((one: Option) => one.name);
+    const defaultOf = (name: string) =>
+      environment.find((one: Option) => one.name === name)?.default;
+    expect(defaultOf('MEMORY_BASE_URL')).toBe('http://127.0.0.1:7070');
+    expect(defaultOf('MEMORY_RATE_LIMIT')).toBe('6000/60');
+    expect([defaultOf('MEMORY_API_KEY'), defaultOf('NO_COLOR')]).toEqual([null, null]);
     const settings = await Bun.file('server/config.ts').text();
     for (const [, name = ''] of settings.matchAll(/\bread\(\s*'(\w+)'/g))
       expect(names).toContain(name);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { profilePath, readProfile } from '../../cli/client/profile.ts';
 import { openAdmin } from '../../server/admin.ts';
 import { startTestServer } from '../support/server.ts';
@@ -35,6 +35,16 @@ test('a key is created, listed without its secret, used and revoked', async () =
   const none = await memory(['keys', 'revoke', 'key_none'], { env });
   expect(none).toMatchObject({ code: 3, stderr: expect.stringContaining('memory keys list') });
   await server.stop();
+});
+
+test.if(process.platform === 'linux')('the commands close the database', async () => {
+  using folder = temporaryFolder();
+  await memory(['keys', 'create', '--database', folder.file('new.db')]);
+  const targets = readdirSync('/proc/self/fd').map((fd) => {
+    const path = join('/proc/self/fd', fd);
+    return existsSync(path) ? readlinkSync(path) : '';
+  });
+  expect(targets.filter((path) => path.startsWith(folder.path))).toEqual([]);
 });
 
 test('a list without keys names the command that creates one', async () => {

@@ -11,7 +11,7 @@ const stems: Record<string, string> = {
     'plastered:plaster bled:bled motoring:motor sing:sing conflated:conflat ' +
     'troubled:troubl sized:size fizzed:fizz failing:fail filed:file tanned:tan ' +
     'falling:fall hissing:hiss dating:date enabling:enabl unexpectedly:unexpect ' +
-    'seemingly:seem dying:die lying:lie tying:tie',
+    'seemingly:seem activated:activ animating:anim operating:oper modernized:modern dying:die lying:lie tying:tie',
   'a final y': 'happy:happi cry:cri say:say by:by toys:toy enjoy:enjoy youth:youth',
   'derivational suffixes, first step':
     'relational:relat conditional:condit valency:valenc hesitancy:hesit digitizer:digit ' +
