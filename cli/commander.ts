@@ -25,8 +25,6 @@ export type Parent = Typed.Command<[], Record<never, never>, GlobalOptions>;
 
 export type AnyCommand = Typed.CommandUnknownOpts;
 
-export type AnyOption = Typed.Option<string, undefined, false, undefined, boolean, unknown>;
-
 /* The options, arguments and examples of a command, for completion and for the help as JSON. */
 
 export type CommandOption = AnyCommand['options'][number];
@@ -40,8 +38,12 @@ export function allOptions(command: AnyCommand): CommandOption[] {
   return [...ownOptions(command), ...command.createHelp().visibleGlobalOptions(command)];
 }
 
-export function leavesOf(command: AnyCommand): AnyCommand[] {
-  return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
+/** Returns the command and those below it, without groups, which only show help. */
+export function runnableCommands(command: AnyCommand): AnyCommand[] {
+  const below = command.commands.flatMap(runnableCommands);
+  // `mcp` has a subcommand, but also runs by itself and therefore has options.
+  const isGroup = below.length > 0 && (command.parent === null || command.options.length === 0);
+  return isGroup ? below : [command, ...below];
 }
 
 /** For example `ingest chat`. */

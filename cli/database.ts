@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import type { Admin } from '../server/admin.ts';
 import { Option } from './commander.ts';
-import { CliError, errorText } from './errors.ts';
+import { CliError, errorText, usageError } from './errors.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
 const defaultDatabaseUrl = 'sqlite:./data/memory.db';
@@ -31,6 +31,7 @@ export function withAdmin<Result>(
 ): Promise<Result> {
   return onDatabase(term, database, async ({ openAdmin }, url) => {
     const found = await openAdmin(url, { create: false }).catch((error) => {
+      if (isInvalidSetting(error)) throw error;
       if (!isMissing(error)) throw cannotOpen(url, database, error);
       if (!make) throw error;
       if (database === undefined) throw databaseMissing(term, url, howToMakeOne);
@@ -58,8 +59,14 @@ export async function onDatabase<Result>(
   } catch (error) {
     if (error instanceof CliError) throw error;
     if (isMissing(error)) throw databaseMissing(term, url, howToFindIt);
-    throw new CliError('database_unavailable', withFlag(errorText(error), database));
+    const message = withFlag(errorText(error), database);
+    if (isInvalidSetting(error)) throw usageError(message);
+    throw new CliError('database_unavailable', message);
   }
+}
+
+export function isInvalidSetting(error: unknown): boolean {
+  return errorText(error).startsWith('Invalid settings:');
 }
 
 function isMissing(error: unknown): boolean {
@@ -76,7 +83,7 @@ function cannotOpen(url: string, flag: string | undefined, error: unknown): CliE
   const why = withFlag(errorText(error), flag);
   const message = `Cannot open the database ${shownDatabase(url)}: ${why}`;
   const hint =
-    "Create keys on the server's machine, in the same folder or with the same --database.";
+    "Run this command on the server's machine, in the same folder or with the same --database.";
   return new CliError('database_unavailable', message, hint);
 }
 

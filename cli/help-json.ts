@@ -6,9 +6,9 @@ import {
   commandAt,
   helpTextsOf,
   isRepeatable,
-  leavesOf,
   ownOptions,
   pathBelowRoot,
+  runnableCommands,
   takesValue,
   valueName,
 } from './commander.ts';
@@ -23,7 +23,7 @@ export async function printHelpAsJson(term: Terminal, root: AnyCommand, words: s
     version: root.version() ?? '',
     description: root.description(),
     options: ownOptions(root).map((option) => optionOf(option)),
-    commands: leavesOf(commandAt(root, words)).map((leaf) => commandOf(term, root, leaf)),
+    commands: runnableCommands(commandAt(root, words)).map((one) => commandOf(term, root, one)),
     exitCodes: exitCodeMeanings,
     environment: environmentOf(root),
   });
@@ -90,7 +90,7 @@ function isRequired(name: string, command: AnyCommand): boolean {
 
 function environmentOf(root: AnyCommand) {
   const found = new Map(serverSettings.map((one) => [one.name, one]));
-  for (const option of leavesOf(root).flatMap(allOptions)) {
+  for (const option of runnableCommands(root).flatMap(allOptions)) {
     const { env, name, description, default: preset } = optionOf(option);
     if (env === null || found.has(env)) continue;
     const byDefault = typeof preset === 'string' ? preset : null;

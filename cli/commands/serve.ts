@@ -4,7 +4,13 @@ import { resolve } from 'node:path';
 import { resolveBaseUrl } from '../client/connect.ts';
 import { serviceName, shownProfilePath, storeFirstRunKey } from '../client/profile.ts';
 import { addExamples, addNotes, type Parent } from '../commander.ts';
-import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
+import {
+  databaseOption,
+  databaseUrlOf,
+  isInvalidSetting,
+  shownDatabase,
+  withFlag,
+} from '../database.ts';
 import { CliError, errorCode, errorText, usageError } from '../errors.ts';
 import { definedOnly, numberIn } from '../options.ts';
 import { hint, note, noteStyled, ownName, type Terminal } from '../terminal/terminal.ts';
@@ -75,7 +81,7 @@ async function start(term: Terminal, options: ServeOptions, flag: string | undef
 
 function cannotStart(error: unknown, url: string, flag: string | undefined): CliError {
   const reason = errorText(error);
-  if (reason.startsWith('Invalid settings:')) return usageError(withFlag(reason, flag));
+  if (isInvalidSetting(error)) return usageError(withFlag(reason, flag));
   // Only file errors have a system error code. They do not name the setting.
   if (errorCode(error) === '') return new CliError('cannot_start', reason);
   const name = withFlag('MEMORY_DATABASE_URL', flag);

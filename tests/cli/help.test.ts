@@ -40,7 +40,7 @@ function leaves(command: AnyCommand, path: string[] = []): string[] {
 describe('memory help --json', () => {
   test('has every command and every option', async () => {
     const program = await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' }));
-    const all = leaves(program);
+    const all = [...leaves(program), 'mcp'];
     expect((await commands).map(({ path }) => path).sort()).toEqual(all.sort());
     for (const { path, options } of await commands) {
       const { stdout } = await memory([...path.split(' '), '--help']);

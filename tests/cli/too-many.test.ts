@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { isRepeatable, leavesOf, pathBelowRoot } from '../../cli/commander.ts';
+import { isRepeatable, pathBelowRoot, runnableCommands } from '../../cli/commander.ts';
 import { createProgram } from '../../cli/program.ts';
 import { memory, testTerminal } from './command.ts';
 
@@ -31,7 +31,7 @@ test.each(cases)('too many arguments of %s', async (path, more, hint) => {
 
 describe('--user twice', async () => {
   const program = await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' }));
-  const withUser = leavesOf(program).filter((command) =>
+  const withUser = runnableCommands(program).filter((command) =>
     command.options.some(({ long }) => long === '--user'),
   );
   const paths = withUser.map(pathBelowRoot);
