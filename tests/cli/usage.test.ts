@@ -123,6 +123,7 @@ const wrong: Array<[string[], string]> = [
   [['serve', '--database', 'postgres://me:secret@x'], '--database must be sqlite:<path>'],
   [['serve', '--database', 'mysql://me:secret@x/y'], '--database must be sqlite:<path>'],
   [['keys', 'list', '--database', 'mysql://me:secret@x/y'], '--database must be sqlite:<path>'],
+  [['migrate', '--from', 'mysql://me:secret@x/y', '--to', 'x.db'], '--from or --to must be sqlite'],
   [['doctor', '--database', 'mysql://me:secret@x/y'], '--database must be sqlite:<path>'],
 ];
 
