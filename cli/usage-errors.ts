@@ -60,7 +60,7 @@ function meantCommand(word: string, called: AnyCommand): string | undefined {
   const path = `${pathBelowRoot(called)} ${word}`.trim();
   // The word looks like a file or folder, not like a kind of record.
   if (/^ingest .*[./]/.test(path)) return word.endsWith('.jsonl') ? 'batch' : 'document';
-  return ourName(foreignCommands, path);
+  return ourName(foreignCommands, path) ?? ourName(foreignCommands, path.replace(/s$/, ''));
 }
 
 function meantOption(word: string, called: AnyCommand): string | undefined {

@@ -55,6 +55,8 @@ const wrong: Array<[string[], string]> = [
   [['delete', '--user', 'u'], 'requires --yes if stdin is not a terminal'],
   [['delete', '--user', 'a b'], "For example: memory delete --user 'a b' --yes"],
   [['ingest', 'ticket', 't.json'], 'Did you mean support?'],
+  [['ingest', 'tickets', 't.json'], 'Did you mean support?'],
+  [['ingest', 'conversations', 'c.json'], 'Did you mean chat?'],
   [['ingest', 'docs/'], 'Did you mean document?'],
   [['ingest', 'a.jsonl'], 'Did you mean batch?'],
   [['keys', 'delete', 'key_1'], 'Did you mean revoke?'],
