@@ -1,12 +1,12 @@
 import type { IngestRecord, Memory, MemoryClient, RecordType } from '../../sdk/index.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { memoriesOf, quoted } from '../terminal/text.ts';
-import { type Chunk, chunkLines, partsOf } from './chunks.ts';
+import { chunkLines, partsOf } from './chunks.ts';
 import type { BatchInput, Unit } from './input.ts';
 import { runPipeline } from './pipeline.ts';
 import { type BadLine, type Entry, idOf, isExported, pairOf } from './records.ts';
 import { notWaited, type Problem, type Report } from './report.ts';
-import { chunkSender, type Sent } from './send.ts';
+import { chunkSender, type Post } from './send.ts';
 import { type BulkOptions, waitAndCount } from './wait.ts';
 
 type BatchOptions = BulkOptions & { type?: RecordType | undefined };
@@ -27,43 +27,35 @@ export async function runBatch(
   const report = await runChunks(term, input, options, {
     outcomes: client ? ['accepted', 'replayed'] : ['valid'],
     namesOf: (entry) => [pairOf(entry)],
-    work: client ? await sendWork(term, client, options) : await checkWork(),
+    post: client ? ingestPost(client) : await dryRunPost(),
     sent: client && 'records',
   });
   const waited = await waitAndCount(term, client, report, options, 'record');
   await report.finish(waited, client ? remarksOn(report, input.unit, options) : []);
 }
 
-type ChunkWork = (chunk: Chunk) => Promise<Sent[]>;
-
-async function sendWork(
-  term: Terminal,
-  client: MemoryClient,
-  options: BatchOptions,
-): Promise<ChunkWork> {
-  const send = await chunkSender(term, async (items, call) => {
-    const request = { items: items as IngestRecord[] };
-    const { data, response } = await client.ingest.batch(request, call).withResponse();
+function ingestPost(client: MemoryClient): Post {
+  return async (entries, call) => {
+    const items = entries.map(({ item }) => item as IngestRecord);
+    const { data, response } = await client.ingest.batch({ items }, call).withResponse();
     const outcome = response.idempotencyStatus === 'replayed' ? 'replayed' : 'accepted';
     const memoryIds = data.items.map(({ memoryId }) => memoryId);
     return { counts: { [outcome]: data.accepted }, memoryIds, failed: data.failed };
-  });
-  return (chunk) => send(partsOf(chunk, options));
+  };
 }
 
-/** Validates the records against the default limits of the service. */
-async function checkWork(): Promise<ChunkWork> {
+/** Validates the records against the default limits of the service, and sends nothing. */
+async function dryRunPost(): Promise<Post> {
   const { sentence, validateRecord } = await import('../../sdk/contract/validate.ts');
-  const check = ({ line, text, item }: Entry): BadLine[] => {
-    if (Buffer.byteLength(`{"items":[${text}]}`) > usualBodyBytes) {
-      return [{ line, error: 'payload_too_large', message: tooLarge, text }];
-    }
-    const [problem] = validateRecord(item);
-    return problem ? [{ line, error: 'invalid_request', message: sentence(problem), text }] : [];
-  };
-  return async ({ entries }) => {
-    const bad = entries.flatMap(check);
-    return [{ counts: { valid: entries.length - bad.length }, bad }];
+  return async (entries) => {
+    const failed = entries.flatMap(({ text, item }, index) => {
+      if (Buffer.byteLength(`{"items":[${text}]}`) > usualBodyBytes) {
+        return { index, error: 'payload_too_large', message: tooLarge };
+      }
+      const [problem] = validateRecord(item);
+      return problem ? { index, error: 'invalid_request', message: sentence(problem) } : [];
+    });
+    return { counts: { valid: entries.length - failed.length }, failed };
   };
 }
 
@@ -78,21 +70,18 @@ export async function runImport(
   input: BatchInput,
   options: ImportOptions,
 ): Promise<void> {
-  const { idempotencyKey, otherFormat } = options;
+  const { idempotencyKey = crypto.randomUUID(), otherFormat } = options;
   let hasExported = false;
-  const send = await chunkSender(term, async (items, call) => {
-    const request = { items: items as Memory[] };
-    const { imported, skipped, failed } = await client.import(request, call);
-    return { counts: { imported, skipped }, failed };
-  });
-  const report = await runChunks(term, input, options, {
+  const keyed = { ...options, idempotencyKey };
+  const report = await runChunks(term, input, keyed, {
     outcomes: ['imported', 'skipped'],
     // If several memories have the same id or external id, the first one must be imported.
     namesOf: (entry) => [idOf(entry), pairOf(entry)],
-    work({ entries, place }) {
+    async post(entries, call) {
       hasExported ||= entries.some(isExported);
-      const key = idempotencyKey ? `${idempotencyKey}:${place}` : crypto.randomUUID();
-      return send([{ key, entries }]);
+      const items = entries.map(({ item }) => item as Memory);
+      const { imported, skipped, failed } = await client.import({ items }, call);
+      return { counts: { imported, skipped }, failed };
     },
     sent: 'records',
   });
@@ -104,17 +93,18 @@ type ChunkRun = {
   outcomes: string[];
   /** The names of the objects that an entry changes. Entries with the same name stay in order. */
   namesOf(entry: Entry): (string | undefined)[];
-  work: ChunkWork;
+  post: Post;
   sent: string | undefined;
 };
 
-/** Runs `work` for each chunk of the input and reports the results. */
-function runChunks(
+/** Posts each chunk of the input and reports the results. */
+async function runChunks(
   term: Terminal,
   { lines, unit, totalBytes }: BatchInput,
   options: Partial<BatchOptions>,
-  { outcomes, namesOf, work, sent }: ChunkRun,
+  { outcomes, namesOf, post, sent }: ChunkRun,
 ): Promise<Report> {
+  const send = await chunkSender(term, post);
   const problemOf = ({ line, error, message, text }: BadLine): Problem => {
     return { json: { line, error, message }, note: `${unit} ${line}: ${message}`, text };
   };
@@ -126,7 +116,7 @@ function runChunks(
       namesIn: ({ entries }) =>
         new Set(entries.flatMap(namesOf).filter((name) => name !== undefined)),
       async work(chunk) {
-        const done = await work(chunk);
+        const done = await send(partsOf(chunk, options));
         const bad = [...chunk.bad, ...done.flatMap((one) => one.bad)];
         return { done, problems: bad.sort((a, b) => a.line - b.line).map(problemOf) };
       },

@@ -4,15 +4,15 @@ import { reportRetries } from '../client/connect.ts';
 import { messageOf } from '../client/service-errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { halves, type Part } from './chunks.ts';
-import type { BadLine } from './records.ts';
+import type { BadLine, Entry } from './records.ts';
 import type { Done } from './report.ts';
 
-/** Sends the items of one request. Invalid items fail individually. */
-type Post = (items: unknown[], call: CallOptions) => Promise<Done & { failed: Failed[] }>;
+/** Sends the records of one request. Invalid records fail individually. */
+export type Post = (entries: Entry[], call: CallOptions) => Promise<Done & { failed: Failed[] }>;
 type Failed = { index: number; error: string; message: string };
 
 /** The result of one request, or of records that no request can contain. */
-export type Sent = Done & { bad: BadLine[] };
+type Sent = Done & { bad: BadLine[] };
 
 const busyMs = 5_000;
 /** Longer than the default, because a slow server needs more time for a large chunk. */
@@ -41,16 +41,12 @@ export async function retryWhileBusy(term: Terminal) {
  * Errors that do not concern individual records, such as a lost connection or a rejected key, are
  * thrown and end the run.
  */
-export async function chunkSender(
-  term: Terminal,
-  post: Post,
-): Promise<(parts: Part[]) => Promise<Sent[]>> {
+export async function chunkSender(term: Terminal, post: Post) {
   const { InvalidRequestError, PayloadTooLargeError } = await import('../../sdk/index.ts');
   const send = await retryWhileBusy(term);
   async function sendPart({ entries, key }: Part): Promise<Sent[]> {
-    const items = entries.map(({ item }) => item);
     const call = { idempotencyKey: key, signal: term.interrupted, timeoutMs: requestTimeoutMs };
-    const { failed, ...done } = await send(() => post(items, call));
+    const { failed, ...done } = await send(() => post(entries, call));
     const bad = failed.flatMap(({ index, error, message }) =>
       entries.slice(index, index + 1).map(({ line, text }) => ({ line, error, message, text })),
     );
