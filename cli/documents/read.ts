@@ -1,6 +1,6 @@
 import type { DocumentRequest } from '../../sdk/index.ts';
 import { CliError } from '../errors.ts';
-import { binaryFile, inputName, readBytes } from '../terminal/input.ts';
+import { binaryFile, decodeText, inputName, readBytes } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
 import { readHtml } from './html.ts';
@@ -91,9 +91,7 @@ const byteOrderMarks: Record<string, string> = { fffe: 'utf-16le', feff: 'utf-16
  */
 function decodeDocument(bytes: Uint8Array, path: string, html: boolean): string {
   const mark = byteOrderMarks[Buffer.from(bytes.subarray(0, 2)).toString('hex')];
-  if (mark === undefined && bytes.includes(0)) throw binaryFile(path);
-  const charset = mark ?? (html ? charsetOf(bytes) : undefined) ?? 'utf-8';
-  const text = decode(bytes, charset, path);
+  const text = decodeText(bytes, path, mark ?? (html ? charsetOf(bytes) : undefined));
   if (text.includes('\0')) throw binaryFile(path);
   return text;
 }
@@ -104,18 +102,4 @@ function charsetOf(bytes: Uint8Array): string | undefined {
   const charset = meta ?? xml;
   // A declaration of UTF-16 must be wrong, because in UTF-16 it would not be readable as Latin-1.
   return charset !== undefined && /^utf-?16/i.test(charset) ? 'utf-8' : charset;
-}
-
-function decode(bytes: Uint8Array, charset: string, path: string): string {
-  const file = quoted(path);
-  let problem = `uses the character set ${charset}, which is not supported`;
-  let hint = `Convert it to UTF-8 first: iconv -f ${charset} -t UTF-8 ${file}`;
-  try {
-    const decoder = new TextDecoder(charset as Bun.Encoding, { fatal: true });
-    problem = `is not ${decoder.encoding.toUpperCase()} text`;
-    hint = `If it is Windows-1252, convert it with: iconv -f WINDOWS-1252 -t UTF-8 ${file}`;
-    return decoder.decode(bytes);
-  } catch {
-    throw new CliError('not_text', `${inputName(path)} ${problem}.`, hint);
-  }
 }

@@ -28,24 +28,16 @@ export async function* readUtf8(term: Terminal, path: string): AsyncGenerator<Ui
   let head = '';
   for await (const piece of readBytes(term, path)) {
     // A pipe may deliver the two bytes of a byte order mark separately.
-    if (head.length < 4) {
-      head += Buffer.from(piece.subarray(0, 2)).toString('hex');
-      rejectByMark(head, path);
+    if (head.length < 4) head += Buffer.from(piece.subarray(0, 2)).toString('hex');
+    if (/^(fffe|feff)/.test(head)) {
+      const hint = 'Convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8 <file>';
+      throw notText(path, 'is UTF-16, not UTF-8 text', hint);
+    }
+    if (head.startsWith('1f8b')) {
+      const hint = 'Decompress it first: gunzip -c <file> | memory … -';
+      throw notText(path, 'is compressed with gzip', hint);
     }
     yield piece;
-  }
-}
-
-function rejectByMark(head: string, path: string): void {
-  const name = inputName(path);
-  const file = path === '-' ? '<file>' : quoted(path);
-  if (/^(fffe|feff)/.test(head)) {
-    const hint = `Convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8 ${file}`;
-    throw new CliError('not_text', `${name} is UTF-16, not UTF-8 text.`, hint);
-  }
-  if (head.startsWith('1f8b')) {
-    const hint = `Decompress it first: gunzip -c ${file} | memory … -`;
-    throw new CliError('not_text', `${name} is compressed with gzip.`, hint);
   }
 }
 
@@ -58,19 +50,30 @@ export async function textArgument(term: Terminal, text: string): Promise<string
   return text === '-' ? (await readText(term, '-')).replace(/\r?\n$/, '') : text;
 }
 
-export function decodeText(bytes: Uint8Array, path: string): string {
+/** Decodes a whole file. `charset` is UTF-8 unless the file declares another character set. */
+export function decodeText(bytes: Uint8Array, path: string, charset = 'utf-8'): string {
+  let problem = `uses the character set ${charset}, which is not supported`;
+  let hint = `Convert it to UTF-8 first: iconv -f ${charset} -t UTF-8 <file>`;
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const decoder = new TextDecoder(charset as Bun.Encoding, { fatal: true });
+    problem = `is not ${decoder.encoding.toUpperCase()} text`;
+    hint = 'If it is Windows-1252, convert it with: iconv -f WINDOWS-1252 -t UTF-8 <file>';
+    return decoder.decode(bytes);
   } catch {
-    if (bytes.includes(0)) throw binaryFile(path);
-    const hint = 'Convert it to text first (for a PDF: pdftotext file.pdf).';
-    throw new CliError('not_text', `${inputName(path)} is not UTF-8 text.`, hint);
+    const isBinary = bytes.includes(0) && !charset.startsWith('utf-16');
+    throw isBinary ? binaryFile(path) : notText(path, problem, hint);
   }
 }
 
 /** The error for a file with NUL bytes, which text in an 8-bit character set does not contain. */
 export function binaryFile(path: string): CliError {
-  return new CliError('not_text', `${inputName(path)} is a binary file, not text.`);
+  return notText(path, 'is a binary file, not text');
+}
+
+/** Replaces `<file>` in the hint by the path, unless the text was read from stdin. */
+function notText(path: string, problem: string, hint?: string): CliError {
+  const named = path === '-' ? hint : hint?.replace('<file>', () => quoted(path));
+  return new CliError('not_text', `${inputName(path)} ${problem}.`, named);
 }
 
 export async function parseJson(text: string, path: string): Promise<unknown> {

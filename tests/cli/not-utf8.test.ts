@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt, temporaryFolder } from './command.ts';
 
-/* Tests of files whose first bytes identify another encoding or compressed data. */
+/* Tests of files in another encoding, and of compressed data. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -68,3 +68,21 @@ for (const [kind, bytes, what, how] of kinds) {
     expect(code).toBe(1);
   });
 }
+
+test('text that is not UTF-8 is reported with a command that converts it', async () => {
+  using folder = temporaryFolder();
+  const file = folder.file('in.json');
+  const bytes = Buffer.from('{"userId":"u","data":{"name":"café"}}', 'latin1');
+  writeFileSync(file, bytes);
+  const hint = (name: string) =>
+    `If it is Windows-1252, convert it with: iconv -f WINDOWS-1252 -t UTF-8 ${name}\n`;
+  expect(await memory(['ingest', 'record', file])).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `Error: ${file} is not UTF-8 text.\n${hint(file)}`,
+  });
+  const { stderr } = await memory(['save', '--user', 'u', '-'], {
+    stdin: new Blob([bytes]).stream(),
+  });
+  expect(stderr).toBe(`Error: The input is not UTF-8 text.\n${hint('<file>')}`);
+});
