@@ -47,12 +47,6 @@ describe('the document', () => {
     }
   });
 
-  test('states how large the body of a save and of other requests may be', () => {
-    const sizeOf = (id: string) => documented.find((one) => one.operationId === id)?.requestBody;
-    expect(sizeOf('saveMemory')).toHaveProperty('description', 'At most 1 MiB by default.');
-    expect(sizeOf('ingestBatch')).toHaveProperty('description', 'At most 5 MiB by default.');
-  });
-
   test('has headers whose examples match their schemas', () => {
     const unfit = Object.values(document.components.headers).map(({ schema = {}, example }) =>
       misfit(schema, example),
