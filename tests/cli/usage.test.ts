@@ -56,7 +56,6 @@ const wrong: Array<[string[], string]> = [
   [['delete', '--user', 'a b'], "For example: memory delete --user 'a b' --yes"],
   [['ingest', 'ticket', 't.json'], 'Did you mean support?'],
   [['ingest', 'tickets', 't.json'], 'Did you mean support?'],
-  [['ingest', 'conversations', 'c.json'], 'Did you mean chat?'],
   [['ingest', 'docs/'], 'Did you mean document?'],
   [['ingest', 'a.jsonl'], 'Did you mean batch?'],
   [['keys', 'delete', 'key_1'], 'Did you mean revoke?'],
@@ -126,7 +125,6 @@ const wrong: Array<[string[], string]> = [
   [['serve', '--database', 'mysql://me:secret@x/y'], '--database must be sqlite:<path>'],
   [['keys', 'list', '--database', 'mysql://me:secret@x/y'], '--database must be sqlite:<path>'],
   [['migrate', '--from', 'mysql://me:secret@x/y', '--to', 'x.db'], '--from or --to must be sqlite'],
-  [['doctor', '--database', 'mysql://me:secret@x/y'], '--database must be sqlite:<path>'],
 ];
 
 describe('an invalid command line', () => {
