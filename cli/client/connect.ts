@@ -3,33 +3,31 @@ import type { GlobalOptions } from '../commander.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
 import { canRedraw, noteStyled, type Terminal } from '../terminal/terminal.ts';
 import { capitalized, escapeLine } from '../terminal/text.ts';
-import { type Entry, readEntries, readProfile, readProject, serviceName } from './profile.ts';
+import * as profile from './profile.ts';
 
 export const defaultBaseUrl = 'http://127.0.0.1:7070';
 
 /** Creates a client. Flags override the environment, which overrides the profile. */
 export async function connect(term: Terminal, options: GlobalOptions): Promise<MemoryClient> {
-  const { value: baseUrl } = await resolveBaseUrl(term, options);
-  const apiKey = await resolveApiKey(term, options, baseUrl);
-  if (apiKey === undefined) throw await noKey(term, baseUrl, options.project);
+  const { value: baseUrl } = resolveBaseUrl(term, options);
+  const apiKey = resolveApiKey(term, options, baseUrl);
+  if (apiKey === undefined) throw noKey(term, baseUrl, options.project);
   return client(term, baseUrl, apiKey.value);
 }
 
 export async function connectWithoutKey(term: Terminal, options: GlobalOptions) {
-  const { value: baseUrl } = await resolveBaseUrl(term, options);
+  const { value: baseUrl } = resolveBaseUrl(term, options);
   return client(term, baseUrl, 'none');
 }
 
 export type Origin = 'flag' | 'environment' | 'profile' | 'default';
+type Resolved = { value: string; from: Origin; project?: string };
 
-export async function resolveBaseUrl(
-  term: Terminal,
-  { baseUrl }: { baseUrl?: string },
-): Promise<{ value: string; from: Origin }> {
+export function resolveBaseUrl(term: Terminal, { baseUrl }: { baseUrl?: string }): Resolved {
   if (baseUrl !== undefined) return { value: parseBaseUrl(baseUrl, '--base-url'), from: 'flag' };
   const named = term.env.MEMORY_BASE_URL;
   if (named) return { value: parseBaseUrl(named, 'MEMORY_BASE_URL'), from: 'environment' };
-  const { baseUrl: used } = await readProfile(term);
+  const { baseUrl: used } = profile.readProfile(term);
   if (used !== undefined) return { value: used, from: 'profile' };
   return { value: defaultBaseUrl, from: 'default' };
 }
@@ -55,11 +53,11 @@ export function parseBaseUrl(
 }
 
 /** Returns the key and its source. Trims spaces that were copied with the key. */
-export async function resolveApiKey(
+export function resolveApiKey(
   term: Terminal,
   { apiKey, project }: { apiKey?: string; project?: string },
   baseUrl: string,
-): Promise<{ value: string; from: Origin; project?: string } | undefined> {
+): Resolved | undefined {
   const flag = apiKey?.trim();
   if (flag === '') throw usageError('--api-key must not be empty.', 'Omit it, or pass a key.');
   if (flag && project !== undefined) {
@@ -69,12 +67,10 @@ export async function resolveApiKey(
   const environment = term.env.MEMORY_API_KEY?.trim();
   // --project selects one of the profile's keys, so it overrides the environment.
   if (environment && project === undefined) return { value: environment, from: 'environment' };
-  const service = serviceName(baseUrl);
-  const wanted = project ?? (await readProject(term, service));
-  const kept = (await readEntries(term)).find(
-    (entry) => entry.service === service && entry.project === wanted,
-  );
-  const value = kept?.apiKey.trim();
+  const service = profile.serviceName(baseUrl);
+  const stored = profile.readProfile(term);
+  const wanted = project ?? profile.projectOf(stored, service);
+  const value = stored.keys[profile.entryName(service, wanted)]?.apiKey.trim();
   return value ? { value, from: 'profile', project: wanted } : undefined;
 }
 
@@ -84,13 +80,14 @@ async function client(term: Terminal, baseUrl: string, apiKey: string): Promise<
   return new MemoryClient({ baseUrl, apiKey, onAttempt: reportRetries(term) });
 }
 
-async function noKey(term: Terminal, baseUrl: string, project?: string): Promise<CliError> {
+function noKey(term: Terminal, baseUrl: string, project?: string): CliError {
   const target = project === undefined ? baseUrl : `project ${project} of ${baseUrl}`;
-  const hint = noKeyHint(serviceName(baseUrl), await readEntries(term));
+  const entries = profile.entriesOf(profile.readProfile(term));
+  const hint = noKeyHint(profile.serviceName(baseUrl), entries);
   return new CliError('unauthorized', `No API key for ${target}.`, hint, exitCodes.refused);
 }
 
-function noKeyHint(service: string, entries: Entry[]): string {
+function noKeyHint(service: string, entries: profile.Entry[]): string {
   const projects = entries.filter((one) => one.service === service).map((one) => one.project);
   if (projects.length > 0) {
     const which = projects.length === 1 ? projects[0] : '<name>';

@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path';
 import { CliError, errorCode, errorText } from '../errors.ts';
 import { isObject } from '../terminal/json.ts';
-import { configFolder, type Place, type Terminal } from '../terminal/terminal.ts';
+import { configFolder, note, type Place, type Terminal } from '../terminal/terminal.ts';
 import { shownPath } from '../terminal/text.ts';
 
-export type Entry = { service: string; project: string; apiKey: string };
+export type Entry = ProfileKey & { service: string; project: string };
 
 export const defaultProject = 'default';
 
@@ -21,65 +21,49 @@ export function endsOfKey(key: string): string {
   return `${key.startsWith('mk_') ? key.slice(0, 7) : ''}…${key.length < 16 ? '' : key.slice(-4)}`;
 }
 
-export async function readEntries(term: Terminal): Promise<Entry[]> {
-  return entriesOf(await readProfile(term));
-}
-
-function entriesOf({ keys }: Pick<Profile, 'keys'>): Entry[] {
-  return Object.entries(keys).map(([name, { apiKey }]) => {
+export function entriesOf({ keys }: Profile): Entry[] {
+  return Object.entries(keys).map(([name, key]) => {
     const [service = '', project = defaultProject] = name.split('#');
-    return { service, project, apiKey };
+    return { ...key, service, project };
   });
 }
 
-function entryName({ service, project }: Omit<Entry, 'apiKey'>): string {
+export function entryName(service: string, project: string): string {
   return project === defaultProject ? service : `${service}#${project}`;
 }
 
 /** Returns the project to use with a service: the chosen one, the only one, or `default`. */
-export async function readProject(term: Terminal, service: string): Promise<string> {
-  return projectOf(await readProfile(term), service);
-}
-
-function projectOf(profile: Profile, service: string): string {
+export function projectOf(profile: Profile, service: string): string {
   const [only, ...others] = entriesOf(profile).filter((entry) => entry.service === service);
   const chosen = profile.projects?.[service];
   return chosen ?? (others.length === 0 ? only?.project : undefined) ?? defaultProject;
 }
 
 /**
- * Stores the key created at a server's first start. Never replaces a key that the user stored.
- * `replaced` is the masked key of an earlier first start, if any.
+ * Stores a key. The key of a server's first start never replaces a key that the user stored.
+ * `replaced` is the masked previous key, if it was another one.
  */
-export async function storeFirstRunKey(term: Terminal, baseUrl: string, apiKey: string) {
-  const name = serviceName(baseUrl);
+export async function storeKey(term: Terminal, entry: Entry) {
+  const { service, project, ...key } = entry;
+  const name = entryName(service, project);
   let replaced: string | undefined;
   const isStored = await changeProfile(term, ({ keys }) => {
     const known = keys[name];
-    if (known !== undefined && known.firstRun !== true) return false;
-    if (known !== undefined) replaced = endsOfKey(known.apiKey);
-    keys[name] = { apiKey, firstRun: true };
+    if (key.firstRun && known !== undefined && !known.firstRun) return false;
+    if (known !== undefined && known.apiKey !== key.apiKey) replaced = endsOfKey(known.apiKey);
+    keys[name] = key;
     return true;
   });
   return { isStored, replaced };
 }
 
-/**
- * Stores a key supplied by the user. Returns the lines to print, including the masked previous key.
- */
-export async function storeOwnKey(term: Terminal, entry: Entry): Promise<string[]> {
-  const { service, project, apiKey } = entry;
-  const name = entryName(entry);
-  let before: string | undefined;
-  await changeProfile(term, ({ keys }) => {
-    before = keys[name]?.apiKey;
-    keys[name] = { apiKey };
-    return true;
-  });
+/** Stores a key supplied by the user and reports it; with --json, only the key that it replaces. */
+export async function storeOwnKey(term: Terminal, entry: Entry, json?: true): Promise<void> {
+  const { service, project } = entry;
+  const { replaced } = await storeKey(term, entry);
   const of = project === defaultProject ? '' : `, project ${project},`;
-  const stored = `Stored the key for ${service}${of} in ${shownProfilePath(term)}.`;
-  if (before === undefined || before === apiKey) return [stored];
-  return [stored, `It replaces the previous key: ${endsOfKey(before)}`];
+  if (!json) await note(term, `Stored the key for ${service}${of} in ${shownProfilePath(term)}.`);
+  if (replaced !== undefined) await note(term, `It replaces the previous key: ${replaced}`);
 }
 
 export async function useService(term: Terminal, service: string): Promise<void> {
@@ -106,7 +90,7 @@ export async function removeService(term: Terminal, service: string, project?: s
     );
     const isUsed = project === undefined && baseUrl === service;
     if (removed.length === 0 && !isUsed) return false;
-    for (const entry of removed) delete keys[entryName(entry)];
+    for (const entry of removed) delete keys[entryName(entry.service, entry.project)];
     if (isUsed) delete profile.baseUrl;
     if (project === undefined || projects[service] === project) delete projects[service];
     if (Object.keys(projects).length === 0) delete profile.projects;
@@ -139,7 +123,7 @@ export function shownProfilePath(place: Place): string {
   return shownPath(place, profilePath(place));
 }
 
-export async function readProfile(term: Terminal): Promise<Profile> {
+export function readProfile(term: Terminal): Profile {
   const path = profilePath(term);
   let why = 'its contents are not a valid profile';
   try {
@@ -182,7 +166,7 @@ async function changeProfile(term: Terminal, change: (profile: Profile) => boole
   await takeLock(lock);
   let isWritten = false;
   try {
-    const profile = await readProfile(term);
+    const profile = readProfile(term);
     if (!change(profile)) return false;
     writeFileSync(lock, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 });
     renameSync(lock, path);

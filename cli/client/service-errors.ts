@@ -6,15 +6,15 @@ import { resolveApiKey, resolveBaseUrl } from './connect.ts';
 import { shownProfilePath } from './profile.ts';
 
 /** Describes an error from the service. `command` is the name of the command that failed. */
-export async function serviceFailure(
+export function serviceFailure(
   term: Terminal,
   error: MemoryServiceError,
   options: GlobalOptions,
   command?: string,
-): Promise<CliError> {
-  const { value: baseUrl } = await resolveBaseUrl(term, options);
+): CliError {
+  const { value: baseUrl } = resolveBaseUrl(term, options);
   const failure = isKeyRefused(error)
-    ? await keyRefused(term, error, baseUrl, options)
+    ? keyRefused(term, error, baseUrl, options)
     : failureOf(error, baseUrl, command);
   failure.requestId = error.requestId ?? null;
   if (error.details.length > 0) failure.details = error.details;
@@ -122,13 +122,13 @@ function retryTime({ retryAfterMs }: MemoryServiceError): string | undefined {
 }
 
 /** Names the source of the rejected key, which the service does not know. */
-async function keyRefused(
+function keyRefused(
   term: Terminal,
   { status, code, message }: MemoryServiceError,
   baseUrl: string,
   options: GlobalOptions,
-): Promise<CliError> {
-  const key = await resolveApiKey(term, options, baseUrl);
+): CliError {
+  const key = resolveApiKey(term, options, baseUrl);
   const profile = shownProfilePath(term);
   const places = { flag: '--api-key', environment: 'MEMORY_API_KEY', profile, default: 'use' };
   const place = places[key?.from ?? 'default'];

@@ -94,7 +94,7 @@ function addCreate(group: Parent, term: Terminal): void {
     const options = command.optsWithGlobals();
     const { name, project = defaultProject, readOnly = false, database, json } = options;
     const { user: userId = null, expires: expiresAt = null } = options;
-    const service = options.save ? await serviceOf(term, options) : null;
+    const service = options.save ? serviceOf(term, options) : null;
     const expiresAtMs = expiresAt === null ? null : Date.parse(expiresAt);
     const create = { name, project, userId, readOnly, expiresAt: expiresAtMs };
     const { made, isNewProject } = await createKey(term, database, create);
@@ -150,8 +150,8 @@ function createKey(term: Terminal, database: string | undefined, key: NewKey) {
  * Returns the service under which the new key is stored. A remote service from the profile is
  * rejected, because its key must not be overwritten.
  */
-async function serviceOf(term: Terminal, options: GlobalOptions): Promise<string> {
-  const { value, from } = await resolveBaseUrl(term, options);
+function serviceOf(term: Terminal, options: GlobalOptions): string {
+  const { value, from } = resolveBaseUrl(term, options);
   const service = profile.serviceName(value);
   const isLocal = /^127(\.\d+){3}$/.test(new URL(service).hostname);
   if (from !== 'profile' || isLocal) return service;
@@ -163,10 +163,9 @@ async function serviceOf(term: Terminal, options: GlobalOptions): Promise<string
 
 async function save(term: Terminal, entry: profile.Entry): Promise<void> {
   const { service, project } = entry;
-  const before = await profile.readProject(term, service);
-  const stored = await profile.storeOwnKey(term, entry);
+  const before = profile.projectOf(profile.readProfile(term), service);
+  await profile.storeOwnKey(term, entry);
   await profile.useProject(term, service, project);
-  for (const line of stored) await note(term, line);
   if (before !== project) {
     const back = `memory profile use ${service} --project ${before}`;
     const now = `Commands now use project ${project} of this service.`;

@@ -62,7 +62,7 @@ function addInstall(group: Command<[], McpOptions, GlobalOptions>, term: Termina
     const { json, yes } = options;
     const install = `memory mcp install ${client}`;
     await accessOf(term, await connect(term, options), options, install);
-    const entry = await entryOf(term, options);
+    const entry = entryOf(term, options);
     if (!json) await term.stdout.write(escapeControls(snippetFor(client, withoutKey(entry))));
     const settings = await openSettings(term, client, entry);
     const { title, file, change } = settings;
@@ -100,13 +100,13 @@ entry reads it from the profile. To give a client a separate key:
 type InstallOptions = GlobalOptions & McpOptions & { withKey?: true | undefined };
 
 /** Returns the entry that starts this command with the same service and key. */
-async function entryOf(term: Terminal, options: InstallOptions): Promise<ServerEntry> {
+function entryOf(term: Terminal, options: InstallOptions): ServerEntry {
   const { user, readOnly, withKey, project } = options;
-  const baseUrl = await resolveBaseUrl(term, options);
-  const key = await resolveApiKey(term, options, baseUrl.value);
+  const baseUrl = resolveBaseUrl(term, options);
+  const key = resolveApiKey(term, options, baseUrl.value);
   // The MCP client runs the command without our flags and environment.
   const without = { ...term, env: { ...term.env, MEMORY_API_KEY: undefined } };
-  const kept = await resolveApiKey(without, definedOnly({ project }), baseUrl.value);
+  const kept = resolveApiKey(without, definedOnly({ project }), baseUrl.value);
   if (!withKey && kept?.value !== key?.value) {
     throw notInProfile(baseUrl.value, kept === undefined);
   }
@@ -186,7 +186,7 @@ async function accessOf(
 
 /** Writes the error and its hint to stderr, which MCP clients log. Returns the text. */
 async function noteFailure(term: Terminal, options: GlobalOptions, error: MemoryServiceError) {
-  const { message, hint } = await serviceFailure(term, error, options);
+  const { message, hint } = serviceFailure(term, error, options);
   const text = hint === null ? message : `${message} ${asCalled(term, hint)}`;
   await note(term, text);
   return text;

@@ -27,7 +27,7 @@ function addShow(group: Parent, term: Terminal): void {
     .description('Show each setting and its source; the key is masked.');
   command.action(async () => {
     const options = command.optsWithGlobals();
-    const settings = await settingsOf(term, options);
+    const settings = settingsOf(term, options);
     if (options.json) return printJson(term, settings);
     const rows = Object.entries(settings).map(([name, setting]) => ({ name, ...setting }));
     await printTable(term, settingColumns, rows);
@@ -48,9 +48,9 @@ function addPath(group: Parent, term: Terminal): void {
 type Setting = { value: string | null; from: Origin | null };
 const unset: Setting = { value: null, from: null };
 
-async function settingsOf(term: Terminal, options: GlobalOptions) {
-  const baseUrl = await resolveBaseUrl(term, options);
-  const key = await resolveApiKey(term, options, baseUrl.value);
+function settingsOf(term: Terminal, options: GlobalOptions) {
+  const baseUrl = resolveBaseUrl(term, options);
+  const key = resolveApiKey(term, options, baseUrl.value);
   const project = key?.project;
   const projectFrom = options.project === undefined ? 'profile' : 'flag';
   const place = term.platform === 'win32' ? term.env.APPDATA : term.env.XDG_CONFIG_HOME;
@@ -82,12 +82,11 @@ function addSet(group: Parent, term: Terminal): void {
     const { json, apiKey: flag, project = profile.defaultProject } = command.optsWithGlobals();
     const service = profile.serviceName(parseBaseUrl(address, '<base-url>'));
     const apiKey = await readKey(term, stdin, flag);
-    const said = await profile.storeOwnKey(term, { service, project, apiKey });
-    for (const line of json ? said.slice(1) : said) await note(term, line);
+    await profile.storeOwnKey(term, { service, project, apiKey }, json);
     if (json)
       return printJson(term, { baseUrl: service, project, apiKey: profile.endsOfKey(apiKey) });
-    const isOther = (await profile.readProject(term, service)) !== project;
-    const { value: used } = await resolveBaseUrl(term, {});
+    const isOther = profile.projectOf(profile.readProfile(term), service) !== project;
+    const { value: used } = resolveBaseUrl(term, {});
     if (!isOther && profile.serviceName(used) === service) return;
     const more = isOther ? ` --project ${project}` : '';
     await hint(term, `To use this service by default: memory profile use ${service}${more}`);
@@ -107,17 +106,17 @@ function addUse(group: Parent, term: Terminal): void {
     .description('Make this service the default for all commands.');
   command.action(async (address) => {
     const { json, project: flag } = command.optsWithGlobals();
-    const service = await knownService(term, address);
+    const service = knownService(term, address);
     await profile.useService(term, service);
     if (flag !== undefined) await profile.useProject(term, service, flag);
-    const project = await profile.readProject(term, service);
+    const project = profile.projectOf(profile.readProfile(term), service);
     if (json) return printJson(term, { baseUrl: service, project });
     const isNamed = project !== profile.defaultProject;
     const named = isNamed ? `project ${project} of ${service}` : service;
     await note(term, `Commands now use ${named}.`);
     if (term.env.MEMORY_BASE_URL)
       await note(term, 'MEMORY_BASE_URL is set and overrides the profile.');
-    if ((await resolveApiKey(term, {}, service)) !== undefined) return;
+    if (resolveApiKey(term, {}, service) !== undefined) return;
     const set = `memory profile set ${service} -${isNamed ? ` --project ${project}` : ''}`;
     await hint(term, `No key is stored for ${named}. To store one: ${set}`);
   });
@@ -133,7 +132,7 @@ function addRemove(group: Parent, term: Terminal): void {
     );
   command.action(async (address) => {
     const { json, project } = command.optsWithGlobals();
-    const service = await knownService(term, address);
+    const service = knownService(term, address);
     const named = project === undefined ? service : `${service}, project ${project}`;
     if (!(await profile.removeService(term, service, project))) {
       const message = `The profile does not contain ${named}.`;
@@ -152,7 +151,7 @@ function addList(group: Parent, term: Terminal): void {
     .description('List the services in the profile and mark the one in use.');
   command.action(async () => {
     const options = command.optsWithGlobals();
-    const items = await servicesOf(term, options);
+    const items = servicesOf(term, options);
     if (options.json) return printJson(term, { items });
     await printTable(term, serviceColumns, items);
     if (items.length > 0) return;
@@ -163,12 +162,13 @@ function addList(group: Parent, term: Terminal): void {
 
 type Service = { baseUrl: string; project: string; apiKey: string | null; used: boolean };
 
-async function servicesOf(term: Terminal, options: GlobalOptions): Promise<Service[]> {
-  const used = profile.serviceName((await resolveBaseUrl(term, options)).value);
-  const usedProject = options.project ?? (await profile.readProject(term, used));
+function servicesOf(term: Terminal, options: GlobalOptions): Service[] {
+  const used = profile.serviceName(resolveBaseUrl(term, options).value);
+  const stored = profile.readProfile(term);
+  const usedProject = options.project ?? profile.projectOf(stored, used);
   const entries: { service: string; project: string; apiKey?: string }[] =
-    await profile.readEntries(term);
-  const { baseUrl: chosen } = await profile.readProfile(term);
+    profile.entriesOf(stored);
+  const { baseUrl: chosen } = stored;
   const isKeyless = chosen !== undefined && !entries.some(({ service }) => service === chosen);
   if (isKeyless) entries.push({ service: chosen, project: profile.defaultProject });
   return entries
@@ -191,8 +191,9 @@ const serviceColumns: Column<Service>[] = [
 /**
  * Parses the URL of a service. For any other string, the error lists the services in the profile.
  */
-async function knownService(term: Terminal, text: string): Promise<string> {
-  const known = new Set((await profile.readEntries(term)).map(({ service }) => service));
+function knownService(term: Terminal, text: string): string {
+  const entries = profile.entriesOf(profile.readProfile(term));
+  const known = new Set(entries.map(({ service }) => service));
   const hint =
     known.size === 0
       ? `For example: ${defaultBaseUrl}. The profile has no services yet.`

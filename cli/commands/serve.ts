@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { resolveBaseUrl } from '../client/connect.ts';
-import { serviceName, shownProfilePath, storeFirstRunKey } from '../client/profile.ts';
+import { defaultProject, serviceName, shownProfilePath, storeKey } from '../client/profile.ts';
 import { addExamples, addNotes, type Parent } from '../commander.ts';
 import {
   databaseOption,
@@ -110,10 +110,8 @@ function banner(term: Terminal, url: string, database: string, newFile: string |
 /** Prints the first key only on a terminal, because redirected stderr may be a stored log. */
 async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCreate: string) {
   const baseUrl = serviceName(url);
-  // An unreadable profile must not prevent the output: storeKey() reports it.
-  const used = await resolveBaseUrl(term, {}).catch(() => null);
-  const flag = used && serviceName(used.value) === baseUrl ? '' : ` --base-url ${baseUrl}`;
-  const { failure, replaced } = await storeKey(term, baseUrl, apiKey);
+  const flag = isUsed(term, baseUrl) ? '' : ` --base-url ${baseUrl}`;
+  const { failure, replaced } = await storeFirstKey(term, baseUrl, apiKey);
   const shown = term.stderr.isTerminal;
   const lines = shown
     ? ['', 'The first API key was created. It is shown only once:', `  ${apiKey}`]
@@ -138,11 +136,21 @@ async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCre
   await hint(term, [...lines, ''].join('\n'));
 }
 
-/** Returns the reason if the key is not stored. Never throws, because the server can still run. */
-async function storeKey(term: Terminal, baseUrl: string, apiKey: string) {
+/** Whether commands use this service by default. An unreadable profile is reported later. */
+function isUsed(term: Terminal, service: string): boolean {
   try {
-    const { isStored, replaced } = await storeFirstRunKey(term, baseUrl, apiKey);
-    const failure = isStored ? null : `Your profile contains another key for ${baseUrl}`;
+    return serviceName(resolveBaseUrl(term, {}).value) === service;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the reason if the key is not stored. Never throws, because the server can still run. */
+async function storeFirstKey(term: Terminal, service: string, apiKey: string) {
+  try {
+    const entry = { service, project: defaultProject, apiKey, firstRun: true } as const;
+    const { isStored, replaced } = await storeKey(term, entry);
+    const failure = isStored ? null : `Your profile contains another key for ${service}`;
     return { failure, replaced };
   } catch (error) {
     return { failure: `The key could not be stored (${errorText(error)})` };

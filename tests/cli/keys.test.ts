@@ -180,7 +180,7 @@ describe('keys create', () => {
     const argv = ['keys', 'create', '--save', ...database, '--base-url', 'http://localhost:7171/'];
     const { stdout, stderr } = await memory(argv, around);
     const term = testTerminal({ code: 0, stdout: '', stderr: '' }, around);
-    expect(await readProfile(term)).toEqual({
+    expect(readProfile(term)).toEqual({
       keys: { 'http://127.0.0.1:7171': { apiKey: stdout.trim() } },
     });
     expect(stderr).toContain('~/.config/memory-service/profile.json');

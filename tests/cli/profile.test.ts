@@ -2,12 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import {
-  profilePath,
-  readProfile,
-  serviceName,
-  storeFirstRunKey,
-} from '../../cli/client/profile.ts';
+import { profilePath, readProfile, serviceName, storeKey } from '../../cli/client/profile.ts';
+import type { Terminal } from '../../cli/terminal/terminal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, temporaryFolder, testTerminal } from './command.ts';
 
@@ -15,6 +11,10 @@ const url = 'http://127.0.0.1:7070';
 
 function ioAt(home: string) {
   return testTerminal({ code: 0, stdout: '', stderr: '' }, { home });
+}
+
+function storeFirstRunKey(term: Terminal, service: string, apiKey: string) {
+  return storeKey(term, { service, project: 'default', apiKey, firstRun: true });
 }
 
 describe('the profile', () => {
@@ -31,8 +31,8 @@ describe('the profile', () => {
     const term = ioAt(folder.path);
     expect(await storeFirstRunKey(term, url, 'mk_1')).toMatchObject({ isStored: true });
     const second = { isStored: true, replaced: 'mk_1…' };
-    expect(await storeFirstRunKey(term, `${url}/`, 'mk_2')).toEqual(second);
-    expect(await readProfile(term)).toEqual({
+    expect(await storeFirstRunKey(term, url, 'mk_2')).toEqual(second);
+    expect(readProfile(term)).toEqual({
       keys: { [url]: { apiKey: 'mk_2', firstRun: true } },
     });
     expect(statSync(profilePath(term)).mode & 0o777).toBe(0o600);
@@ -48,7 +48,7 @@ describe('the profile', () => {
     expect(await storeFirstRunKey(term, url, 'mk_1')).toMatchObject({ isStored: false });
     const other = 'http://127.0.0.1:8080';
     expect(await storeFirstRunKey(term, other, 'mk_2')).toMatchObject({ isStored: true });
-    expect<unknown>(await readProfile(term)).toEqual({
+    expect<unknown>(readProfile(term)).toEqual({
       keys: { ...own.keys, 'http://127.0.0.1:8080': { apiKey: 'mk_2', firstRun: true } },
       later: true,
     });
@@ -59,7 +59,7 @@ describe('the profile', () => {
     const term = ioAt(folder.path);
     const urls = Array.from({ length: 30 }, (_, port) => `http://127.0.0.1:${8000 + port}`);
     await Promise.all(urls.map((one) => storeFirstRunKey(term, one, 'mk_1')));
-    expect(Object.keys((await readProfile(term)).keys).sort()).toEqual(urls);
+    expect(Object.keys(readProfile(term).keys).sort()).toEqual(urls);
     expect(await readdir(dirname(profilePath(term)))).toEqual(['profile.json']);
   });
 
