@@ -1,0 +1,53 @@
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { MemoryClient } from '../../sdk/index.ts';
+import { startServer } from '../../server/main.ts';
+import { emptyDatabase } from '../support/backend.ts';
+import { until } from '../support/until.ts';
+import { unsplittable } from './unsplittable-text.ts';
+
+/** Starts a server in whose tasks thread some texts cannot be processed. */
+async function start(level: string) {
+  const { url: databaseUrl, remove } = await emptyDatabase();
+  const lines: string[] = [];
+  const server = await startServer({
+    env: { LOG_LEVEL: level },
+    port: 0,
+    databaseUrl,
+    preload: [join(import.meta.dir, 'unsplittable-text.ts')],
+    log: (line) => lines.push(line),
+  });
+  return {
+    lines,
+    client: new MemoryClient({ apiKey: server.firstKey ?? '', baseUrl: server.url }),
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+      await remove();
+    },
+  };
+}
+
+const text = `${unsplittable}. `.repeat(100);
+
+test('the log states which record could not be processed, and why, but not its text', async () => {
+  await using server = await start('warn');
+  const { memoryId } = await server.client.ingest.document({ userId: 'u', data: { text } });
+  const find = () => server.lines.find((line) => line.includes(memoryId));
+  const line = await until(find, { what: 'a line about the record' });
+  expect(JSON.parse(line)).toMatchObject({
+    level: 'warn',
+    message: 'a task failed',
+    memoryId,
+    // The stack shows in which function the error was thrown.
+    error: expect.stringMatching(/the split failed.*splitChunks/s),
+  });
+  expect(line).not.toContain(unsplittable);
+});
+
+test('the tasks thread logs nothing below the log level', async () => {
+  await using server = await start('error');
+  const { client, lines } = server;
+  const { memoryId } = await client.ingest.document({ userId: 'u', data: { text } });
+  await until(async () => (await client.status(memoryId)).attempts > 0, { what: 'an attempt' });
+  expect(lines).toEqual([]);
+});

@@ -1,0 +1,75 @@
+import { expect, test } from 'bun:test';
+import { ServiceError } from '../../server/errors.ts';
+import { createLogger } from '../../server/log.ts';
+import type { Task, TaskStorage } from '../../server/storage/task-storage.ts';
+import type { Handler } from '../../server/tasks/handlers.ts';
+import { startWorker } from '../../server/tasks/worker.ts';
+import { until } from '../support/until.ts';
+
+/* The pauses of a worker whose storage fails. A worker without them would use a whole core. */
+
+const task: Task = {
+  projectId: 1,
+  taskId: 1,
+  leaseToken: 1,
+  kind: 'index',
+  payload: '',
+  attempt: 1,
+  memoryId: 'mem_1',
+};
+
+const fail = async () => {
+  throw new ServiceError('unavailable', 'the disk is full');
+};
+
+/** Starts a worker on a queue that always has one due task, and lists the times of its claims. */
+function start(broken: Partial<TaskStorage>, index: Handler) {
+  const claims: number[] = [];
+  const storage: TaskStorage = {
+    recoverTasks: async () => 0,
+    claimTasks: async () => [task],
+    completeTasks: async () => [true],
+    failTask: async () => true,
+    releaseTask: async () => true,
+    nextTaskAt: async () => null,
+    getMemory: async () => null,
+    close: async () => {},
+    ...broken,
+  };
+  const { claimTasks } = storage;
+  storage.claimTasks = async (claim) => {
+    claims.push(performance.now());
+    // The loop of a worker without pauses must not block the timers of this thread.
+    await Bun.sleep(1);
+    return claimTasks(claim);
+  };
+  const log = createLogger('silent', () => {});
+  const clock = { now: Date.now, progress() {} };
+  const worker = startWorker({ storage, handlers: { index }, owner: 'w', log, ...clock });
+  return { claims, [Symbol.asyncDispose]: () => worker.stop() };
+}
+
+const works: Handler = async () => ({ chunks: 1 });
+
+test.concurrent.each<[string, Partial<TaskStorage>, Handler]>([
+  ['tasks cannot be claimed', { claimTasks: fail }, works],
+  ['results cannot be stored', { completeTasks: fail }, works],
+  ['a memory cannot be read', {}, fail],
+])('a worker pauses for a second if %s', async (_, broken, handler) => {
+  await using started = start(broken, handler);
+  const { claims } = started;
+  // The fault may be noticed only after the second claim, which is made while results are stored.
+  await until(() => claims.length > 2, { what: 'the third claim' });
+  const [first = 0, , third = 0] = claims;
+  expect(third - first).toBeGreaterThan(900);
+});
+
+test.concurrent('a worker does not pause after a storage fault has ended', async () => {
+  let isFaulty = true;
+  await using started = start({}, async () => {
+    if (!isFaulty) return { chunks: 1 };
+    isFaulty = false;
+    return fail();
+  });
+  await until(() => started.claims.length > 50, { what: 'fifty claims' });
+});
