@@ -1,0 +1,40 @@
+import { expect, test } from 'bun:test';
+import { noFilter } from '../../server/memory/filter.ts';
+import { SearchResults } from '../../server/storage/search-results.ts';
+import { imported } from '../storage/fixtures.ts';
+
+/** The maximum amount of text in a response with several memories, in UTF-16 units. */
+const maxText = 64 * 1024 * 1024;
+
+function open(limit: number): SearchResults {
+  const matcher = { match: () => null, prefix: null };
+  return new SearchResults({ matcher } as never, { filter: noFilter, limit });
+}
+
+function add(results: SearchResults, content: string, fields = {}): void {
+  const memory = imported({ content, ...fields });
+  results.add({ id: memory.id, start: 0, length: 5, score: 1 }, memory);
+}
+
+test('a single memory is returned even if it is longer than a response with several', () => {
+  const results = open(10);
+  add(results, 'x'.repeat(maxText + 1));
+  expect(results.found).toHaveLength(1);
+});
+
+test('an error names the number of memories that fit into a response', () => {
+  const results = open(10);
+  add(results, 'x'.repeat(maxText - 10));
+  add(results, 'y'.repeat(10));
+  expect(() => add(results, 'z')).toThrow('limit must be at most 2');
+});
+
+test('expired memories and those beyond the limit are left out', () => {
+  const results = open(1);
+  results.add({ id: 'mem_expired', start: 0, length: 5, score: 1 }, null);
+  expect(results.isFull).toBe(false);
+  add(results, 'first');
+  add(results, 'second');
+  expect(results.isFull).toBe(true);
+  expect(results.found.map(({ memory }) => memory.content)).toEqual(['first']);
+});
