@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { backupDatabase, restoreDatabase } from '../../server/storage/sqlite/admin/backup.ts';
+import { openCopySide } from '../../server/storage/sqlite/admin/copy.ts';
 import { diagnose } from '../../server/storage/sqlite/admin/doctor.ts';
 import { openKeyAdmin } from '../../server/storage/sqlite/admin/keys.ts';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
@@ -74,6 +75,26 @@ test('a restore keeps a file that is too damaged to open, with its log', async (
   const kept = readdirSync(folder).filter((name) => name.includes('.before-now'));
   const bytes = kept.map((name) => readFileSync(join(folder, name), 'latin1')).join('');
   expect(bytes).toContain('late 39');
+});
+
+test('a restore keeps a log that cannot be written to its file, without trying again', async () => {
+  await leaveLog(path, 40);
+  const { run } = Database.prototype;
+  let attempts = 0;
+  Database.prototype.run = function runOnFullDisk(this: Database, ...given: [string]) {
+    if (given[0] !== 'PRAGMA journal_mode = delete') return run.apply(this, given);
+    attempts += 1;
+    throw new Error('database or disk is full');
+  } as typeof run;
+  let kept: string | null;
+  try {
+    ({ kept } = restoreDatabase(backup, path, 'now'));
+  } finally {
+    Database.prototype.run = run;
+  }
+  expect(attempts).toBe(1);
+  expect(countIn(kept ?? '')).toBe(43);
+  expect(countIn(path)).toBe(3);
 });
 
 test('a restore includes the log of a backup, and changes neither file', async () => {
@@ -227,6 +248,10 @@ test('a file of another program is rejected as such, regardless of its schema ve
   db.run('PRAGMA user_version = 7');
   db.close(true);
   expect((await rejectionOf(openSqlite(foreign))).message).toContain('of another program');
+  // A rejected copy has released its lock, so the next one is rejected for the same reason.
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
+    expect(() => openCopySide(foreign, { create: false })).toThrow('of another program');
+  }
   // The doctor must not suggest replacing the file with a backup.
   expect(JSON.stringify(diagnose(foreign, Date.now()))).not.toContain('memory restore');
 });

@@ -132,6 +132,26 @@ test.concurrent('a search that is aborted while it waits is not executed', async
   expect(await project.search('kept')).toHaveLength(1);
 });
 
+test.concurrent('searches beyond a thousand waiting ones of a project are unavailable', async () => {
+  await using all = await open();
+  const { opened, project } = all;
+  const slow = Array.from({ length: 9 }, () => project.search(slowsThread));
+  const givenUp = new AbortController();
+  const search = () => project.search('kept', {}, givenUp.signal);
+  const searches = Array.from({ length: 1_020 }, search);
+  const other = await newProject(opened);
+  expect(await other.search('kept')).toEqual([]);
+  givenUp.abort();
+  const outcomes = await Promise.allSettled(searches);
+  const rejected = outcomes.filter(({ status }) => status === 'rejected');
+  // Of the slow searches, at most eight were already running.
+  expect(rejected.length).toBeGreaterThanOrEqual(20);
+  for (const one of rejected) {
+    expect(one).toMatchObject({ reason: { code: 'unavailable', retryAfterSeconds: 5 } });
+  }
+  await Promise.all(slow);
+});
+
 test.concurrent('a slow read of many statuses is not mistaken for a hanging thread', async () => {
   await using all = await open();
   const { project } = all;
