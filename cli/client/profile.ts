@@ -154,28 +154,42 @@ function isProfile(value: unknown): value is Partial<Profile> {
   );
 }
 
-const lockPatienceMs = 10_000;
-
 /**
- * Reads, changes and writes the profile under a lock. The new contents are written to another file,
- * which is then renamed to the profile, so readers never read a partial file. `change` modifies the
- * profile and returns whether it did. This function returns the same value.
+ * Reads, changes and writes the profile under a lock. As in Git, the new contents are written to
+ * the lock file, which is then renamed to the profile, so readers never read a partial file.
+ * `change` modifies the profile and returns whether it did. This function returns the same value.
  */
 async function changeProfile(term: Terminal, change: (profile: Profile) => boolean) {
   const path = profilePath(term);
+  const lock = `${path}.lock`;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const { Database } = await import('bun:sqlite');
-  // The operating system releases this lock when the process exits. From here on, nothing is
-  // awaited, because another call in this process would block while it waits for the lock.
-  using lock = new Database(`${path}.lock`, { create: true });
-  lock.run(`PRAGMA busy_timeout = ${lockPatienceMs}`);
-  lock.run('BEGIN EXCLUSIVE');
-  const profile = readProfile(term);
-  if (!change(profile)) return false;
-  const next = `${path}.new`;
-  // An unfinished file of a killed process may have other permissions.
-  rmSync(next, { force: true });
-  writeFileSync(next, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 });
-  renameSync(next, path);
-  return true;
+  await takeLock(lock);
+  let isWritten = false;
+  try {
+    const profile = readProfile(term);
+    if (!change(profile)) return false;
+    writeFileSync(lock, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 });
+    renameSync(lock, path);
+    isWritten = true;
+    return true;
+  } finally {
+    // After the rename, another process may hold the lock.
+    if (!isWritten) rmSync(lock, { force: true });
+  }
+}
+
+const lockTries = 200;
+const lockPauseMs = 5;
+
+async function takeLock(lock: string): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return writeFileSync(lock, '', { flag: 'wx', mode: 0o600 });
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw error;
+    }
+    // A lock this old was left by a process that was killed.
+    if (tries >= lockTries) rmSync(lock, { force: true });
+    else await Bun.sleep(lockPauseMs);
+  }
 }
