@@ -171,6 +171,7 @@ function tooLarge(maxBytes: number): ServiceError {
 }
 
 async function parseJson(bytes: Uint8Array, items: Range[] | null): Promise<unknown> {
+  if (bytes.length === 0) throw invalidBody('the request body is empty; send JSON');
   if (bytes.length <= largeBytes) return parse(bytes);
   const body = items === null ? parse(bytes) : { items: await parseItems(bytes, items) };
   await yieldToEventLoop();
@@ -197,8 +198,6 @@ function parse(bytes: Uint8Array): unknown {
     return JSON.parse(text);
   } catch {
     // The parser's message is not returned, because it may contain parts of the body.
-    throw invalidBody(
-      text === '' ? 'the request body is empty; send JSON' : 'the request body is not valid JSON',
-    );
+    throw invalidBody('the request body is not valid JSON');
   }
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import {
   ask,
+  askRaw,
   bodyOf,
   expectInvalid,
   getMemory,
@@ -133,5 +134,17 @@ describe('POST /v1/ingest/batch', () => {
   ])('returns 400 for an invalid body: %s', async (_, body, field) => {
     expectInvalid(await ask(server, 'POST', '/v1/ingest/batch', { body }), field);
     expect((await getPage(server, 'refused')).items).toEqual([]);
+  });
+
+  test('a large body gets the same errors as a small one', async () => {
+    // The items of a body over 64 KiB are parsed one by one.
+    const send = async (items: string) => {
+      const answer = await askRaw(server, 'POST', '/v1/ingest/batch', `{"items":[${items}]}`);
+      return { ...bodyOf<object>(answer, 400), requestId: '' };
+    };
+    const blank = ' \t\r\n'.repeat(20_000);
+    expect(await send(blank)).toEqual(await send(''));
+    expect(await send(`${blank},${blank}`)).toEqual(await send(','));
+    expect(await send(`{}${blank},`)).toEqual(await send('{},'));
   });
 });

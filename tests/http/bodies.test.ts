@@ -175,6 +175,14 @@ describe('malformed JSON', () => {
     expectInvalid(await askRaw(server, 'POST', path, body));
   });
 
+  test('has its own message only if it is empty', async () => {
+    const messageFor = async (body: string) => {
+      return Object((await askRaw(server, 'POST', path, body)).body).message;
+    };
+    expect(await messageFor('')).toBe('the request body is empty; send JSON');
+    expect(await messageFor(' ')).toBe('the request body is not valid JSON');
+  });
+
   test('is not repeated in the error message', async () => {
     expect((await askRaw(server, 'POST', path, '{"canary')).text).not.toContain('canary');
   });
