@@ -3,6 +3,7 @@ import type { Accepted, BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { SavedMemory } from '../../sdk/contract/memory.ts';
 import type { SearchAnswer } from '../../sdk/contract/search.ts';
 import type { Deleted } from '../../sdk/contract/transfer.ts';
+import { misfit } from '../support/document.ts';
 import {
   ask,
   bodyOf,
@@ -57,6 +58,12 @@ describe('DELETE /v1/memories?userId=', () => {
     expect(await erase(userId)).toBe(0);
     await save(server, userId);
     expect([await erase(userId), await erase(userId)]).toEqual([1, 0]);
+  });
+
+  test('is documented to return any number of deleted memories, including 0', async () => {
+    const schema = { $ref: '#/components/schemas/DeletedMemories' };
+    expect(misfit(schema, { deleted: await erase(newUser()) })).toBeNull();
+    expect(misfit(schema, { deleted: -1 })).toBeString();
   });
 
   test.each([

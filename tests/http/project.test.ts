@@ -3,6 +3,7 @@ import { limits } from '../../sdk/contract/limits.ts';
 import type { ApiKey, UserPage } from '../../sdk/contract/project.ts';
 import type { IngestStatuses } from '../../sdk/contract/status.ts';
 import { openAdmin } from '../../server/admin.ts';
+import { misfit } from '../support/document.ts';
 import {
   ask,
   askRaw,
@@ -42,6 +43,15 @@ describe('GET /v1/users', () => {
       expect(Date.now() - Date.parse(lastCreatedAt)).toBeWithin(0, 60_000);
     }
     expect(nextCursor).toBeNull();
+  });
+
+  test('is documented as a list of users with at least one memory', async () => {
+    const schema = { $ref: '#/components/schemas/UserPage' };
+    const { items, nextCursor } = await page();
+    expect(items.map(({ memories }) => memories)).toContain(1);
+    expect(misfit(schema, { items, nextCursor })).toBeNull();
+    const none = items.map((user) => ({ ...user, memories: 0 }));
+    expect(misfit(schema, { items: none, nextCursor })).toContain('/items/0/memories');
   });
 
   test.each([1, 2, 6])('returns all users in pages of %i', async (limit) => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Memory } from '../../sdk/contract/memory.ts';
+import { documented, resolve } from '../support/document.ts';
 import {
   type Answer,
   ask,
@@ -47,6 +48,18 @@ test('every change increments the version and returns its ETag', async () => {
   }
   const answer = await ask(server, 'GET', `/v1/memories/${id}`);
   expect(answer.headers.get('etag')).toBe('"4"');
+});
+
+test('conditions are documented only for the requests on one memory', () => {
+  const conditional = documented.map(({ operationId, parameters = [] }) => {
+    const names = parameters.map(resolve).map(({ name }) => name);
+    return [operationId, names.filter((name) => /^If-/.test(name))];
+  });
+  expect(conditional.filter(([, names]) => names?.length)).toEqual([
+    ['getMemory', ['If-None-Match']],
+    ['updateMemory', ['If-Match']],
+    ['deleteMemory', ['If-Match']],
+  ]);
 });
 
 describe('If-Match', () => {
