@@ -1,0 +1,89 @@
+import { expect, test } from 'bun:test';
+import { createAuthenticator } from '../../server/http/authenticate.ts';
+import type { Storage, StoredKey } from '../../server/storage/storage.ts';
+import { rejectionOf } from '../support/thrown.ts';
+
+type Use = { id: string; at: number };
+
+const key: StoredKey = {
+  id: 'key_1',
+  projectId: 1,
+  project: 'default',
+  name: 'k',
+  prefix: 'mk_',
+  lastFour: 'abcd',
+  userId: null,
+  readOnly: false,
+  createdAt: 0,
+  expiresAt: null,
+  lastUsedAt: null,
+  revokedAt: null,
+};
+
+/** An authenticator whose storage knows only `stored`. `time.ms` is the time of both clocks. */
+function authenticatorFor(stored: StoredKey, touchKeys: Storage['touchKeys']) {
+  const time = { ms: 1_000 };
+  const now = () => time.ms;
+  const storage = { findKey: async () => stored, touchKeys } as Partial<Storage> as Storage;
+  const { authenticate, flushKeyUsage } = createAuthenticator({
+    storage,
+    now,
+    clock: now,
+    fixed: null,
+  });
+  const use = async () => authenticate('Bearer mk_of_a_test', () => '127.0.0.1');
+  return { time, use, flushKeyUsage };
+}
+
+test('the last use of a key is stored once', async () => {
+  const writes: Use[][] = [];
+  const { time, use, flushKeyUsage } = authenticatorFor(key, async (uses) => {
+    writes.push(uses);
+  });
+  await use();
+  time.ms = 2_000;
+  await use();
+  await flushKeyUsage();
+  await flushKeyUsage();
+  expect(writes).toEqual([[{ id: 'key_1', at: 2_000 }]]);
+});
+
+test('a use during a write is stored by the next write', async () => {
+  const writes: Use[][] = [];
+  const { time, use, flushKeyUsage } = authenticatorFor(key, async (uses) => {
+    writes.push(uses);
+    if (writes.length > 1) return;
+    time.ms = 2_000;
+    await use();
+  });
+  await use();
+  await flushKeyUsage();
+  await flushKeyUsage();
+  expect(writes).toEqual([[{ id: 'key_1', at: 1_000 }], [{ id: 'key_1', at: 2_000 }]]);
+});
+
+test('a use whose write failed is stored by the next write', async () => {
+  const writes: Use[][] = [];
+  const { use, flushKeyUsage } = authenticatorFor(key, async (uses) => {
+    writes.push(uses);
+    if (writes.length === 1) throw new Error('the disk is full');
+  });
+  await use();
+  expect(String(await rejectionOf(flushKeyUsage()))).toContain('the disk is full');
+  await flushKeyUsage();
+  const expected = [{ id: 'key_1', at: 1_000 }];
+  expect(writes).toEqual([expected, expected]);
+});
+
+test.each([
+  ['revoked', { revokedAt: 500 }],
+  ['expired', { expiresAt: 1_000 }],
+])('a rejected use of a key is not stored: %s', async (_, more) => {
+  const writes: Use[][] = [];
+  const { use, flushKeyUsage } = authenticatorFor({ ...key, ...more }, async (uses) => {
+    writes.push(uses);
+  });
+  expect(await rejectionOf(use())).toMatchObject({ code: 'unauthorized' });
+  await flushKeyUsage();
+  expect(writes).toEqual([]);
+});

@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test';
+import { type LogEntry, prettyLine } from '../../server/log.ts';
+
+/* The lines of the log on a terminal. tests/http/log.test.ts covers the lines in JSON. */
+
+const at = Date.UTC(2026, 10, 22, 9, 5, 3, 42);
+
+function pretty(entry: Partial<LogEntry>): string {
+  return prettyLine({ at, level: 'info', message: 'listening', fields: {}, ...entry });
+}
+
+test('a line has the time, the message and the fields that are set', () => {
+  const fields = { url: 'http://127.0.0.1:7070', project: undefined };
+  expect(pretty({ fields })).toBe('09:05:03 listening url=http://127.0.0.1:7070');
+});
+
+test('a line has its level, except for info', () => {
+  expect(pretty({ level: 'warn' })).toBe('09:05:03 warn listening');
+  expect(pretty({ level: 'error' })).toBe('09:05:03 error listening');
+  expect(pretty({})).toBe('09:05:03 listening');
+});
+
+test('the line of a request has its method, route, status and duration', () => {
+  const request = { method: 'GET', route: '/v1/memories', status: 200, durationMs: 3 };
+  const line = pretty({ message: 'request', fields: { ...request, requestId: 'req_1' } });
+  expect(line).toMatch(/^09:05:03 +GET \/v1\/memories 200 3 ms requestId=req_1$/);
+});
+
+test('an error follows its line, with its stack and its causes', () => {
+  const cause = new Error('the disk is full');
+  const error = new Error('could not write', { cause });
+  const [first, ...more] = pretty({ level: 'error', fields: { error } }).split('\n');
+  expect(first).toBe('09:05:03 error listening');
+  expect(more[0]).toBe('Error: could not write');
+  expect(more).toContain('caused by Error: the disk is full');
+  expect(more.join('\n')).toContain('log-lines.test.ts');
+  expect(pretty({ fields: { error: 'a text' } })).toBe('09:05:03 listening\na text');
+});
