@@ -272,6 +272,13 @@ describe('one memory', () => {
     expect((await memory(['status', id])).code).toBe(3);
   });
 
+  test('delete --json prints the id and that the memory is deleted', async () => {
+    const { id } = await server.client.save({ userId: 'one', content: 'a' });
+    const { code, stdout, stderr } = await memory(['delete', id, '--json']);
+    expect(JSON.parse(stdout)).toEqual({ memoryId: id, deleted: true });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
   test('health needs no key', async () => {
     const { code, stdout } = await memory(['health', '--json'], { env: { MEMORY_API_KEY: '' } });
     expect(JSON.parse(stdout)).toMatchObject({ status: 'ok', storage: backend });
