@@ -3,6 +3,7 @@ import {
   AbortError,
   ConnectionError,
   IngestFailedError,
+  InvalidRequestError,
   NotFoundError,
   ServerError,
   WaitTimeoutError,
@@ -45,6 +46,19 @@ test('waitUntilComplete() throws at its deadline and says that processing contin
 test('waitUntilComplete() throws at its deadline if the service does not respond', async () => {
   using server = startFaultServer(silent());
   const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 20 }));
+  expect(error).toBeInstanceOf(WaitTimeoutError);
+});
+
+test('waitUntilComplete() accepts a timeoutMs of 1 and rejects a smaller one', async () => {
+  using server = startFaultServer(silent());
+  const client = clientOf(server);
+  for (const timeoutMs of [0, 0.5, -1, Number.NaN]) {
+    const error = await failure(client.waitUntilComplete('mem_1', { timeoutMs }));
+    expect(error).toBeInstanceOf(InvalidRequestError);
+    expect(error.message).toBe('timeoutMs must be a number of at least 1');
+  }
+  expect(server.requests).toHaveLength(0);
+  const error = await failure(client.waitUntilComplete('mem_1', { timeoutMs: 1 }));
   expect(error).toBeInstanceOf(WaitTimeoutError);
 });
 
