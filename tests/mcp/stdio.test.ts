@@ -121,33 +121,31 @@ describe('memory mcp starts', () => {
 
 const key = { project: 'default', keyName: 'k', userId: null, readOnly: false, expiresAt: null };
 
-test('a tool reports a service error with an unknown code', async () => {
-  using failing = startFaultServer(json(200, key), refusal(410, 'gone'));
+/** Lists memories through a service that answers with `reply`, until the process exits. */
+async function listFrom(reply: Parameters<typeof startFaultServer>[0]) {
+  using failing = startFaultServer(json(200, key), reply);
   const call = { name: 'list_memories', arguments: {} };
   const list = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: call });
   const env = { MEMORY_BASE_URL: failing.url };
   const { child, lines } = start('$MEMORY mcp --user u', [hello, list], env);
   const [, answer = ''] = await lines(2);
   child.stdin.end();
-  const text = 'The memory service is unavailable: it is gone. Call again in a moment.';
-  expect(JSON.parse(answer).result).toEqual({ content: [{ type: 'text', text }], isError: true });
   expect(await child.exited).toBe(0);
+  return { result: JSON.parse(answer).result, stderr: await child.stderr.text() };
+}
+
+test('a tool reports a service error with an unknown code', async () => {
+  const { result } = await listFrom(refusal(410, 'gone'));
+  const text = 'The memory service is unavailable: it is gone. Call again in a moment.';
+  expect(result).toEqual({ content: [{ type: 'text', text }], isError: true });
 });
 
 test('an unexpected error in a tool is printed on stderr', async () => {
   // The tool fails on a memory without fields.
-  const page = { items: [{}], nextCursor: null };
-  using failing = startFaultServer(json(200, key), json(200, page));
-  const call = { name: 'list_memories', arguments: {} };
-  const list = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: call });
-  const env = { MEMORY_BASE_URL: failing.url };
-  const { child, lines } = start('$MEMORY mcp --user u', [hello, list], env);
-  const [, answer = ''] = await lines(2);
-  child.stdin.end();
+  const { result, stderr } = await listFrom(json(200, { items: [{}], nextCursor: null }));
   const text = 'Internal error in the memory tools; see the log for details.';
-  expect(JSON.parse(answer).result).toEqual({ content: [{ type: 'text', text }], isError: true });
-  expect(await child.exited).toBe(0);
-  expect(await child.stderr.text()).toContain('createdAt');
+  expect(result).toEqual({ content: [{ type: 'text', text }], isError: true });
+  expect(stderr).toContain('createdAt');
 });
 
 test('--read-only offers only the three tools that read', async () => {

@@ -13,7 +13,7 @@ test('yieldToEventLoop() resumes its callers in order and one per turn', async (
   expect(events.indexOf('turn after a')).toBeWithin(1, events.indexOf('c'));
 });
 
-test('mapYielding() returns all results in order, and others run meanwhile', async () => {
+test('mapYielding() keeps the order of the results and lets timers fire between items', async () => {
   let turns = 0;
   const timer = setInterval(() => {
     turns += 1;
