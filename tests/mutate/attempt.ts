@@ -12,13 +12,24 @@ import { dirname, join } from 'node:path';
 import { root } from './sources.ts';
 
 /** The result of a test run: the first failed test, and all test files with failures. */
-type Run = { failed: boolean; file: string | null; test: string | null; files: string[] };
+type Run = {
+  failed: boolean;
+  finished: boolean;
+  file: string | null;
+  test: string | null;
+  files: string[];
+};
 
 /**
  * A run without output for this long counts as hung. Every test file takes less time, and the
  * timeout of a single test is shorter.
  */
 const silenceMs = 90_000;
+/**
+ * The maximum duration of a run. Two runs of all tests at once take less. A mutant with which every test
+ * waits for its timeout would otherwise take most of an hour.
+ */
+const maxRunMs = 400_000;
 /** The maximum number of runs that end with a failure that does not occur again. */
 const maxTries = 3;
 
@@ -28,7 +39,7 @@ type Replaced = { path: string; text: string };
 export type Copy = AsyncDisposable & {
   /** Returns the first test file that fails because of a mutation, or null if all pass. */
   killedBy(tests: string[]): Promise<string | null>;
-  /** Runs all test files. Returns those that fail, or null if a test hangs or crashes. */
+  /** Runs all test files. Returns those that fail, or null if the run does not finish. */
   failing(tests: string[]): Promise<string[] | null>;
 };
 
@@ -73,8 +84,8 @@ export function createCopy(paths: string[], mutants: Replaced[]): Copy {
       return null;
     },
     async failing(tests) {
-      const { failed, files } = await runTests(folder, tests, { bail: false });
-      return failed && files.length === 0 ? null : files;
+      const { failed, finished, files } = await runTests(folder, tests, { bail: false });
+      return !finished || (failed && files.length === 0) ? null : files;
     },
     [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true, force: true }),
   };
@@ -104,20 +115,26 @@ async function runTests(cwd: string, tests: string[], { bail = true } = {}): Pro
     stderr: 'pipe',
   });
   let output = '';
-  let watch = setTimeout(() => {}, 0);
+  let finished = true;
+  const stop = () => {
+    finished = false;
+    endGroup(run.pid);
+  };
+  const limit = setTimeout(stop, maxRunMs);
+  let watch = setTimeout(stop, silenceMs);
   const stopIfSilent = () => {
     clearTimeout(watch);
-    watch = setTimeout(() => endGroup(run.pid), silenceMs);
+    watch = setTimeout(stop, silenceMs);
   };
-  stopIfSilent();
   for await (const bytes of run.stderr) {
     output += Buffer.from(bytes).toString();
     stopIfSilent();
   }
   await run.exited;
   clearTimeout(watch);
+  clearTimeout(limit);
   endGroup(run.pid);
-  return { failed: run.exitCode !== 0, ...failuresIn(output) };
+  return { failed: run.exitCode !== 0, finished, ...failuresIn(output) };
 }
 
 function endGroup(pid: number): void {
@@ -129,7 +146,7 @@ function endGroup(pid: number): void {
 }
 
 /** Finds the failed tests. The output prints the name of a test file before its tests. */
-function failuresIn(output: string): Omit<Run, 'failed'> {
+function failuresIn(output: string): Pick<Run, 'file' | 'test' | 'files'> {
   const files = new Set<string>();
   let file: string | null = null;
   let test: string | null = null;
