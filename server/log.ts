@@ -65,11 +65,13 @@ export function jsonLine({ at, level, message, fields }: LogEntry): string {
 
 export function prettyLine({ at, level, message, fields }: LogEntry): string {
   const { method, route, status, durationMs, error, ...others } = fields;
-  const head = `${timeOf(at).slice(11, 19)} ${level === 'info' ? '' : `${level} `}`;
+  const time = timeOf(at).slice(11, 19);
   const known = Object.entries(others).filter(([, value]) => value !== undefined);
-  const tail = known.map(([name, value]) => `${name}=${value}`);
-  const request = method === undefined ? [] : [method, route, status, `${durationMs} ms`];
-  const line = [head + (method === undefined ? message : ''), ...request, ...tail].join(' ');
+  const line = [
+    ...(level === 'info' ? [time] : [time, level]),
+    ...(method === undefined ? [message] : [method, route, status, `${durationMs} ms`]),
+    ...known.map(([name, value]) => `${name}=${value}`),
+  ].join(' ');
   return error === undefined ? line : `${line}\n${describe(error)}`;
 }
 
