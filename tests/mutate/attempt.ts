@@ -26,8 +26,8 @@ type Run = {
  */
 const silenceMs = 90_000;
 /**
- * The maximum duration of a run. Two runs of all tests at once take less. A mutant with which every test
- * waits for its timeout would otherwise take most of an hour.
+ * The maximum duration of a run. Two runs of all tests at once take less. A mutant with which every
+ * test waits for its timeout would otherwise take most of an hour.
  */
 const maxRunMs = 400_000;
 /** The maximum number of runs that end with a failure that does not occur again. */
