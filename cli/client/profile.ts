@@ -154,42 +154,35 @@ function isProfile(value: unknown): value is Partial<Profile> {
   );
 }
 
+/** How long to wait for other commands that change the profile. */
+const lockPatienceMs = 10_000;
+
 /**
- * Reads, changes and writes the profile under a lock. As in Git, the new contents are written to
- * the lock file, which is then renamed to the profile, so readers never read a partial file.
- * `change` modifies the profile and returns whether it did. This function returns the same value.
+ * Reads, changes and writes the profile under a lock. The new contents are written to another file,
+ * which is then renamed to the profile, so readers never read a partial file. `change` modifies the
+ * profile and returns whether it did. This function returns the same value.
  */
 async function changeProfile(term: Terminal, change: (profile: Profile) => boolean) {
   const path = profilePath(term);
-  const lock = `${path}.lock`;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  await takeLock(lock);
-  let isWritten = false;
-  try {
-    const profile = readProfile(term);
-    if (!change(profile)) return false;
-    writeFileSync(lock, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 });
-    renameSync(lock, path);
-    isWritten = true;
-    return true;
-  } finally {
-    // After the rename, another process may hold the lock.
-    if (!isWritten) rmSync(lock, { force: true });
+  // Imported on demand, because commands that only read the profile need no SQLite.
+  const { tryLock } = await import('../../server/storage/sqlite/lock.ts');
+  // Nothing may be awaited while the lock is held: another call in this process would block the
+  // thread while waiting for it.
+  using lock = tryLock(join(dirname(path), 'profile.lock'), path, { patienceMs: lockPatienceMs });
+  if (lock === null) {
+    throw new CliError(
+      'profile_locked',
+      `Another command is changing the profile ${shownProfilePath(term)}.`,
+      'Try again when it has finished.',
+    );
   }
-}
-
-const lockTries = 200;
-const lockPauseMs = 5;
-
-async function takeLock(lock: string): Promise<void> {
-  for (let tries = 0; ; tries += 1) {
-    try {
-      return writeFileSync(lock, '', { flag: 'wx', mode: 0o600 });
-    } catch (error) {
-      if (errorCode(error) !== 'EEXIST') throw error;
-    }
-    // A lock this old was left by a process that was killed.
-    if (tries >= lockTries) rmSync(lock, { force: true });
-    else await Bun.sleep(lockPauseMs);
-  }
+  const profile = readProfile(term);
+  if (!change(profile)) return false;
+  const next = `${path}.new`;
+  // The unfinished file of a killed process may have other permissions.
+  rmSync(next, { force: true });
+  writeFileSync(next, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 });
+  renameSync(next, path);
+  return true;
 }

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { profilePath, readProfile, serviceName, storeKey } from '../../cli/client/profile.ts';
 import type { Terminal } from '../../cli/terminal/terminal.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, temporaryFolder, testTerminal } from './command.ts';
+import { program } from './shell.ts';
 
 const url = 'http://127.0.0.1:7070';
 
@@ -36,7 +37,10 @@ describe('the profile', () => {
       keys: { [url]: { apiKey: 'mk_2', firstRun: true } },
     });
     expect(statSync(profilePath(term)).mode & 0o777).toBe(0o600);
-    expect(await readdir(dirname(profilePath(term)))).toEqual(['profile.json']);
+    expect((await readdir(dirname(profilePath(term)))).sort()).toEqual([
+      'profile.json',
+      'profile.lock',
+    ]);
   });
 
   test('never overwrites a key that the user stored', async () => {
@@ -60,16 +64,25 @@ describe('the profile', () => {
     const urls = Array.from({ length: 30 }, (_, port) => `http://127.0.0.1:${8000 + port}`);
     await Promise.all(urls.map((one) => storeFirstRunKey(term, one, 'mk_1')));
     expect(Object.keys(readProfile(term).keys).sort()).toEqual(urls);
-    expect(await readdir(dirname(profilePath(term)))).toEqual(['profile.json']);
+    expect((await readdir(dirname(profilePath(term)))).sort()).toEqual([
+      'profile.json',
+      'profile.lock',
+    ]);
   });
 
-  test('is written after an earlier writer has been killed', async () => {
+  test('keeps the keys of several processes after a writer has been killed', async () => {
     using folder = temporaryFolder();
-    const term = ioAt(folder.path);
-    mkdirSync(dirname(profilePath(term)), { recursive: true });
-    writeFileSync(`${profilePath(term)}.lock`, '');
-    expect(await storeFirstRunKey(term, url, 'mk_1')).toMatchObject({ isStored: true });
-    expect(await readdir(dirname(profilePath(term)))).toEqual(['profile.json']);
+    const path = profilePath(ioAt(folder.path));
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(join(dirname(path), 'profile.lock'), '');
+    writeFileSync(`${path}.new`, '{"keys":');
+    const urls = Array.from({ length: 6 }, (_, port) => `http://127.0.0.1:${8000 + port}`);
+    const codes = urls.map((one) => {
+      const env = { HOME: folder.path, MEMORY_API_KEY: 'mk_0123456789abcdef' };
+      return Bun.spawn([...program, 'profile', 'set', one], { env, stderr: 'ignore' }).exited;
+    });
+    expect(await Promise.all(codes)).toEqual(urls.map(() => 0));
+    expect(Object.keys(readProfile(ioAt(folder.path)).keys).sort()).toEqual(urls);
   });
 
   test('recognizes the local machine under all its names', () => {

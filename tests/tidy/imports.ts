@@ -80,6 +80,7 @@ const table: Row[] = [
     from: ['cli/client/'],
     may: [...terminal, 'cli/client/', 'cli/commander.ts', 'sdk/index.ts', 'node:'],
     types: ['sdk/contract/'],
+    late: ['server/storage/sqlite/lock.ts'],
   },
   {
     from: ['cli/documents/'],

@@ -5,8 +5,8 @@ import { isBusy } from './errors.ts';
 export type Lock = { release(): void };
 
 /**
- * Locks the database against other servers. The operating system releases the lock when the process
- * exits. Commands that may run alongside a server, such as a backup, do not acquire this lock.
+ * Locks the database against other servers. Commands that may run alongside a server, such as a
+ * backup, do not acquire this lock.
  */
 export function lockDatabase(path: string, advice: string): Lock {
   const lock = tryLock(`${path}.lock`, path);
@@ -54,10 +54,16 @@ function movingAt(path: string): string {
 
 type How = { shared?: boolean; patienceMs?: number };
 
-function tryLock(file: string, path: string, how: How = {}): Database | null {
+/**
+ * Locks `file` and creates it, if necessary, for the owner of the file at `path`. Returns null if
+ * another process still holds the lock after `patienceMs`. The operating system releases the lock
+ * when the process exits.
+ */
+export function tryLock(file: string, path: string, how: How = {}): Database | null {
   const { shared = false, patienceMs = 0 } = how;
-  const lock = new Database(file, { create: true });
+  let lock: Database | undefined;
   try {
+    lock = new Database(file, { create: true });
     shareWithOwner(file, path);
     lock.run(`PRAGMA busy_timeout = ${patienceMs}`);
     lock.run(shared ? 'BEGIN' : 'BEGIN EXCLUSIVE');
@@ -65,7 +71,7 @@ function tryLock(file: string, path: string, how: How = {}): Database | null {
     if (shared) lock.run('SELECT 1 FROM sqlite_schema');
     return lock;
   } catch (error) {
-    lock.close(true);
+    lock?.close(true);
     if (isBusy(error)) return null;
     throw new Error(
       `${file} cannot be used; check whether the disk is full or the folder is read-only`,
