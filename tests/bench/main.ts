@@ -5,10 +5,10 @@
  *                           [--max-size=count] [--minutes=count] [--history=file]
  *                           [--no-baseline]
  *
- * The tables of each section are printed when it ends, and the goals at the end of the run. A full
- * run writes docs/performance.md and its charts; a quick or partial run writes them only
- * with --write or --out. --data keeps the filled databases for the next run, and determines which
- * disk is measured; --max-size skips larger tables; --minutes sets how long memory is sampled under
+ * The tables of each section are printed when the section ends, and the goals when the run ends. A
+ * full run writes docs/performance.md and its charts; a quick or partial run writes them only with
+ * --write or --out. --data keeps the filled databases for the next run, and determines which disk
+ * is measured; --max-size skips larger tables; --minutes sets how long memory is sampled under
  * load; --history adds the goals of this run to a file, and reports the range over all runs of the
  * same commit.
  */

@@ -107,8 +107,8 @@ function section(saved: Rates, lists: Rates, size: number): Section {
     ],
     charts: [{ name: 'peers', alt: title, svg: barChart(title, bars) }],
     notes: [
-      'The plain servers run on Node with one table and two indexes. They have no search, no ' +
-        'idempotency keys, no log, and one fixed API key.',
+      'The other servers run on Node and have no search, no idempotency keys and no log. The ' +
+        'express and fastify servers have one table with two indexes and one fixed API key.',
     ],
   };
 }

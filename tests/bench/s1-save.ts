@@ -51,7 +51,7 @@ const onlyInFull: SaveSubject[] = ['bareDefaults', 'bareNormal', 'expressFull'];
 const ofBaseline: SaveSubject[] = ['baseline', 'baselineKeyed'];
 const ofPeers: SaveSubject[] = ['fastifyFull', 'expressFull'];
 
-/** Durable saves of many clients: throughput and tail latency. */
+/** Durable saves by many clients: throughput and tail latency. */
 export const save: Benchmark = {
   ids: ['S1', 'S2'],
   title: 'Durable saves',
@@ -149,9 +149,8 @@ function section(figures: SaveFigures): Section {
 
 export const storesNote =
   'The bare server and the service with one commit per request store the same rows and indexes as ' +
-  'the service, including the search index, with the same schema and SQLite settings. The ' +
-  'bare server has no auth, request id or log. The express and fastify servers keep one table with ' +
-  'two indexes and have no search.';
+  'the service, with the same schema and SQLite settings. The bare server has no auth, request id ' +
+  'or log. The express and fastify servers keep one table with two indexes and have no search.';
 
 function goalsOf(figures: SaveFigures): Goal[] {
   const { middle: fastify } = rateRatio(figures, 'service', 'fastifyFull');

@@ -41,7 +41,7 @@ const operations = {
   save: 'Saves of 100 bytes (S1)',
   keyed: 'Saves with an idempotency key (S1)',
   list: 'Lists of 20 (S3)',
-  search: 'Searches of a user with 1,000 memories (S6)',
+  search: 'Searches of one user’s 1,000 memories (S6)',
   ingest: 'Records ingested in batches of 1,000, until complete (S5)',
 };
 type Operation = keyof typeof operations;
@@ -155,7 +155,7 @@ async function measureFleet(
   figures.keyed = await loaded(keyedSaves());
   figures.list = await loaded(gets(await firstPages(url, table.count, listUsers)));
   const search = gets(searches(searcher.userId));
-  // On each server, the first search of a user builds that user's index.
+  // On each server, a user's first search builds that user's index.
   await loadAll(servers, { connections: servers.length * 4, seconds: 0.2, next: search });
   figures.search = await loaded(search);
   figures.ingest = await withCpu(() => ingest(servers, quick ? 5_000 : 20_000));

@@ -55,7 +55,7 @@ type Pinned = MeasuredLoad & {
 type Name = 'one' | 'two' | 'baselineOne' | 'baselineTwo';
 type Figures = Partial<Record<Name, Pinned[]>>;
 
-/** Saves, lists and searches of a process on one core and on two. */
+/** Saves, lists and searches, with the server pinned to one core and to two. */
 export const cores: Benchmark = {
   ids: ['S12'],
   title: 'The second core',
@@ -135,7 +135,7 @@ async function pinGenerator(cores: string): Promise<void> {
 
 /**
  * Repeats a measurement that other processes disturbed, and resolves with the least disturbed
- * attempt. Other processes distort a pinned process most, because it cannot move to another core.
+ * attempt. Other processes disturb a pinned process most, because it cannot move to another core.
  */
 async function quietest(most: number, attempt: () => Promise<Pinned>): Promise<Pinned> {
   let best = await attempt();

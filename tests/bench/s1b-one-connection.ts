@@ -12,7 +12,7 @@ import { measureSaves, type SaveSubject, savesTable } from './s1-save.ts';
 const full = { starts: 5, rounds: 20, warmUps: 3, seconds: 0.15 };
 const quick = { starts: 1, rounds: 15, warmUps: 2, seconds: 0.1 };
 
-/** Durable saves of a single client, which cannot share a commit with other clients. */
+/** Durable saves by a single client, which cannot share a commit with other clients. */
 export const saveAlone: Benchmark = {
   ids: ['S1b'],
   title: 'Durable saves by one client',

@@ -12,14 +12,14 @@ const perBatch = 1_000;
 const senders = 4;
 
 const rawNote =
-  'The raw insert copies the memories and chunks that the service has stored into a new database ' +
-  'with the same schema. It reads them from the service’s file before the measurement. It does not ' +
-  'render records, split or tokenize text, or create tasks, and it is a single process that does ' +
-  'nothing else.';
+  'The raw insert copies the memories that the service has stored into a new database with the ' +
+  'same schema. It reads them from the service’s file before the measurement. It does not render ' +
+  'records, split or tokenize text, or create tasks, and it is a single process that does nothing ' +
+  'else.';
 
 type Ingested = { acceptedMs: number; completeMs: number };
 
-/** Ingests batches until every record is complete, and compares with a bulk insert of the rows. */
+/** Compares ingesting batches, until every record is complete, with a bulk insert of the same rows. */
 export const ingest: Benchmark = {
   ids: ['S5'],
   title: 'Batch ingest',
@@ -91,8 +91,8 @@ function section(measured: Record<'service' | 'raw' | 'baseline', Ingested[]>, c
     ['the service', rate(accepted('service')), rate(complete('service'))],
     ['the baseline', rate(accepted('baseline')), rate(complete('baseline'))],
   ];
-  // The figures are times, so the raw insert's time is the numerator. A ratio of 0.5 is half its
-  // speed.
+  // The figures are times, so the raw insert's time is the numerator. A ratio of 0.5 means half
+  // the speed of the raw insert.
   const ratio = ratioOf(complete('raw'), complete('service'));
   const baseline = ratioOf(complete('raw'), complete('baseline'));
   const measure = 'batch ingest to `complete`: relative to raw bulk insert of the same rows';

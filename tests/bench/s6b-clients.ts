@@ -91,7 +91,7 @@ function section(figures: Figures<Name>) {
     goals,
     tables: [
       {
-        title: `Searches of ${clients} users with 1,000 memories each`,
+        title: `Searches of the memories of ${clients} users with 1,000 each`,
         head: ['searches', ...loadColumns, 'relative to one client'],
         rows: loadRows(figures, names, 'one'),
       },

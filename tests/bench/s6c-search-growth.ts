@@ -17,7 +17,7 @@ const leastSeconds = 0.2;
 
 type Name = 'small' | 'large' | 'scattered' | 'baselineSmall' | 'baselineLarge';
 
-/** Searches of one user's 1,000 memories, with few memories of other users and with many. */
+/** Searches of one user's 1,000 memories, in a small table and in a large one. */
 export const searchGrowth: Benchmark = {
   ids: ['S6c'],
   title: 'Search as other users’ memories grow',

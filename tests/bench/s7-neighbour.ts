@@ -33,7 +33,7 @@ type Name = keyof typeof names;
 /** A server and the other project's key. */
 type Target = { subject: Subject; key: string };
 
-/** Lists and gets of one project at a fixed rate, while another project loads the server. */
+/** Lists and gets by one project at a fixed rate, while another project loads the server. */
 export const neighbour: Benchmark = {
   ids: ['S7'],
   title: 'Reads while another project loads the server',
@@ -75,8 +75,8 @@ export const neighbour: Benchmark = {
 };
 
 /**
- * Starts a service on a table that belongs to the reading project, and adds the users to be
- * searched to the other project.
+ * Starts a service on a table that belongs to the reading project, and imports the memories that
+ * are searched into the other project.
  */
 async function startTarget({ folder, copyOf, size }: Context, tree: Tree): Promise<Target> {
   const database = await copyOf(tree, tableOf(size));
@@ -144,10 +144,10 @@ function section(measured: Figures, size: number): Section {
     charts: [chartOf(measured)],
     notes: [
       'The other project sends requests without a pause: 16 connections save, 2 ingest batches of ' +
-        '100, 2 search users with 1,000 memories, 1 exports pages of 1,000, and 1 ingests 100 ' +
-        'records of a user and erases another user. The server that stores nothing answers each ' +
-        'request immediately with the same bytes, so it receives many more requests than the ' +
-        'service.',
+        '100, 2 search the memories of users with 1,000 each, 1 exports pages of 1,000, and 1 ' +
+        'ingests 100 records for a user and erases another user. The server that stores nothing ' +
+        'answers each request immediately with the same bytes, so it receives many more requests ' +
+        'than the service.',
       ...(measured.realTime === undefined
         ? []
         : [

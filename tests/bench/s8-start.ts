@@ -23,12 +23,12 @@ import { searchDataset, searchGroups } from './s6-search.ts';
 
 const withinMs = 300;
 const idleMegabytes = 100;
-/** The permitted growth. A smaller ratio is normal heap fluctuation. */
+/** The permitted growth, as a ratio. A smaller ratio is normal heap fluctuation. */
 const growthLimit = 1.1;
 const settleMs = 1_000;
 const sampleEveryMs = 250;
 
-/** The start time of the service and the resident memory of its process. */
+/** How long the service takes to start, and the resident memory of its process. */
 export const startUp: Benchmark = {
   ids: ['S8'],
   title: 'Start and memory',
@@ -52,7 +52,7 @@ export const startUp: Benchmark = {
 type Name = 'service' | 'baseline' | 'bun';
 type Started = Partial<Record<Name, number[]>>;
 
-/** Measures the time from the start of the process to the response to a first list, in ms. */
+/** Measures the time from the start of the process to the response to the first list, in ms. */
 async function measureStart(context: Context): Promise<Started> {
   const { database, folder, rounds, size, current, baseline } = context;
   const paths = new Map<Tree, { database: string; path: string }>();
@@ -94,7 +94,8 @@ function startTable({ service = [], baseline, bun = [] }: Started) {
   ];
   return {
     title:
-      'Time from `memory serve` to the response to the first list request, files in the page cache',
+      'Time from `memory serve` to the response to the first list request, with the files in the ' +
+      'page cache',
     head: ['', 'ms', 'relative to `bun -e 0`'],
     rows: [
       row('the service', service),

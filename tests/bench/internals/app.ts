@@ -1,7 +1,8 @@
 /*
- * Serves the whole service with its own storage. Without `store`, nothing is stored, so a save
- * costs only auth, the schema, the request id and the log. With a `store`, or the URL of a
- * PostgreSQL database in `postgres`, every save is one commit. Its spec: { env, store, postgres }.
+ * Serves the service's HTTP application with a storage that supports only saves. Without `store`
+ * and `postgres`, nothing is stored, so a save costs only auth, the schema, the request id and the
+ * log. With a `store`, or the URL of a PostgreSQL database in `postgres`, every save is one commit.
+ * The spec is { env, store, postgres }.
  */
 import { createApp } from '../../../server/app.ts';
 import { readConfig } from '../../../server/config.ts';

@@ -4,7 +4,10 @@ import { timed } from '../kit/rounds.ts';
 /** The tables that hold memories, each with the column that contains the memory's row id. */
 const tables = [{ name: 'memories', rowNumber: 'row_id' }];
 
-/** The pragmas of the service's writing connection. */
+/**
+ * The settings of the service's write connection, except for automatic checkpoints. The service
+ * disables them, because it checkpoints in another thread.
+ */
 const settings = {
   journal_mode: 'WAL',
   synchronous: 'FULL',
@@ -19,8 +22,8 @@ type Row = SQLQueryBindings[];
 
 export type RawInsert = {
   /**
-   * Reads the rows that the service stored since the last call and inserts them. Resolves with the
-   * duration of the insert, in ms.
+   * Reads the rows that the service has stored since the last call and inserts them. Resolves with
+   * the duration of the insert, in ms.
    */
   insertNew(): Promise<number>;
   close(): void;

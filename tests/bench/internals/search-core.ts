@@ -1,5 +1,6 @@
 /*
- * Measures search without a database: building one user's index, its memory, and queries.
+ * Measures search without a database: how long it takes to build one user's index, how much memory
+ * the index uses, and how long queries take.
  * Run: bun tests/bench/internals/search-core.ts [file with one string per line]
  */
 import { readFileSync } from 'node:fs';

@@ -8,7 +8,7 @@ import type { NewMemory } from '../../../server/storage/storage.ts';
 export type StoreOptions = {
   path: string;
   synchronous: 'FULL' | 'NORMAL';
-  /** Uses SQLite's defaults for all other settings, instead of the service's. */
+  /** Uses SQLite's defaults for all other settings, instead of the service's values. */
   sqliteDefaults?: boolean;
 };
 

@@ -10,13 +10,14 @@ import { readConversations } from '../../eval/data.ts';
 /** Memories in the order in which they are imported. */
 export type Dataset = { name: string; count: number; memoryAt(at: number): Imported };
 
-/** Returns a table of many users. `walker` and `searcher` own many of its first memories. */
+/** Returns a dataset of many users. `walker` and `searcher` own many of its first memories. */
 export function tableOf(count: number): Dataset {
   return { name: `table-${count}`, count, memoryAt: (at) => memoryOf(at, ownerOf(at)) };
 }
 
 /**
- * This user owns every second memory of the first 10,000: 1,000 pages of five at any table size.
+ * This user owns every second one of the first 10,000 memories, so the user has 1,000 pages of five
+ * at any table size.
  */
 export const walker = { userId: 'walker', pageItems: 5, pages: 1_000 };
 /** This user owns exactly 1,000 of the first 10,000 memories. */

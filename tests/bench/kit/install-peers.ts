@@ -10,7 +10,7 @@ const lastWritten = join(peersFolder, 'node_modules/.package-lock.json');
  */
 export async function install(say: (text: string) => void): Promise<string | null> {
   if (existsSync(lastWritten)) return null;
-  say('  installing express, fastify and better-sqlite3 (only once; takes about a minute)');
+  say('  installing the servers to compare with (only once; takes about a minute)');
   const command = ['npm', 'ci', '--no-audit', '--no-fund', '--prefix', peersFolder];
   const child = Bun.spawn(command, { stdout: 'ignore', stderr: 'pipe' });
   const errors = await new Response(child.stderr).text();

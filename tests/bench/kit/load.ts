@@ -3,9 +3,9 @@ import type { NextRequest } from './requests.ts';
 import { createResponseParser, type ResponseParser } from './response-parser.ts';
 
 /*
- * A closed-loop load generator: every connection sends a request, waits for the whole response, and
- * sends the next. The generator writes bytes directly to sockets, because a client library would
- * use more CPU time than the service. Benchmark S0 measures the generator's maximum rate.
+ * A closed-loop load generator: each connection sends a request, waits for the whole response, and
+ * sends the next request. The generator writes bytes directly to sockets, because a client library
+ * would use more CPU time than the service. Benchmark S0 measures the generator's maximum rate.
  */
 
 export type Load = {

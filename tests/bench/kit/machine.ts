@@ -21,7 +21,7 @@ const fileSystems: Record<number, string> = {
   2035054128: 'overlay',
 };
 
-/** The length of a clock tick. USER_HZ is 100 on every Linux system. */
+/** The length of a clock tick in µs. USER_HZ is 100 on every Linux system. */
 const tickMicros = 10_000;
 
 /** Describes the hardware and software that absolute figures depend on. */
@@ -50,8 +50,8 @@ export async function commitOf(): Promise<string> {
 }
 
 /**
- * Returns a function that reports the CPU time since this call that other virtual machines (steal
- * time) and other processes used. High values make the figures less reliable.
+ * Returns a function that reports how much CPU time other virtual machines (steal time) and other
+ * processes have used since this call. High values make the figures less reliable.
  */
 export function watchMachine(): () => { rows: [string, string][]; otherCores: number } {
   const begun = performance.now();
@@ -88,7 +88,8 @@ export function busyMicros(): number {
 }
 
 /**
- * Returns CPU times in ticks since the machine started, or 0 if the system does not report them.
+ * Returns the CPU times since the machine started, in ticks. They are 0 if the system does not
+ * report them.
  */
 function busyTime(): { stolen: number; busy: number } {
   const path = '/proc/stat';

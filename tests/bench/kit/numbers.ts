@@ -3,7 +3,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** Returns the value at the quantile `share`, rounded down to one of the values. */
+/** Returns one of the values: the one at the quantile `share`, with its rank rounded down. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
@@ -25,7 +25,7 @@ export function showRatio({ middle, low, high }: Ratio): string {
   return `${short(middle)} (${short(low)}–${short(high)})`;
 }
 
-/** Formats a value with three significant digits and a thousands separator. */
+/** Formats a value with three significant digits, or as a whole number if it is 100 or more. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US');

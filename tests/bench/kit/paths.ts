@@ -1,7 +1,7 @@
 import { fetchPage, listPath } from './client.ts';
 import { idOf, userOf, walker } from './dataset.ts';
 
-/* Request paths that read a table of the dataset. */
+/* The paths of requests that read a dataset. */
 
 const questions = ['garage', 'pottery class', 'What did they cook for dinner?', 'summer trip'];
 const goldenRatio = 0.618_033_988_749_895;

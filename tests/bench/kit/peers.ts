@@ -6,7 +6,7 @@ import { peersFolder } from './install-peers.ts';
 import { launch, type Subject } from './process.ts';
 import { benchKey } from './requests.ts';
 
-/** Other servers, each with the durability of an acknowledged save. */
+/** Other servers. `durability` says what an acknowledged save survives. */
 export const peers = {
   fastifyFull: {
     name: 'fastify + better-sqlite3, FULL',

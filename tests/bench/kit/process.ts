@@ -106,7 +106,8 @@ export function killAll(): void {
 
 /**
  * Gives the main thread of a process a real-time priority, so that it preempts all other threads.
- * Threads that it starts later do not inherit the priority. Returns false if this is not permitted.
+ * Threads that the main thread starts later do not inherit the priority. Returns false if the
+ * priority cannot be changed.
  */
 export function runInRealTime(pid: number): boolean {
   if (Bun.which('chrt') === null) return false;

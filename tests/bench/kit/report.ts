@@ -28,7 +28,7 @@ function markdown({ machine, how, sections, runs }: Report): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-/** Writes figures and charts into a docs folder. Keeps the text around the figures. */
+/** Writes the figures and charts into a docs folder. Keeps the text around the figures. */
 export function write(report: Report, folder: string): void {
   const charts = report.sections.flatMap(({ section }) => section.charts ?? []);
   mkdirSync(join(folder, 'charts'), { recursive: true });
@@ -67,18 +67,18 @@ function goalRows(runs: Goal[][]): string[][] {
 
 const introduction = `# Performance
 
-Absolute figures depend on the machine, so most goals are ratios of two programs that were measured
-alternately in the same run. A figure is the median over the rounds of one run, with the lowest and
-the highest round in brackets. For several runs, a figure is the range of their medians, and a goal
-is met only if every run met it.
+Absolute figures depend on the machine, so most goals are ratios between two programs that were
+measured alternately in the same run. A figure is the median over the rounds of one run, followed by
+the lowest and the highest round in brackets. For several runs, a figure is the range of their
+medians, and a goal is met only if every run meets it.
 
 “Baseline” is the last commit of the single-threaded service, measured in the same run.
 
 | command | what it does |
 | --- | --- |
 | \`npm run bench\` | measures everything and rewrites the figures on this page |
-| \`npm run bench -- --quick\` | takes under five minutes with smaller tables; only prints results |
-| \`npm run bench -- S1 S6\` | measures these goals; only prints results |
+| \`npm run bench -- --quick\` | takes under five minutes with smaller tables; prints results only |
+| \`npm run bench -- S1 S6\` | measures these goals; prints results only |
 | \`npm run bench -- --history=runs.json\` | reports all runs of a commit that are in the file |
 
 `;

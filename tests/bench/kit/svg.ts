@@ -1,4 +1,4 @@
-/* Charts are drawn on a light card, so that they look the same in the light and the dark theme. */
+/* Charts are drawn on a light card, so that they look the same in light and dark themes. */
 
 export const ink = '#334155';
 export const faint = '#cbd5e1';

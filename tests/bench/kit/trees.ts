@@ -49,7 +49,7 @@ async function installInto(target: string): Promise<void> {
   await $`npm ci --ignore-scripts --omit=dev --no-audit --no-fund`.cwd(target).quiet();
 }
 
-/** Returns whether the packages that the older tree needs are installed here in equal versions. */
+/** Returns whether this tree has the same versions of the packages that the older tree needs. */
 function sameDependencies(target: string): boolean {
   const ours = lockedPackages(root);
   return Object.entries(lockedPackages(target)).every(

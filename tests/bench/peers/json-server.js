@@ -1,6 +1,6 @@
 import jsonServer from 'json-server';
 
-/* A ready-made REST server over one JSON file, set up as in its documentation. */
+/* A ready-made REST server over one JSON file, set up as json-server's documentation shows. */
 
 const { path } = JSON.parse(process.argv[2] ?? '{}');
 

@@ -1,5 +1,5 @@
 /*
- * A bare Elysia server with a save route that validates against the service's schema. Its spec:
+ * A bare Elysia server with a save route that validates against the service's schema. The spec is
  * { store, canned }. Without `store`, the server stores nothing, to measure the HTTP ceiling. With
  * `store`, each save is a separate commit. `canned` contains the response bodies of all other
  * routes, by method and path.

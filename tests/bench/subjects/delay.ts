@@ -2,8 +2,8 @@ import type { Socket } from 'bun';
 import { readSpec } from './spec.ts';
 
 /*
- * A proxy that delays everything that clients send, like network latency in one direction. Its
- * spec: { port, delayMs }.
+ * A proxy that delays everything that clients send, like network latency in one direction. The
+ * spec is { port, delayMs }.
  */
 
 type Ends = { server: Socket<Ends> | null; rest: Buffer[] };

@@ -1,6 +1,6 @@
 /*
  * Generates load from a separate process until it is stopped: saves, batches, searches, exports and
- * erasures in one project. Its spec: { url, key, users }.
+ * erasures in one project. The spec is { url, key, users }.
  */
 import { load } from '../kit/load.ts';
 import { searches } from '../kit/paths.ts';
@@ -16,7 +16,7 @@ import {
 } from '../kit/requests.ts';
 import { readSpec } from './spec.ts';
 
-/** `users` are the users to search. */
+/** `users` are the users whose memories are searched. */
 type Spec = { url: string; key: string; users: string[] };
 
 const { url, key, users } = readSpec<Spec>();

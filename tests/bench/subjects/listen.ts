@@ -1,4 +1,4 @@
-/** Listens on a free port, prints the address, and stops at SIGTERM. */
+/** Listens on a free port, prints the address, and stops on SIGTERM. */
 export function listenOn(
   fetch: (request: Request) => Response | Promise<Response>,
   close: () => void = () => {},
