@@ -55,7 +55,7 @@ type Pinned = MeasuredLoad & {
 type Name = 'one' | 'two' | 'baselineOne' | 'baselineTwo';
 type Figures = Partial<Record<Name, Pinned[]>>;
 
-/** Saves, lists and searches, with the server pinned to one core and to two. */
+/** Saves, lists and searches, with the server pinned to one core and to two cores. */
 export const cores: Benchmark = {
   ids: ['S12'],
   title: 'The second core',

@@ -38,8 +38,8 @@ export async function send(target: Pick<Target, 'url' | 'key'>, call: Call): Pro
 
 /**
  * Sends a write and retries it with the same key, across restarts of the server, until its outcome
- * is known. Calls `onUnknown` after each attempt with a 5xx or no response. Returns null when
- * `giveUp` returns true.
+ * is known. Calls `onUnknown` after each attempt that receives a 5xx response or no response.
+ * Returns null when `giveUp` returns true.
  */
 export async function sendUntilKnown(
   target: Target,

@@ -8,8 +8,8 @@ import { createTarget, type Target } from './target.ts';
 type Tampering = { call: DiskCall; what: string };
 
 /**
- * The ordinal numbers of the calls that fail. Each number is tested in separate runs: only that
- * call fails, or all later calls fail as well.
+ * The ordinal numbers of the calls that fail. Each number is tested in separate runs, in which only
+ * that call fails or all later calls fail as well.
  */
 const points = {
   quick: { fsync: [4, 13], fdatasync: [3, 6], pwrite64: [80, 95] },

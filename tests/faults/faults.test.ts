@@ -10,8 +10,8 @@ import { isFound, isImported } from './variants/patch.ts';
 import { variants } from './variants/table.ts';
 
 /*
- * `npm run faults` runs the harnesses. These tests only check that the variants for their controls
- * still match the code of the service.
+ * `npm run faults` runs the harnesses. These tests only check that the variants of the harnesses'
+ * controls still match the service's code.
  */
 
 test('every patch matches the lines that it changes', () => {

@@ -5,7 +5,7 @@ import type { Finding, Violations } from './harness.ts';
 import { tampering } from './strace.ts';
 import { createTarget, type Target } from './target.ts';
 
-/** The amount of text to write. It makes the WAL longer than `longBytes`. */
+/** The amount of text to write. So much text makes the WAL longer than `longBytes`. */
 const writtenBytes = 60 * 1024 * 1024;
 const content = 'a long text '.repeat(5_000);
 const writers = 8;
@@ -15,8 +15,8 @@ const longBytes = 8_000 * 4_096;
 const salts = { from: 16, to: 24 };
 
 /**
- * Makes every sync of the database file fail. The kernel may drop the dirty pages after it reports
- * the error once. Then only the WAL contains the writes, so the WAL must not be restarted.
+ * Makes every sync of the database file fail. After the kernel has reported the error once, it may
+ * drop the dirty pages. Then only the WAL contains the writes, so the WAL must not be restarted.
  */
 export async function failFileSync(
   variants: string[],

@@ -83,7 +83,7 @@ async function freeze({ fleet, url, name }: OnPostgres, purpose: string, forMs: 
   }
 }
 
-/** Returns the backend of the most recently used connection, which the server uses next. */
+/** Returns the process id of the most recently used backend, which the server uses next. */
 async function backendOf(url: string, name: string, purpose: string): Promise<number> {
   const [row] = await query(
     url,

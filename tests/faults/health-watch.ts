@@ -1,7 +1,7 @@
 import { send } from './api.ts';
 import type { Target } from './target.ts';
 
-/** Responses of /health since the watch began; times are from `performance.now()`. */
+/** The responses of /health since the watch began. Times are from `performance.now()`. */
 export type HealthWatch = {
   /** The first response other than 200. */
   failing: Observation | null;

@@ -92,7 +92,7 @@ function isAffected({ status, sentAt, endedAt }: Save, begunAt: number, endingAt
   return (status !== 201 || wasBlocked) && endedAt > begunAt && sentAt < endingAt;
 }
 
-/** Checks the affected writes. Returns the time from the first of them to the failed /health. */
+/** Checks the affected writes. Returns the time from the first write to the failing /health. */
 function checkResponses(
   affected: Save[],
   endingAt: number,
@@ -115,7 +115,7 @@ function checkResponses(
   const later = affected.filter(({ sentAt, status }) => sentAt > first.endedAt && status !== 201);
   expectUnavailable(later, violations, name);
   if (failing === null || failing.at > endingAt) {
-    violations.add(`${name}: /health stayed 200`);
+    violations.add(`${name}: /health kept returning 200`);
     return 'none';
   }
   if ([...messages].every((text) => text === ''))

@@ -113,7 +113,7 @@ function isClear(stalls: number[], limitMs: number): boolean {
   return stalls.some((ms) => ms > limitMs * 5);
 }
 
-/** Returns the lower median. It ignores rounds that other load on the machine slowed down. */
+/** Returns the lower median, to ignore rounds that other load on the machine slowed down. */
 function lowerMedian(values: number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0;
 }

@@ -32,7 +32,7 @@ const proof =
   `${clients.groups * clients.perGroup} clients save, get, update, delete, list and search a ` +
   'few memories while FAULTS; the Porcupine checker checks the operations on each memory; ' +
   'operations with an unknown outcome may take effect at any later time; to test the checker, a ' +
-  'history with one falsified, stale read must be rejected';
+  'history with one falsified stale read must be rejected';
 
 export const linear: Harness = {
   id: 'P29',
@@ -51,9 +51,9 @@ export const linearServers: Harness = {
   id: 'P34',
   promise: 'Operations on several servers with one PostgreSQL database are linearizable',
   proof: proof.replace(
-    'FAULTS',
-    `at random, one of ${servers} servers receives SIGKILL or SIGSTOP, all database connections ` +
-      'are terminated, or PostgreSQL crashes',
+    ' FAULTS',
+    `, at random, one of ${servers} servers receives SIGKILL or SIGSTOP, all database ` +
+      'connections are terminated, or PostgreSQL crashes',
   ),
   control: {
     without: 'a database query for each search (the first result is returned again)',

@@ -87,7 +87,7 @@ function settle(
   answered.length = Math.min(answered.length, remembered);
 }
 
-/** Repeats the write. The response must equal the first one, except for text deleted since. */
+/** Repeats the write. The response must equal the first response, except for text deleted since. */
 async function replay(
   { target, ledger, violations }: Omit<LoadOptions, 'clients'>,
   { write, status, text, ids }: Answered,

@@ -23,7 +23,7 @@ export const post = (path: string, body: unknown, idempotencyKey: string): Call 
 export const save = ({ userId, key }: Context, more: object = {}): Call =>
   post('/v1/memories', { userId, content: 'first', ...more }, key);
 
-/** Sends a save, then `again`. The response must be replayed, and one memory must be stored. */
+/** Sends a save, then `again`, which must replay the first response. One memory must be stored. */
 export async function replays(c: Context, again: Call): Promise<string | null> {
   const first = await c.send(save(c));
   const second = await c.send(again);
@@ -35,7 +35,7 @@ export async function replays(c: Context, again: Call): Promise<string | null> {
 
 /**
  * Sends a save, then `other`. The second request must be rejected because it reuses the key. With
- * `onIt`, its path is that of the saved memory.
+ * `onIt`, the second request is sent to the path of the saved memory.
  */
 export async function isRefused(c: Context, other: Call, onIt = false): Promise<string | null> {
   const { text } = await c.send(save(c));

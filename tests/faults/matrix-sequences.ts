@@ -99,7 +99,7 @@ async function listAllLater(c: Context, { headers }: Reply): Promise<unknown[]> 
 
 export async function afterExpiry(c: Context): Promise<string | null> {
   await c.send(save(c));
-  // The service's maintenance deletes keys after their retention period.
+  // Deletes the keys, as the service's maintenance does after their retention period.
   const db = new Database(c.target.path, { readwrite: true, create: false });
   db.run('PRAGMA busy_timeout = 5000');
   db.run('DELETE FROM idempotency_keys');

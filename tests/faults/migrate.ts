@@ -14,9 +14,9 @@ import { createViolations } from './harness.ts';
  *   bun tests/faults/migrate.ts [memories]
  *
  * Copies a database, by default with a million memories, to PostgreSQL and back with
- * `memory migrate`. Kills each copy twice. After each kill, the recorded progress must match the
- * copied rows. Verifies each finished copy, then changes one byte and checks that `--verify` finds
- * the change.
+ * `memory migrate`. Kills the command twice during each copy. After each kill, the recorded
+ * progress must match the copied rows. Verifies each finished copy, then changes one byte and
+ * checks that `--verify` finds the change.
  */
 
 const count = Number(process.argv[2] ?? 1_000_000);
@@ -54,7 +54,7 @@ function dataset(): Dataset {
   };
 }
 
-/** Copies the rows of all users to new users. Copying is faster than saving through the service. */
+/** Copies the rows of all users for new users. This is faster than saving through the service. */
 function multiply(path: string): void {
   const db = new Database(path);
   const numberOf = (text: string) => Number(db.prepare(text).values()[0]?.[0]);
@@ -82,7 +82,7 @@ function multiply(path: string): void {
 
 const program = [process.execPath, join(import.meta.dir, '../../cli/main.ts'), 'migrate', '--json'];
 
-/** Runs the command until it exits. Kills it once the share `killAt` of the memories is copied. */
+/** Runs the command until it exits. Kills it once the given share of the memories is copied. */
 async function run(from: string, target: Target, more: string[], killAt?: number): Promise<Run> {
   const output = join(folder, 'output');
   const command = [...program, '--from', from, '--to', target.url, ...more];
@@ -229,5 +229,5 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 for (const violation of violations.list()) console.log(`violation: ${violation}`);
-console.log(violations.count() === 0 ? 'every copy was complete, equal and verified' : 'FAILED');
+console.log(violations.count() === 0 ? 'every copy is equal to its source and verified' : 'FAILED');
 if (violations.count() > 0) process.exitCode = 1;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** A file system mounted on a temporary folder. */
 export type Mount = {
   folder: string;
-  /** Unmounts the file system and mounts it again, to discard its page cache. */
+  /** Unmounts the file system and mounts it again, to discard its cached pages. */
   remount(): void;
   unmount(): void;
 };

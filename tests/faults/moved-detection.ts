@@ -8,7 +8,10 @@ const watchMs = 2_000;
 const afterDetectionMs = 400;
 const reason = /moved|removed|deleted|replaced|missing|another file|different file/i;
 
-/** Waits until a write is rejected with 503 and /health fails. Returns the earlier time or null. */
+/**
+ * Waits until a write is rejected with 503 and /health fails. Returns the time of the earlier
+ * event, or null if neither occurs.
+ */
 export async function waitForDetection(
   target: Target,
   saves: Save[],
@@ -25,7 +28,7 @@ export async function waitForDetection(
   await Bun.sleep(afterDetectionMs);
   await health.stop();
   const unavailableAt = unavailable()?.endedAt;
-  if (health.failing === null) violations.add(`${name}: /health stayed 200`);
+  if (health.failing === null) violations.add(`${name}: /health kept returning 200`);
   else if (![...health.messages].some((text) => reason.test(text))) {
     violations.add(`${name}: /health does not report the reason: ${[...health.messages]}`);
   }

@@ -67,7 +67,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
       idle.push(await measureP99(target, idleMs[tier], 'idle', violations));
       const order = { url: target.url, key, kind, seed, perSecond };
       busy[kind] = await measureBusy(target, order, tier, violations);
-      if (!target.running()) throw new Error(`the server exited under ${kind}`);
+      if (!target.running()) throw new Error(`the server exited during ${kind}`);
     }
     const typical = medianOf(idle);
     for (const [kind, { p99 }] of Object.entries(busy)) compare(kind, p99, typical, violations);

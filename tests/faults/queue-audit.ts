@@ -15,8 +15,8 @@ type Row = {
 };
 
 /**
- * Reads the database of a stopped server. Checks the text and the final state of each record, and
- * that all chunks of the text are complete.
+ * Reads the database of a stopped server. Checks that each record has the expected text and final
+ * state, and that all chunks of each text are complete.
  */
 export function auditQueue(path: string, owed: Map<string, Owed>, violations: Violations) {
   const rows = new Map(readRows(path).map((row) => [row.id, row]));

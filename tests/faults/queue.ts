@@ -7,7 +7,7 @@ import { exitsOn, throwsOn } from './variants/handlers.ts';
 
 const records = { quick: 400, full: 5_000 };
 const poison = { throwing: 4, exiting: 2 };
-/** Clients that repeatedly ingest and update the same few records during the run. */
+/** The number of clients that repeatedly ingest and update the same few records during the run. */
 const restless = 6;
 const versions = 20;
 const killEveryMs = 300;
@@ -120,7 +120,7 @@ function makeText(index: number, random: Random): Owed {
   return { text: `record ${index} ${'x'.repeat(random.between(0, 200))}`, fate: 'complete' };
 }
 
-/** Ingests long documents again and updates them while the worker processes them. */
+/** Repeatedly ingests and updates long documents while the worker processes them. */
 async function disturb(target: Target, owed: Map<string, Owed>, random: Random): Promise<number> {
   let writes = 0;
   async function one(index: number): Promise<void> {

@@ -16,7 +16,7 @@ function heads({ auth, get, item }: Wire): RawCase[] {
       item(`Host ${host}`, [lines('GET /v1/memories?userId=u HTTP/1.1', `Host: ${host}`, auth)]),
     ),
     item('no Host', [lines('GET /health HTTP/1.1')]),
-    item('two Hosts', [lines('GET /health HTTP/1.1', 'Host: a', 'Host: b')]),
+    item('two Host headers', [lines('GET /health HTTP/1.1', 'Host: a', 'Host: b')]),
     item('HTTP/1.0', [lines('GET /health HTTP/1.0')]),
     item('HTTP/0.9', ['GET /health\r\n']),
     item('HTTP/2 preface', ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n']),
@@ -31,10 +31,10 @@ function heads({ auth, get, item }: Wire): RawCase[] {
       get('/health', ...Array.from({ length: 1_000 }, (_, n) => `X-${n}: 1`)),
     ]),
     item('a header with NUL', [get('/health', 'X-Nul: a\0b')]),
-    item('a header without colon', [get('/health', 'nonsense')]),
+    item('a header without a colon', [get('/health', 'nonsense')]),
     item('a space before the colon', [get('/health', 'X-Space : 1')]),
     item('a folded header', [get('/health', 'X-Fold: a', ' b')]),
-    item('the same key twice', [get('/v1/memories?userId=u', auth)]),
+    item('two Authorization headers', [get('/v1/memories?userId=u', auth)]),
   ];
 }
 
@@ -164,7 +164,7 @@ function media({ auth, json, post, item }: Wire): RawCase[] {
       415,
     ),
     ...bodies(good).map(({ name, body, headers = [] }) => item(name, post(body, ...headers), 400)),
-    item('a number above any double', post('{"userId":"u","content":"x","metadata":{"n":1e999}}')),
+    item('a number out of range', post('{"userId":"u","content":"x","metadata":{"n":1e999}}')),
   ];
 }
 
@@ -200,7 +200,7 @@ function extremes({ auth, json, get, post, item }: Wire): RawCase[] {
       pauseMs: 10,
       expect: [201],
     },
-    // Bun closes a connection if the second request arrives before the response to the first.
+    // Bun closes a connection if a second request arrives before the first has been answered.
     item('two requests at once', [get('/health/live') + get('/health/live')], 200),
     item(
       'a request inside the body of a GET',

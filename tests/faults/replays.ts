@@ -36,7 +36,7 @@ export const replays: Harness = {
   run,
 };
 
-/** The responses to one key, and the effects that they report. */
+/** The responses to the requests with one key, and the effects that these responses report. */
 export type Seen = { answers: Set<string>; created: number; ids: number; sends: number };
 
 async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {

@@ -16,7 +16,7 @@ const syncMs = 150;
 /** A change may be visible this long before its response arrives. */
 const onTheWayMs = 75;
 /**
- * The ordinal numbers of the syncs that fail in each thread. Startup takes fewer than three syncs.
+ * The ordinal numbers of the syncs that fail in each thread. Startup needs fewer than three syncs.
  */
 const refusals = '3..5';
 const mostSaves = 40;
@@ -118,7 +118,7 @@ function changesOf(round: number): Change[] {
 
 /**
  * Sends the change while a client lists continuously. Returns the number of lists, and how long
- * before the response to the change a list first showed the change.
+ * before its response the change was first listed.
  */
 async function watch(target: Target, { method, body, isSeenIn }: Change) {
   const [memory] = await list(target);
@@ -133,7 +133,7 @@ async function watch(target: Target, { method, body, isSeenIn }: Change) {
     }
   }
   const looking = look();
-  // With a second concurrent write, the server may commit both writes as a group.
+  // A second concurrent write allows the server to commit both writes as a group.
   const path = memory === undefined ? '/v1/memories' : `/v1/memories/${memory.id}`;
   const [reply] = await Promise.all([
     send(target, { method, path, body }).finally(() => {

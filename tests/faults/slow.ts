@@ -9,7 +9,7 @@ const durationMs = { quick: 3_000, full: 30_000 };
 const bombs = { quick: 12, full: 60 };
 const bombBytes = 64 * 1024 * 1024;
 const honestP99Ms = 500;
-/** The number of bodies that are within the size limit but contain millions of values. */
+/** The number of bodies within the size limit that contain millions of values. */
 const denseBodies = { quick: 2, full: 20 };
 const denseValues = 2_500_000;
 const honestWorstMs = 2_000;

@@ -9,9 +9,9 @@ import { createTarget, restart, type Target } from './target.ts';
 /*
  *   bun tests/faults/soak.ts [minutes]
  *
- * Runs a mixed load. In the first half, the server is killed or stopped every few seconds and
- * started again. In the second half, the server keeps running, and the program samples the
- * server's memory and the length of the WAL.
+ * Runs a mixed load. In the first half, the server is killed or stopped, and started again, every
+ * few seconds. In the second half, the server keeps running, and the program samples the server's
+ * memory and the length of the WAL.
  */
 
 const minutes = Number(process.argv[2] ?? 20);

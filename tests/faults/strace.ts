@@ -20,7 +20,7 @@ const slowMicros = 2_000;
 
 /**
  * Returns a strace command that injects `what`, for example `signal=KILL:when=3`, into the calls.
- * With a `path`, the command affects only calls on this file.
+ * With a `path`, only calls on that file are affected.
  */
 export function tampering(calls: DiskCall[], what: string, path?: string): string[] {
   const inject = ['-e', `inject=${calls}:${what}`];

@@ -16,7 +16,7 @@ export type Target = {
   whenUp(): Promise<void>;
   /** Resolves when the current process has exited. */
   whenDown(): Promise<number | null>;
-  /** Starts the server, with `under` as the beginning of the command. Throws if the start fails. */
+  /** Starts the server, with `under` before the command. Throws if the start fails. */
   start(under?: string[]): Promise<void>;
   kill(): Promise<void>;
   /** Makes `whenUp` reject, because the server will not start again. */

@@ -129,8 +129,8 @@ async function attempt({ url, key }: Target, { path, body, idempotencyKey = '' }
 }
 
 /**
- * Retries the unanswered writes on the restarted server. Counts those that the server replays,
- * because the previous process stored them.
+ * Retries the unanswered writes on the restarted server. Counts those with a replayed response,
+ * because the previous process stored them without answering.
  */
 async function countAccepted(
   target: Target,

@@ -139,7 +139,7 @@ function expectEqual(
   violations.add(`${about}: returned ${at(found)}, sent ${at(sent)}`);
 }
 
-/** Returns bodies with text that cannot be stored and returned unchanged. */
+/** Returns bodies with text that the service cannot store unchanged. */
 function unstorable(): Uint8Array[] {
   const head = '{"userId":"u","content":"';
   const escapes = ['\\u0000', '\\ud800', '\\udc00', 'a\\ud83dz', '\\udfff\\ud800'];

@@ -51,7 +51,7 @@ function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
       const compared = compareReplies(seen, stored, violations);
       await fleet.remove();
       const deadlocks = await countDeadlocks(name);
-      if (deadlocks > 0) violations.add(`${deadlocks} deadlocks occurred`);
+      if (deadlocks > 0) violations.add(`deadlocks occurred: ${deadlocks}`);
       const figures = { keys: seen.length, kills, ...compared, deadlocks };
       return { figures, violations: violations.list() };
     },

@@ -12,7 +12,7 @@ export type Report = {
 
 export type Checker = { check(operations: Operation[]): Report };
 
-/** Builds the checker in the folder, or returns why the checker cannot be built. */
+/** Builds the checker in the folder, or returns the reason why it cannot be built. */
 export function buildChecker(folder: string): Checker | string {
   const program = join(folder, 'check');
   if (Bun.which('go') === null) return 'Go is not installed, so the checker cannot be built';

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 export type Operation = {
   key: string;
   kind: 'save' | 'read' | 'update' | 'delete';
-  /** The written or read value: a number unique to its write, or 0 for "no such memory". */
+  /** The written or read value: a number that is unique to its write, or 0 for "no such memory". */
   value: number;
   outcome: 'done' | 'absent' | 'unknown';
   call: number;

@@ -16,7 +16,7 @@ import (
 )
 
 // operation is one line of the history. A read is a get, or the part of a list or search result
-// about one memory.
+// that concerns one memory.
 type operation struct {
 	Key     string `json:"key"`
 	Kind    string `json:"kind"`    // save, read, update, delete

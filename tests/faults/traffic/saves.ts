@@ -2,7 +2,7 @@ import { type Call, listAll, send } from '../api.ts';
 import type { Violations } from '../harness.ts';
 import type { Target } from '../target.ts';
 
-/** One attempt to save and its response. Times are from `performance.now()`. */
+/** An attempt to save a memory, and its response. Times are from `performance.now()`. */
 export type Save = {
   content: string;
   sentAt: number;

@@ -66,7 +66,7 @@ async function send(order: Order, kind: Kind, tally: Tally, signal: AbortSignal)
       sent += 1;
       const status = await statusOf(order, request, signal);
       tally[status] = (tally[status] ?? 0) + 1;
-      // Spreads the requests evenly over the window of the rate limit.
+      // Spreads the requests evenly over the rate limit's window.
       const early = (sent * 1_000) / order.perSecond - (performance.now() - begun);
       if (early > 0) await Bun.sleep(early);
     }

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite';
 import type { Hook } from './statements.ts';
 
-/** How long a transaction stays open after its callers received their responses. */
+/** How long a transaction stays open after its callers have received their responses. */
 const behindMs = 15;
 
 /** Databases with a transaction whose COMMIT is delayed. */
@@ -52,7 +52,8 @@ function plan(commit: Statement, db: Database): void {
 }
 
 /**
- * Marks the database in the next iteration of the event loop, so that migrations commit as usual.
+ * Adds the database to `served` in the next iteration of the event loop, so that migrations commit
+ * as usual.
  */
 function noteOpening(db: Database): void {
   setTimeout(() => served.add(db));

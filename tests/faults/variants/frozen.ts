@@ -31,7 +31,7 @@ function sameFile(now: Stats, { dev, ino }: Stats): Stats {
   return Object.assign(now, { dev, ino });
 }
 
-/** Makes SQLITE_FCNTL_HAS_MOVED always report that the file was not moved. */
+/** Makes SQLITE_FCNTL_HAS_MOVED always report that the file has not moved. */
 export function hideMoves(): void {
   Database.prototype.fileControl = () => 0;
 }

@@ -7,7 +7,7 @@ export const exitsOn = 'poison: exit';
 const workMs = 2;
 const slowMs = 1;
 /**
- * With a few queued documents, the delay exceeds the client's pause between changes, so that
+ * With a few queued documents, the total delay exceeds the client's pause between changes, so that
  * results are stale when the worker stores them.
  */
 const overtakenMs = 10;

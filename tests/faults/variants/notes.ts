@@ -1,8 +1,8 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 
 /*
- * Each thread of a patched service records the patches that took effect. A patch without an effect
- * is an error, because the control would then prove nothing.
+ * Each thread of a patched service records the patches that took effect. A patch that has no
+ * effect is an error, because the control would then prove nothing.
  */
 export const notesSetting = 'FAULT_NOTES';
 

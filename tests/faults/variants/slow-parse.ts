@@ -2,7 +2,7 @@
 const fastLength = 1_000_000;
 const addedMs = 200;
 
-/** Makes parsing a large body block its thread. */
+/** Makes the parsing of a large body block the thread. */
 export function slowParse(): void {
   const parse = JSON.parse;
   JSON.parse = (text, reviver) => {

@@ -67,7 +67,7 @@ function hookOf(sql: string): Hook | undefined {
   return hook;
 }
 
-/** Returns the statement with the methods of its hook, if any, in place of its own. */
+/** Returns the statement. If a hook matches, the hook's methods replace the statement's methods. */
 function hooked(sql: string, statement: Statement, db: Database): Statement {
   const replaced = hookOf(sql)?.replace(statement, db);
   if (replaced === undefined) return statement;
