@@ -149,8 +149,8 @@ function section(figures: SaveFigures): Section {
 
 export const storesNote =
   'The bare server and the service with one commit per request store the same rows and indexes as ' +
-  'the service, with the same schema and SQLite settings. The bare server has no auth, request id ' +
-  'or log. The express and fastify servers keep one table with two indexes and have no search.';
+  'the service, with the same schema and SQLite settings. The bare server has no auth, request ' +
+  'id or log. The express and fastify servers keep one table with two indexes and have no search.';
 
 function goalsOf(figures: SaveFigures): Goal[] {
   const { middle: fastify } = rateRatio(figures, 'service', 'fastifyFull');

@@ -14,12 +14,12 @@ const senders = 4;
 const rawNote =
   'The raw insert copies the memories that the service has stored into a new database with the ' +
   'same schema. It reads them from the service’s file before the measurement. It does not render ' +
-  'records, split or tokenize text, or create tasks, and it is a single process that does nothing ' +
-  'else.';
+  'records, split or tokenize text, or create tasks, and it is a single process that does ' +
+  'nothing else.';
 
 type Ingested = { acceptedMs: number; completeMs: number };
 
-/** Compares ingesting batches, until every record is complete, with a bulk insert of the same rows. */
+/** Compares batch ingest, until every record is complete, with a bulk insert of the same rows. */
 export const ingest: Benchmark = {
   ids: ['S5'],
   title: 'Batch ingest',

@@ -75,8 +75,8 @@ export const neighbour: Benchmark = {
 };
 
 /**
- * Starts a service on a table that belongs to the reading project, and imports the memories that
- * are searched into the other project.
+ * Starts a service on a table that belongs to the reading project. Imports memories for the other
+ * project's searches.
  */
 async function startTarget({ folder, copyOf, size }: Context, tree: Tree): Promise<Target> {
   const database = await copyOf(tree, tableOf(size));

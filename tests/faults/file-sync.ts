@@ -5,7 +5,7 @@ import type { Finding, Violations } from './harness.ts';
 import { tampering } from './strace.ts';
 import { createTarget, type Target } from './target.ts';
 
-/** The amount of text to write. So much text makes the WAL longer than `longBytes`. */
+/** The amount of text to write, which is enough to make the WAL longer than `longBytes`. */
 const writtenBytes = 60 * 1024 * 1024;
 const content = 'a long text '.repeat(5_000);
 const writers = 8;

@@ -22,7 +22,7 @@ type Read = (sought: Sought) => Call;
 const list = (userId: string, more = '') => `/v1/memories?userId=${userId}&limit=100${more}`;
 const get = (path: string): Call => ({ method: 'GET', path });
 
-/** Requests that cover all of the contract's operations that read memories. */
+/** Requests for every contract operation that reads memories. */
 const reads: [name: OperationName, read: Read][] = [
   ['get', ({ id }) => get(`/v1/memories/${id}`)],
   ['status', ({ id }) => get(`/v1/memories/${id}/status`)],

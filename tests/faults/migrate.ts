@@ -82,7 +82,7 @@ function multiply(path: string): void {
 
 const program = [process.execPath, join(import.meta.dir, '../../cli/main.ts'), 'migrate', '--json'];
 
-/** Runs the command until it exits. Kills it once the given share of the memories is copied. */
+/** Runs the command until it exits, or kills it once the share `killAt` of memories is copied. */
 async function run(from: string, target: Target, more: string[], killAt?: number): Promise<Run> {
   const output = join(folder, 'output');
   const command = [...program, '--from', from, '--to', target.url, ...more];

@@ -9,7 +9,7 @@ import { type Probe, probe } from './traffic/probe.ts';
 const documents = { count: 4, characters: 4_000_000 };
 /**
  * The interval between two requests of the same kind. The three kinds together make 75 requests
- * per second, a rate below the rate limit.
+ * per second, which is below the rate limit.
  */
 const everyMs = 40;
 const idleSaveMs = 20;

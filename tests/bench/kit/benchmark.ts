@@ -51,7 +51,7 @@ export type Table = { title: string; head: string[]; rows: string[][] };
 
 export type Chart = { name: string; alt: string; svg: string };
 
-/** The results of a benchmark, in the form in which the report shows them. */
+/** The results of a benchmark, as the report shows them. */
 export type Section = {
   goals: Goal[];
   tables: Table[];
