@@ -124,7 +124,7 @@ async function assertWholeBatches(target: Target, before: number): Promise<numbe
   const noted = await copied(target);
   const row = await target.ask('SELECT count(*) AS n FROM memories');
   if (Number(row?.n) !== noted)
-    violations.add(`${row?.n} memories are stored, but the progress counts ${noted}`);
+    violations.add(`${row?.n} memories are stored, but the recorded progress is ${noted}`);
   if (noted < before)
     violations.add(`the progress fell from ${before} to ${noted} memories after a kill`);
   return noted;
@@ -142,7 +142,7 @@ async function move(name: string, from: string, target: Target): Promise<void> {
   const last = await run(from, target, []);
   if (last.code !== 0 || last.report?.isEqual !== true)
     violations.add(`${name}: the copy differs from the source`);
-  show(`${name}: the rest and the comparison`, last);
+  show(`${name}: remaining rows copied and compared`, last);
   show(`${name}: verified`, await verify(name, from, target));
   await changeOneByte(name, from, target);
 }

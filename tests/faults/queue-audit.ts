@@ -46,7 +46,7 @@ export function auditQueue(path: string, owed: Map<string, Owed>, violations: Vi
     }
   }
   const strangers = rows.size - owed.size + found.lost;
-  if (strangers > 0) violations.add(`${strangers} records exist that no client sent`);
+  if (strangers > 0) violations.add(`${strangers} stored records were not sent by any client`);
   return { ...found, unexpectedRecords: strangers };
 }
 

@@ -8,7 +8,7 @@ import type { Tree } from './trees.ts';
 
 /** Builds the executable that a release of the tree would contain for this machine. */
 export async function buildExecutable(folder: string, { root }: Tree): Promise<string> {
-  if (hostTarget === undefined) throw new Error('releases have no executable for this machine');
+  if (hostTarget === undefined) throw new Error('releases contain no executable for this platform');
   await mkdir(folder, { recursive: true });
   const program =
     `const { buildExecutable } = await import(${JSON.stringify(join(root, '.release/executables.ts'))});` +

@@ -56,7 +56,7 @@ async function runByHand({ url, key }: Target, path: string): Promise<void> {
     env: { PATH: process.env.PATH, MEMORY_BASE_URL: url, MEMORY_API_KEY: key },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  if ((await child.exited) !== 0) throw new Error('the program failed');
+  if ((await child.exited) !== 0) throw new Error('the SDK program failed');
 }
 
 async function onFreshTarget(work: (target: Target) => Promise<void>): Promise<number> {

@@ -36,5 +36,5 @@ export async function startVariant({ env, preload, ...spec }: Spec): Promise<Run
 function assertLoaded(patches: Patch[], notes: string): void {
   const noted = readNotes(notes);
   const missing = patches.map(([path]) => path).filter((path) => !noted.has(loaded(path)));
-  if (missing.length > 0) throw new Error(`no thread loaded the patched ${missing.join(' ')}`);
+  if (missing.length > 0) throw new Error(`no thread loaded patched files: ${missing.join(' ')}`);
 }
