@@ -12,9 +12,9 @@ const retryAfterSeconds = 5;
 export type Auth = ReturnType<typeof createAuth>;
 
 /**
- * Authenticates and rate-limits the routes under /v1 and /mcp, before their bodies are read. The
- * plugins are attached to routes, because comparing paths could miss a crafted request that the
- * router accepts.
+ * Authenticates and rate-limits requests to the routes under /v1 and /mcp, before their bodies are
+ * read. The plugins are attached to routes, because a comparison of paths could miss a crafted
+ * request that the router accepts.
  */
 export function createAuth(services: Services) {
   const { authenticator, addressOf, unavailableReason, config, clock, storage } = services;

@@ -17,9 +17,9 @@ export const validateBatchBody = validator(
 );
 
 /**
- * Validates and converts the items, and yields to the event loop between them. An item that names a
- * user other than the key's fails with `forbidden`. Throws `invalid_request` if the batch body
- * itself is invalid.
+ * Validates and converts the items, and yields to the event loop between them. If an item names a
+ * user other than the key's bound user, the item fails with `forbidden`. Throws `invalid_request`
+ * if the batch body itself is invalid.
  */
 export async function validateItems<Item, T>(
   body: unknown,

@@ -5,15 +5,20 @@ import { ServiceError } from '../errors.ts';
  * memory for it. Requests are admitted in order within a project, and projects take turns.
  */
 export type BodyQueue = {
-  /** Resolves once the body fits. The returned function frees its bytes. */
+  /** Resolves once the body fits. The function that it resolves to frees the body's bytes. */
   admit(projectId: number, bytes: number): Promise<() => void>;
 };
 
 export type BodyQueueLimits = {
-  /** Limits for all bodies in memory and for those of a project. A single body may exceed both. */
+  /**
+   * Limits for all bodies in memory and for one project's bodies. A body that is larger than a
+   * limit is admitted once no other body counts toward that limit.
+   */
   totalBytes: number;
   projectBytes: number;
-  /** Limits for waiting requests. Bun may already have buffered about 1 MiB of each body. */
+  /**
+   * Limits for waiting requests. Bun may already have buffered about 1 MiB of each request's body.
+   */
   maxWaiting: number;
   maxProjectWaiting: number;
   maxWaitMs: number;
@@ -25,7 +30,7 @@ export function createBodyQueue(limits: BodyQueueLimits): BodyQueue {
   const { totalBytes, projectBytes, maxWaiting, maxProjectWaiting, maxWaitMs } = limits;
   let used = 0;
   const usedBy = new Map<number, number>();
-  /** The waiting requests of each project. Projects are served in the order of the map. */
+  /** The waiting requests of each project. Projects are served in the map's iteration order. */
   const queues = new Map<number, Waiter[]>();
 
   const fits = (bytes: number) => used === 0 || used + bytes <= totalBytes;

@@ -16,8 +16,8 @@ export type BodyReader = {
   readJson(request: Request, projectId: number, routeMaxBytes?: number): Promise<unknown>;
   release(request: Request): void;
   /**
-   * Whether the client may send more of its body after the response. Bun would read and discard
-   * that part.
+   * Whether the client may send more of the request body after the response. Bun would read and
+   * discard the rest.
    */
   mayStillSend(request: Request): boolean;
 };
@@ -70,7 +70,7 @@ const collectedBytes = 8 * 1024 * 1024;
 /** Bodies up to this size create enough objects for the garbage collector to run on its own. */
 const mostlyTextBytes = 1024 * 1024;
 
-/** A larger body waits in the queue, and its scan and parse yield to the event loop. */
+/** A larger body waits in the queue. The code that scans and parses it yields to the event loop. */
 const largeBytes = 64 * 1024;
 
 /**
@@ -79,10 +79,13 @@ const largeBytes = 64 * 1024;
  */
 const discardedLimits = 4;
 
-/** How long a large body may take to arrive. Memory stays reserved for it until then. */
+/**
+ * How long a large body may take to arrive once it is admitted. Memory is reserved for it during
+ * this time.
+ */
 const maxReadMs = 120_000;
 
-/** Returns null if the body is chunked. */
+/** Returns null if there is no Content-Length, as with a chunked body. */
 function declaredBytes(headers: Headers): number | null {
   const declared = headers.get('content-length');
   return declared === null ? null : Number(declared);
@@ -140,7 +143,7 @@ async function readCounted(
     bytes += chunk.length;
     if (bytes > maxBytes * discardedLimits) break;
     if (performance.now() - admittedAt > maxReadMs) throw tooSlow();
-    // A body that will be rejected takes no memory, so it needs no admission.
+    // A body that will be rejected is not kept in memory, so it needs no admission.
     if (bytes > maxBytes || (declared ?? 0) > maxBytes) {
       chunks.length = 0;
       continue;

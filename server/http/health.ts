@@ -6,8 +6,8 @@ import type { Storage } from '../storage/storage.ts';
 import { sendJson } from './response.ts';
 
 /**
- * The worker reports progress after every poll and task. It is stuck if it reports none for this
- * long.
+ * The worker reports progress after every poll and task. It is considered stuck if it reports no
+ * progress for this long.
  */
 const stuckMs = 60_000;
 

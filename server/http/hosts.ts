@@ -5,9 +5,9 @@ const loopback = ['localhost', '127.0.0.1', '[::1]'];
 const anyAddress = ['0.0.0.0', '::', ''];
 
 /**
- * Rejects requests whose `Host` or `Origin` is neither the service's own nor in the settings. This
- * prevents DNS rebinding, in which a web page makes its own host name resolve to this machine.
- * Throws `forbidden`.
+ * Rejects requests whose `Host` or `Origin` is neither the service's own nor allowed by the
+ * settings. This prevents DNS rebinding, in which a web page makes its own host name resolve to
+ * this machine. Throws `forbidden`.
  */
 export function rejectForeignHosts(
   { headers }: Request,

@@ -10,8 +10,8 @@ export const idempotencyKeyPattern = `^[!-~]{1,${limits.idempotencyKeyCharacters
 const keyPattern = new RegExp(idempotencyKeyPattern);
 
 /**
- * Returns the fields that all writes have in common. `body` is the request's parsed JSON, if it has
- * a body. Throws `invalid_request` if the idempotency key is malformed.
+ * Returns the fields that all writes have in common. `body` is the request's parsed JSON body, if
+ * there is one. Throws `invalid_request` if the idempotency key is malformed.
  */
 export async function writeOf(
   request: Request,
@@ -76,7 +76,8 @@ function createHash(): Hash {
 
 /**
  * Adds a value, with object keys sorted. Each string is preceded by its length, so that different
- * values have different text. Infinity, which JSON.parse returns for 1e400, differs from null.
+ * values produce different text. Infinity, which JSON.parse returns for 1e400, is distinguished
+ * from null.
  */
 function addValue(hash: Hash, value: unknown): void {
   if (typeof value === 'string') {

@@ -3,8 +3,8 @@ import { ServiceError } from '../errors.ts';
 
 /**
  * JSON.parse blocks the event loop: for 0.9 s on 5 MiB of nested arrays, and for 0.3 s on 5 MiB of
- * short fields. The scan counts levels, values and fields while the body arrives, and rejects the
- * body as soon as a limit is exceeded. The scan does not detect invalid JSON.
+ * short fields. `JsonScan` counts levels, values and fields while the body arrives, and rejects the
+ * body as soon as a limit is exceeded. It does not detect invalid JSON.
  */
 
 /** The offset of the first byte, and the offset after the last byte. */
@@ -30,7 +30,7 @@ for (const byte of [quote, comma, colon, openBracket, closeBracket, openBrace, c
 }
 
 const batchStart = /^[ \t\r\n]*\{[ \t\r\n]*"items"[ \t\r\n]*:[ \t\r\n]*\[/;
-/** A body is parsed as a whole if white space makes its start longer than this. */
+/** A batch body is parsed as a whole if white space makes its start longer than this. */
 const batchStartBytes = 256;
 
 /**

@@ -24,7 +24,7 @@ export function unknownRoutes(auth: Auth) {
     .all('/v1/*', reject, bodyUnread);
 }
 
-/** Returns a 405 error if the path exists with another method, else a 404 error. */
+/** Returns a 405 error if the path exists with another method, otherwise a 404 error. */
 export function noSuchRoute({ url }: Request): ServiceError {
   const { pathname } = new URL(url);
   const route = patterns.find(({ pattern }) => pattern.test(pathname));

@@ -8,7 +8,7 @@ export function searchOf(url: string): string {
 }
 
 /**
- * Parses the query of a URL, in which a parameter may occur only once. Unlike URLSearchParams, this
+ * Parses a URL's query, in which each parameter may occur only once. Unlike URLSearchParams, this
  * rejects invalid UTF-8, because such text could not be returned unchanged.
  */
 export function readQuery(url: string): Record<string, string> {
@@ -26,7 +26,7 @@ export function readQuery(url: string): Record<string, string> {
   return query;
 }
 
-/** Throws `invalid_request` if the URL has a query parameter. For routes that accept none. */
+/** Throws `invalid_request` if the URL has a query parameter. Used by routes that accept none. */
 export function readNoQuery(request: Request): void {
   if (!request.url.includes('?')) return;
   const [name] = Object.keys(readQuery(request.url));

@@ -12,7 +12,7 @@ export type Count = { left: number; resetSeconds: number };
 /** Counts calls per name in fixed windows. The first count of a name starts its window. */
 export type RateLimit = { count(name: string | number): Count };
 
-/** Prevents many names from exhausting memory. Beyond this number, the oldest one is dropped. */
+/** Prevents many names from exhausting memory. Beyond this number, the oldest name is dropped. */
 const maxNames = 10_000;
 
 /** `clock` is monotonic, in ms, like `performance.now()`. */

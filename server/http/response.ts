@@ -52,7 +52,10 @@ function* slicesOf(pieces: readonly string[]): Generator<string> {
 
 const encoder = new TextEncoder();
 
-/** Streams the slices and yields between them, because encoding megabytes delays other requests. */
+/**
+ * Streams the slices and yields between them, because encoding megabytes at once would delay other
+ * requests.
+ */
 function streamOf(slices: Iterator<string>): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
@@ -67,7 +70,7 @@ function streamOf(slices: Iterator<string>): ReadableStream<Uint8Array> {
   });
 }
 
-/** Sends the response of a write. A header reports whether the response is a replay. */
+/** Sends the response to a write. A header reports whether the response is a replay. */
 export function sendResult(
   set: ResponseHead,
   request: Request,

@@ -9,7 +9,7 @@ import type { Count } from './rate-limit.ts';
  *                \-> nothing granted: reject until the window ends
  *
  * All servers together allow at most the quota in a window. While the storage is unavailable, each
- * server counts separately. Quota that a server took but did not use is lost.
+ * server counts separately. Quota that a server takes but does not use is lost.
  */
 export type SharedRateLimit = { count(projectId: number): Promise<Count> };
 
@@ -20,7 +20,8 @@ type Share = {
   /** Identifies the window in the storage; null if this server counts separately. */
   endsAt: number | null;
   /**
-   * The window ends between these times, computed from when a take was sent and when it returned.
+   * The window ends between these two times, which are computed from the times at which a take was
+   * sent and returned.
    */
   spendUntil: number;
   resetsAt: number;

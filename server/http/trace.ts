@@ -20,7 +20,7 @@ export type Trace = {
 /** Elysia's `set`, which lives from the arrival of a request until its response. */
 type Progress = ResponseHead & { arrivedAt?: number };
 
-/** Clients without a valid key, or over their rate limit, can cause these responses at any rate. */
+/** Clients without a valid key or over their rate limit can cause any number of these responses. */
 const sampledStatuses = new Set([401, 429]);
 
 /** `clock` is monotonic, in ms. */

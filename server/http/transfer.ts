@@ -20,7 +20,7 @@ const validateDeleteAll = validator(DeleteAllQuery);
 const validateExport = validator(ExportQuery);
 const validateItem = validator(ImportedMemory);
 
-/** Serves the routes that erase a user and that export and import memories. */
+/** Serves the routes that erase all of a user's memories, and that export and import memories. */
 export function transfer(auth: Auth, { storage, tasks, now, bodies }: RouteServices) {
   return new Elysia({ prefix: '/v1' })
     .use(auth.byMethod)

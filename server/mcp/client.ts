@@ -21,7 +21,7 @@ export type Mcp = {
 export function createMcp(options: {
   version: string;
   log: Logger;
-  /** The service's request handler. Tools call it with the API key of the client. */
+  /** The service's request handler. Tools call it with the client's API key. */
   fetch: Fetch;
   preload: readonly string[];
 }): Mcp {
@@ -91,8 +91,8 @@ function serveRequests(port: Port, fetch: Fetch) {
 }
 
 /**
- * Returns the body in parts, as they arrive, because decoding megabytes at once would delay other
- * requests.
+ * Returns the body in parts, each decoded as it arrives, because decoding megabytes at once would
+ * delay other requests.
  */
 async function textsOf({ body }: Response): Promise<string[]> {
   const decoder = new TextDecoder();

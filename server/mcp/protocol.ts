@@ -11,7 +11,7 @@ export type McpRequest = {
   readOnly: boolean;
 };
 
-/** The body is sent separately, as a string of the message. */
+/** The body is sent separately, as one of the message's strings. */
 export type McpResponse = { status: number; contentType: string | null };
 
 /** A tool's request to the service, and its response. The body is sent separately, in parts. */

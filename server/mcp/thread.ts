@@ -15,8 +15,8 @@ import type {
 import { createMcpServer } from './tools/server.ts';
 
 /**
- * The MCP thread handles the protocol and the tools. A tool calls the service with the API key of
- * its caller. Large responses are parsed here, where they do not delay other requests.
+ * The MCP thread handles the protocol and the tools. A tool calls the service with its caller's API
+ * key. Large responses are parsed here, where they do not delay other requests.
  */
 
 const { version, requests } = workerData as McpStart;

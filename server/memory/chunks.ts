@@ -7,7 +7,7 @@ import { normalize } from '../search/normalize.ts';
  */
 const targetLength = 1_000;
 
-/** The author is indexed with each chunk. A longer author is ignored, because it is not a name. */
+/** The author is indexed with each chunk. A longer value is ignored, because it is not a name. */
 const maxAuthorLength = 200;
 
 /** Places to cut, best first. The cut is at the end of the match. */

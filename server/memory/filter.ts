@@ -5,7 +5,7 @@ import type { Filter, StoredMemory } from '../storage/storage.ts';
 /** A filter in a query, where times are strings. */
 type QueriedFilter = FilterFields & { from?: string; to?: string };
 
-/** Metadata filters: `matchesMetadata` decides, and SQL only excludes rows that cannot match. */
+/** For metadata filters, `matchesMetadata` decides. SQL only excludes rows that cannot match. */
 
 export const noFilter: Filter = {
   type: null,
@@ -40,7 +40,8 @@ export function filterOf(fields: QueriedFilter): Filter {
 
 /**
  * Whether the metadata (JSON text) has every key of the filter with a matching value. Strings are
- * compared by content, numbers and booleans by their JSON. An array matches if any element does.
+ * compared by content; numbers and booleans are compared by their JSON text. An array matches if
+ * any element does.
  */
 export function matchesMetadata(json: string, wanted: Filter['metadata']): boolean {
   if (wanted.length === 0) return true;

@@ -23,12 +23,12 @@ export function foundJson(found: readonly FoundMemory[]): ItemsJson {
   return arrayJson(items);
 }
 
-/** A content longer than this, in UTF-16 units, is a separate piece. */
+/** Content longer than this, in UTF-16 units, becomes a separate piece. */
 const largeUnits = 64 * 1024;
 
 /**
- * A large content is never copied into a longer string. In such a string, one character outside
- * Latin-1, such as the ellipsis of a snippet, would double the size of all other text.
+ * Large content is never copied into a longer string. In such a string, one character outside
+ * Latin-1, such as the ellipsis in a snippet, would double the size of all other text.
  */
 function arrayJson(items: readonly Memory[]): ItemsJson {
   // One call to JSON.stringify is several times as fast as joining many small strings.

@@ -43,7 +43,8 @@ export function usersPage(rows: readonly UserRow[], limit: number): Page {
 }
 
 /**
- * Returns a memory's approximate size in a page. Escaping can make its JSON several times as long.
+ * Returns a memory's approximate size in a page. Escaping can make the JSON several times as long
+ * as the text.
  */
 function sizeOf({ content, metadata }: StoredMemory): number {
   const length = content.length + metadata.length;

@@ -21,7 +21,7 @@ for (const unit of 'abcdefghijklmnopqrstuvwxyz0123456789') {
 }
 for (const unit of [apostrophe, comma]) forms[unit] = joiner;
 
-/** Reused for every call. It grows to the length of the longest input. */
+/** This buffer is reused for every call and grows to the length of the longest input. */
 let buffer = Buffer.alloc(2_048);
 
 export function normalizeAscii(text: string): string {

@@ -26,7 +26,10 @@ export function weighTerms(hits: Hits, timeline: Timeline, weights: SearchWeight
   return rarity;
 }
 
-/** Returns the inverse document frequencies. A chunk with a weak match counts as a fraction. */
+/**
+ * Returns the inverse document frequencies. A chunk with only a weak match counts as a fraction of
+ * a chunk.
+ */
 function rarities({ found }: Hits, chunks: number): Float64Array {
   return found.map((count) => Math.log(1 + (chunks - count + 0.5) / (count + 0.5)));
 }

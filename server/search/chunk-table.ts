@@ -16,7 +16,7 @@ export class ChunkTable {
   readonly starts = new Uint32List();
   readonly lengths = new Uint32List();
   readonly labelled = new Uint32List();
-  /** The number of tokens in chunks that were not removed. */
+  /** The number of tokens in chunks that have not been removed. */
   liveTokens = 0;
 
   constructor(seed: number) {

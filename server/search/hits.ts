@@ -12,7 +12,9 @@ export class Hits {
   /** The entries of the chunk with rank n are at `starts[n]` to `starts[n + 1]`. */
   readonly starts: Uint32Array;
   terms: Uint8Array<ArrayBuffer>;
-  /** Term frequencies with and without labels. A weak match counts as a fraction. */
+  /**
+   * Term frequencies with and without labels. A weak match counts as a fraction of an occurrence.
+   */
   all: Float64Array<ArrayBuffer>;
   spoken: Float64Array<ArrayBuffer>;
   /** How often the term occurs in a label. Consecutive occurrences count once. */
@@ -100,7 +102,7 @@ class ChunkHits {
     this.#hits.phrases?.add(term, at, rank);
   }
 
-  /** Appends the chunk's entries to the hits, and resets the values of the chunk. */
+  /** Appends the chunk's entries to the hits, and resets the chunk's values. */
   finish(rank: number): void {
     if (!this.#isEmpty) this.#moveTerms();
     this.#hits.starts[rank + 1] = this.#length;

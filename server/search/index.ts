@@ -23,9 +23,9 @@ const minRemoved = 16_384;
  * The in-memory search index of one user. Memories are ordered by time and id, their chunks by
  * position in the text. Memories may be added in any order; adding the newest is the fast case.
  *
- * A search reads every token of the user, four bytes each, at about a nanosecond per token. Posting
- * lists would make rare words faster, but they would double the memory and slow down every change,
- * and they would not help with common words or the neighbours of a hit.
+ * A search reads all of the user's tokens, four bytes each, at about a nanosecond per token.
+ * Posting lists would make searches for rare words faster, but they would double the memory and
+ * slow down every change, and they would not help with common words or the neighbours of a hit.
  *
  * @example
  * const index = new SearchIndex();

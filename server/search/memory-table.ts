@@ -1,6 +1,6 @@
 import { Uint32List } from './lists.ts';
 
-/** The approximate size of a memory's id, time and Map entry, which are not in the columns. */
+/** The approximate size of a memory's id, time and Map entry, which the columns do not include. */
 const bytesPerMemory = 240;
 
 /** The rows of a memory's chunks in the chunk table. */

@@ -1,5 +1,5 @@
 /*
- * Normalizes text: lower case, without accents and punctuation, words in the same order.
+ * Normalizes text: in lower case, without accents or punctuation, with the words in the same order.
  *
  *   "Ana: I'd love a Café,\nERR-4711!"  →  "ana: i love a cafe\nerr 4711"
  *
@@ -105,7 +105,7 @@ function normalizeLine(line: string, normalizeAny: (text: string) => string): st
   return start === 0 ? said : `${said} ${normalizeAny(line.slice(0, start))}`.trimEnd();
 }
 
-/** Removes accents except from Vietnamese words, because two words may differ only in accents. */
+/** Removes accents, except from Vietnamese words: two of these may differ only in their accents. */
 function removeAccents(decomposed: string): string {
   if (!vietnamese.test(decomposed)) return decomposed.replace(accents, '');
   const withoutWords = decomposed.replace(latinWord, (word) => {
@@ -114,7 +114,7 @@ function removeAccents(decomposed: string): string {
   return withoutWords.replace(accents, '');
 }
 
-/** Removes the accents that Vietnamese words keep. */
+/** Removes all accents, including those that normalization keeps in Vietnamese words. */
 export function withoutAccents(word: string): string {
   return word.normalize('NFD').replace(accents, '').normalize('NFC');
 }

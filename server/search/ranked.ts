@@ -3,8 +3,8 @@ import type { Matcher } from './match.ts';
 export type RankedMemory = { id: string; start: number; length: number; score: number };
 
 /**
- * The results of one search, best first, newest first among equal scores. The results are sorted
- * lazily, because most callers read only ten. Changing the index invalidates the results.
+ * The results of one search, best first and, among equal scores, newest first. The results are
+ * sorted lazily, because most callers read only ten. Changing the index invalidates the results.
  */
 export class Ranked implements Iterable<RankedMemory> {
   /** Used for snippets, to find the words that matched. */

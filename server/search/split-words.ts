@@ -6,7 +6,10 @@ import { noWord } from './word-table.ts';
 
 /** Stops the search for split words after this many positions at which one could begin. */
 const maxPlaces = 500_000;
-/** The roles of a word, as bits: close to a term, or the first part of one of up to eight terms. */
+/**
+ * Bit flags that say how a word matches: it is close to a term, or it is the first part of one of
+ * up to eight terms.
+ */
 const isCloseRole = 1;
 const firstRole = 2;
 

@@ -3,8 +3,8 @@ export type SearchWeights = {
   /** BM25's k1: how slowly the repetition of a term saturates. */
   k1: number;
   /**
-   * BM25's b, the effect of a chunk's length: for turns of a conversation, in which longer turns
-   * have more content, and for all other text.
+   * BM25's b, the effect of a chunk's length: `turnB` for turns of a conversation, in which longer
+   * turns have more content, and `textB` for all other text.
    */
   turnB: number;
   textB: number;

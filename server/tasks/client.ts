@@ -9,13 +9,13 @@ import type { TasksNotice, TasksStart } from './thread.ts';
 export type TaskRunner = {
   /** Resolves when the first thread is ready; rejects if it fails to start. */
   ready: Promise<void>;
-  /** Notifies the worker of new work. Cheap enough to call for every accepted record. */
+  /** Notifies the worker of new work. This is cheap enough to call for every accepted record. */
   wake(): void;
   /** Restarts the thread with a new connection to the storage. */
   restart(): void;
   /** Returns why no tasks are being processed, or null. */
   fault(): string | null;
-  /** Returns when the loop last made progress, as a `performance.now()` timestamp. */
+  /** Returns the time of the worker's last progress, as a `performance.now()` timestamp. */
   movedAt(): number;
   stop(): Promise<void>;
 };

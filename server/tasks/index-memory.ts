@@ -2,8 +2,8 @@ import { splitChunks } from '../memory/chunks.ts';
 import type { Handler } from './handlers.ts';
 
 /**
- * Garbage is collected immediately after a longer text, because the garbage collector does not
- * account for memory outside its heap.
+ * After a text longer than this, garbage is collected immediately, because the garbage collector
+ * does not account for memory outside its heap.
  */
 const largeUnits = 1_000_000;
 

@@ -29,7 +29,9 @@ export type WorkerOptions = {
   owner: string;
   now(): number;
   log: Logger;
-  /** Called when the loop makes progress: a claim, a task, or an idle check. */
+  /**
+   * Called when the loop makes progress: after each claim, even an empty one, and before each task.
+   */
   progress(): void;
   /** Returns a random number in [0, 1), for the jitter of the backoff. */
   random?(): number;

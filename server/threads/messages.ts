@@ -2,9 +2,9 @@ import type { ErrorCode, FieldError } from '../../sdk/contract/errors.ts';
 import { ServiceError } from '../errors.ts';
 
 /**
- * The messages between threads: JSON, then the large strings it refers to. Bun passes strings to
- * another thread without copying them. JSON takes less than half the time of a structured clone of
- * the same objects.
+ * The messages between threads: JSON text, then the large strings that it refers to. Bun passes
+ * strings to another thread without copying them. JSON takes less than half the time of a
+ * structured clone of the same objects.
  */
 
 export type Message = [json: string, ...texts: string[]];

@@ -54,7 +54,7 @@ export function openInbox(port: Port, take: (call: Incoming) => void): Inbox {
 
 /**
  * Lowers the priority of this thread, so that the HTTP thread and the writer run first if there are
- * fewer cores than busy threads. Only Linux has a priority per thread.
+ * fewer cores than busy threads. Only Linux supports a priority for each thread.
  */
 export function yieldPriority(): void {
   const id = threadId();
@@ -96,7 +96,8 @@ export function reportProgress(): void {
 }
 
 /**
- * Runs a long operation that cannot report progress, and keeps the watchdog from ending the thread.
+ * Runs a long operation that cannot report progress, and keeps the watchdog from terminating the
+ * thread during the operation.
  */
 export function announced<T>(operation: () => T): T {
   if (parentPort === null) return operation();

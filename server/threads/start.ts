@@ -50,7 +50,7 @@ const maxStartMs = 30_000;
 /** Limits even announced operations, because a disk may hang during one. */
 const defaultMaxBusyMs = 10 * 60_000;
 const stopWithinMs = 5_000;
-/** A thread that waits for a core for longer is treated as silent. */
+/** A thread that waits longer than this for a core is treated as silent. */
 const maxStarvedMs = 10_000;
 
 const ticksIn = (ms: number) => Math.round(ms / pingEveryMs);
@@ -141,7 +141,9 @@ function startWorker({ name, module, data, transfer = [], preload = [] }: Thread
   return new Worker(urlOf(module), settings);
 }
 
-/** In an executable, every `thread.ts` is an entry point at its path relative to the root. */
+/**
+ * In a compiled executable, every `thread.ts` is an entry point at its path relative to the root.
+ */
 function urlOf(module: string): URL {
   const isSource = import.meta.url.endsWith('/server/threads/start.ts');
   return new URL(isSource ? `../../${module}` : `./${module}`, import.meta.url);

@@ -38,7 +38,7 @@ export function openApiDocument(version: string) {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [
-      { url: '/', description: 'The service that served this document' },
+      { url: '/', description: 'The service that provides this document' },
       { url: 'http://127.0.0.1:7070', description: 'A local service with default settings' },
     ],
     security: [{ apiKey: [] }],
@@ -123,10 +123,10 @@ function sharedParameters({ refer }: Components): JsonObject {
       name: headers.idempotencyKey,
       in: 'header',
       description:
-        'Makes a retry safe. Send a new random value, such as a UUID, for each write. The same key ' +
-        'with the same request returns the stored response for at least 72 hours and has no ' +
-        'further effect; with a different request, the response is a 400. Errors do not consume ' +
-        'the key. Once the memory is deleted, the stored response is reduced to ' +
+        'Makes a retry safe. Send a new random value, such as a UUID, for each write. For at least ' +
+        '72 hours, repeating the request with the same key returns the stored response and has no ' +
+        'further effect; a different request with the same key is rejected with a 400. Errors do ' +
+        'not consume the key. Once the memory is deleted, the stored response is reduced to ' +
         '`{ "id", "memoryId", "deleted": true }`.',
       schema: { type: 'string', pattern: idempotencyKeyPattern },
     },

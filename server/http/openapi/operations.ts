@@ -18,13 +18,13 @@ import type { RouteName } from '../routes.ts';
 export const tags = {
   Memories: "Save, find, change and delete a user's memories.",
   Ingest: 'Ingest tickets, documents, conversations, events and profiles from other systems.',
-  Project: "List the project's users, and describe the API key of the request.",
+  Project: "List the project's users, and describe the request's API key.",
   Transfer: 'Move memories between projects or services, unchanged.',
   Service: 'Check the service, and get this document. No key is required.',
 };
 
 export type OperationDocument = {
-  /** The operationId, which generated clients use as the name of the method. */
+  /** The operationId, which generated clients use as the method name. */
   id: string;
   tag: keyof typeof tags;
   summary: string;
@@ -95,8 +95,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     summary: 'Update a memory',
     description:
       'Replaces each field that is present; the others are unchanged. With `If-Match`, the update ' +
-      'is rejected unless the memory is still at that version. A memory that is processing or ' +
-      'failed becomes `complete`, and its pending work is canceled.',
+      'is rejected unless the memory is still at that version. A memory with the status ' +
+      '`processing` or `failed` becomes `complete`, and its pending work is canceled.',
     request: memory.UpdateRequest,
     response: memory.Memory,
     etag: true,
@@ -192,10 +192,10 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Transfer',
     summary: 'Import up to 1,000 memories at once',
     description:
-      'Accepts memories as list and export return them: ids, times, types and statuses are kept, ' +
-      'and memories that were `processing` are processed. Existing ids are skipped. Each ' +
-      'item is accepted or rejected on its own: check `failedCount`. The valid items and the ' +
-      'response are committed together.',
+      'Accepts memories in the format that list and export return: ids, times, types and statuses ' +
+      'are kept, and memories that were `processing` are processed. A memory whose id already ' +
+      'exists is skipped. Each item is accepted or rejected on its own: check `failedCount`. The ' +
+      'valid items and the response are committed together.',
     request: transfer.ImportRequest,
     response: transfer.Imported,
   },

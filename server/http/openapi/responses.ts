@@ -46,7 +46,7 @@ export function responsesOf(operation: DocumentedOperation, { refer }: Component
     ...(etag && !isWrite(operation) && { 304: notModified(names) }),
     ...Object.fromEntries(errors),
   };
-  // A failing service also responds with its health, but with a 503.
+  // A failing service also responds with its health, but with status 503.
   if (operation.path === '/health')
     responses[503] = { ...success, description: 'The service is failing.' };
   return responses;

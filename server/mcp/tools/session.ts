@@ -8,6 +8,8 @@ export type Session = {
   version: string;
   /** Logs an error that is not an SDK error. */
   onError(error: unknown): void;
-  /** Returns the address that did not respond, with advice, if the model may see the address. */
+  /**
+   * Returns the address that did not respond, with advice. Undefined if the model must not see it.
+   */
   onUnreachable?(error: MemoryServiceError): Promise<string>;
 };

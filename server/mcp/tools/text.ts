@@ -5,7 +5,8 @@ import { keyOf } from './key.ts';
 
 /**
  * Returns a memory's heading, such as `[mem_…] 2026-11-22 ticket helpdesk`: id, date, type and
- * source, then the key that the memory was saved with and the status unless it is `complete`.
+ * source, then the key that the memory was saved with, if any, and the status, unless it is
+ * `complete`.
  */
 export function headOf(memory: Memory): string {
   const { id, occurredAt, createdAt, type, source, status } = memory;
