@@ -181,7 +181,7 @@ function headersOf(
   return all;
 }
 
-/** Does not use crypto.randomUUID(), which browsers provide only on https and localhost. */
+/** Does not use crypto.randomUUID(), which browsers provide only over HTTPS and on localhost. */
 function randomKey(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }

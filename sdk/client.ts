@@ -24,7 +24,7 @@ export class MemoryClient extends Memories {
 
   /**
    * Throws `InvalidRequestError` for an invalid option. If the API key is missing, the first call
-   * fails.
+   * that requires a key fails.
    */
   constructor(options?: ClientOptions) {
     const settings = readSettings(options ?? {});

@@ -6,7 +6,8 @@ const maxTimerMs = 2 ** 31 - 1;
 /**
  * Returns a signal that aborts when the time is up or when the caller's signal aborts, whichever
  * comes first; `close` stops the timer. AbortSignal.timeout is not used, because its timer cannot
- * be stopped. Listeners on the caller's signal are not used, because Node warns about the eleventh.
+ * be stopped. Listeners on the caller's signal are not used, because Node warns about the eleventh
+ * listener.
  */
 export function openDeadline(timeoutMs: number, signal: AbortSignal | null | undefined) {
   const own = new AbortController();

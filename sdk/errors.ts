@@ -69,7 +69,7 @@ export class PermissionError extends MemoryServiceError {}
 /** The memory does not exist in this project, or the route does not exist (404). */
 export class NotFoundError extends MemoryServiceError {}
 
-/** The memory's version is not `ifVersion` (412). Read it again and repeat the change. */
+/** The memory's version is not `ifVersion` (412). Read the memory again and repeat the change. */
 export class PreconditionFailedError extends MemoryServiceError {}
 
 /** The body is over the server's limit (413). Split the text or the batch. */

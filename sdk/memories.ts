@@ -55,7 +55,7 @@ export class Memories {
   }
 
   /**
-   * Lists a user's memories, newest first. `limit` is the page size, 1–100, default 20.
+   * Lists a user's memories, by default newest first. `limit` is the page size, 1–100, default 20.
    * `type`, `source`, `externalId`, `metadata`, `from` and `to` are filters, combined with AND.
    * Errors: `InvalidRequestError` and the common errors.
    *
@@ -70,9 +70,10 @@ export class Memories {
   }
 
   /**
-   * Searches a user's memories, best first. `query` is words or a question, without operators. If
-   * the query contains a phrase in double quotes, memories that contain this phrase rank higher.
-   * `limit` is 1–100, default 10; the filters are those of `list`. Errors: as for `list`.
+   * Searches a user's memories and returns the best match first. `query` contains words or a
+   * question, without operators. If the query contains a phrase in double quotes, memories that
+   * contain this phrase rank higher. `limit` is 1–100, default 10; the filters are those of `list`.
+   * Errors: as for `list`.
    *
    * ```ts
    * const { items } = await memory.search({ userId: 'u-1', query: 'where is my refund' });
@@ -132,8 +133,8 @@ export class Memories {
   }
 
   /**
-   * Deletes all memories of a user permanently and returns how many there were. Errors: the common
-   * errors; a user without memories is not an error.
+   * Permanently deletes all of a user's memories and returns how many there were. Errors: the
+   * common errors; a user without memories is not an error.
    *
    * ```ts
    * const { deleted } = await memory.deleteAll({ userId: 'u-1' });
@@ -157,9 +158,10 @@ export class Memories {
   }
 
   /**
-   * Imports 1 to 1,000 memories as `list` and `export` return them. Ids, times, types and statuses
-   * are kept; memories whose id already exists are skipped. An invalid item neither fails the call
-   * nor affects the other items: check `failedCount` and `failed`. Errors: as for `save`.
+   * Imports 1 to 1,000 memories in the format that `list` and `export` return. Ids, times, types
+   * and statuses are kept; a memory whose id already exists is skipped. An invalid item neither
+   * fails the call nor affects the other items: check `failedCount` and `failed`. Errors: as for
+   * `save`.
    *
    * ```ts
    * const { items } = await memory.export({ userId: 'u-1' });

@@ -2,7 +2,7 @@ import type { OperationName } from './contract/operations.ts';
 import { InvalidRequestError, type MemoryServiceError } from './errors.ts';
 import { isObject } from './transport.ts';
 
-/** The options of the client. All are optional. */
+/** The client's options. All are optional. */
 export type ClientOptions = {
   /** Default: the environment variable `MEMORY_API_KEY`. */
   apiKey?: string | undefined;
@@ -10,7 +10,7 @@ export type ClientOptions = {
   baseUrl?: string | undefined;
   /** The timeout of one attempt in milliseconds, including the body. Default 30,000. */
   timeoutMs?: number | undefined;
-  /** How many times a failed attempt is retried. Default 2; 0 disables retries. */
+  /** The maximum number of retries per call. Default 2; 0 disables retries. */
   maxRetries?: number | undefined;
   /**
    * The delay before the first retry in milliseconds. It doubles each time, up to 8 s. Default 500.
@@ -21,8 +21,8 @@ export type ClientOptions = {
   /** The function that sends the requests. Default: the global `fetch`. */
   fetch?: FetchFunction | undefined;
   /**
-   * Called after every attempt, for logging, and not awaited. The event contains no secrets. Errors
-   * that the callback throws are ignored.
+   * Called after every attempt, for logging. The SDK does not await the callback. The event
+   * contains no secrets. Errors that the callback throws are ignored.
    */
   onAttempt?: ((event: AttemptEvent) => unknown) | undefined;
 };
@@ -69,7 +69,7 @@ export type AttemptEvent = {
 
 export type Settings = ReturnType<typeof readSettings>;
 
-/** Options override the environment, which overrides defaults. Throws `InvalidRequestError`. */
+/** Options override the environment, which overrides the defaults. Throws `InvalidRequestError`. */
 export function readSettings(options: ClientOptions) {
   // Browsers and some worker runtimes have no `process`.
   const env: Record<string, string | undefined> = globalThis.process?.env ?? {};

@@ -20,8 +20,8 @@ export type WaitOptions = Omit<CallOptions, 'timeoutMs' | 'idempotencyKey'> & {
   /** The timeout of the whole wait in milliseconds. Default 60,000; `Infinity` disables it. */
   timeoutMs?: number | undefined;
   /**
-   * Called with every status, including the last, and awaited. An error that the callback throws
-   * ends the wait.
+   * Called with every status, including the last. The SDK awaits the callback. An error that the
+   * callback throws ends the wait.
    */
   onStatus?: ((status: IngestStatus) => unknown) | undefined;
 };

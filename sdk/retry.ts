@@ -43,7 +43,7 @@ function waitBeforeNext(
   request: ApiRequest,
   { maxRetries, retryDelayMs }: Settings,
 ): number | undefined {
-  // A write without a key is not retried: it may have succeeded although its response was lost.
+  // A write without a key is not retried: it may have succeeded even though its response was lost.
   const mayRepeat = request.method === 'GET' || request.idempotencyKey;
   if (number > maxRetries || !mayRepeat || !isTransient(error, request.name)) return undefined;
   const backoffMs = Math.min(retryDelayMs * 2 ** (number - 1), maxBackoffMs);

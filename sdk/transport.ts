@@ -118,7 +118,7 @@ function reasonOf(error: unknown): string {
   return error.message || ('code' in error ? String(error.code) : error.name);
 }
 
-/** Removes the API key: the error page of a proxy may contain the request's headers. */
+/** Removes the API key: a proxy's error page may contain the request's headers. */
 function redact(text: string, { headers }: ApiRequest): string {
   const key = headers.get(names.authorization)?.replace(/^Bearer /, '');
   return key ? text.replaceAll(key, '[redacted]') : text;

@@ -51,12 +51,13 @@ export const errorTable = {
   },
   rate_limited: {
     status: 429,
-    when: 'too many requests, or too many records waiting to be processed',
+    when: 'too many requests were sent, or too many records are waiting to be processed',
     example: 'more than 6000 requests in 60 seconds; try again in 12 s',
   },
   internal: {
     status: 500,
-    when: 'an unexpected error; the outcome is unknown, so retry with the same Idempotency-Key',
+    when:
+      'an unexpected error occurred; the outcome is unknown; retry with the same Idempotency-Key',
     example: 'internal error; the outcome is unknown; retry with the same Idempotency-Key',
   },
   unavailable: {

@@ -19,7 +19,7 @@ export const filterFields = {
       ...PointInTime,
       description:
         "Only memories from this time on. A memory's time is its `occurredAt`, or its " +
-        '`createdAt` if it has none.',
+        '`createdAt` if `occurredAt` is null.',
     }),
   ),
   to: Type.Optional(
@@ -47,7 +47,10 @@ export type FilterFields = {
   source?: string | undefined;
   /** The memory's id in the `source` system. */
   externalId?: string | undefined;
-  /** Only memories from this time on. Compares `occurredAt`, or `createdAt` if it is null. */
+  /**
+   * Only memories from this time on. A memory's time is its `occurredAt`, or its `createdAt` if
+   * `occurredAt` is null.
+   */
   from?: GivenTime | undefined;
   /** Only memories before this time. */
   to?: GivenTime | undefined;

@@ -45,7 +45,7 @@ const toolCall = {
 };
 const reply = { role: 'assistant', content: 'It arrives today.', refusal: null, annotations: [] };
 
-/** Messages that model APIs return: a tool call, a reply from OpenAI and one from Anthropic. */
+/** Messages that model APIs return: a tool call, a reply from OpenAI and a reply from Anthropic. */
 export const messageExamples = [
   toolCall,
   reply,

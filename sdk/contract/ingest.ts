@@ -160,7 +160,7 @@ export const BatchRequest = Type.Object(
 );
 export type BatchRequest = { items: IngestRecord[] };
 
-/** The response to a record that is durably queued. */
+/** The response to the ingest of one record, which is durably queued. */
 export const Accepted = Type.Object(
   {
     memoryId: MemoryId,

@@ -67,7 +67,8 @@ export const memoryFields = {
   version: Type.Integer({
     minimum: 1,
     description:
-      'Starts at 1 and increases with each change of content, metadata, occurredAt or expiresAt.',
+      'Starts at 1 and increases with each change to `content`, `metadata`, `occurredAt` or ' +
+      '`expiresAt`.',
   }),
   occurredAt: Nullable(Time, {
     description: 'When the event that the memory describes happened, if known.',
@@ -132,7 +133,8 @@ export const DeletedSince = Type.Object(
   {
     title: 'DeletedMemory',
     description:
-      'The response to a repeated request if the memory has since been deleted. It has no text.',
+      'The response to a repeated request if the memory has since been deleted. It does not ' +
+      "contain the memory's text.",
     examples: [{ id: exampleId, memoryId: exampleId, deleted: true }],
   },
 );
@@ -198,11 +200,13 @@ export type SaveRequest = {
   externalId?: string | null | undefined;
   /** When the event that the memory describes happened. */
   occurredAt?: GivenTime | null | undefined;
-  /** When the memory expires. An expired memory no longer exists. */
+  /** When the memory expires. After that, no request returns it. */
   expiresAt?: GivenTime | null | undefined;
 };
 
-/** Fields in the request are replaced as a whole; omitted fields keep their values. */
+/**
+ * Each field in the request replaces the stored value as a whole; omitted fields keep their values.
+ */
 export const UpdateRequest = Type.Object(
   {
     content: Type.Optional(Content),

@@ -4,8 +4,8 @@ import { List } from './list.ts';
 import { Text } from './text.ts';
 
 /*
- * The schemas of the content and the tool calls of a comment or message, in the format of the model
- * APIs. Unknown fields of parts and tool calls are accepted and ignored.
+ * The schemas for the content and the tool calls of a comment or message, in the format of the
+ * model APIs. Unknown fields of parts and tool calls are accepted and ignored.
  */
 
 const open = { additionalProperties: true };

@@ -1,6 +1,6 @@
 /**
- * Every operation of the API, by the name that all layers use: the SDK method
- * (`client.ingest.support`), the command (`memory ingest support`) and the OpenAPI operationId.
+ * Every operation of the API, by the name of its SDK method: `ingest.support` is the method
+ * `client.ingest.support`.
  */
 export const operations = {
   save: { method: 'POST', path: '/v1/memories', success: 201, replaced: 200 },

@@ -7,7 +7,7 @@ import { Message, TimelineEntry, timelineItems } from './timeline.ts';
 /* The schemas of a record's `data`, one for each type of record. */
 
 const closed = { additionalProperties: false };
-/** The list is copied to the metadata. One entry is at least four bytes of JSON: `"x",`. */
+/** The list is copied to the metadata. One entry takes at least four bytes of JSON: `"x",`. */
 const TextList = Type.Array(Text(), { maxItems: limits.metadataBytes / 4 });
 
 /** An empty string is treated as omitted, like null. */

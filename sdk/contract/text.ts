@@ -45,7 +45,10 @@ export function OpenEnum<const T extends string>(values: readonly T[], descripti
   );
 }
 
-/** RFC 3339 has only four-digit years. In UTC, a time with an offset can be outside this range. */
+/**
+ * RFC 3339 has only four-digit years. A time with an offset can be outside this range when it is
+ * converted to UTC.
+ */
 const firstMs = Date.parse('0000-01-01T00:00:00.000Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -71,12 +74,12 @@ export const Instant = Type.Unsafe<string>({
   description: 'RFC 3339, UTC, with milliseconds.',
 });
 
-/** A time in a request: RFC 3339, or a date, interpreted as midnight UTC. */
+/** A time in a request: RFC 3339, or a date, which is interpreted as midnight UTC. */
 export const PointInTime = Type.Unsafe<string>({
   [Kind]: 'PointInTime',
   type: 'string',
   format: 'date-time',
-  description: 'An RFC 3339 time, or a date (`2026-05-08`), interpreted as midnight UTC.',
+  description: 'An RFC 3339 time, or a date (`2026-05-08`), which is interpreted as midnight UTC.',
   examples: ['2026-05-08T13:56:07Z'],
 });
 
@@ -152,7 +155,7 @@ function pointInTimeProblem(value: unknown): string | null {
 }
 
 /**
- * Converts a valid `PointInTime` to milliseconds since 1970. Digits beyond milliseconds are
+ * Converts a valid `PointInTime` to milliseconds since 1970. Fractions of a millisecond are
  * dropped.
  */
 export function pointInTimeMs(text: string): number {
@@ -183,12 +186,12 @@ export function metadataProblem(value: unknown): string | null {
   return bytes <= limits.metadataBytes ? null : `${tooLong}, not ${bytes}`;
 }
 
-/** The maximum number of UTF-8 bytes per UTF-16 code unit. */
+/** The maximum number of UTF-8 bytes per UTF-16 unit. */
 const maxBytesPerUnit = 3;
 const tooLong = `must be at most ${limits.metadataBytes} bytes as JSON`;
 
 /**
- * Returns the first problem inside a free-form JSON value, or null. Each value is at least one
+ * Returns the first problem inside a free-form JSON value, or null. Each value takes at least one
  * byte, so JSON with more values than the `budget` is too long.
  */
 function jsonProblem(value: unknown, level: number, budget: { values: number }): string | null {
@@ -230,7 +233,7 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** The colon of an offset is optional: Python's `%z` and generated Python clients omit it. */
+/** The colon in an offset is optional: Python's `%z` and generated Python clients omit it. */
 const rfc3339 =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/;
 

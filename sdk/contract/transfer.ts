@@ -5,7 +5,7 @@ import { exampleMemory, type Memory, MemoryStatus, MemoryType, UserId } from './
 import { Cursor, Limit } from './page.ts';
 import { Instant, Metadata, Nullable, Text } from './text.ts';
 
-/* The schemas for erasing a user and for moving memories between services. */
+/* The schemas for erasing a user's memories and for moving memories between services. */
 
 export const DeleteAllQuery = Type.Object({ userId: UserId }, { additionalProperties: false });
 export type DeleteAllQuery = Static<typeof DeleteAllQuery>;

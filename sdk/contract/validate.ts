@@ -123,8 +123,8 @@ function describe(check: TypeCheck<TSchema>, value: unknown): FieldError[] {
 
 /**
  * Yields the innermost errors. For a nullable schema, yields only the errors of the alternative
- * that is not null; for another union, only those of the alternative that has the value's type. For
- * a list, yields only the errors of the first invalid item.
+ * that is not null; for any other union, yields only those of the alternative that has the value's
+ * type. For a list, yields only the errors of the first invalid item.
  */
 function* leaves(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {

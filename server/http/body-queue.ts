@@ -1,8 +1,8 @@
 import { ServiceError } from '../errors.ts';
 
 /**
- * Limits the memory for large request bodies. A body is read to its end only once there is enough
- * memory for it. Requests are admitted in order within a project, and projects take turns.
+ * Limits the memory used for large request bodies. A body is read to its end only once there is
+ * enough memory for it. Requests are admitted in order within a project, and projects take turns.
  */
 export type BodyQueue = {
   /** Resolves once the body fits. The function that it resolves to frees the body's bytes. */

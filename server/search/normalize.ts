@@ -1,5 +1,6 @@
 /*
- * Normalizes text: in lower case, without accents or punctuation, with the words in the same order.
+ * Normalizes text. The result is in lower case, without accents or punctuation, with the words in
+ * the same order.
  *
  *   "Ana: I'd love a Café,\nERR-4711!"  →  "ana: i love a cafe\nerr 4711"
  *
@@ -114,7 +115,7 @@ function removeAccents(decomposed: string): string {
   return withoutWords.replace(accents, '');
 }
 
-/** Removes all accents, including those that normalization keeps in Vietnamese words. */
+/** Removes accents, including those that normalization keeps in Vietnamese words. */
 export function withoutAccents(word: string): string {
   return word.normalize('NFD').replace(accents, '').normalize('NFC');
 }

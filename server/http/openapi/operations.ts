@@ -192,10 +192,10 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Transfer',
     summary: 'Import up to 1,000 memories at once',
     description:
-      'Accepts memories in the format that list and export return: ids, times, types and statuses ' +
-      'are kept, and memories that were `processing` are processed. A memory whose id already ' +
-      'exists is skipped. Each item is accepted or rejected on its own: check `failedCount`. The ' +
-      'valid items and the response are committed together.',
+      'Accepts memories in the format that list and export return: ids, times, types and ' +
+      'statuses are kept, and memories that were `processing` are processed. A memory whose id ' +
+      'already exists is skipped. Each item is accepted or rejected on its own: check ' +
+      '`failedCount`. The valid items and the response are committed together.',
     request: transfer.ImportRequest,
     response: transfer.Imported,
   },

@@ -14,7 +14,7 @@ type SaveArguments = { content: string; key?: string; metadata?: object };
 /**
  * Saves with an external id, which is the given key or a hash of the text, so that a repeated call
  * does not store the text twice. With an idempotency key instead, a repeated call would return the
- * memory's id even after the memory was deleted.
+ * memory's id even after the memory is deleted.
  */
 export async function saveMemory(args: SaveArguments, session: Session): Promise<string> {
   const { client, userId } = session;
