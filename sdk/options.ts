@@ -114,7 +114,7 @@ function readBaseUrl(text: string): string {
 
 export function atLeast(min: number, name: string, value: number): number {
   if (value >= min) return value;
-  throw invalid(`${name} must be a number of at least ${min}`);
+  throw invalid(`${name} must be a number that is at least ${min}`);
 }
 
 /** Creates the error for a request or an option that is rejected before anything is sent. */

@@ -213,12 +213,12 @@ export const UpdateRequest = Type.Object(
     metadata: Type.Optional(Metadata),
     occurredAt: Type.Optional(
       Nullable(PointInTime, {
-        description: `${occurredAt.description} Null clears it.`,
+        description: `${occurredAt.description} Null clears the time.`,
       }),
     ),
     expiresAt: Type.Optional(
       Nullable(PointInTime, {
-        description: `${expiresAt.description} Null clears it.`,
+        description: `${expiresAt.description} Null clears the time.`,
       }),
     ),
   },

@@ -39,7 +39,9 @@ const exampleFound = { ...exampleMemory, score: 4.21, snippet: 'Prefers «dark»
 export const FoundMemory = Type.Object(
   {
     ...memoryFields,
-    score: Type.Number({ description: 'Higher is better. Comparable only within one response.' }),
+    score: Type.Number({
+      description: 'Higher is better. Scores are comparable only within one response.',
+    }),
     snippet: Type.String({
       description: 'An excerpt from the best chunk, with matching words in «guillemets».',
     }),

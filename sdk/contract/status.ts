@@ -3,7 +3,7 @@ import { limits } from './limits.ts';
 import { CurrentStatus, exampleMemory, MemoryId, Time } from './memory.ts';
 import { Nullable, OpenEnum, Text } from './text.ts';
 
-/** The processing progress of a memory. */
+/** The processing status of a memory. */
 export const IngestStatus = Type.Object(
   {
     memoryId: MemoryId,
@@ -22,7 +22,7 @@ export const IngestStatus = Type.Object(
   },
   {
     title: 'IngestStatus',
-    description: 'The processing progress of a memory.',
+    description: 'The processing status of a memory.',
     examples: [
       {
         memoryId: exampleMemory.id,
@@ -63,7 +63,7 @@ export const IngestStatuses = Type.Object(
   },
   {
     title: 'IngestStatuses',
-    description: 'The processing progress of many memories, in the order requested.',
+    description: 'The processing statuses of many memories, in the order requested.',
     examples: [{ items: IngestStatus.examples, notFound: ['mem_unknown'] }],
   },
 );

@@ -26,5 +26,5 @@ export function isKnownVersion({ headers }: Request, version: number): boolean {
   if (header === '*') return true;
   if (etags.test(header))
     return [...header.matchAll(/"[^"]*"/g)].some(([etag]) => etag === etagOf(version));
-  throw badRequest(validators.ifNoneMatch, 'must be * or ETags, such as "3"');
+  throw badRequest(validators.ifNoneMatch, 'must be * or a list of ETags, such as "3"');
 }

@@ -1,7 +1,10 @@
 import { sentence, type Validator } from '../../sdk/contract/validate.ts';
 import { ServiceError } from '../errors.ts';
 
-/** Throws `invalid_request` with the invalid fields. `whole` names the value in the message. */
+/**
+ * Throws `invalid_request` with the invalid fields. If the value as a whole is invalid, the message
+ * begins with `whole`.
+ */
 export function parse<T>(validate: Validator, value: unknown, whole = 'the body '): T {
   const details = validate(value);
   const [first] = details;

@@ -12,7 +12,7 @@ export class Dictionary {
   readonly words: WordTable;
   readonly counts = new Uint32List();
   readonly letters = new Uint32List();
-  /** Words with the same stem form a linked list that starts at the stem. */
+  /** Words that have the same stem are in a linked list that starts at the stem. */
   readonly #stemOf = new Uint32List();
   readonly #firstOfStem = new Uint32List();
   readonly #nextOfStem = new Uint32List();

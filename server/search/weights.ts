@@ -26,7 +26,7 @@ export type SearchWeights = {
   previousReach: number;
   /** The share of both chunks' lengths that counts as distance. */
   span: number;
-  /** The factor between neighbours that are not both turns of a conversation. */
+  /** The factor for a boost between neighbours that are not both turns of a conversation. */
   withoutSpeaker: number;
 };
 

@@ -55,7 +55,7 @@ test('waitUntilComplete() accepts a timeoutMs of 1 and rejects a smaller one', a
   for (const timeoutMs of [0, 0.5, -1, Number.NaN]) {
     const error = await failure(client.waitUntilComplete('mem_1', { timeoutMs }));
     expect(error).toBeInstanceOf(InvalidRequestError);
-    expect(error.message).toBe('timeoutMs must be a number of at least 1');
+    expect(error.message).toBe('timeoutMs must be a number that is at least 1');
   }
   expect(server.requests).toHaveLength(0);
   const error = await failure(client.waitUntilComplete('mem_1', { timeoutMs: 1 }));

@@ -132,7 +132,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     summary: 'Get the statuses of up to 1,000 memories',
     description:
       'Returns the statuses in the requested order, and lists unknown ids in `notFound`. ' +
-      'Changes nothing.',
+      'The request changes nothing.',
     request: StatusesRequest,
     response: IngestStatuses,
   },
