@@ -3,7 +3,7 @@ import { hashKey } from '../keys.ts';
 import type { Storage, StoredKey } from '../storage/storage.ts';
 import { createRateLimit } from './rate-limit.ts';
 
-/** The API key of a request, without the secret. */
+/** A request's API key, without its secret. */
 export type Caller = Pick<
   StoredKey,
   'projectId' | 'project' | 'name' | 'lastFour' | 'userId' | 'readOnly' | 'expiresAt'

@@ -17,7 +17,7 @@ export type Trace = {
   }): void;
 };
 
-/** Elysia's `set`, which lives from the arrival of a request until its response. */
+/** Elysia's `set`, which exists from a request's arrival until its response. */
 type Progress = ResponseHead & { arrivedAt?: number };
 
 /** Clients without a valid key or over their rate limit can cause any number of these responses. */

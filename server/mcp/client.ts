@@ -8,7 +8,7 @@ import { openInbox } from '../threads/serve.ts';
 import { startThread, type Thread } from '../threads/start.ts';
 import type { InnerRequest, McpNotice, McpRequest, McpResponse, McpStart } from './protocol.ts';
 
-/** The HTTP thread's handle on the MCP thread, which starts on the first request. */
+/** The HTTP thread's handle to the MCP thread, which starts on the first request. */
 export type Mcp = {
   handle(
     message: { headers: Headers; body: unknown; requestId: string },

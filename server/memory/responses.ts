@@ -68,7 +68,8 @@ function batchResponse(memoryIds: readonly string[], batch: Batch): StoredRespon
 export function importedResponse(outcomes: readonly ImportOutcome[], batch: Batch): StoredResponse {
   const conflicts = outcomes.flatMap((outcome, position): ItemFailure[] => {
     if (outcome !== 'conflict') return [];
-    const message = 'externalId: another memory of this user already has this source and externalId';
+    const message =
+      'externalId: another memory of this user already has this source and externalId';
     return [{ index: batch.indexes[position] ?? position, error: 'invalid_request', message }];
   });
   const failed = [...batch.failed, ...conflicts].sort((a, b) => a.index - b.index);

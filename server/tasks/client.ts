@@ -5,7 +5,7 @@ import { createRestarts } from '../threads/restarts.ts';
 import { startThread, type Thread } from '../threads/start.ts';
 import type { TasksNotice, TasksStart } from './thread.ts';
 
-/** The HTTP thread's handle on the tasks thread, which is restarted if it exits or hangs. */
+/** The HTTP thread's handle to the tasks thread, which is restarted if it exits or hangs. */
 export type TaskRunner = {
   /** Resolves when the first thread is ready; rejects if it fails to start. */
   ready: Promise<void>;

@@ -3,7 +3,7 @@ import { type Channel, createChannel } from './channel.ts';
 import { watchStarvation } from './starvation.ts';
 
 /**
- * A thread of the service and its watchdog.
+ * A service thread and its watchdog.
  *
  *   starting -> running <-> silent (four pings without a message)
  *       \          \----------\---> ended
