@@ -44,13 +44,13 @@ agent: You never told me.`);
 
 test('the travel agent dates and replaces a fact, and its booking expires', async () => {
   await server.client.save({ userId: 'eve', content: 'Plays the cello' });
-  expect(await run('travel-agent.ts', 'eve')).toBe(`user:  I am vegetarian since May.
+  expect(await run('travel-agent.ts', 'eve')).toBe(`user:  I have been vegetarian since May.
 agent: I will remember that.
 user:  Room 12 in Rome is ours until noon.
 agent: I will remember that.
 knows: Stays in room 12 in Rome, until checkout
 knows: Is vegetarian, since 2026-05-01
-user:  I am vegan since September.
+user:  I have been vegan since September.
 agent: I have changed that.
 knows: Is vegan, since 2026-09-01
 `);

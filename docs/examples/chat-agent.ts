@@ -3,7 +3,8 @@ import { MemoryClient } from 'memory-service-sdk';
 /*
  * A chat agent that remembers. It searches the user's memories before it answers, and saves what
  * users say about themselves. `think` is a stand-in for a model: it receives the content of a
- * prompt (the message and the known facts) and returns the answer and the facts to remember.
+ * prompt (the message and the known facts) and returns the reply and, optionally, a fact to
+ * remember.
  */
 
 const memory = new MemoryClient(); // MEMORY_API_KEY and MEMORY_BASE_URL
@@ -37,7 +38,7 @@ async function converse(userId: string, messages: string[]): Promise<void> {
 const userId = process.argv[2] ?? 'ada';
 await converse(userId, ['I am allergic to peanuts.', 'My sister lives in Lisbon.']);
 
-// The next day, in another process, only the memories of the conversation remain.
+// The next day, in another process, only the saved memories of the conversation remain.
 console.log('\nThe next day');
 await converse(userId, ['Where does my sister live?', 'Which food am I allergic to?']);
 await converse(`${userId}-stranger`, ['Where does my sister live?']);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Shows how to use the CLI in a script: data on stdout, everything else on stderr, and
-# meaningful exit codes. The argument is a user's name. MEMORY overrides the command, npx memory.
+# meaningful exit codes. The argument is a user id. MEMORY overrides the command, `npx memory`.
 set -euo pipefail
 
 memory=(${MEMORY:-npx memory})
@@ -21,7 +21,7 @@ printf '{"type":"event","userId":"%s","data":{"name":"signed up","plan":"%s"}}\n
   "$user" free "$user" pro >"$folder/events.jsonl"
 "${memory[@]}" ingest batch "$folder/events.jsonl" >/dev/null
 
-# Ingests text from a pipe. --wait returns when search can find the text.
+# Ingests text from a pipe. With --wait, the command returns when search can find the text.
 echo 'The quarterly report is due on Friday.' |
   "${memory[@]}" ingest document --user "$user" - --title Reminder --wait >/dev/null
 

@@ -36,7 +36,7 @@ function requestOf(incoming: IncomingMessage, outgoing: ServerResponse): Request
   return new Request(`http://${headers.host}${url}`, bare ? init : withBody);
 }
 
-/** Converts the type of the stream, because Node and the web declare separate types for it. */
+/** Casts the stream, because Node and the web standard declare different types for it. */
 function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   return Readable.toWeb(incoming) as ReadableStream<Uint8Array>;
 }

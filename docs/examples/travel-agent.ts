@@ -31,11 +31,11 @@ async function recall(): Promise<void> {
   }
 }
 
-// Deletes the memories of this example, so that it can be run again, and keeps all others.
+// Deletes only this example's memories, so that the example can be run again.
 for await (const { id } of memory.list({ userId, source })) await memory.delete(id);
-for (const message of ['I am vegetarian since May.', 'Room 12 in Rome is ours until noon.'])
+for (const message of ['I have been vegetarian since May.', 'Room 12 in Rome is ours until noon.'])
   await hear(message);
 await recall();
-await hear('I am vegan since September.');
+await hear('I have been vegan since September.');
 await setTimeout(checkout.getTime() - Date.now() + 50);
 await recall();

@@ -1,8 +1,8 @@
 import { MemoryClient, MemoryServiceError } from 'memory-service-sdk';
 
 /*
- * Memories behind the routes of your own application. The API key stays on the server. The session
- * determines the user, and the content of a request never does.
+ * Serves memories from the routes of your own application. The API key stays on the server. Only
+ * the session determines the user, never the content of a request.
  *
  * Next:   export { handleMemories as GET, handleMemories as POST } from './web-handler';
  * Bun:    Bun.serve({ routes: { '/memories': handleMemories } })
