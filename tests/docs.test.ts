@@ -65,13 +65,13 @@ test('README.md fits on one page', async () => {
   expect(text.split(/\s+/).length).toBeLessThanOrEqual(900);
 });
 
-test('every page of docs is in the sidebar of the site', async () => {
+test("every page in docs is in the site's sidebar", async () => {
   const config = await textOf('docs/site/.vitepress/config.ts');
   const top = pages.filter((page) => /^docs\/[^/]+\.md$/.test(page));
   expect(top.filter((page) => !config.includes(`'${page}'`))).toEqual([]);
 });
 
-test('docs/limits.md states the limits of the contract', async () => {
+test("docs/limits.md states the contract's limits", async () => {
   const page = await textOf('docs/limits.md');
   const stated = Object.entries(limits).map(([name, limit]) => {
     if (/bodyBytes/i.test(name)) return `${limit / 1024 ** 2} MiB`;
@@ -80,6 +80,6 @@ test('docs/limits.md states the limits of the contract', async () => {
   expect(stated.filter((limit) => !page.includes(limit))).toEqual([]);
 });
 
-test('the lockfile of the site names no registry', async () => {
+test("the site's lockfile names no registry", async () => {
   expect(await textOf('docs/site/package-lock.json')).not.toContain('"resolved": "http');
 });

@@ -12,15 +12,15 @@ import { testTerminal } from './cli/command.ts';
 import { documented } from './support/document.ts';
 
 /*
- * Each operation of the contract must be a route, an OpenAPI operation, an SDK method and a
- * command, and a test must request it. No layer may have any other operation.
+ * Each operation in the contract must be a route, an OpenAPI operation, an SDK method and a command,
+ * and at least one test must call it over HTTP. No layer may have any other operation.
  */
 
 const table = Object.entries<Operation>(operations);
 const names = table.map(([name]) => name).sort();
 const routeOf = ({ method, path }: Operation) => `${method} ${path}`;
 
-/** Routes, methods, commands and command groups that are not operations. */
+/** The routes, methods, commands and command groups that are not operations. */
 const onlyRoutes = ['ALL /mcp', 'ALL /mcp/users/:userId', 'ALL /v1', 'ALL /v1/*'];
 const onlyMethods = ['waitUntilComplete'];
 const onlyCommands = ['backup', 'completion', 'doctor', 'help', 'migrate', 'restore', 'serve'];
@@ -32,7 +32,7 @@ const commandOf: Record<string, string> = {
   statusMany: 'wait',
 };
 
-test('the routes of the app are the operations', () => {
+test("the app's routes match the operations", () => {
   // Registering routes does not use the services.
   const app = createApp({ config: readConfig({ MEMORY_RATE_LIMIT: 'off' }) } as Services);
   const found = app.routes.map(({ method, path }) => `${method} ${path}`).sort();
@@ -60,14 +60,14 @@ test('the documented success status of every operation matches the table', () =>
   }
 });
 
-test('the methods of the client are the operations', () => {
+test("the client's methods match the operations", () => {
   const client = new MemoryClient({ apiKey: 'none', baseUrl: 'http://127.0.0.1:1' });
   const inIngest = methodsOf(client.ingest).map((name) => `ingest.${name}`);
   const methods = [...methodsOf(client), ...inIngest];
   expect(methods.filter((name) => !onlyMethods.includes(name)).sort()).toEqual(names);
 });
 
-test('the commands of the CLI are the operations', async () => {
+test("the CLI's commands match the operations", async () => {
   const io = testTerminal({ code: 0, stdout: '', stderr: '' });
   const commands = leavesOf(await createProgram(io)).filter((words) => {
     const [group = ''] = words;
@@ -77,7 +77,7 @@ test('the commands of the CLI are the operations', async () => {
   expect(commands.map((words) => words.join('.')).sort()).toEqual([...expected].sort());
 });
 
-describe('every operation is requested over HTTP by a test', () => {
+describe('every operation is called over HTTP by a test', () => {
   const texts = new Glob('*.test.ts').scanSync({ cwd: `${import.meta.dir}/http`, absolute: true });
   const files = Promise.all([...texts].map((path) => Bun.file(path).text()));
 
@@ -86,7 +86,7 @@ describe('every operation is requested over HTTP by a test', () => {
     expect(asked).not.toEqual([]);
   });
 
-  test('a test that requests another operation does not count', () => {
+  test('a test that calls another operation does not count', () => {
     const get: Operation = { method: 'GET', path: '/v1/memories/:id', success: 200 };
     expect(`'GET', "/v1/memories/\${id}"`).toMatch(asksFor(get));
     expect("'GET', '/v1/memories/mem_1'").toMatch(asksFor(get));
@@ -96,7 +96,7 @@ describe('every operation is requested over HTTP by a test', () => {
   });
 });
 
-/** Matches test code that contains the method and then the path, with any path parameters. */
+/** Matches test code that contains the method followed by the path, with any path parameters. */
 function asksFor({ method, path }: Operation): RegExp {
   const filled = path.replace(/:\w+/g, '(?:\\$\\{[^}]+\\}|[^/?\'"`$\\s]+)');
   return new RegExp(`${method}\\W{1,20}${filled}(?=[?'"\`$])`);

@@ -42,7 +42,7 @@ agent: You never told me.`);
   expect((await server.client.list({ userId: 'ada' })).items).toHaveLength(2);
 });
 
-test('the travel agent dates and replaces a fact, and its booking expires', async () => {
+test('the travel agent stores a dated fact and replaces it, and its booking expires', async () => {
   await server.client.save({ userId: 'eve', content: 'Plays the cello' });
   expect(await run('travel-agent.ts', 'eve')).toBe(`user:  I have been vegetarian since May.
 agent: I will remember that.

@@ -48,8 +48,8 @@ export function readDocuments(folder: string): User {
 }
 
 /**
- * Reads the files of the folder `paragraphs`, each in SQuAD's format and named after its language.
- * The paragraphs of a file are one user's memories, with the questions that they answer.
+ * Reads the files in the folder `paragraphs`, each in the SQuAD format and named after its language.
+ * A file's paragraphs are one user's memories, with the questions that they answer.
  */
 export function readParagraphs(folder: string): User[] {
   const files = existsSync(join(folder, 'paragraphs'))

@@ -9,7 +9,7 @@ import type { Turn } from './data.ts';
 /** Returns the ids of the memories that match a question, best first. */
 export type Engine = (question: string) => string[];
 
-/** Creates the baseline: FTS5 for any word of the query, Porter stemming, stop words removed. */
+/** Creates the baseline: an FTS5 query for any word except stop words, with Porter stemming. */
 export function fts5(turns: Turn[], limit: number): Engine {
   const db = new Database(':memory:');
   db.run("CREATE VIRTUAL TABLE t USING fts5(id UNINDEXED, text, tokenize='porter unicode61')");

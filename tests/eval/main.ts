@@ -3,8 +3,8 @@
  *
  *   bun tests/eval/main.ts [--held-out] [folder with tickets.jsonl, documents/ and paragraphs/]
  *
- * Without the folder, the script uses only the project's own conversations. Tune on the questions
- * shown without --held-out, and use the held-out questions only for the final evaluation.
+ * Without the folder, the script uses only the project's own conversations. Tune with the questions
+ * that run without --held-out, and use the held-out questions only for the final evaluation.
  */
 import { type SearchWeights, searchWeights } from '../../server/search/weights.ts';
 import {
@@ -52,7 +52,7 @@ function asked({ questions }: User): Question[] {
   return questions.filter((question) => isHeldOut(question) === heldOut);
 }
 
-/** Prints a row per language. The other data sets are in English. */
+/** Prints one row per language. The other data sets are in English. */
 function printParagraphs(users: User[]): void {
   if (users.length === 0) return;
   console.log('\n## paragraphs in several languages');
@@ -88,7 +88,7 @@ function printUser(user: User): void {
 
 /**
  * Returns the steps to compare: FTS5, then the stages of the search, then the rejected variants.
- * Each stage is added to the previous ones.
+ * Each stage includes all previous stages.
  */
 function steps(): Step[] {
   const kept: [string, Partial<SearchWeights>][] = [

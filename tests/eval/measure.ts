@@ -1,7 +1,7 @@
 import type { Question, Turn } from './data.ts';
 import type { Engine } from './engines.ts';
 
-/** Means over questions. `sessions` is the share of evidence sessions in the first ten results. */
+/** Means over the questions. `sessions` is the recall@10 of the evidence sessions. */
 export type Figures = { at5: number; at10: number; sessions: number; mrr: number; count: number };
 
 /** Measures how well an engine finds the evidence for the questions. */

@@ -93,8 +93,8 @@ async function reachable(path: string): Promise<string> {
   return path.replace(':id', bodyOf<{ id: string }>(answer, 201).id);
 }
 
-describe('an unsupported media type', () => {
-  test.each(writes)('gets a 415: %s %s without a Content-Type', async (method, path) => {
+describe('the media type of a body', () => {
+  test.each(writes)('is required, otherwise 415: %s %s without a Content-Type', async (method, path) => {
     const lines = head(server, method, await reachable(path), 'Content-Length: 2');
     const answer = await exchange(server, lines, '{}');
     expect(answer).not.toBeNull();
@@ -112,14 +112,14 @@ describe('an unsupported media type', () => {
     'application/json; charset=utf-16',
     'application/json, text/plain',
     '*/*',
-  ])('gets a 415: Content-Type: %s', async (type) => {
+  ])('is rejected with 415: Content-Type: %s', async (type) => {
     const body = saveOfBytes(newUser(), 100);
     const answer = await askRaw(server, 'POST', path, body, { 'content-type': type });
     expectError(answer, 415, 'unsupported_media_type');
   });
 
   test.each(['gzip', 'deflate', 'br', 'GZIP', 'identity, gzip'])(
-    'gets a 415: Content-Encoding: %s',
+    'is rejected with 415: Content-Encoding: %s',
     async (encoding) => {
       const body = new Uint8Array(gzipSync(saveOfBytes(newUser(), 100)));
       const answer = await askRaw(server, 'POST', path, body, { 'content-encoding': encoding });
@@ -132,7 +132,7 @@ describe('an unsupported media type', () => {
     'application/json;charset=utf-8',
     'application/json; charset=UTF-8',
     'application/json; charset="utf-8"',
-  ])('does not include Content-Type: %s', async (type) => {
+  ])('is accepted: Content-Type: %s', async (type) => {
     const body = saveOfBytes(newUser(), 100);
     const answer = await askRaw(server, 'POST', path, body, { 'content-type': type });
     expect(answer.status).toBe(201);
@@ -175,7 +175,7 @@ describe('malformed JSON', () => {
     expectInvalid(await askRaw(server, 'POST', path, body));
   });
 
-  test('has its own message only if it is empty', async () => {
+  test('gets a message of its own only if the body is empty', async () => {
     const messageFor = async (body: string) => {
       return Object((await askRaw(server, 'POST', path, body)).body).message;
     };

@@ -65,7 +65,7 @@ describe.each(allowed)('from %s', (origin) => {
     ['/v1/memories', 201],
     ['/v1/ingest', 400],
     ['/v1/nope', 404],
-  ])('POST %s lets the page read the response: %i', async (path, status) => {
+  ])('the page can read the response to POST %s: %i', async (path, status) => {
     const body = { userId: newUser(), content: 'x' };
     const answer = await ask(server, 'POST', path, { headers: { origin }, body });
     expect(answer.status).toBe(status);
@@ -84,7 +84,7 @@ describe.each(allowed)('from %s', (origin) => {
     );
   });
 
-  test('lets the page read the 401 for an invalid key', async () => {
+  test('the page can read the 401 for an invalid key', async () => {
     const headers = { origin, authorization: 'Bearer mk_wrong_key_wrong_key' };
     const answer = await ask(server, 'GET', '/v1/memories', { headers });
     expect(answer.status).toBe(401);
@@ -106,12 +106,12 @@ describe.each(strangers)('from %s', (origin) => {
   });
 });
 
-test('an OPTIONS that is not a preflight is treated like any other request', async () => {
+test('an OPTIONS request that is not a preflight is treated like any other request', async () => {
   const headers = { origin: allowed[0] ?? '' };
   expect((await ask(server, 'OPTIONS', '/v1/memories', { headers })).status).toBe(405);
 });
 
-test('if origins are allowed, responses have Vary: Origin, so that caches separate them', async () => {
+test('if any origin is allowed, responses have Vary: Origin, so that caches separate origins', async () => {
   const answer = await ask(server, 'GET', '/v1/memories?userId=u');
   expect(listOf(answer, 'vary')).toContain('origin');
 });

@@ -146,7 +146,7 @@ describe('method not allowed', () => {
   const others = paths.flatMap((path) =>
     ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
       .filter((method) => !methodsOf(path).includes(method))
-      // PATCH /v1/memories/search, for example, addresses a memory with the id `search`: 404.
+      // PATCH /v1/memories/search, for example, gets a 404, because `search` is taken as an id.
       .filter((method) => !(isLikeId(path) && ['GET', 'PATCH', 'DELETE'].includes(method)))
       .map((method) => [method, path] as const),
   );

@@ -99,7 +99,7 @@ describe('a memory that has expired', () => {
     expectError(await ask(server, 'DELETE', `/v1/memories/${id}`), 404, 'not_found');
   });
 
-  test('is replayed without its text', async () => {
+  test('has no text in a replayed response', async () => {
     const expiresAt = soon();
     const body = { userId: newUser(), content: `to ${word}`, expiresAt };
     const request = { method: 'POST', path: '/v1/memories', body };

@@ -103,13 +103,13 @@ test('a browser may send and read the headers in the contract', async () => {
   expect(response.headers.get('access-control-expose-headers')).toContain('ETag');
 });
 
-describe('an OPTIONS that is not a preflight', () => {
+describe('an OPTIONS request that is not a preflight', () => {
   const paths = new Set([
     ...Object.values<{ path: string }>(operations).map(({ path }) => path),
     '/health/live',
     '/openapi.json',
   ]);
-  test.each([...paths])('of %s returns 405 with the methods of the route', async (path) => {
+  test.each([...paths])('to %s returns 405 with the allowed methods', async (path) => {
     const { id } = await server.client.save(body);
     const response = await send(server, 'OPTIONS', path.replace(':id', id));
     expect(response.status).toBe(405);

@@ -106,7 +106,7 @@ describe('POST /v1/ingest', () => {
   });
 });
 
-test.each(doors.slice(0, 3))('%s rejects a type', async (path, base) => {
+test.each(doors.slice(0, 3))('%s rejects the field type', async (path, base) => {
   const body = { ...base, type: 'document' };
   expectInvalid(await ask(server, 'POST', path, { body }), 'type');
 });

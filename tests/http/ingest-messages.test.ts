@@ -3,7 +3,7 @@ import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import { ask, bodyOf, expectInvalid, getMemory, ingest, newUser } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/* Messages of OpenAI's Chat Completions API and Anthropic's Messages API, sent unchanged. */
+/* Messages from OpenAI's Chat Completions API and Anthropic's Messages API, sent unchanged. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -111,7 +111,7 @@ describe.each(doors)('a message in %s', (_, send) => {
     expect(await send([message])).toBe(content);
   });
 
-  test('is skipped without text', async () => {
+  test('is skipped if it has no text', async () => {
     const empty = [{ role }, { role, content: null }, { role, refusal: '', tool_calls: [] }];
     const spoken = { role, audio: { id: 'a' } };
     expect(await send([...empty, { role, content: 'Hi' }, spoken])).toBe('assistant: Hi');
@@ -124,7 +124,7 @@ describe.each(doors)('a message in %s', (_, send) => {
   });
 });
 
-test('top-level messages have the same forms', async () => {
+test('top-level messages may have the same forms', async () => {
   const body = { userId: newUser(), messages: forms.map(([, message]) => message) };
   const { memoryId } = await ingest(server, '/v1/ingest/chat', body);
   expect(await contentOf(memoryId)).toBe(forms.map(([, , content]) => content).join('\n'));
@@ -171,7 +171,7 @@ test.each([
   ['name', null],
   ['role', null],
   ['timestamp', null],
-])('a comment of a ticket with %s %j is rejected', async (field, value) => {
+])('a ticket comment with %s %j is rejected', async (field, value) => {
   const data = { subject: 'S', comments: [{ content: 'Hi', [field]: value }] };
   const answer = await ask(server, 'POST', '/v1/ingest/support', { body: { userId: 'u', data } });
   expectInvalid(answer, `data.comments.0.${field}`);

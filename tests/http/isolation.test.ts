@@ -14,7 +14,7 @@ import {
 } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/* Two projects share a server. No ids or text of one project may leak to the other. */
+/* Two projects share a server. Neither project's ids or text may leak to the other. */
 
 const unknown = 'mem_0199c2a4f1e87c3d9b5e6a7f80912b3c';
 const canary = 'canary';
@@ -77,7 +77,7 @@ describe('the same userId in both projects', () => {
     expect((await getPage(theirs, userId)).items.map(({ id }) => id)).toEqual([their.id]);
   });
 
-  test('gets no data of the other project with its cursor', async () => {
+  test("returns no data of the other project for the other project's cursor", async () => {
     const userId = newUser();
     for (const content of [canary, canary, canary]) await save(theirs, userId, content);
     await save(server, userId, 'ours');

@@ -205,7 +205,7 @@ describe('a key that is bound to a user', () => {
     expect(exported.items.map(({ id }) => id)).toEqual([own.id]);
   });
 
-  test('cannot use a cursor of another user', async () => {
+  test("cannot use another user's cursor", async () => {
     const [own, other] = [await newTarget(), await newTarget()];
     await ask(server, 'POST', '/v1/memories', { body: { userId: other.userId, content: 'x' } });
     const first = await server.client.list({ userId: other.userId, limit: 1 });

@@ -95,7 +95,7 @@ describe('a used key is rejected with idempotency_key_reused', () => {
     await refusesReuse(userId, request, make(userId, other.id));
   });
 
-  test('for the same body at another endpoint for its type', async () => {
+  test('for the same body sent to another endpoint that accepts its type', async () => {
     const userId = newUser();
     const body = { userId, data: { messages: [{ role: 'user', content: 'x' }] } };
     const first = { method: 'POST', path: '/v1/ingest/chat', body };

@@ -120,7 +120,7 @@ describe('a replay', () => {
   test.each([
     ['saveMemory', 'POST'],
     ['updateMemory', 'PATCH'],
-  ])('of %s matches the document before and after the delete', async (name, method) => {
+  ])('of %s matches the OpenAPI schema before and after the delete', async (name, method) => {
     const { responses } = documented.find(({ operationId }) => operationId === name) ?? {};
     const body = { userId: newUser(), content: 'one' };
     const saved = bodyOf<SavedMemory>(await post(body), 201);
@@ -137,7 +137,7 @@ describe('a replay', () => {
     expect(misfit(schema, { id })).toBeString();
   });
 
-  test('has another schema only if the response contains the text of a memory', () => {
+  test("has a second schema only for responses that contain a memory's text", () => {
     const several = documented.filter(({ responses }) =>
       JSON.stringify(Object.values(responses)).includes('"anyOf"'),
     );

@@ -83,7 +83,7 @@ async function lineOf(send: () => Promise<unknown>): Promise<Record<string, unkn
   return until(() => lines.find(({ message }) => message === 'request'), { what: 'the line' });
 }
 
-test('durationMs is the time from the head of the request to its response', async () => {
+test('durationMs is the time from the request head to the response', async () => {
   const { hostname, port } = new URL(server.url);
   const begun = performance.now();
   const line = await lineOf(

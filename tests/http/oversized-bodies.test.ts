@@ -73,7 +73,7 @@ describe('a 413 is returned', () => {
     expectError(answer, 413, 'payload_too_large');
   });
 
-  test('for endless chunks with a key, and the connection closes soon after', async () => {
+  test('for endless chunks with a valid key, and the connection is then closed', async () => {
     const lines = head(server, 'POST', '/v1/ingest', json, chunked);
     const [known, unknown] = await Promise.all([
       sendEndlessly(server, lines),

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Returns all memories of the user, page by page. `meanwhile` runs during each request. */
+/** Reads all memories of the user, page by page. `meanwhile` runs during each request. */
 async function walk(
   userId: string,
   limit: number,
@@ -53,7 +53,7 @@ async function ingestMany(userId: string, count: number): Promise<string[]> {
   return bodyOf<BatchAccepted>(answer, 202).items.map(({ memoryId }) => memoryId);
 }
 
-test('paging returns each of 2,500 memories exactly once during other saves', async () => {
+test('paging returns each of 2,500 memories exactly once during concurrent saves', async () => {
   const userId = newUser();
   const ingested = await ingestMany(userId, 1_000);
   const saved = await saveMany(userId, 1_500);

@@ -4,7 +4,7 @@ import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-/* Several servers on one PostgreSQL database share the rate limit of a project. */
+/* Servers on the same PostgreSQL database share each project's rate limit. */
 
 const requests = 25;
 const key = 'a-key-for-several-servers';

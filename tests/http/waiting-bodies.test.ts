@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 /* Large bodies wait until memory is free for them. A stalled client blocks only its own project. */
 
 const bodyBytes = 100_000;
-/** With this limit, memory is reserved for one such body per project and for two in total. */
+/** With this limit, one such body per project and two in total can be in memory at a time. */
 const env = { MEMORY_MAX_BODY_BYTES: String(bodyBytes) };
 const maxWaiting = 32;
 
@@ -63,7 +63,7 @@ test('too many large bodies of one project get a 503 and block no other requests
   expect(new Set(await Promise.all(waiting))).toEqual(new Set([202]));
 });
 
-test('clients that declare large bodies but send little do not block others', async () => {
+test('clients that declare large bodies but send little do not block other requests', async () => {
   const stalled = await Promise.all(Array.from({ length: 100 }, () => stall(1_000)));
   const answers = await Promise.all(Array.from({ length: 20 }, () => post(server.key, bodyBytes)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));

@@ -26,20 +26,20 @@ type Run = {
  */
 const silenceMs = 90_000;
 /**
- * The maximum duration of a run. Two runs of all tests at once take less. A mutant with which every
- * test waits for its timeout would otherwise take most of an hour.
+ * The maximum duration of a run. Even two concurrent runs of all tests take less. Without this
+ * limit, a mutant that makes every test wait for its timeout would take most of an hour.
  */
 const maxRunMs = 400_000;
-/** The maximum number of runs that end with a failure that does not occur again. */
+/** The maximum number of runs that fail in a way that cannot be reproduced. */
 const maxTries = 3;
 
 type Replaced = { path: string; text: string };
 
 /** A temporary copy of the tree with one or more mutations. */
 export type Copy = AsyncDisposable & {
-  /** Returns the first test file that fails because of a mutation, or null if all pass. */
+  /** Returns the first test file that fails because of a mutation, or null if there is none. */
   killedBy(tests: string[]): Promise<string | null>;
-  /** Runs all test files. Returns those that fail, or null if the run does not finish. */
+  /** Runs all test files. Returns those that fail, or null if the run hangs or crashes. */
   failing(tests: string[]): Promise<string[] | null>;
 };
 
@@ -57,8 +57,8 @@ export function createCopy(paths: string[], mutants: Replaced[]): Copy {
   insert();
 
   /**
-   * The mutation causes the failure if the test fails again when run alone, and passes on the
-   * original code.
+   * The mutation causes the failure if the same test fails again when its file runs alone, and the
+   * file passes on the original code.
    */
   async function causeOf({ file, test }: Run): Promise<'mutation' | 'original code' | 'chance'> {
     if (file === null) return 'mutation';
@@ -153,7 +153,7 @@ function failuresIn(output: string): Pick<Run, 'file' | 'test' | 'files'> {
   for (const line of output.split('\n')) {
     file = /^tests\/\S+\.test\.ts(?=:$)/.exec(line)?.[0] ?? file;
     if (!line.startsWith('(fail) ')) continue;
-    // Without the duration and the seed, which differ in every run.
+    // Removes the duration and the seed, because they differ in every run.
     test ??= line.slice('(fail) '.length).replace(/ \[[\d.]+ms\]$|seed \d+/g, '');
     if (file !== null) files.add(file);
   }

@@ -5,7 +5,7 @@ import { openSources } from './sources.ts';
 const sources = await openSources();
 afterAll(() => sources.close());
 
-/** Returns all mutants of a source text: the mutation operator and the mutated text of each. */
+/** Returns the mutation operator and the mutated text of each mutant of a source text. */
 async function mutantsOf(text: string): Promise<[operator: string, changed: string][]> {
   const found = mutationsOf(await sources.parse('server/ids.ts', text), text);
   return [...found].flatMap(([operator, mutations]) =>
@@ -52,7 +52,7 @@ test.each([
   expect(await mutantsOf(text)).toEqual([]);
 });
 
-test('a mutant with a type error is invalid, a mutant with an unused name is valid', async () => {
+test('a mutant with a type error is invalid, but a mutant with an unused name is valid', async () => {
   const text = 'function a(b: number): number { return b; }\nexport const c = a(1);';
   expect(await sources.isValid('server/ids.ts', text)).toBe(true);
   expect(await sources.isValid('server/ids.ts', text.replace('a(1)', "a('')"))).toBe(false);

@@ -6,7 +6,7 @@ import type { Case } from './clients.ts';
 const seeds = [1, 2, 3, 4, 5];
 const requestsPerOperation = 150;
 const phases = 'examples,coverage,fuzzing,stateful';
-/** Schemathesis's own checks that schemathesis_hooks.py replaces. */
+/** The built-in checks of Schemathesis that schemathesis_hooks.py replaces. */
 const replaced = [
   'positive_data_acceptance',
   'negative_data_rejection',

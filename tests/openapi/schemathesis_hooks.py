@@ -1,6 +1,6 @@
 """
-Runs Schemathesis's own checks of accepted and rejected data, except for rules that a schema cannot
-express. docs/http-api.md or the OpenAPI document describes each of these rules in prose.
+Runs Schemathesis's built-in checks of accepted and rejected data, except for rules that a schema
+cannot express. docs/http-api.md or the OpenAPI document describes each of these rules in prose.
 """
 
 import datetime
@@ -22,8 +22,8 @@ RULES = (
 )
 
 
-# The patterns in the OpenAPI document. Schemathesis sends `0` in these headers and treats it as
-# valid.
+# The patterns in the OpenAPI document. Schemathesis also sends the invalid value `0` in these
+# headers and treats it as valid.
 ETAGS = {
     "If-Match": r'\*|"[1-9][0-9]{0,14}"',
     "If-None-Match": r'\*|(?:W/)?"[^"]*"(?:, *(?:W/)?"[^"]*")*',
@@ -58,7 +58,7 @@ def wrong_key_is_rejected(ctx, response, case):
     try:
         return checks.ignored_auth(ctx, response, case)
     except Exception as failure:
-        # The check sends invalid keys. After many of them, the service rejects the address.
+        # The check sends invalid keys. After many invalid keys, the service rejects the address.
         if "429 Too Many Requests" in str(failure):
             return None
         raise
@@ -90,7 +90,7 @@ def invalid_data_is_rejected(ctx, response, case):
 
 
 def has_other_values_in_filter(query):
-    """Whether a metadata filter has values of other types, which the URL turns into valid text."""
+    """Returns whether a metadata filter has non-string values, which become valid text in the URL."""
     metadata = query.get("metadata")
     return isinstance(metadata, dict) and any(
         key != "" and not isinstance(value, str) for key, value in metadata.items()

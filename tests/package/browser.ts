@@ -74,7 +74,7 @@ async function inChromium(
   }
 }
 
-/** Disables the browser's background traffic and resolves no host except 127.0.0.1. */
+/** Returns flags that disable background traffic and block name resolution except 127.0.0.1. */
 function flags(project: Project): string[] {
   const quiet = ['background-networking', 'component-update', 'sync', 'quic', 'gpu'];
   return [
@@ -112,6 +112,6 @@ async function sizeOfBundle(sdk: string): Promise<string> {
   await project.write('whole.js', `export * from 'memory-service-sdk';`);
   const bytes = await bundle(project, 'whole.js', 'whole-bundle.js');
   const installed = await project.run(['du', '-sk', 'node_modules']);
-  if (bytes >= 8 * 1024) throw new Error(`${bytes} bytes gzipped, expected less than 8,192`);
+  if (bytes >= 8 * 1024) throw new Error(`${bytes} bytes gzipped, expected fewer than 8,192`);
   return `${bytes} bytes gzipped, ofetch included; installed ${installed.split('\t')[0]} KB`;
 }

@@ -87,7 +87,7 @@ type Serving = AsyncDisposable & {
   end(): Promise<number | null>;
 };
 
-/** Matches the last line of a server's first start, printed after the server has stored a key. */
+/** Matches the last line that a server prints at its first start, after it has stored a key. */
 const firstRun = /memory list --user/;
 
 async function serve(
@@ -104,7 +104,7 @@ async function serve(
   return { url, env, log: child.log, end, [Symbol.asyncDispose]: async () => void (await end()) };
 }
 
-/** Tests the threads that check a large file for damage and that scrub deleted data. */
+/** Tests the threads that check a large file for damage and scrub deleted data. */
 async function withThreads(executable: string): Promise<string> {
   await using project = await emptyProject();
   const memory = [executable];
@@ -118,7 +118,7 @@ async function withThreads(executable: string): Promise<string> {
   await project.run([process.execPath, '--eval', damage]);
   await using damaged = await serve(project, memory);
   await until(() => damaged.log().includes('the database is damaged'), { what: 'the damage' });
-  return 'an erasure is scrubbed, damage to a large file is found';
+  return 'erased data is scrubbed, and damage to a large file is found';
 }
 
 const countDue = `const { Database } = require('bun:sqlite');

@@ -7,7 +7,7 @@ import { packSdk } from '../../.release/sdk.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { emptyProject, type Project, writeScenario } from './project.ts';
 
-/* Tests of the packed SDK that need no registry. tests/package/main.ts contains the other tests. */
+/* Tests of the packed SDK that need no registry. tests/package/main.ts runs the other tests. */
 
 const root = join(import.meta.dir, '../..');
 let project: Project;

@@ -64,7 +64,7 @@ describe('the command', () => {
   test('runs when Node is called explicitly', () =>
     saveAndList(['node', join(placed.folder, 'memory.mjs')], 'by-node'));
 
-  test('is also installed as memory-service, which starts the service without arguments', async () => {
+  test('is also installed as memory-service, which without arguments starts the service', async () => {
     const program = join(placed.folder, 'memory-service.mjs');
     await saveAndList(['node', program], 'as-package');
     const MEMORY_DATABASE_URL = `sqlite:${project.file('as-package.db')}`;

@@ -1,6 +1,6 @@
 /*
  * Queries of the kinds that people type, for one small set of memories. The table is plain data, so
- * that tests can use it with both the search core and a server.
+ * that tests can run it against both the search core and a server.
  */
 
 /** One user's memories by name, oldest first. */

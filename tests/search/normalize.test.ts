@@ -31,7 +31,7 @@ describe('normalize', () => {
     ['Ο αδελφός ЁЛКА بَيْت', 'ο αδελφοσ елка بيت'],
   ])('%j becomes %j', (text, normalized) => expect(normalize(text)).toBe(normalized));
 
-  test('expands characters that represent words, except in text of only such characters', () => {
+  test('expands characters that represent words, except in text that has no other characters', () => {
     expect(normalize('Muhammad ﷺ said: 5 ㎏')).toBe('muhammad صلي الله عليه وسلم said 5 kg');
     const text = 'ﷺ'.repeat(1_000);
     expect(normalize(text).length).toBeLessThanOrEqual(text.length);
@@ -39,7 +39,7 @@ describe('normalize', () => {
     expect(normalize(korean)).toBe(normalizeWords(korean));
   });
 
-  test('separates exactly the characters of scripts without spaces', () => {
+  test('separates the characters of scripts written without spaces, and no others', () => {
     const emoji = /\p{Extended_Pictographic}/u;
     const differing: string[] = [];
     for (let unit = 0x80; unit <= 0xffff; unit += 1) {
@@ -51,7 +51,7 @@ describe('normalize', () => {
     expect(differing).toEqual([]);
   });
 
-  test('labels text with its author unless it begins with the name', () => {
+  test("labels text with its author unless the text begins with the author's name", () => {
     expect(normalize('I moved.', 'Ana')).toBe('ana: i moved');
     expect(normalize('Ana: I moved.', 'Ana')).toBe('ana: i moved');
   });
@@ -162,7 +162,7 @@ describe('stem', () => {
 describe('a typo', () => {
   const typed = fc.string({ unit: fc.constantFrom(...'abcdefgh'), minLength: 4, maxLength: 10 });
 
-  test('is a missing, extra, wrong or swapped letter', () => {
+  test('is a missing, extra or wrong letter, or two swapped letters', () => {
     fc.assert(
       fc.property(typed, fc.nat(), (word, pick) => {
         const at = pick % word.length;
@@ -195,7 +195,7 @@ describe('a typo', () => {
 });
 
 describe('parseQuery', () => {
-  test('drops stop words, unless they are quoted or the whole query', () => {
+  test('drops stop words, unless they are quoted or make up the whole query', () => {
     expect(termsOf('What did Ana do?')).toEqual(['ana']);
     expect(termsOf('who is it')).toEqual(['who', 'is', 'it']);
     expect(termsOf('"who is it"?')).toEqual(['who', 'is', 'it']);
@@ -208,7 +208,7 @@ describe('parseQuery', () => {
     expect(parseQuery('green te ').prefix).toBe(-1);
   });
 
-  test('turns any thousand characters into a bounded number of terms', () => {
+  test('turns a query of up to 1,000 characters into at most 48 terms', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 1_000 }), (query) => {
         expect(parseQuery(query).terms.length).toBeLessThanOrEqual(48);
@@ -221,7 +221,7 @@ function termsOf(query: string): string[] {
   return parseQuery(query).terms.map((term) => term.text);
 }
 
-/** Puts the word between other letters, because the dictionary stores words without separators. */
+/** Puts other letters around the word, because the dictionary stores words without separators. */
 function isTypoOf(typed: string, word: string): boolean {
   const units = unitsOf(`ab${word}ab`);
   return isTypo(unitsOf(typed), { units, start: 2, end: 2 + word.length });

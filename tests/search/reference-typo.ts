@@ -1,6 +1,6 @@
 /**
- * Returns all patterns that are one edit away from a word: a wrong, missing, extra or swapped
- * letter. `?` matches any letter.
+ * Returns all patterns that are one edit away from a word: a wrong, missing or extra letter, or two
+ * swapped letters. `?` matches any letter.
  */
 function editsOf(word: string): string[] {
   return [...Array(word.length + 1).keys()].flatMap((at) => {

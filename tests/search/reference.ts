@@ -6,8 +6,8 @@ import { type SearchWeights, searchWeights } from '../../server/search/weights.t
 import { isReferenceTypo } from './reference-typo.ts';
 
 /*
- * The ranking of server/search as a full scan with dense tables. This version is slow, but short
- * enough to verify by reading. The index must return identical results.
+ * The ranking of server/search, implemented as a full scan with dense tables. This version is slow,
+ * but short enough to verify by reading. The index must return identical results.
  */
 
 type Word = { text: string; inLabel: boolean; endsLabel: boolean };

@@ -40,7 +40,7 @@ describe('search finds', () => {
 });
 
 describe('search', () => {
-  test('ranks the newer of equal memories first, regardless of their order', () => {
+  test('ranks the newest of equal memories first, whatever other memories exist', () => {
     fc.assert(
       fc.property(
         fc.array(text, { maxLength: 6 }),
@@ -75,14 +75,14 @@ describe('search', () => {
     );
   });
 
-  test('finds numbers that begin with a number of the query', () => {
+  test('finds numbers that begin with a number in the query', () => {
     const texts = ['Order 47110815 was sent', 'Order 98765 was sent'];
     for (const query of ['4711?', '4711']) {
       expect(ask(query, texts).found.map(({ id }) => id)).toEqual(['0']);
     }
   });
 
-  test('pairs only adjacent words of the query, not words next to a stop word', () => {
+  test('pairs only adjacent words of the query, not words separated by a stop word', () => {
     expect(parseQuery('green tea').pairs).toMatchObject([{ left: 0, right: 1 }]);
     expect(parseQuery('green and tea').pairs).toEqual([]);
   });
@@ -92,12 +92,12 @@ describe('search', () => {
     expect(ask('note book?', texts).found.map(({ id }) => id)).toContain('0');
   });
 
-  test('joins adjacent words, but not a speaker and the text', () => {
+  test('joins adjacent words, but not the speaker with the first word of the text', () => {
     expect(ask('anaboat?', ['an ana boat']).found).toHaveLength(1);
     expect(ask('anaboat?', ['Ana: boat']).found).toHaveLength(0);
   });
 
-  test('matches a mistyped word with at most 500 words, the oldest', () => {
+  test('matches a mistyped word only with the 500 oldest similar words', () => {
     const texts = Array.from({ length: 600 }, (_, at) => {
       return `zeppelinx${String.fromCharCode(97 + Math.floor(at / 26), 97 + (at % 26))}`;
     });

@@ -33,7 +33,7 @@ describe('snippet', () => {
     expect(shown.length).toBeLessThan(240);
   });
 
-  test('is cut at the only space within 24 units, at any distance', () => {
+  test('is cut at the only space within 24 units, wherever that space is', () => {
     const words = `${'a'.repeat(23)} `.repeat(12);
     for (let length = 1; length <= 24; length += 1) {
       const text = `${words}${'b'.repeat(length)} tea ${'c'.repeat(length)} ${words}`;
@@ -55,14 +55,14 @@ describe('snippet', () => {
     expect(shown).toContain('One «zeppelin».');
   });
 
-  test.each([0, 1])('begins and ends with a whole character, %d units into a pair', (units) => {
+  test.each([0, 1])('begins and ends with a whole character (%d units before the pairs)', (units) => {
     const pairs = '𐐀'.repeat(200);
     const shown = snippetOf('tea', `${'a'.repeat(units)}${pairs} tea ${pairs}`);
     expect(shown).toMatch(/^…(?:𐐀)+ «tea» (?:𐐀)+…$/u);
     expect(shown.isWellFormed()).toBe(true);
   });
 
-  test('never splits a surrogate pair, at any position of the cut', () => {
+  test('never splits a surrogate pair, wherever the cut falls', () => {
     const pair = fc.constantFrom('𝄞', '😀', '𩸽', '𐐀');
     const text = fc
       .tuple(fc.array(fc.oneof(pair, fc.constantFrom('a', 'tea ', ' '))), pair, fc.nat(300))
@@ -75,7 +75,7 @@ describe('snippet', () => {
     );
   });
 
-  test('is a substring of the text without the marks', () => {
+  test('is a substring of the text if the marks are removed', () => {
     const piece = fc.constantFrom(
       'tea ',
       'Ana: ',

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { stem } from '../../server/search/stem.ts';
 
-/** The stems were computed by Snowball's stemmer for English. */
+/** Stems computed by Snowball's English stemmer. */
 const stems: Record<string, string> = {
   plurals:
     'caresses:caress ponies:poni ties:tie cries:cri gas:gas gaps:gap this:this kiwis:kiwi ' +

@@ -40,7 +40,7 @@ func main() {
 	keyed := api.MemoriesAPI.SaveMemory(ctx).SaveRequest(*request).IdempotencyKey(userId + "-1")
 	first := must(keyed.Execute()).SavedMemory
 	again, response, err := keyed.Execute()
-	check(err == nil && again.SavedMemory.Id == first.Id, "the replay is another memory")
+	check(err == nil && again.SavedMemory.Id == first.Id, "the replay returned another memory")
 	check(response.Header.Get("Idempotency-Status") == "replayed", "not a replay")
 
 	occurredAt := time.Date(2026, 5, 8, 13, 56, 7, 0, time.UTC)
@@ -50,7 +50,7 @@ func main() {
 	named.SetOccurredAt(occurredAt)
 	diet := save(*named)
 	named.SetContent("Is vegan")
-	check(save(*named).Id == diet.Id, "the diet was not replaced")
+	check(save(*named).Id == diet.Id, "the diet memory was not replaced")
 
 	begin, end := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 	list := api.MemoriesAPI.ListMemories(ctx).UserId(userId)
