@@ -12,8 +12,8 @@ import { testTerminal } from './cli/command.ts';
 import { documented } from './support/document.ts';
 
 /*
- * Each operation in the contract must be a route, an OpenAPI operation, an SDK method and a command,
- * and at least one test must call it over HTTP. No layer may have any other operation.
+ * Each operation in the contract must be a route, an OpenAPI operation, an SDK method and a
+ * command, and at least one test must call it over HTTP. No layer may have any other operation.
  */
 
 const table = Object.entries<Operation>(operations);

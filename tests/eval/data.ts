@@ -48,7 +48,7 @@ export function readDocuments(folder: string): User {
 }
 
 /**
- * Reads the files in the folder `paragraphs`, each in the SQuAD format and named after its language.
+ * Reads the files in the folder `paragraphs`, each in SQuAD format and named after its language.
  * A file's paragraphs are one user's memories, with the questions that they answer.
  */
 export function readParagraphs(folder: string): User[] {

@@ -93,8 +93,8 @@ async function reachable(path: string): Promise<string> {
   return path.replace(':id', bodyOf<{ id: string }>(answer, 201).id);
 }
 
-describe('the media type of a body', () => {
-  test.each(writes)('is required, otherwise 415: %s %s without a Content-Type', async (method, path) => {
+describe('the Content-Type of a body', () => {
+  test.each(writes)('is required: %s %s without one gets a 415', async (method, path) => {
     const lines = head(server, method, await reachable(path), 'Content-Length: 2');
     const answer = await exchange(server, lines, '{}');
     expect(answer).not.toBeNull();
@@ -112,14 +112,14 @@ describe('the media type of a body', () => {
     'application/json; charset=utf-16',
     'application/json, text/plain',
     '*/*',
-  ])('is rejected with 415: Content-Type: %s', async (type) => {
+  ])('is rejected with 415: %s', async (type) => {
     const body = saveOfBytes(newUser(), 100);
     const answer = await askRaw(server, 'POST', path, body, { 'content-type': type });
     expectError(answer, 415, 'unsupported_media_type');
   });
 
   test.each(['gzip', 'deflate', 'br', 'GZIP', 'identity, gzip'])(
-    'is rejected with 415: Content-Encoding: %s',
+    'is rejected with 415 together with Content-Encoding: %s',
     async (encoding) => {
       const body = new Uint8Array(gzipSync(saveOfBytes(newUser(), 100)));
       const answer = await askRaw(server, 'POST', path, body, { 'content-encoding': encoding });
@@ -132,7 +132,7 @@ describe('the media type of a body', () => {
     'application/json;charset=utf-8',
     'application/json; charset=UTF-8',
     'application/json; charset="utf-8"',
-  ])('is accepted: Content-Type: %s', async (type) => {
+  ])('is accepted: %s', async (type) => {
     const body = saveOfBytes(newUser(), 100);
     const answer = await askRaw(server, 'POST', path, body, { 'content-type': type });
     expect(answer.status).toBe(201);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Answer, askRaw, bodyOf, expectInvalid, newUser } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/* Bodies that are expensive to parse because of their nesting or their number of values or fields. */
+/* Bodies that are expensive to parse: deeply nested, or with very many values or fields. */
 
 let server: TestServer;
 beforeAll(async () => {

@@ -14,11 +14,11 @@ import { root } from './sources.ts';
  * Mutation testing: makes small changes to copies of the code and runs the tests. The tests closest
  * to the mutation run first on each mutant. Then all tests run on groups of surviving mutants, and
  * the tests that failed run separately on each mutant of the group. A mutant counts as killed if a
- * test hangs, or if a test fails, fails again in a run of its file, and passes on the original code.
- * Mutants that the type check rejects are not used. tests/tidy.test.ts does not run, because it
- * checks the source text, not the behaviour. With `--near`, only the tests of the mutated area run,
- * which is stricter and faster. Exits with status 1 if fewer than `--limit` percent of the mutants
- * are killed.
+ * test hangs, or if a test fails, fails again when its file runs alone, and passes on the original
+ * code. Mutants that the type check rejects are not used. tests/tidy.test.ts does not run, because
+ * it checks the source text, not the behaviour. With `--near`, only the tests of the mutated area
+ * run, which is stricter and faster. Exits with status 1 if fewer than `--limit` percent of the
+ * mutants are killed.
  *
  * ignored.json lists equivalent mutants, which have no observable effect, each with the reason.
  */

@@ -12,7 +12,7 @@ const packages = {
 };
 const generatorVersion = '7.25.0';
 
-/** Returns one case per generator. Each runs an agent's requests with the generated client as is. */
+/** Returns one case per generator, in which the unmodified client makes an agent's requests. */
 export function clientCases(server: TestServer): Case[] {
   return [
     { name: 'client openapi-fetch', run: () => openapiFetch(server) },

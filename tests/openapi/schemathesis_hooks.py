@@ -90,7 +90,7 @@ def invalid_data_is_rejected(ctx, response, case):
 
 
 def has_other_values_in_filter(query):
-    """Returns whether a metadata filter has non-string values, which become valid text in the URL."""
+    """Returns whether a metadata filter has non-string values, which the URL turns into text."""
     metadata = query.get("metadata")
     return isinstance(metadata, dict) and any(
         key != "" and not isinstance(value, str) for key, value in metadata.items()

@@ -74,7 +74,7 @@ async function inChromium(
   }
 }
 
-/** Returns flags that disable background traffic and block name resolution except 127.0.0.1. */
+/** Returns flags that disable background traffic and let no host except 127.0.0.1 resolve. */
 function flags(project: Project): string[] {
   const quiet = ['background-networking', 'component-update', 'sync', 'quic', 'gpu'];
   return [

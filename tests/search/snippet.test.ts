@@ -55,7 +55,7 @@ describe('snippet', () => {
     expect(shown).toContain('One «zeppelin».');
   });
 
-  test.each([0, 1])('begins and ends with a whole character (%d units before the pairs)', (units) => {
+  test.each([0, 1])('begins and ends with a whole character (%d units before them)', (units) => {
     const pairs = '𐐀'.repeat(200);
     const shown = snippetOf('tea', `${'a'.repeat(units)}${pairs} tea ${pairs}`);
     expect(shown).toMatch(/^…(?:𐐀)+ «tea» (?:𐐀)+…$/u);

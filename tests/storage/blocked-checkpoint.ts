@@ -1,8 +1,8 @@
 import { parentPort } from 'node:worker_threads';
 
 /*
- * Preloaded in each thread of a storage. Blocks the checkpoint thread on every checkpoint, in a
- * system call, because a thread in a system call cannot be terminated.
+ * Preloaded in each thread of a storage. Blocks the checkpoint thread in a system call on every
+ * checkpoint, because a thread in a system call cannot be terminated.
  */
 const blockedMs = 2_500;
 

@@ -133,7 +133,7 @@ export function testExpiry(name: string, open: OpenStorage): void {
       expect(await project.get(given.id, before)).toBeNull();
     });
 
-    test('does not block its id and external id for an import', async () => {
+    test('frees its id and external id for an import', async () => {
       const origin = { source: 's', externalId: 'e' };
       const given = memory({ ...origin, expiresAt });
       await project.save(given);

@@ -22,7 +22,7 @@ const kept = limits.idempotencyKeptMs;
 
 type KeyedWrite = (project: Project, write: WriteFields) => Promise<WriteResult | object>;
 
-/** All writes, each for a project that contains `mem_known`. */
+/** All write operations, to be run in a project that contains `mem_known`. */
 const writes: [name: string, write: KeyedWrite][] = [
   ['saveMemory', (project, write) => project.save(memory(), write)],
   ['updateMemory', (project, write) => project.update('mem_known', { content: 'x' }, write)],
@@ -186,7 +186,7 @@ export function testIdempotency(name: string, open: OpenStorage): void {
       expect(await isReplayed(now, 'old')).toBe(false);
     });
 
-    test('elapsed time counts across a reopening of the storage', async () => {
+    test('elapsed time adds up across a reopening of the storage', async () => {
       const now = 100 * day;
       await isReplayed(now);
       await opened.storage.maintain({ now, elapsedMs: kept });

@@ -17,7 +17,7 @@ export function testKeys(name: string, open: OpenStorage): void {
       opened = given;
     });
 
-    test('a key is found by its hash, with its project and its rights', async () => {
+    test('a key is found by its hash, with its project and its permissions', async () => {
       const rights = { userId: 'ada', readOnly: true, expiresAt: 99 };
       for (const given of [newKey({ id: 'plain' }), newKey({ id: 'bound', ...rights })]) {
         const { hash, ...shown } = given;

@@ -34,8 +34,8 @@ export function testLeases(name: string, open: OpenStorage): void {
 
     const endings: [name: string, end: (task: Task) => Promise<unknown>][] = [
       ['the task is completed', (task) => complete(opened.storage, task)],
-      ['the task fails and waits', (task) => fail(task, 9_000)],
-      ['the task fails', (task) => fail(task, null)],
+      ['the task fails and waits for a retry', (task) => fail(task, 9_000)],
+      ['the task fails without a retry', (task) => fail(task, null)],
       ['the task is released', (task) => release(task)],
       [
         'the task is recovered',
@@ -45,7 +45,7 @@ export function testLeases(name: string, open: OpenStorage): void {
         },
       ],
       ['the record is ingested again', () => project.acceptOne(origin)],
-      ['its external id is saved', () => project.save(memory(origin))],
+      ['a save with its external id replaces it', () => project.save(memory(origin))],
       ['the memory is updated', (task) => project.update(task.memoryId ?? '', { content: 'x' })],
       ['the memory is deleted', (task) => project.remove(task.memoryId ?? '')],
       ['the user is erased', () => project.erase()],
@@ -74,7 +74,7 @@ export function testLeases(name: string, open: OpenStorage): void {
       });
     }
 
-    test('of results that are stored together, only those whose lease is held are accepted', async () => {
+    test('of results that are stored together, only those whose lease is still held are accepted', async () => {
       const ids = await project.accept([record(), record(), record()]);
       const tasks = await claim(opened.storage);
       await project.remove(ids[1] ?? '');

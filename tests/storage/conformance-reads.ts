@@ -14,7 +14,7 @@ const full = {
 
 const withKey = (key: string, value: string): Partial<Filter> => ({ metadata: [{ key, value }] });
 
-/** Filters, and whether each matches `full`. A memory without these fields never matches. */
+/** Filters, and whether each matches `full`. None matches a memory without these fields. */
 const filters: [name: string, filter: Partial<Filter>, passes: boolean][] = [
   ['its type', { type: 'event' }, true],
   ['another type', { type: 'ticket' }, false],
@@ -67,7 +67,7 @@ export function testReads(name: string, open: OpenStorage): void {
       project = own;
     });
 
-    test('are in order of creation and id, in both directions and across pages', async () => {
+    test('are ordered by creation time and id, in both directions and across pages', async () => {
       const times = [5, 3, 5, 9, 5, 1, 3];
       for (const [index, at] of times.entries()) {
         await project.save(memory({ id: `mem_${(index * 3) % 7}` }), { at });
@@ -147,7 +147,7 @@ export function testReads(name: string, open: OpenStorage): void {
       expect(await within(500, 1_000)).toEqual([]);
     });
 
-    test('with a filter reach the end past many memories that do not match', async () => {
+    test('with a filter continue past many memories that do not match', async () => {
       const tagOf = (n: number) => JSON.stringify({ tag: n % 500 === 7 ? 'yes' : 'no' });
       const given = Array.from({ length: 5_000 }, (_, n) =>
         imported({ createdAt: n, metadata: tagOf(n) }),

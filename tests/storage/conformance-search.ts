@@ -12,7 +12,7 @@ import {
 } from './fixtures.ts';
 import { withStorage } from './suite.ts';
 
-/** Tests searches, except the ranking, which the tests of the search index cover. */
+/** Tests searches, except for the ranking, which the search-index tests cover. */
 export function testSearch(name: string, open: OpenStorage): void {
   describe(`${name}: a search`, () => {
     let opened: Opened;
@@ -166,7 +166,7 @@ export function testSearch(name: string, open: OpenStorage): void {
       expect(await project.list()).toHaveLength(40);
     });
 
-    test('with an aborted signal finds nothing', async () => {
+    test('finds nothing if its signal is aborted', async () => {
       await project.save(memory({ content: 'lantern' }));
       expect(await project.search('lantern', {}, AbortSignal.abort())).toEqual([]);
     });

@@ -32,7 +32,7 @@ export function testTasks(name: string, open: OpenStorage): void {
 
     const memoryIds = (tasks: Task[]) => tasks.map(({ memoryId }) => memoryId);
 
-    test('an accepted record is processing immediately, and complete with its task', async () => {
+    test('an accepted record is processing immediately, and complete once its task is', async () => {
       const id = await project.acceptOne();
       const pending = { status: 'processing', chunksTotal: 0, attempts: 0, errorMessage: null };
       expect(await project.status(id)).toMatchObject({ ...pending, updatedAt: 1_000 });
@@ -108,7 +108,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(memoryIds(await claim(opened.storage, { now: 1_000 }))).toEqual([id]);
     });
 
-    test('a released task loses no attempt and is due immediately', async () => {
+    test('a released task uses up no attempt and is due immediately', async () => {
       await project.acceptOne();
       const task = await claimOne(opened.storage);
       expect(await release(task)).toBe(true);
@@ -138,7 +138,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(await project.acceptOne(origin)).not.toBe(id);
     });
 
-    test('if a batch has an external id twice, both items have the same id and the later text', async () => {
+    test('if a batch contains an external id twice, both items get the same id and the later text', async () => {
       const pair = [record({ ...origin, content: 'one' }), record({ ...origin, content: 'two' })];
       const [first, second] = await project.accept(pair);
       expect(first).toBe(second ?? '');

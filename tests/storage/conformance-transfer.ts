@@ -68,7 +68,7 @@ export function testTransfer(name: string, open: OpenStorage): void {
       expect(await project.list()).toHaveLength(1);
     });
 
-    // Retried, because on a busy machine a single save can take as long as the erasure.
+    // On a busy machine, a single save can take as long as the erasure, so the test is retried.
     test(
       'of thousands of memories does not block other writes',
       async () => {
@@ -194,7 +194,7 @@ export function testTransfer(name: string, open: OpenStorage): void {
       expect(report.failed.map(({ index }: { index: number }) => index)).toEqual([2, 3]);
     });
 
-    test('an import queues processing memories, and failed ones stay failed', async () => {
+    test('an import queues memories that are processing, and failed memories stay failed', async () => {
       const [waits, failed] = [imported({ status: 'processing' }), imported({ status: 'failed' })];
       await project.import([waits, failed], { at: 9_000 });
       expect(await project.get(waits.id)).toMatchObject({ status: 'processing', createdAt: 5 });

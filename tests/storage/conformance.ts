@@ -9,7 +9,7 @@ import { testTasks } from './conformance-tasks.ts';
 import { testTransfer } from './conformance-transfer.ts';
 import type { OpenStorage } from './fixtures.ts';
 
-/** Tests the promises of storage.ts with the backend that `open` opens. */
+/** Tests that the backend that `open` opens keeps the promises made in storage.ts. */
 export function testConformance(name: string, open: OpenStorage): void {
   for (const testPart of [
     testMemories,

@@ -25,7 +25,7 @@ const made: Record<string, string[]> = {
   idempotency_keys: ['row_id', 'bucket', 'memory_bucket'],
 };
 
-/** Tables that are specific to a database. Of their contents, only the uptime is copied. */
+/** Tables that belong to one database. Of their contents, only the uptime is copied. */
 const ofDatabase = ['maintenance', 'memory_locations', 'quotas', 'schema_versions'];
 
 type Column = { table: string; column: string };

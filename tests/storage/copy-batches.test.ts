@@ -7,7 +7,7 @@ import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { record } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
-/* Batches with large memories have few rows, so that a copy needs little memory. */
+/* Batches of large memories have few rows, so that a copy uses little RAM. */
 
 const megabytes = (size: number) => 'x'.repeat(size * 1024 * 1024);
 const sizes = [1, 2, 3, 3, 9, 1];

@@ -49,7 +49,7 @@ test.skipIf(process.platform !== 'linux')(
       await project.save(memory({ userId: 'a', content: large + large }));
     await project.save(memory({ userId: 'erased' }));
     await project.erase('erased');
-    // Resets the peak.
+    // Resets VmHWM, the peak of the memory that this process uses.
     writeFileSync('/proc/self/clear_refs', '5');
     const before = megabytesOf('VmRSS');
     await scrubbed(opened);

@@ -51,7 +51,7 @@ function text(userId: string, length: number): string {
   return `${userId === erased ? 'Canary' : 'Other'} ${'word '.repeat(length)}`;
 }
 
-test.concurrent('after the scrub the files hold no text of an erased user, nor copies of moved rows', async () => {
+test.concurrent("after the scrub, the files contain no text of an erased user and no copies of moved rows", async () => {
   await using project = await open();
   const { opened } = project;
   const random = createRandom(7);
@@ -137,7 +137,7 @@ test.concurrent('a scrub completes during continuous saves', async () => {
   await Promise.all(savers);
 });
 
-test.concurrent('a scrub prevented by a stop is reported, and runs after a restart', async () => {
+test.concurrent('a scrub that a shutdown prevents is reported, and runs after a restart', async () => {
   await using project = await open();
   const { opened } = project;
   await project.save(memory({ userId: erased, content: text(erased, 10) }));
@@ -188,7 +188,7 @@ test.concurrent('a scrub blocked by a read delays no save, and runs after a rest
   expect(hits(opened)).toBe(0);
 });
 
-test.concurrent('an erasure does not delete a memory that is saved after it began', async () => {
+test.concurrent('an erasure does not delete a memory that is saved after the erasure began', async () => {
   await using project = await open();
   // The newest row has the oldest time, so the first transaction would delete it, and SQLite would
   // reuse its row id for the next memory.
@@ -204,7 +204,7 @@ test.concurrent('an erasure does not delete a memory that is saved after it bega
   expect(await project.list('u')).toMatchObject([{ id: later.id }]);
 });
 
-test.concurrent('a retry of a running erasure does not delete a memory saved after it began', async () => {
+test.concurrent('a retry of a running erasure does not delete a memory saved after the erasure began', async () => {
   await using project = await open();
   const save = () => project.save(memory());
   await Promise.all(Array.from({ length: 700 }, save));

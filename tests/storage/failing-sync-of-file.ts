@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 
 /*
- * Simulates a disk on which a sync of the database file outside of SQLite fails. Later syncs seem
- * to succeed, because the kernel reports an error only once.
+ * Simulates a disk that fails the first sync of the database file that does not come from SQLite.
+ * Later syncs seem to succeed, because the kernel reports an error only once.
  */
 const { fdatasyncSync } = fs;
 let hasFailed = false;

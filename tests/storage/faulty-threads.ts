@@ -3,7 +3,7 @@ import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 
 /*
  * Preloaded in each thread of a storage. A call that contains one of these strings has the effect
- * that the text describes.
+ * that the string describes.
  */
 
 export const endsThread = 'this call ends its thread';

@@ -25,7 +25,7 @@ function walLog(db: Database): { log: number; checkpointed: number } {
 
 const logBytes = ({ path }: OpenedFile) => statSync(`${path}-wal`).size;
 
-test('a second server is rejected, even if it opens the file by another path', async () => {
+test('a second server is rejected, even if it opens the file under another path', async () => {
   await using opened = await openInFolder();
   symlinkSync(opened.path, `${opened.path}.link`);
   for (const name of [opened.path, `${opened.path}.link`]) {
@@ -67,7 +67,7 @@ test.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-test('after close() the log and its index are removed, and all data is in the file', async () => {
+test('after close(), the write-ahead log and its index are gone, and all data is in the file', async () => {
   await using opened = await openInFolder();
   const project = await newProject(opened);
   await saveMany(opened.storage, 20);
@@ -158,7 +158,7 @@ for (const moved of ['', '-wal']) {
   });
 }
 
-test('a short write by another program delays writes but does not fail them', async () => {
+test('a short write by another program delays writes but does not make them fail', async () => {
   await using opened = await openInFolder();
   const other = new Database(opened.path);
   other.run('BEGIN IMMEDIATE');
@@ -182,7 +182,7 @@ test('writes are unavailable while another program holds a lock for a long time'
   expect((await saveOne(opened.storage)).response.status).toBe(201);
 });
 
-/** Saves until a save is rejected, and prints the outcome of each. */
+/** A program that saves until a save is rejected, and prints the outcome of each save. */
 const savesUntilRejected = `
   import { openSqlite } from '${import.meta.dir}/../../server/storage/sqlite/open.ts';
   import { saveOne } from '${import.meta.dir}/sqlite.ts';
@@ -196,7 +196,7 @@ const savesUntilRejected = `
   console.log(JSON.stringify(outcomes));
   process.exit();`;
 
-test('after a disk error writes are rejected, and no acknowledged memory is lost', async () => {
+test('after a disk error, writes are rejected, and no acknowledged memory is lost', async () => {
   await using opened = await openInFolder();
   await opened.storage.close();
   // Writing beyond the limit fails with EFBIG, which SQLite reports like any other disk error.

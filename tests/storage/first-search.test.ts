@@ -5,7 +5,7 @@ import { openForReading } from '../../server/storage/sqlite/settings.ts';
 import { claim, complete, newProject, record } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
-test('the first search of a user indexes each ingested memory once', async () => {
+test("a user's first search indexes each ingested memory once", async () => {
   await using opened = await openInFolder();
   const project = await newProject(opened);
   const userId = 'ada';

@@ -29,13 +29,13 @@ export type Opened = {
   /** Closes the storage and removes its data. */
   dispose(): Promise<void>;
   /**
-   * Ends every lease, or the leases of one owner. Only for backends that expire leases by the clock
-   * of the database and cannot detect that an owner no longer exists.
+   * Ends every lease, or one owner's leases. Only for backends that expire leases by the database's
+   * clock and cannot detect that an owner no longer exists.
    */
   endLeases?(owner?: string): Promise<void>;
 };
 
-/** With `smallQueue`, a project can have only `smallQueueRecords` pending records. */
+/** With `smallQueue`, a project can have at most `smallQueueRecords` pending records. */
 export type OpenStorage = (options?: { smallQueue?: boolean }) => Promise<Opened>;
 
 export const smallQueueRecords = 20;
@@ -218,7 +218,7 @@ export async function complete(storage: Storage, task: Task, now = 3_000): Promi
   return held;
 }
 
-/** Completes all tasks of the storage, whatever their state, because the tests share one queue. */
+/** Completes all tasks in the storage, whatever their state, because the tests share one queue. */
 export async function drainTasks({ storage, endLeases }: Opened): Promise<void> {
   await endLeases?.();
   // Every lease has ended by this time, and every waiting task is beyond this horizon.

@@ -8,15 +8,15 @@ import { claimOne, complete, imported, keyed, memory, newProject, record } from 
 import { cutByBucket, isDistributed, isPlanned, oneLine, parts, partsOf } from './plans.ts';
 
 /*
- * Checks with EXPLAIN that each statement of a request touches one part of the tables. The parts
- * are partitions by bucket or, in a database with Citus, shards.
+ * Checks with EXPLAIN that each statement of a request touches only one part of the tables. The
+ * parts are partitions by bucket or, in a database with Citus, shards.
  */
 
 /** Statements that touch all parts, with the reasons. */
 const wide: Record<string, { pattern: RegExp; reason: string }> = {
   texts: {
     pattern: /^UPDATE idempotency_keys SET body = NULL/,
-    reason: 'a key is in the bucket of its own text, and a memory does not store its keys',
+    reason: 'the bucket of an idempotency key depends on its text, and memories do not list keys',
   },
   locations: {
     pattern: /^DELETE FROM memory_locations .* IN \( ?SELECT/,
@@ -24,7 +24,7 @@ const wide: Record<string, { pattern: RegExp; reason: string }> = {
   },
   pending: {
     pattern: /FROM tasks WHERE run_at IS NOT NULL GROUP BY project_id$/,
-    reason: 'the queue limit of a project, counted at most every 500 ms',
+    reason: 'pending records are counted at most every 500 ms, for the queue limit of a project',
   },
   queue: {
     pattern: /(FROM|UPDATE) tasks .*run_at IS NOT NULL/,
@@ -35,8 +35,8 @@ const wide: Record<string, { pattern: RegExp; reason: string }> = {
     reason: 'an export walks through all buckets of a project',
   },
   users: { pattern: /FROM users AS u LEFT JOIN expired/, reason: 'users are listed by their ids' },
-  expiry: { pattern: /expires_at <= .* ORDER BY expires_at/, reason: 'cleanup, in the background' },
-  sweep: { pattern: /^DELETE FROM idempotency_keys/, reason: 'cleanup, in the background' },
+  expiry: { pattern: /expires_at <= .* ORDER BY expires_at/, reason: 'cleanup in the background' },
+  sweep: { pattern: /^DELETE FROM idempotency_keys/, reason: 'cleanup in the background' },
 };
 
 let database: TestDatabase;
@@ -232,13 +232,13 @@ function claimOf(now: number) {
 }
 
 describe(`only one of ${parts} parts is touched by`, () => {
-  test.each(requests)('%s, except by the statements %j', async (_, expected, prepare) => {
+  test.each(requests)('%s (exceptions: %j)', async (_, expected, prepare) => {
     expect(await wideStatements(await prepare())).toEqual(expected);
   });
 });
 
 describe('only one part is touched in the background by', () => {
-  test.each(background)('%s, except by the statements %j', async (_, expected, prepare) => {
+  test.each(background)('%s (exceptions: %j)', async (_, expected, prepare) => {
     expect(await wideStatements(await prepare())).toEqual(expected);
   });
 });

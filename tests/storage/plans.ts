@@ -3,7 +3,7 @@ import type { SentStatement } from '../support/statement-recorder.ts';
 
 /*
  * Counts the parts of the tables that a statement touches according to its query plan. The parts
- * are shards of Citus, or partitions if the tables are partitioned by bucket.
+ * are Citus shards, or partitions if the tables are partitioned by bucket.
  */
 
 export const parts = 32;

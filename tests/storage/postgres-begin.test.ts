@@ -41,7 +41,7 @@ test.each([
   ['a save', {}],
   ['a save that reads first', { externalId: '1' }],
 ])('%s whose BEGIN fails has an unknown outcome', async (_, fields) => {
-  // The text of BEGIN is sent only once in a session.
+  // The text of BEGIN is sent only once per session.
   breaks = true;
   expect(await rejectionOf(project.save(memory(fields)))).toMatchObject({
     code: 'internal',

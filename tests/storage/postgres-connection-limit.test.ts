@@ -64,7 +64,7 @@ test('writes use the open connections if one cannot be reopened', async () => {
   for (let round = 0; round < 3; round += 1) {
     await project.save(memory());
     await update();
-    // There are more writes than connections, so that the lost connection is tried too.
+    // There are more writes than connections, so that the lost connection is also tried.
     await Promise.all(Array.from({ length: 6 }, update));
   }
   expect(await project.list()).toHaveLength(4);

@@ -4,7 +4,7 @@ import { openPostgres } from '../../server/storage/postgres/open.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
-test('a copy detects a server that starts after it, but no server of another schema', async () => {
+test('a copy detects a server that starts during the copy, but ignores servers on other schemas', async () => {
   const [database, another] = [await newDatabase(), await newDatabase()];
   const elsewhere = await openPostgres(another.url);
   const side = await openCopySide(database.url, { create: true });

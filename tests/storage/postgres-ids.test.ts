@@ -48,7 +48,7 @@ test('an id that is imported for two users at the same time is imported once', a
   const sql = new SQL(database.url, { max: 1 });
   const session = await sql.reserve();
   await session`BEGIN`;
-  // This lock mode allows reads, so that both imports find the id unused before either is written.
+  // This lock mode allows reads, so both imports find the id unused before either of them writes.
   await session`LOCK TABLE memories IN SHARE ROW EXCLUSIVE MODE`;
   const imports = users.map((userId) => project.import([imported({ id, userId })]));
   await until(() => areWaiting(2), { what: 'two imports that wait' });

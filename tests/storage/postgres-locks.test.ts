@@ -113,7 +113,7 @@ test('one connection is left for other projects while updates of a locked user w
   await Promise.all(waiting);
 });
 
-test('the results of other tasks are stored if the user of one task is locked', async () => {
+test("the results of other tasks are stored even if one task's user is locked", async () => {
   const [locked, ...free] = [
     await project.acceptOne({ userId: 'waits' }),
     await project.acceptOne({ userId: 'free 1' }),

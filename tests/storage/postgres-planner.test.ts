@@ -77,7 +77,7 @@ test('a list query reads only the rows of its page', async () => {
   const [list] = recorder.take().filter(isPlanned);
   if (list === undefined) throw new Error('no statement was sent');
   await query(database.url, 'ANALYZE');
-  // About four blocks for each of 21 memories, and as many for each task.
+  // The query reads about four blocks for each of 21 memories, and as many for each task.
   expect(await blocksRead(list)).toBeLessThan(250);
 });
 

@@ -19,13 +19,13 @@ afterAll(async () => {
 
 let projects = 0;
 
-/** Returns a function that reserves requests of a new project through one of the servers. */
+/** Returns a function that reserves requests for a new project through one of the servers. */
 function newTakes(window: Omit<QuotaTake, 'projectId' | 'amount'>) {
   projects += 1;
   const projectId = projects;
   return async (server: number, amount: number): Promise<QuotaTaken> => {
     const taken = await storages[server]?.takeQuota?.({ projectId, amount, ...window });
-    if (taken === undefined) throw new Error('this storage does not count');
+    if (taken === undefined) throw new Error('this storage has no takeQuota()');
     return taken;
   };
 }
@@ -34,7 +34,7 @@ function sum(takes: QuotaTaken[]): number {
   return takes.reduce((total, { granted }) => total + granted, 0);
 }
 
-test('concurrent takes of several servers are granted the limit and no more', async () => {
+test('concurrent takes by several servers are granted exactly the limit', async () => {
   const take = newTakes({ limit: 100, seconds: 60 });
   const takes = await Promise.all(Array.from({ length: 60 }, (_, index) => take(index % 2, 3)));
   expect(sum(takes)).toBe(100);
@@ -53,7 +53,7 @@ test('a take returns the remaining requests and the end of the window', async ()
   expect(await take(0, 50)).toMatchObject({ granted: 20, untaken: 0 });
 });
 
-test('the next window begins with the first take after the end', async () => {
+test('the next window begins with the first take after the end of the previous one', async () => {
   const take = newTakes({ limit: 10, seconds: 1 });
   const first = await take(0, 10);
   const next = await until(async () => {
@@ -71,7 +71,7 @@ test('each project has its own window', async () => {
   expect(await other(0, 5)).toMatchObject({ granted: 5 });
 });
 
-test('a window from before the clock was set back still ends', async () => {
+test('a window that began before the clock was set back still ends', async () => {
   const take = newTakes({ limit: 5, seconds: 60 });
   await take(0, 5);
   const late = `UPDATE quotas SET ends_at = clock_timestamp() + interval '1 hour'

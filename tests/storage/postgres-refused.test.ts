@@ -3,7 +3,7 @@ import { openPostgres } from '../../server/storage/postgres/open.ts';
 import { newDatabase, postgresUrl, query, type TestDatabase } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
-/* Unsupported database servers. Each setting is simulated by a shadowed `current_setting`. */
+/* Unsupported database servers. Each setting is simulated by shadowing `current_setting`. */
 
 let database: TestDatabase;
 let schema: string;

@@ -81,7 +81,7 @@ const files: [refusal: string, statements: string[], who: Who[]][] = [
 for (const [refusal, statements, who] of files) {
   describe(`a file that ${refusal}`, () => {
     for (const opener of who) {
-      test(`that is open elsewhere is rejected by a ${opener} and not changed`, () => {
+      test(`is rejected by a ${opener} and not changed while another program has it open`, () => {
         const db = new Database(path);
         for (const statement of inLog(statements)) db.run(statement);
         const before = bytes();
@@ -90,7 +90,7 @@ for (const [refusal, statements, who] of files) {
         db.close(true);
       });
 
-      test(`is rejected by a ${opener} and keeps its log`, () => {
+      test(`is rejected by a ${opener} and keeps its write-ahead log`, () => {
         leave(inLog(statements));
         const before = bytes();
         expect(run(opens[opener])).toContain(refusal);
@@ -100,7 +100,7 @@ for (const [refusal, statements, who] of files) {
   });
 }
 
-/** Opens the database with an SQLite that reports another version. */
+/** Returns a program that opens the database with an SQLite that reports another version. */
 const openWith = (version: string) => `
   import { Database } from 'bun:sqlite';
   const { prepare } = Database.prototype;

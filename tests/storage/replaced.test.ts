@@ -32,7 +32,7 @@ async function startSlowCommand(path: string, folder: string) {
 }
 
 describe.if(straceMissing() === null)('a command that opens the database during a restore', () => {
-  test('does not write the log of the new file into the old one', async () => {
+  test("does not write the new file's log into the old file", async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memory-replaced-'));
     try {
       const path = join(folder, 'memory.db');

@@ -50,7 +50,7 @@ async function leaveLog(file: string, count: number): Promise<void> {
   for (const part of ['', '-wal']) renameSync(`${folder}/killed.db${part}`, file + part);
 }
 
-test('a restore moves a log without a file away, and does not apply it to the restored file', async () => {
+test('a restore moves a log without a database file away, and does not apply it to the restored file', async () => {
   await leaveLog(path, 40);
   rmSync(path);
   const { memories, kept } = restoreDatabase(backup, path, 'now');
@@ -60,7 +60,7 @@ test('a restore moves a log without a file away, and does not apply it to the re
   expect(countIn(path)).toBe(3);
 });
 
-test('a restore keeps the previous database complete, including its log', async () => {
+test('a restore keeps the complete previous database, including its log', async () => {
   await leaveLog(path, 40);
   const { kept } = restoreDatabase(backup, path, 'now');
   expect(countIn(kept ?? '')).toBe(43);
@@ -77,7 +77,7 @@ test('a restore keeps a file that is too damaged to open, with its log', async (
   expect(bytes).toContain('late 39');
 });
 
-test('a restore keeps a log that cannot be written to its file, without trying again', async () => {
+test('a restore keeps a log that cannot be checkpointed, and does not try again', async () => {
   await leaveLog(path, 40);
   const { run } = Database.prototype;
   let attempts = 0;
@@ -107,7 +107,7 @@ test('a restore includes the log of a backup, and changes neither file', async (
   expect(bytes()).toEqual(before);
 });
 
-test('a restored database is readable only by its owner, regardless of the mode of the backup', () => {
+test("a restored database is readable only by its owner, regardless of the backup's file mode", () => {
   const open = join(folder, 'open.db');
   copyFileSync(backup, open);
   chmodSync(open, 0o644);
@@ -213,7 +213,7 @@ test('a database with a second hard link is rejected under both names', async ()
   }
 });
 
-test('a symbolic link to a missing file creates that file, under one lock', async () => {
+test('opening a symbolic link to a missing file creates that file, under one lock', async () => {
   const link = join(folder, 'link.db');
   const file = join(folder, 'elsewhere.db');
   symlinkSync('elsewhere.db', link);
@@ -248,7 +248,7 @@ test('a file of another program is rejected as such, regardless of its schema ve
   db.run('PRAGMA user_version = 7');
   db.close(true);
   expect((await rejectionOf(openSqlite(foreign))).message).toContain('of another program');
-  // A rejected copy has released its lock, so the next one is rejected for the same reason.
+  // A rejected copy has released its lock, so the next copy is rejected for the same reason.
   for (let attempt = 1; attempt <= 2; attempt += 1) {
     expect(() => openCopySide(foreign, { create: false })).toThrow('of another program');
   }

@@ -69,7 +69,7 @@ test('searches of both backends are equal, even after changes', async () => {
         found += one.length;
       }
     }
-    // Ensures that the searches found something to compare.
+    // Ensures that the searches returned results to compare.
     expect(found).toBeGreaterThan(queries);
   }
 

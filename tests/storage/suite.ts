@@ -5,7 +5,7 @@ import { drainTasks, newProject, type Opened, type OpenStorage, type Project } f
 
 /*
  * Helpers that the parts of the conformance suite share: the lifecycle of a storage across the
- * tests of a `describe`, and the ways in which a task ends without a result.
+ * tests of a `describe`, and the operations that end a task without a result.
  */
 
 /**

@@ -14,7 +14,7 @@ import {
 import { imported, keyed, memory, newProject, record } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
-/* The effect of a storage thread that ends or hangs on pending and later calls. */
+/* What happens to pending and later calls when a storage thread ends or hangs. */
 
 /** Opens a storage for one test. The tests run concurrently, because a thread hangs for seconds. */
 async function open() {
@@ -30,7 +30,7 @@ async function open() {
   return { opened, project, warnings, ends, [Symbol.asyncDispose]: () => opened.dispose() };
 }
 
-test.concurrent('a search whose reader thread ends is unavailable, and later searches succeed', async () => {
+test.concurrent('a search whose reader thread ends fails as unavailable, and later searches succeed', async () => {
   await using all = await open();
   const { project, warnings, ends } = all;
   const lost = await rejectionOf(project.search(endsThread));
@@ -57,7 +57,7 @@ test.concurrent('searches continue after all reader threads end at the same time
   expect(await project.search('kept')).toHaveLength(1);
 });
 
-test.concurrent('a search whose reader thread hangs is unavailable, and other searches continue', async () => {
+test.concurrent('a search whose reader thread hangs fails as unavailable, and other searches continue', async () => {
   await using all = await open();
   const { opened, project } = all;
   const hung = rejectionOf(project.search(hangsThread));
@@ -132,7 +132,7 @@ test.concurrent('a search that is aborted while it waits is not executed', async
   expect(await project.search('kept')).toHaveLength(1);
 });
 
-test.concurrent('searches beyond a thousand waiting ones of a project are unavailable', async () => {
+test.concurrent('searches fail as unavailable while a thousand searches of their project are waiting', async () => {
   await using all = await open();
   const { opened, project } = all;
   const slow = Array.from({ length: 9 }, () => project.search(slowsThread));
@@ -174,7 +174,7 @@ test.concurrent('a slow large write is not mistaken for a hanging thread', async
   expect(warnings).toEqual([]);
 });
 
-test.concurrent('a status request that repeats an id reads its text once', async () => {
+test.concurrent('a status request that repeats an id reads the text of its memory once', async () => {
   await using all = await open();
   const { project } = all;
   const given = imported({ content: 'one sentence. '.repeat(350_000) });
@@ -184,7 +184,7 @@ test.concurrent('a status request that repeats an id reads its text once', async
   expect(new Set(statuses.map(({ memoryId }) => memoryId))).toEqual(new Set([given.id]));
 });
 
-test.concurrent('an index that takes long to build is never searched in part, and is eventually built', async () => {
+test.concurrent('an index that takes long to build is eventually completed, and not searched before', async () => {
   await using opened = await openInFolder({ preload: [join(import.meta.dir, 'leaping-clock.ts')] });
   const project = await newProject(opened);
   for (let n = 0; n < 20; n += 1) await project.save(memory({ content: `lantern ${n}` }));
@@ -268,7 +268,7 @@ test.concurrent('an erasure that is repeated after a failed COMMIT deletes and c
 test.concurrent('a document that takes seconds to index can be searched', async () => {
   await using all = await open();
   const { project } = all;
-  // A reader announces the indexing of a text of more than 500,000 UTF-16 units.
+  // A reader announces before it indexes a text of more than 500,000 UTF-16 units.
   const content = `${slowsIndexing} ${'北'.repeat(500_000)} lantern`;
   await project.save(memory({ content }));
   const begun = performance.now();

@@ -83,7 +83,7 @@ test.concurrent('after a failed sync, neither an erasure nor a new writer thread
   expect(logBytes()).toBeGreaterThan(0);
 });
 
-test.concurrent('a failed sync while the log is emptied after an erasure is reported', async () => {
+test.concurrent('a sync that fails while the log is emptied after an erasure is reported', async () => {
   await using all = await open('failing-sync-in-scrub.ts');
   const { project, save, warning } = all;
   await save();

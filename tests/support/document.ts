@@ -68,7 +68,7 @@ export function jsonOf(body: Body | undefined): Content {
   return body?.content?.['application/json'] ?? {};
 }
 
-/** Returns the examples of the content, or those of its schema if the content has none. */
+/** Returns the content's examples, or those of its schema if the content has none. */
 export function examplesOf({ schema, examples = {} }: Content): unknown[] {
   const named = Object.values(examples).map(({ value }) => value);
   return named.length > 0 || schema === undefined ? named : (resolve(schema).examples ?? []);

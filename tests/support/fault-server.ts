@@ -1,8 +1,8 @@
 import type { Socket } from 'bun';
 
 /*
- * A TCP server that responds to requests with a script of responses and faults. After the end of
- * the script, the last reply repeats, so that tests can detect surplus requests.
+ * A TCP server that plays a script of responses and faults, one per request. After the end of the
+ * script, it repeats the last reply, so that tests can detect surplus requests.
  */
 
 export type SeenRequest = { method: string; path: string; headers: Headers; body: string };
@@ -78,12 +78,12 @@ export function json(status: number, body: unknown, headers: Record<string, stri
   });
 }
 
-/** An error response of the service. */
+/** An error response in the service's format. */
 export function refusal(status: number, error: string, headers: Record<string, string> = {}) {
   return json(status, { error, message: `it is ${error}`, requestId: 'req_1' }, headers);
 }
 
-/** An HTML error page, such as a reverse proxy returns. */
+/** An HTML error page, like those of reverse proxies. */
 export function html(status: number): Reply {
   return text(status, '<html><h1>Bad gateway</h1></html>', { 'Content-Type': 'text/html' });
 }

@@ -25,7 +25,7 @@ export function findProgram(): string {
 const memory = '/dev/shm';
 const prefix = 'memory-postgres-';
 
-/** Creates a data folder in `base` or, by default, in memory if /dev/shm has 1 GiB free. */
+/** Creates a data folder in `base` or, by default, in RAM if /dev/shm has 1 GiB free. */
 export function dataFolder(base?: string): string {
   if (base !== undefined) return mkdtempSync(join(base, prefix));
   if (!existsSync(memory)) return mkdtempSync(join(tmpdir(), prefix));
@@ -36,7 +36,7 @@ export function dataFolder(base?: string): string {
 
 const abandonedAfterMs = 5 * 60_000;
 
-/** Removes the data folders of killed test runs, which would otherwise fill the memory. */
+/** Removes the data folders of killed test runs, which would otherwise fill up the RAM. */
 function removeAbandoned(parent: string): void {
   for (const name of readdirSync(parent).filter((name) => name.startsWith(prefix))) {
     try {

@@ -15,7 +15,7 @@ const folder = folderOf();
 const lock = join(folder, 'pid');
 const socket = join(folder, 'socket');
 
-// PostgreSQL may run as another user, who needs access even if the inherited umask is restrictive.
+// PostgreSQL may run as another user, which needs access even with a restrictive inherited umask.
 process.umask(0o022);
 
 /** Returns false if another process already runs the server. */

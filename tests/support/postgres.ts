@@ -10,7 +10,7 @@ import { type Socket, SQL } from 'bun';
 
 const startWithinMs = 60_000;
 
-/** Creates the folder of the server's socket. Socket paths are limited to about 100 bytes. */
+/** Creates the folder for the server's socket. Socket paths are limited to about 100 bytes. */
 export function folderOf(): string {
   const name = `${import.meta.dir} ${userInfo().uid}`;
   const folder = join(tmpdir(), `memory-postgres-${Bun.hash(name).toString(36)}`);

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 /** A child process that leads its own process group. Signals go to the whole group. */
 export type Child = {
   pid: number;
-  /** The first line of stdout. Rejects if stdout is closed or 30 s pass before the line. */
+  /** The first line of stdout. Rejects if stdout closes or 30 s pass before the line arrives. */
   ready: Promise<string>;
   /** Resolves with the exit code, or null if a signal ended the process. */
   exited: Promise<number | null>;

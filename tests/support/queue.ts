@@ -18,8 +18,8 @@ export type Hold = (databaseUrl: string, memoryId: string) => Promise<HeldRecord
 const externalId = 'held';
 
 /**
- * Ingests a document and leases its task once the document is processed. An earlier lease would
- * race with the worker. On SQLite, a restarted server reclaims the task.
+ * Ingests a document, waits until it is processed, and then leases its task again. Leasing the task
+ * earlier would race with the worker. On SQLite, a restarted server reclaims the task.
  */
 export async function holdRecord(server: TestServer): Promise<HeldRecord> {
   const userId = newUser();

@@ -1,13 +1,13 @@
 import { connect, type Socket } from 'node:net';
 
-/** The response that was received on a connection, and why the read ended. */
+/** The data received on a connection, and why the read ended. */
 export type RawReply = {
   status: number | null;
   text: string;
   ended: 'closed' | 'quiet' | 'waiting';
 };
 
-/** How long to wait for more data after a complete response or a partial response. */
+/** How long to wait for more data after a complete or a partial response. */
 const quietMs = { whole: 15, part: 250 };
 
 /**

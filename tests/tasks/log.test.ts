@@ -6,7 +6,7 @@ import { emptyDatabase } from '../support/backend.ts';
 import { until } from '../support/until.ts';
 import { unsplittable } from './unsplittable-text.ts';
 
-/** Starts a server in whose tasks thread some texts cannot be processed. */
+/** Starts a server whose tasks thread cannot process some texts. */
 async function start(level: string) {
   const { url: databaseUrl, remove } = await emptyDatabase();
   const lines: string[] = [];

@@ -5,7 +5,7 @@ import { startWorker } from '../../server/tasks/worker.ts';
 import { newProject, record } from '../storage/fixtures.ts';
 import { openInFolder } from '../storage/sqlite.ts';
 
-test('the result of a task that is running at a stop is stored before the worker has stopped', async () => {
+test('the result of a task that is running when stop() is called is stored before the worker stops', async () => {
   await using opened = await openInFolder();
   const project = await newProject(opened);
   const log = createLogger('silent', () => {});

@@ -6,7 +6,7 @@ import { emptyDatabase } from '../support/backend.ts';
 import { startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-test('/health is failing while the tasks thread is blocked, and the thread is replaced', async () => {
+test('/health reports a failure while the tasks thread is blocked, and the thread is replaced', async () => {
   const server = await startTestServer({}, [join(import.meta.dir, 'blocked-tasks.ts')]);
   try {
     const { client } = server;

@@ -6,7 +6,7 @@ import type { Handler } from '../../server/tasks/handlers.ts';
 import { startWorker } from '../../server/tasks/worker.ts';
 import { until } from '../support/until.ts';
 
-/* The pauses of a worker whose storage fails. A worker without them would use a whole core. */
+/* The pauses of a worker whose storage fails. Without them, the worker would use a whole core. */
 
 const task: Task = {
   projectId: 1,
@@ -39,7 +39,7 @@ function start(broken: Partial<TaskStorage>, index: Handler) {
   const { claimTasks } = storage;
   storage.claimTasks = async (claim) => {
     claims.push(performance.now());
-    // The loop of a worker without pauses must not block the timers of this thread.
+    // If the worker does not pause, its loop must not block the timers of this thread.
     await Bun.sleep(1);
     return claimTasks(claim);
   };

@@ -49,7 +49,7 @@ async function acceptTexts(...texts: string[]): Promise<string[]> {
 
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => `text ${n}`);
 
-/** Polls all statuses with one read, because a read for each would take most of the CPU. */
+/** Polls all statuses with one read, because one read per status would take most of the CPU. */
 function allEnded(ids: string[]) {
   return until(async () => {
     const all = (await project.statuses(ids)).filter(({ status }) => status !== 'processing');
@@ -82,7 +82,7 @@ test('an accepted record is indexed, and its status counts the chunks', async ()
   expect(await project.search('sentence')).toMatchObject([{ id: large }]);
 });
 
-test('tasks from before the start are processed, even if a crashed process had claimed them', async () => {
+test('tasks queued before the start are processed, even if a crashed process had claimed them', async () => {
   const ids = await acceptTexts('one', 'two');
   await claimOne(storage, { owner: 'crashed', now: Date.now() });
   start();
@@ -190,7 +190,7 @@ test.each<[Operation, () => Error]>([
   ['completeTasks', () => new Error('broken')],
   ['nextTaskAt', unavailable],
   ['failTask', unavailable],
-])('a %s that throws at first loses no record and costs no attempt', async (operation, error) => {
+])('a %s that throws at first loses no record and uses up no attempt', async (operation, error) => {
   const handler = operation === 'failTask' ? failingHandler(1, once) : indexMemory;
   start({ storage: failing(operation, 1, error), handler });
   const ids = await acceptTexts('one', 'two');
@@ -206,7 +206,7 @@ test('a database fault in a handler does not count as an attempt', async () => {
   expect(await ended(id)).toMatchObject({ status: 'complete', attempts: 1 });
 });
 
-test('no record is lost in database faults during a long batch', async () => {
+test('database faults during a long batch lose no record', async () => {
   const { claimTasks } = storage;
   const small = (claim: Parameters<typeof claimTasks>[0]) => claimTasks({ ...claim, limit: 50 });
   const ids = await acceptTexts(...numbered(300));

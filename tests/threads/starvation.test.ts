@@ -8,7 +8,7 @@ const silentMs = 1_600;
 const isPossible = process.platform === 'linux' && Bun.which('taskset') !== null;
 
 test.skipIf(!isPossible)(
-  'a thread that waits for a core is not treated as silent',
+  'a thread that waits for a CPU core is not treated as silent',
   async () => {
     const [, core = ''] = /^Cpus_allowed_list:\s*(\d+)/m.exec(status()) ?? [];
     const program = join(import.meta.dir, 'starved.ts');

@@ -156,7 +156,8 @@ const table: Row[] = [
     from: ['server/threads/'],
     may: ['server/threads/', 'server/errors.ts', 'sdk/contract/', 'node:'],
   },
-  // The caller passes the SDK client. The CLI is the caller for stdio, the MCP thread for HTTP.
+  // The caller passes the SDK client. For stdio, the caller is the CLI. For HTTP, it is the MCP
+  // thread.
   {
     from: ['server/mcp/tools/'],
     may: [

@@ -1,6 +1,6 @@
 import { linesThatMatch, type Rule } from './source.ts';
 
-/** The only files of server, SDK and CLI that may read the environment. */
+/** The only files of the server, the SDK and the CLI that may read the environment. */
 const readersOfEnv = [
   'server/config.ts',
   'sdk/options.ts',

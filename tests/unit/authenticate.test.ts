@@ -20,7 +20,7 @@ const key: StoredKey = {
   revokedAt: null,
 };
 
-/** An authenticator whose storage knows only `stored`. `time.ms` is the time of both clocks. */
+/** An authenticator whose storage contains only `stored`. `time.ms` is the time of both clocks. */
 function authenticatorFor(stored: StoredKey, touchKeys: Storage['touchKeys']) {
   const time = { ms: 1_000 };
   const now = () => time.ms;

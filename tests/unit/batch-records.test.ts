@@ -43,7 +43,7 @@ describe('a record without a type', () => {
     expect(parsed(item).item).toEqual(item);
   });
 
-  test('may have top-level messages if the command determines the type', () => {
+  test('may have top-level messages if the command implies the type', () => {
     const record = { type: 'conversation', userId, data: { messages } };
     expect(parsed({ userId, messages }, 'conversation').item).toEqual(record);
   });

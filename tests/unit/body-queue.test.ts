@@ -34,7 +34,7 @@ function queueOf(limits: Partial<BodyQueueLimits> = {}) {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('bodies of one project', () => {
-  test('start while they fit its share, then in order', async () => {
+  test('start as long as they fit into its share, and the rest start in order', async () => {
     const { admit, free, started } = queueOf();
     for (const name of ['a', 'b', 'c', 'd']) void admit(name, 1, 2);
     await settle();

@@ -4,7 +4,7 @@ import { indexedChunks, splitChunks } from '../../server/memory/chunks.ts';
 
 const targetLength = 1_000;
 
-/** Text with and without natural boundaries for a chunk, and with surrogate pairs. */
+/** Texts with and without natural chunk boundaries, and with surrogate pairs. */
 const texts = fc
   .array(
     fc.oneof(
@@ -31,7 +31,7 @@ function indexedTexts(content: string, metadata: object): string[] {
   return chunks.map(({ text }) => text);
 }
 
-test('an author is indexed with each chunk, unless it is too long for a name', () => {
+test('an author is indexed with each chunk, unless the value is too long to be a name', () => {
   const text = 'word '.repeat(1_000);
   expect(indexedTexts(text, { author: 'Ana' }).every((one) => one.includes('ana'))).toBe(true);
   expect(indexedTexts(text, { author: 'ana '.repeat(4_000) }).join('')).not.toContain('ana');

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { type LogEntry, prettyLine } from '../../server/log.ts';
 
-/* The lines of the log on a terminal. tests/http/log.test.ts covers the lines in JSON. */
+/* Log lines in the terminal format. tests/http/log.test.ts covers the JSON format. */
 
 const at = Date.UTC(2026, 10, 22, 9, 5, 3, 42);
 
@@ -20,7 +20,7 @@ test('a line has its level, except for info', () => {
   expect(pretty({})).toBe('09:05:03 listening');
 });
 
-test('the line of a request has its method, route, status and duration', () => {
+test("a request's line has its method, route, status and duration", () => {
   const request = { method: 'GET', route: '/v1/memories', status: 200, durationMs: 3 };
   const line = pretty({ message: 'request', fields: { ...request, requestId: 'req_1' } });
   expect(line).toMatch(/^09:05:03 GET \/v1\/memories 200 3 ms requestId=req_1$/);

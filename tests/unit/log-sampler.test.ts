@@ -10,7 +10,7 @@ function samplerAt() {
   return { clock, sample, take };
 }
 
-test('a burst of twenty lines of a kind is written, the next line is suppressed', () => {
+test('a burst of twenty lines of one kind is written, and the next line is suppressed', () => {
   const { take } = samplerAt();
   expect(take(401, 21)).toEqual([...Array(20).fill(0), null]);
   expect(take(429, 1)).toEqual([0]);

@@ -30,7 +30,7 @@ function queueOn(...connections: Connection[]) {
   return createWriteQueue({ connections, isDistributed: false, ...health });
 }
 
-/** A write that succeeds when `ended` has resolved. */
+/** A write that succeeds once `ended` has resolved. */
 function writeAfter(ended: Promise<void>) {
   const work = async () => {
     await ended;
@@ -43,11 +43,11 @@ test('a write is rejected soon if no connection can be opened', async () => {
   const begun = performance.now();
   const write = queueOn(closed, closed).run(writeAfter(Promise.resolve()));
   expect(await rejectionOf(write)).toMatchObject({ code: 'unavailable' });
-  // A write that looked for an open connection would be rejected after five seconds.
+  // A write that kept looking for an open connection would be rejected only after five seconds.
   expect(performance.now() - begun).toBeLessThan(4_000);
 });
 
-test('a write whose connection cannot be opened moves to one that is open', async () => {
+test('a write whose connection cannot be opened moves to an open connection', async () => {
   const queue = queueOn(open, closed, closed);
   const first = Promise.withResolvers<void>();
   const stored = queue.run(writeAfter(first.promise));

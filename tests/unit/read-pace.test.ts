@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { createReadPace } from '../../server/storage/read-pace.ts';
 
-/** The text that may be read in 100 ms. */
+/** The amount of text that may be read in 100 ms, in UTF-16 units. */
 const units = 12_800_000;
 
 test('overlapping reads of a project share one rate', async () => {
@@ -17,7 +17,7 @@ test('overlapping reads of a project share one rate', async () => {
   expect(performance.now() - begun).toBeGreaterThanOrEqual(50);
 });
 
-test('a read that took longer than its text allows is not followed by a pause', () => {
+test('a read below the permitted rate is not followed by a pause', () => {
   const pace = createReadPace(() => {});
   for (let n = 0; n < 5; n += 1) pace.add(1, units, performance.now() - 100);
   expect(pace.isPaused(1)).toBe(true);

@@ -16,7 +16,7 @@ function add(results: SearchResults, content: string, fields = {}): void {
   results.add({ id: memory.id, start: 0, length: 5, score: 1 }, memory);
 }
 
-test('a single memory is returned even if it is longer than a response with several', () => {
+test('a single memory is returned even if it is longer than the limit for several memories', () => {
   const results = open(10);
   add(results, 'x'.repeat(maxText + 1));
   expect(results.found).toHaveLength(1);

@@ -1,12 +1,12 @@
 import { afterEach, expect, spyOn, test } from 'bun:test';
 import { keepStatistics } from '../../server/storage/postgres/writer/statistics.ts';
 
-/* When the tables of PostgreSQL are checked. A test calls the timer itself. */
+/* Tests when the PostgreSQL tables are checked. Each test fires the timer itself. */
 
 let restore = () => {};
 afterEach(() => restore());
 
-/** Returns a function that makes one turn of the timer. `check` looks for grown tables. */
+/** Returns a function that fires the timer once. `check` replaces the query for grown tables. */
 function start(check: () => Promise<[]>): () => Promise<void> {
   let turn = async () => {};
   const timer = spyOn(globalThis, 'setInterval').mockImplementation(((act: typeof turn) => {

@@ -4,7 +4,7 @@ import { ListQuery } from '../../sdk/contract/page.ts';
 import { sentence, type Validator, validateChat, validator } from '../../sdk/contract/validate.ts';
 import { validateBatchBody } from '../../server/http/batch.ts';
 
-/** Returns a list whose item at `place` throws when read. Validation must stop before this item. */
+/** Returns a list whose item at `place` throws when read. Validation must stop before that item. */
 function unseenAfter(place: number): unknown[] {
   const list = Array(place).fill(0);
   Object.defineProperty(list, place, {
