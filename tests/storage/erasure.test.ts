@@ -51,7 +51,7 @@ function text(userId: string, length: number): string {
   return `${userId === erased ? 'Canary' : 'Other'} ${'word '.repeat(length)}`;
 }
 
-test.concurrent("after the scrub, the files contain no text of an erased user and no copies of moved rows", async () => {
+test.concurrent('after the scrub, the files contain no text of an erased user, nor copies of moved rows', async () => {
   await using project = await open();
   const { opened } = project;
   const random = createRandom(7);
