@@ -45,7 +45,7 @@ test.each(requests)('nothing is revealed without a key: %s (Host: %s)', async (t
   expect(isHealth || [400, 401, 404, 414, 429, undefined].includes(answer?.status)).toBe(true);
 });
 
-describe('with two Authorization headers', () => {
+describe('a request with two Authorization headers', () => {
   test.each([
     ['wrong, right', (right: string) => ['mk_wrong_key_wrong_key', right]],
     ['right, wrong', (right: string) => [right, 'mk_wrong_key_wrong_key']],

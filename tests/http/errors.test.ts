@@ -123,7 +123,7 @@ describe('not found', () => {
     ['in upper case', 'MEM_0199C2A4F1E87C3D9B5E6A7F80912B3C'],
     ['very long', 'x'.repeat(4_000)],
   ];
-  test.each(ids)('an id returns 404: %s', async (_, id) => {
+  test.each(ids)('an unknown id returns 404: %s', async (_, id) => {
     const path = `/v1/memories/${id}`;
     const body = { content: 'x' };
     expectError(await ask(server, 'GET', path), 404, 'not_found');
@@ -169,7 +169,7 @@ describe('method not allowed', () => {
   });
 });
 
-describe('a query parameter gets a 400', () => {
+describe('an invalid query gets a 400', () => {
   const needed: Record<string, string> = {
     'GET /v1/memories': 'userId=u&',
     'DELETE /v1/memories': 'userId=u&',
@@ -222,7 +222,7 @@ describe('a query parameter gets a 400', () => {
   });
 });
 
-test('X-Request-Id differs in each response', async () => {
+test('every response has a different X-Request-Id', async () => {
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => ask(server, 'GET', '/v1/nope')),
   );

@@ -64,7 +64,7 @@ describe('the document', () => {
     ['SaveRequest', { userId: 'u-1', content: 'a\0' }],
     ['StatusesRequest', { memoryIds: ['mem_\0'] }],
     ['ImportRequest', { items: [{ ...exampleMemory, version: 1e9 + 1 }] }],
-  ])('describes the values that %s rejects', (name, body) => {
+  ])('has a schema %s that rejects what the service rejects', (name, body) => {
     expect(misfit({ $ref: `#/components/schemas/${name}` }, body)).toBeString();
   });
 
@@ -134,7 +134,7 @@ describe('the document', () => {
     expect(misfit(Message ?? {}, { content: 'x', text: 'y' })).toBeString();
   });
 
-  test('only writes have an idempotency key, without an example that clients would send', () => {
+  test('has an idempotency key only for writes, without an example that clients would send', () => {
     const keys = documented.flatMap(({ method, parameters = [] }) => {
       const key = parameters.map(resolve).find(({ name }) => name === 'Idempotency-Key');
       return key === undefined ? [] : [{ method, key }];
@@ -276,7 +276,7 @@ describe('the running server', () => {
     }
   }
 
-  test('returned every documented response except internal errors', () => {
+  test('returned every documented response except 500 and 503', () => {
     const answers = documented
       .filter(({ security }) => security === undefined)
       .flatMap(({ operationId, responses }) =>

@@ -24,7 +24,7 @@ const text = fc.oneof(
 );
 
 describe('search finds', () => {
-  test('at least sixty queries exist', () => {
+  test('results for at least sixty queries', () => {
     expect(cases.length).toBeGreaterThanOrEqual(60);
   });
 

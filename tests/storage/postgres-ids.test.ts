@@ -51,7 +51,7 @@ test('an id that is imported for two users at the same time is imported once', a
   // This lock mode allows reads, so both imports find the id unused before either of them writes.
   await session`LOCK TABLE memories IN SHARE ROW EXCLUSIVE MODE`;
   const imports = users.map((userId) => project.import([imported({ id, userId })]));
-  await until(() => areWaiting(2), { what: 'two imports that wait' });
+  await until(() => areWaiting(2), { what: 'two waiting imports' });
   await session`COMMIT`;
   session.release();
   await sql.close();

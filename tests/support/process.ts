@@ -83,7 +83,7 @@ function firstLine(
     stream.on('close', async () => {
       clearTimeout(timer);
       const code = await exited;
-      reject(new Error(`the process exited with ${code}: ${log().slice(-2_000)}`));
+      reject(new Error(`the process exited with status ${code}: ${log().slice(-2_000)}`));
     });
   });
   // Tests that do not use `ready` must not fail with an unhandled rejection.

@@ -88,7 +88,7 @@ describe('bodies of several projects', () => {
     expect(started).toEqual(['full', 'a', 'other', 'b', 'c']);
   });
 
-  test('a large body is not starved by smaller ones of other projects', async () => {
+  test("other projects' smaller bodies do not starve a large body", async () => {
     const { admit, free, started } = queueOf();
     void admit('a', 1, 4);
     void admit('b', 2, 4);

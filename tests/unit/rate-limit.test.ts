@@ -11,7 +11,7 @@ test('the remaining quota counts down to zero and below', () => {
   expect([1, 2, 3, 4].map(() => window.count('a').left)).toEqual([1, 0, -1, -2]);
 });
 
-test('names do not share a quota', () => {
+test('each name has its own quota', () => {
   const { window } = windowAt(1, 60);
   window.count('a');
   expect(window.count('b').left).toBe(0);
@@ -38,7 +38,7 @@ test('the quota is full again when the window ends, not a millisecond earlier', 
   expect(window.count('a')).toEqual({ left: 0, resetSeconds: 60 });
 });
 
-test('a window starts with its first request, not on the clock', () => {
+test('a window starts with its first request, not at a fixed time of the clock', () => {
   const { clock, window } = windowAt(1, 60);
   clock.ms += 30_000;
   window.count('a');

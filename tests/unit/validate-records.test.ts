@@ -135,7 +135,7 @@ describe('a record', () => {
       { type: 'event', userId: 'u', data: { name: 'n', a: ['\0'] } },
       'data: must not contain the character U+0000',
     ],
-  ])('is rejected as %j', (record, first) => {
+  ])('is rejected: %j', (record, first) => {
     expect(sentencesOf(validateRecord, record)[0]).toBe(first);
   });
 
@@ -158,11 +158,11 @@ describe('a record', () => {
     ['ticket', { subject: 's', comments: [] }],
     ['document', { text: 't', pageCount: 0 }],
     ['conversation', { messages: [{ role: 'user', content: 'c' }] }],
-  ])('is accepted as %s', (type, data) => {
+  ])('is accepted with the type %s', (type, data) => {
     expect(sentencesOf(validateRecord, { type, userId: 'u', data })).toEqual([]);
   });
 
-  test('has no type if the endpoint implies the type', () => {
+  test('must not have a type if the endpoint implies the type', () => {
     const ticket = { userId: 'u', data: { subject: 's', comments: [] } };
     expect(sentencesOf(validateSupport, ticket)).toEqual([]);
     expect(sentencesOf(validateSupport, { type: 'ticket', ...ticket })).toEqual([

@@ -24,7 +24,7 @@ function open() {
   return { sent, write, finish };
 }
 
-test('a large write waits for the previous one, and small writes of its project do not', () => {
+test("a large write waits for the previous one, but its project's small writes do not", () => {
   const { sent, write } = open();
   write('large 1', 1, rows);
   write('large 2', 1, rows);
@@ -32,7 +32,7 @@ test('a large write waits for the previous one, and small writes of its project 
   expect(sent).toEqual(['large 1', 'small']);
 });
 
-test('the large writes of a project that is alone follow each other without a pause', async () => {
+test('large writes follow each other without a pause if no other project is active', async () => {
   const { sent, write, finish } = open();
   write('large 1', 1, rows);
   write('small', 1);
