@@ -62,7 +62,7 @@ const ways: [how: string, make: () => Promise<{ sought: Sought; isGone: Promise<
 ];
 
 describe.each(ways)('a memory that %s', (_, make) => {
-  test('is found by every read before it expires, and by none afterwards', async () => {
+  test('is found by every read before it expires, and by no read afterwards', async () => {
     const { sought, isGone } = await make();
     await whenComplete(server, sought.id);
     expect(await whereFound(server, sought)).toEqual(everywhere);

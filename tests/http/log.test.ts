@@ -235,7 +235,7 @@ test.each([
   },
 );
 
-test('dropped lines are counted when the log resumes', async () => {
+test('when the log resumes, it states the number of dropped lines', async () => {
   const pipe = join(folder, 'late');
   const port = freePort();
   const serve = `${process.execPath} cli/main.ts serve --port ${port} --database ${pipe}.db`;

@@ -31,7 +31,7 @@ export function testExpiry(name: string, open: OpenStorage): void {
       await maintain(after.now);
     });
 
-    test('is found by every read until it expires, and by none from then on', async () => {
+    test('is found by every read until it expires, and by no read from then on', async () => {
       const given = memory({ expiresAt, content: 'short lived' });
       const other = memory({ content: 'long lived' });
       await project.save(given);

@@ -45,7 +45,7 @@ export function testLeases(name: string, open: OpenStorage): void {
         },
       ],
       ['the record is ingested again', () => project.acceptOne(origin)],
-      ['a save with its external id replaces it', () => project.save(memory(origin))],
+      ['a save replaces the memory', () => project.save(memory(origin))],
       ['the memory is updated', (task) => project.update(task.memoryId ?? '', { content: 'x' })],
       ['the memory is deleted', (task) => project.remove(task.memoryId ?? '')],
       ['the user is erased', () => project.erase()],

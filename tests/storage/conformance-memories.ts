@@ -101,7 +101,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       expect(await project.get(given.id)).toBeNull();
     });
 
-    test('a rejected write does not affect the writes that arrive with it', async () => {
+    test('a rejected write does not affect the writes that arrive at the same time', async () => {
       const given = [memory(), memory()] as const;
       const outcomes = await Promise.allSettled([
         project.save(given[0]),

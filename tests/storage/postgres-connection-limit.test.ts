@@ -41,8 +41,8 @@ async function countSessions(purpose: string): Promise<number> {
 }
 
 /**
- * Waits until `count` sessions are open, then rejects new sessions and ends the most recently used
- * one.
+ * Waits until `count` sessions are open, then rejects new sessions and ends the session that was
+ * used most recently.
  */
 async function loseOneOf(count: number, purpose: string): Promise<void> {
   const has = (n: number) => async () => (await countSessions(purpose)) === n;

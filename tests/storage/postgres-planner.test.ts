@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 import { memory, newProject, record } from './fixtures.ts';
 import { isPlanned } from './plans.ts';
 
-/* The plans that PostgreSQL chooses for a user with thousands of memories. */
+/* The query plans that PostgreSQL chooses for a user with thousands of memories. */
 
 const userId = 'ada';
 /** The number of other users. They use many buckets, so that an average bucket has few rows. */
@@ -60,7 +60,7 @@ test.skipIf(backend !== 'postgres')('tables are analyzed soon after they have gr
   });
 });
 
-test('every cleanup sends the same statements, so that none is prepared again', async () => {
+test('every cleanup sends the same statements, so that no statement is prepared again', async () => {
   const textsAt = async (now: number) => {
     await project.save(memory({ userId: 'gone', expiresAt: now }), { at: now - 1 });
     recorder.take();

@@ -50,7 +50,7 @@ async function leaveLog(file: string, count: number): Promise<void> {
   for (const part of ['', '-wal']) renameSync(`${folder}/killed.db${part}`, file + part);
 }
 
-test('a restore moves a log without a database file away, and does not apply it to the restored file', async () => {
+test('a restore moves away a log that has no database file, and does not apply it to the restored file', async () => {
   await leaveLog(path, 40);
   rmSync(path);
   const { memories, kept } = restoreDatabase(backup, path, 'now');

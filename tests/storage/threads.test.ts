@@ -184,7 +184,7 @@ test.concurrent('a status request that repeats an id reads the text of its memor
   expect(new Set(statuses.map(({ memoryId }) => memoryId))).toEqual(new Set([given.id]));
 });
 
-test.concurrent('an index that takes long to build is eventually completed, and not searched before', async () => {
+test.concurrent('an index that takes long to build is completed, and is not searched before that', async () => {
   await using opened = await openInFolder({ preload: [join(import.meta.dir, 'leaping-clock.ts')] });
   const project = await newProject(opened);
   for (let n = 0; n < 20; n += 1) await project.save(memory({ content: `lantern ${n}` }));

@@ -35,7 +35,7 @@ test('over the memory limit, the indexes that were used least recently are dropp
   expect(['d', 'a', 'c', 'b'].map(sizeOf)).toEqual([large, 1, 0, 0]);
 });
 
-test('an index that exceeds the limit by itself is kept until another is used', () => {
+test('an index that exceeds the limit by itself is kept until another index is used', () => {
   const { sizeOf, fill, dropOldest } = held('a');
   fill('b', 2 * large);
   dropOldest();
