@@ -46,9 +46,9 @@ export async function doctor(databaseUrl: string): Promise<Finding[]> {
 }
 
 /**
- * Copies a database to an empty one of the other backend, or resumes an unfinished copy, and
- * compares the two. With `copies: false`, only compares them. Throws an Error with advice if a
- * server is running or the target contains other data.
+ * Copies a database to an empty database of the other backend, or resumes an unfinished copy, and
+ * then compares the two databases. With `copies: false`, only compares them. Throws an Error with
+ * advice if a server is running or the target contains other data.
  */
 export async function migrate(
   from: string,
@@ -65,7 +65,7 @@ export async function migrate(
     const items = await compare(source, target, onCompared);
     const isEqual = items.every((item) => item.isEqual);
     if (copies && isEqual) {
-      // A server that has started since may have accepted writes that were not copied.
+      // A server that started during the copy may have accepted writes that were not copied.
       await source.assertUnused();
       await target.finish(await source.sourceId());
     }
@@ -76,7 +76,7 @@ export async function migrate(
   }
 }
 
-/** Validates a database URL by the rules of the setting MEMORY_DATABASE_URL. */
+/** Validates a database URL by the rules for the MEMORY_DATABASE_URL setting. */
 function checked(databaseUrl: string): string {
   return readConfig({ MEMORY_DATABASE_URL: databaseUrl }).databaseUrl;
 }

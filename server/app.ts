@@ -46,7 +46,7 @@ export type RouteServices = Services & { bodies: BodyReader };
 type Answered = Parameters<Trace['answered']>[0];
 type Failed = Answered & { error: unknown; code: string | number };
 
-/** Creates the service's request handler. It does not listen on a port. */
+/** Creates the service's request handler, but does not listen on a port. */
 export function createApp(services: Services) {
   const { config, log } = services;
   const trace = createTrace(log, services.clock);
@@ -99,8 +99,8 @@ export function createApp(services: Services) {
 }
 
 /**
- * Limits all admitted bodies to twice the maximum body size, because handling a body takes several
- * times its size in memory.
+ * Limits the total size of all admitted bodies to twice the maximum body size, because handling a
+ * body takes several times its size in memory.
  */
 function bodyQueueLimits({ maxBodyBytes }: Config): BodyQueueLimits {
   const totalBytes = 2 * maxBodyBytes;

@@ -1,10 +1,14 @@
 /**
- * A database can distribute its rows by bucket; a user's data is in one bucket. Stored ids and rows
- * contain bucket numbers, so the results of these functions must never change.
+ * A database can distribute its rows by bucket. All of a user's memories and tasks are in one
+ * bucket. Stored ids and rows contain bucket numbers, so the results of these functions must never
+ * change.
  */
 const buckets = 4_096;
 
-/** An id from `newMemoryId`: the time, the version 8, the bucket, and the count and random bits. */
+/**
+ * Matches an id from `newMemoryId`: the time, the version digit 8, the bucket, the variant and
+ * count, and random bits.
+ */
 const madeId = /^mem_[0-9a-f]{12}8([0-9a-f]{3})[89ab][0-9a-f]{15}$/;
 
 export function bucketOf(text: string): number {

@@ -20,7 +20,7 @@ type Env = Record<string, string | undefined>;
 /** Visible ASCII characters, which need no encoding in a header. */
 export const apiKeyPattern = /^[\x21-\x7e]{16,256}$/;
 
-/** Reads all settings of the server. Throws one Error that lists every problem. */
+/** Reads all of the server's settings. Throws one Error that lists every problem. */
 export function readConfig(env: Env): Config {
   const problems: string[] = [];
   function read<T>(

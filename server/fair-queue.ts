@@ -1,12 +1,15 @@
 type Owner<Item> = {
   waiting: { item: Item; cost: number }[];
-  /** The cost served so far. The owner with the lowest value is next. */
+  /**
+   * The total cost of the items taken for this owner so far, raised to `#now` after idle time. The
+   * owner with the lowest value is next.
+   */
   served: number;
 };
 
 /**
- * A fair queue. Owners with waiting items get equal shares, measured by the cost of items. The
- * items of one owner stay in order. An owner gets no credit for idle time.
+ * A fair queue. Owners with waiting items get equal shares, measured by the cost of their items.
+ * Each owner's items stay in order. An owner gets no credit for idle time.
  */
 export class FairQueue<Item> {
   readonly #owners = new Map<number, Owner<Item>>();
@@ -19,12 +22,12 @@ export class FairQueue<Item> {
     this.#owners.set(owner, known);
   }
 
-  /** Removes and returns the next item that `admits` accepts; undefined if there is none. */
+  /** Removes and returns the next item that `admits` accepts, or undefined if there is none. */
   take(admits: (owner: number, item: Item) => boolean = () => true): Item | undefined {
     let next: Owner<Item> | undefined;
     for (const [id, owner] of this.#owners) {
       const [first] = owner.waiting;
-      // Drop an idle owner that has used no more than its share: a new entry would be identical.
+      // Drop an idle owner that has used no more than its share. A new entry would be identical.
       if (first === undefined && owner.served <= this.#now) this.#owners.delete(id);
       if (first === undefined || owner.served >= (next?.served ?? Number.POSITIVE_INFINITY))
         continue;

@@ -1,13 +1,13 @@
 import { bucketOf } from './bucket.ts';
 
 /**
- * The first count is random and lower than this, to leave room for more ids in the same
- * millisecond.
+ * The first count in each millisecond is random and lower than this, to leave room for more ids in
+ * the same millisecond.
  */
 const firstCount = 4_096;
 const counts = 16_384;
 
-/** Reused, because allocating them takes longer than creating the rest of an id. */
+/** Reused, because allocating these buffers takes longer than all other steps of creating an id. */
 const bytes = new Uint8Array(16);
 const view = new DataView(bytes.buffer);
 
@@ -15,9 +15,9 @@ let lastMs = 0;
 let count = 0;
 
 /**
- * Creates an opaque id: a version 8 UUID of 48 bits of milliseconds, 12 bits of the user's bucket,
- * a count within the millisecond and 48 random bits. Ids begin with the time, so that new rows are
- * adjacent in an index.
+ * Creates an opaque id: a version 8 UUID that contains the time in milliseconds (48 bits), the
+ * user's bucket (12 bits), a count within the millisecond (14 bits) and 48 random bits. Ids begin
+ * with the time, so that new rows are adjacent in an index.
  */
 export function newMemoryId(userId: string): string {
   crypto.getRandomValues(bytes);

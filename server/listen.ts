@@ -14,7 +14,7 @@ export type Listener = {
   waitLonger(request: Request): void;
   /** Closes the connection soon, even if the client is still sending. */
   closeSoon(request: Request): void;
-  /** Stops accepting connections and waits for in-flight requests, up to a limit. */
+  /** Stops accepting connections and waits for in-flight requests, up to a time limit. */
   stop(): Promise<void>;
 };
 
@@ -23,7 +23,7 @@ export type Listener = {
  * request on a connection that the server has just closed.
  */
 const idleTimeoutSeconds = 75;
-/** The idle timeout of a request that waits in a queue. Bun accepts no higher value. */
+/** The idle timeout while a request waits in a queue. Bun accepts no higher value. */
 const maxWaitSeconds = 255;
 /**
  * The idle timeout after `closeSoon`. Some clients read the response only after sending the whole

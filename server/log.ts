@@ -1,6 +1,7 @@
 /**
- * Only the named fields are logged: never a key, a body, a memory's text or an idempotency key.
- * Errors are logged with their stack, so error messages must not contain any of these either.
+ * Only the fields of LogFields are logged, and never an API key, a request or response body, a
+ * memory's text or an idempotency key. Errors are logged with their stack traces, so error messages
+ * must not contain any of these either.
  */
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -49,7 +50,7 @@ export function createLogger(level: LogLevel, write: (entry: LogEntry) => void):
   return { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 }
 
-/** Formats an error with its stack and its causes, innermost last. */
+/** Formats an error with its stack trace and its causes, innermost last. */
 function describe(error: unknown): string | undefined {
   if (error === undefined) return undefined;
   if (typeof error === 'string') return error;
@@ -88,15 +89,15 @@ const maxUnread = 1024 * 1024;
 function ignoreError(): void {}
 
 /**
- * Formats entries and writes them to stderr in batches, outside of request handling. If stderr is
- * not read, or its disk is full, entries are dropped and counted.
+ * Formats entries and writes them to stderr in batches, outside of request handling. If no program
+ * reads stderr, or stderr is a file on a full disk, entries are dropped and counted.
  */
 export function stderrSink(render: (entry: LogEntry) => string): LogSink {
   let buffered: LogEntry[] = [];
   let unread = 0;
   let dropped = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  // off() first, so that all sinks share one listener.
+  // Call off() first, so that all sinks share one listener.
   process.stderr.off('error', ignoreError).on('error', ignoreError);
   function flush(): void {
     clearTimeout(timer);

@@ -27,7 +27,7 @@ export type StartOptions = {
   databaseUrl?: string;
   /** Receives each log line as JSON. By default, the log goes to stderr. */
   log?: (line: string) => void;
-  /** Called if the service cannot continue. By default, the process exits with code 1. */
+  /** Called if the service cannot continue. By default, the process exits with status 1. */
   onFatal?: (reason: string) => void;
   /** Modules that every thread loads first. Tests use them to inject faults. */
   preload?: readonly string[];
@@ -35,7 +35,7 @@ export type StartOptions = {
 
 export type RunningServer = {
   url: string;
-  /** The key created for a database without keys, to be shown once; otherwise null. */
+  /** The key created if the database had none, to be shown once; otherwise null. */
   firstKey: string | null;
   /** Stops accepting requests, finishes in-flight requests, and closes the database. */
   stop(): Promise<void>;
@@ -125,7 +125,8 @@ async function serve({ config, storage, log, tasks, preload }: Wiring): Promise<
   const app = createApp(services);
   const listener = listen(config, app.fetch, log);
   await tasks.ready;
-  // Create the first key only after listening has succeeded. Otherwise it might never be shown.
+  // Create the first key only after listening has succeeded. Otherwise, the key might never be
+  // shown.
   const firstKey = config.apiKey === null ? await makeFirstKey(storage, now()) : null;
   const stopMaintenance = startMaintenance({ storage, authenticator, now, clock, log });
   log.info('listening', { url: listener.url });

@@ -5,7 +5,8 @@ import type { Storage } from './storage/storage.ts';
 const everyMs = 30_000;
 
 /**
- * Starts the periodic cleanup. Returns a function that stops it and waits for a run in progress.
+ * Starts the periodic cleanup. Returns a function that stops the cleanup and waits for a run in
+ * progress.
  */
 export function startMaintenance(options: {
   storage: Storage;

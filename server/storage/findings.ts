@@ -13,7 +13,9 @@ export function aboutKeys(count: number): Finding {
   return { name: 'keys', level: 'warning', found: 'none', advice };
 }
 
-/** The numbers of pending and failed tasks, and when the oldest pending task was accepted. */
+/**
+ * The numbers of pending and failed tasks, and the time when the oldest pending task was accepted.
+ */
 export type QueueCounts = { pending: number; oldest: number | null; failed: number };
 
 const stuckMs = 5 * 60_000;
@@ -32,6 +34,6 @@ export function aboutWork(
     queue.advice = 'check that a server is running, then check its log and GET /health';
   }
   if (failed === 0) return [queue];
-  const advice = 'memory status <id> shows the reason; to retry, ingest the record again';
+  const advice = '"memory status <id>" shows the reason; to retry, ingest the record again';
   return [queue, { name: 'failed records', level: 'warning', found: String(failed), advice }];
 }

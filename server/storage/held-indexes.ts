@@ -5,8 +5,9 @@ import { announced, reportProgress } from '../threads/serve.ts';
 import { unavailable } from './refusals.ts';
 
 /*
- * The search indexes that a reader thread keeps in memory, one for each recently searched user.
- * Before a search, the backend applies the rows that have changed since the last search.
+ * The search indexes that a reader thread keeps in memory, one for each user whose memories were
+ * searched recently. Before a search, the backend applies the rows that have changed since the
+ * user's index was last updated.
  */
 
 export type HeldIndex = {
@@ -50,8 +51,8 @@ export function createHeldIndexes(maxBytes: number): HeldIndexes {
       held.set(name, index);
       return index;
     },
-    // Keep the most recent index even if it exceeds the limit by itself. It would otherwise be
-    // rebuilt for every search.
+    // Keep the most recent index even if it exceeds the limit by itself. Otherwise, each search
+    // would rebuild the index.
     dropOldest() {
       let bytes = 0;
       for (const { index } of held.values()) bytes += index.bytes;
@@ -87,7 +88,7 @@ export function unitsOf({ content }: ChangedMemory): number {
   return content.length + unitsOfRow;
 }
 
-/** Applies changed memories to a user's index. Rows must arrive in the order of their changes. */
+/** Applies changed memories to a user's index. Rows must arrive in the order of `change`. */
 export class IndexUpdate {
   readonly #held: HeldIndex;
   readonly #deadline = performance.now() + budgetMs;

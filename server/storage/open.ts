@@ -20,7 +20,10 @@ type Connection =
   | { kind: 'sqlite'; path: string; port: MessagePort }
   | { kind: 'postgres'; url: string; isDistributed: boolean };
 
-/** Connects to a storage opened by another thread, whose `connection` method returned `data`. */
+/**
+ * Connects to the storage that another thread has opened. `data` comes from that storage's
+ * `connection` method.
+ */
 export async function connectStorage(data: unknown): Promise<TaskStorage> {
   const connection = data as Connection;
   if (connection.kind === 'postgres') {
@@ -31,7 +34,10 @@ export async function connectStorage(data: unknown): Promise<TaskStorage> {
   return connectSqlite(connection);
 }
 
-/** Opens a database to manage its API keys. Throws if it is missing and `create` is false. */
+/**
+ * Opens a database to manage its API keys. Throws if the database does not exist and `create` is
+ * false.
+ */
 export async function openKeyAdmin(url: string, options: { create: boolean }): Promise<KeyAdmin> {
   if (isPostgres(url)) {
     const { openKeyAdmin: open } = await import('./postgres/admin/keys.ts');
@@ -79,8 +85,8 @@ export async function openCopySides(
 ): Promise<[CopySide, CopySide]> {
   if (isPostgres(source) === isPostgres(target)) {
     throw new Error(
-      'one database must be sqlite:<path> and the other postgres://…. To copy between ' +
-        'databases of the same kind, use "memory backup" or pg_dump.',
+      'one database must be sqlite:<path> and the other postgres://<host>/<database>. To copy ' +
+        'between databases of the same kind, use "memory backup" or pg_dump.',
     );
   }
   const from = await openCopySide(source, { create: false });

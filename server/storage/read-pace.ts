@@ -11,12 +11,15 @@ export type ReadPace = {
 
 /** About a gigabit per second. */
 const maxUnitsPerMs = 128_000;
-/** A read that would cause a shorter pause is not counted, because timers cannot wait for less. */
+/**
+ * A read that would cause a shorter pause is not counted, because timers cannot wait for a shorter
+ * time.
+ */
 const minPauseMs = 1;
 
-/** `onResume` is called after the pause of a project has ended. */
+/** `onResume` is called after a project's pause has ended. */
 export function createReadPace(onResume: () => void): ReadPace {
-  /** For each project, when all of its text would have been sent at the maximum rate. */
+  /** For each project, the time by which all of its text can be sent at the maximum rate. */
   const sentAt = new Map<number, number>();
   const paused = new Set<number>();
 

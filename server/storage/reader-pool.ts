@@ -11,7 +11,7 @@ import { unavailable } from './refusals.ts';
  * The pool of reader threads. A thread runs one read at a time. The pool has one more thread than
  * the machine has cores, up to `maxThreads`. A project may use all threads but one, so that it
  * cannot occupy the whole pool. While other projects are active, a project is paused after large
- * reads. The queue alternates between projects.
+ * reads. Projects with waiting reads take turns.
  */
 export type ReaderPool = {
   /** Records that the project has sent a request. */
@@ -96,7 +96,7 @@ export function createReaderPool(options: {
     dispatch();
   }
 
-  /** Makes this thread the last choice after a failed read, because it may have no connection. */
+  /** Makes a thread the last choice after its read failed, because it may have no connection. */
   function moveToEnd(reader: Reader): void {
     const index = readers.indexOf(reader);
     if (index < 0) return;
@@ -176,12 +176,12 @@ function unitsOf({ texts }: Returned): number {
   return texts.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Whether the thread has lost its database. The error of an unfinished index has no cause. */
+/** Whether a thread has lost its database. The error for an unfinished index has no cause. */
 function hasLostDatabase(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'unavailable' && error.cause !== undefined;
 }
 
-/** Marks the user as most recent, and removes the oldest user if there are too many. */
+/** Marks the user as the most recent, and removes the least recent user if there are too many. */
 function remember(users: Set<string>, user: string): void {
   users.delete(user);
   users.add(user);

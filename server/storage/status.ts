@@ -2,7 +2,9 @@ import { splitChunks } from '../memory/chunks.ts';
 import { announced } from '../threads/serve.ts';
 import type { StoredStatus } from './storage.ts';
 
-/** `savedContent` is set if the memory has no task. Its chunks are then counted on request. */
+/**
+ * `savedContent` is set if the memory has no task. The memory's chunks are then counted on request.
+ */
 export type StatusRow = StoredStatus & { userId: string; savedContent: string | null };
 
 /** Splitting a longer text (in UTF-16 units) may take a second on a busy machine. */

@@ -5,9 +5,9 @@ import type { TaskQueue } from './task-storage.ts';
 /*
  * The service's interface to a database: a flat list of named, atomic operations. An operation
  * receives all data that must commit together, and resolves only when that data is durable.
- * Arguments and results are plain data, without functions, transactions or HTTP, so a backend may
- * run in other threads or on another machine. The conformance suite tests every backend against
- * these comments.
+ * Arguments and results are plain data, without functions, transactions or HTTP objects, so a
+ * backend may run in other threads or on another machine. The conformance suite tests every backend
+ * against these comments.
  *
  * Any operation may throw a ServiceError: `unavailable` if the database cannot serve the operation
  * now (nothing was stored), or `internal` if the outcome of a write is unknown. Times are
@@ -50,8 +50,8 @@ export interface Storage extends TaskQueue {
 
   /**
    * Stores memories with the given ids, times, types, versions and statuses, and queues those with
-   * the status `processing`. Skips ids that exist. An item fails if another memory has the same
-   * user, source and external id. Throws `rate_limited` under the same condition as
+   * the status `processing`. Skips ids that already exist. An item fails if another memory has the
+   * same user, source and external id. Throws `rate_limited` under the same condition as
    * `acceptRecords`.
    */
   importMemories(write: Write & { memories: ImportedMemory[]; batch: Batch }): Promise<WriteResult>;
@@ -83,8 +83,8 @@ export interface Storage extends TaskQueue {
   ): Promise<Page>;
 
   /**
-   * Returns a page of the memories of the project, or of the user that the API key is bound to. The
-   * order is stable but unspecified, and each memory appears once.
+   * Returns a page of the project's memories or, if the API key is bound to a user, of that user's
+   * memories. The order is stable but unspecified, and each memory appears once.
    */
   exportMemories(read: Read & PageRange): Promise<Page>;
 
@@ -121,16 +121,16 @@ export interface Storage extends TaskQueue {
   ensureProject(name: string): Promise<number>;
 
   /**
-   * Reserves part of a project's rate limit for this server, if several servers share the storage;
-   * see QuotaTake. Null if only one server can use the storage.
+   * Reserves part of a project's rate limit for this server; see QuotaTake. Null if only one server
+   * can use the storage.
    */
   readonly takeQuota: ((take: QuotaTake) => Promise<QuotaTaken>) | null;
 
   /**
    * Runs one bounded step of the periodic cleanup, which deletes expired memories and old
    * idempotency keys. `elapsedMs` is the time since the last call, measured by a monotonic clock. A
-   * key must be old by the wall clock and by the sum of these times, so a wall-clock jump cannot
-   * delete it early.
+   * key is deleted only if it is old by both the wall clock and the sum of these times, so a jump
+   * of the wall clock cannot delete a key early.
    */
   maintain(run: { now: number; elapsedMs: number }): Promise<MaintenanceReport>;
 
@@ -159,9 +159,9 @@ export type Write = {
 };
 
 /**
- * A repeated write with the same key and fingerprint has no effect and returns the first response.
- * The same key with another fingerprint throws `idempotency_key_reused`. `scope` is the user that
- * the API key is bound to, or ''.
+ * A repeated write with the same key and fingerprint has no further effect and returns the first
+ * response. The same key with another fingerprint throws `idempotency_key_reused`. `scope` is the
+ * user that the API key is bound to, or ''.
  */
 export type Idempotency = { scope: string; key: string; fingerprint: string };
 

@@ -22,7 +22,8 @@ export interface TaskQueue {
   completeTasks(results: TaskResult[]): Promise<boolean[]>;
 
   /**
-   * Schedules a retry, or fails the task if `retryAt` is null. Returns false if the lease is lost.
+   * Schedules a retry, or fails the task if `retryAt` is null. Returns false if the lease has been
+   * lost.
    */
   failTask(
     failure: Lease & { now: number; retryAt: number | null; errorMessage: string },
@@ -49,7 +50,7 @@ export interface TaskQueue {
 /** The operations that the queue's worker needs. */
 export type TaskStorage = Omit<TaskQueue, 'taskQueueState'> & Pick<Storage, 'getMemory' | 'close'>;
 
-/** The right to complete a task. It ends when the task is claimed again or the text changes. */
+/** The right to complete a task. It ends when the task is claimed again or its text changes. */
 export type Lease = { projectId: number; taskId: number; leaseToken: number };
 
 /** The kinds of tasks. `index` splits a memory's text and makes it searchable. */

@@ -10,7 +10,10 @@ import { addRow, type Sum, type TableName, tableNames } from './tables.ts';
  * after the last stored batch.
  */
 
-/** Called with the number of processed rows and the total. An exception stops the copy. */
+/**
+ * Called with the number of processed rows and the total number of rows. If the function throws,
+ * the copy or the comparison stops.
+ */
 export type ReportRows = (done: number, total: number) => Promise<void>;
 
 /** The rows of one table and project. `project` is null for rows that belong to no project. */

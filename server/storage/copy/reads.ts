@@ -24,7 +24,8 @@ export function createReads(database: CopyDatabase): Pick<CopySide, 'countRows' 
   }
 
   /**
-   * Returns the size of the next batch. Row sizes are read first, because memories can be large.
+   * Returns the number of rows in the next batch. The rows' sizes are read first, because memories
+   * can be large.
    */
   async function countNext(table: TableName, place: readonly Value[]): Promise<number> {
     const { large } = stored[table];

@@ -12,7 +12,8 @@ export type CopySide = {
   read(table: TableName, position: string | null): Promise<Batch | null>;
   state(): Promise<CopyState>;
   /**
-   * Marks an empty database as an unfinished copy of the source. Servers refuse to open the copy.
+   * Marks an empty database as an unfinished copy of the source. Servers refuse to open such a
+   * copy.
    */
   begin(source: number): Promise<void>;
   write(table: TableName, rows: Row[], progress: Progress): Promise<void>;
@@ -31,7 +32,7 @@ export type CopyState = {
   unfinished: { source: number; progress: Progress } | null;
   /** The source id of a finished copy. */
   copiedFrom: number | null;
-  /** A table with rows, or null if the database is empty. */
+  /** The name of a table that has rows, or null if the database is empty. */
   filled: string | null;
 };
 
@@ -41,7 +42,7 @@ export const progressTable = 'copy_progress';
 export function unfinishedCopy(name: string): Error {
   return new Error(
     `${name} is an unfinished copy of another database. Run the same "memory migrate" command ` +
-      'again to continue it.',
+      'again to continue the copy.',
   );
 }
 
@@ -61,8 +62,8 @@ export type CopyDatabase = {
   /** Stores the rows and runs `last` in one transaction. The table already has `before` rows. */
   insert(table: TableName, rows: Row[], before: number, last: Query): Promise<void>;
   /**
-   * Returns the row in the form that both backends share. `misplaced` is set if its derived columns
-   * are wrong.
+   * Returns the row in the form that both backends share. `misplaced` is set if the row's derived
+   * columns are wrong.
    */
   asCopied(table: TableName, row: Row): Row;
   close(): void;

@@ -1,6 +1,6 @@
 /*
  * The tables that `memory migrate` copies, in a form that both backends share. Each backend defines
- * how to store these columns, and adds derived columns such as row ids, buckets and hashes.
+ * how it stores the columns, and adds derived columns such as row ids, buckets and hashes.
  */
 
 export type Value = string | number | null;
@@ -62,12 +62,12 @@ export type StoredTable = {
   large?: string;
 };
 
-/** The number of rows, and the sum of their hashes, which does not depend on their order. */
+/** The number of rows, and the sum of the rows' hashes, which does not depend on the row order. */
 export type Sum = { rows: number; sum: number };
 
 const hashBytes = 6;
 
-/** Adds the first 48 bits of the SHA-256 of the row's canonical JSON, modulo 2^48. */
+/** Adds the first 48 bits of the SHA-256 hash of the row's canonical JSON, modulo 2^48. */
 export function addRow({ rows, sum }: Sum, table: TableName, row: Row): Sum {
   const values = [...columnsOf(table), 'misplaced'].map((name) => row[name] ?? null);
   const hash = new Bun.CryptoHasher('sha256').update(JSON.stringify(values)).digest();
