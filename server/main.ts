@@ -125,8 +125,7 @@ async function serve({ config, storage, log, tasks, preload }: Wiring): Promise<
   const app = createApp(services);
   const listener = listen(config, app.fetch, log);
   await tasks.ready;
-  // Create the first key only after listening has succeeded. Otherwise, the key might never be
-  // shown.
+  // Create the first key only after listening succeeds. Otherwise, the key might never be shown.
   const firstKey = config.apiKey === null ? await makeFirstKey(storage, now()) : null;
   const stopMaintenance = startMaintenance({ storage, authenticator, now, clock, log });
   log.info('listening', { url: listener.url });

@@ -11,10 +11,7 @@ export type ReadPace = {
 
 /** About a gigabit per second. */
 const maxUnitsPerMs = 128_000;
-/**
- * A read that would cause a shorter pause is not counted, because timers cannot wait for a shorter
- * time.
- */
+/** A read that would cause a shorter pause is not counted, because timers cannot be shorter. */
 const minPauseMs = 1;
 
 /** `onResume` is called after a project's pause has ended. */

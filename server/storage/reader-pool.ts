@@ -176,7 +176,10 @@ function unitsOf({ texts }: Returned): number {
   return texts.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Whether a thread has lost its database. The error for an unfinished index has no cause. */
+/**
+ * Whether the error means that a thread has lost its database. The error for an unfinished index
+ * has no cause.
+ */
 function hasLostDatabase(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'unavailable' && error.cause !== undefined;
 }

@@ -50,7 +50,7 @@ export interface TaskQueue {
 /** The operations that the queue's worker needs. */
 export type TaskStorage = Omit<TaskQueue, 'taskQueueState'> & Pick<Storage, 'getMemory' | 'close'>;
 
-/** The right to complete a task. It ends when the task is claimed again or its text changes. */
+/** The right to complete a task. It ends when the task is claimed again or the memory changes. */
 export type Lease = { projectId: number; taskId: number; leaseToken: number };
 
 /** The kinds of tasks. `index` splits a memory's text and makes it searchable. */

@@ -12,8 +12,7 @@ export type CopySide = {
   read(table: TableName, position: string | null): Promise<Batch | null>;
   state(): Promise<CopyState>;
   /**
-   * Marks an empty database as an unfinished copy of the source. Servers refuse to open such a
-   * copy.
+   * Marks an empty database as an unfinished copy of the source. Servers refuse to open the copy.
    */
   begin(source: number): Promise<void>;
   write(table: TableName, rows: Row[], progress: Progress): Promise<void>;

@@ -8,7 +8,7 @@ import { statSync } from 'node:fs';
 /** Returns why the file must no longer be written to, or null. */
 export type FileCheck = () => string | null;
 
-/** Records the inodes of the file and its log. Both exist once the database is open for writing. */
+/** Records the inodes of the file and its WAL. Both exist once the database is open for writing. */
 export function watchFile(path: string): FileCheck {
   const watched = [path, `${path}-wal`].map((name) => ({ name, inode: inodeOf(name) }));
   return () => {

@@ -47,7 +47,7 @@ export function lockForMoving(path: string): Lock {
   throw new Error(`another command is opening ${path}; try again when it has finished`);
 }
 
-/** Separate from the server's lock, because admin commands also run while a server is running. */
+/** A separate file from the server's lock, because admin commands may run alongside a server. */
 function movingAt(path: string): string {
   return `${path}.restore-lock`;
 }

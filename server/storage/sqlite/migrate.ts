@@ -8,14 +8,14 @@ const firstVersion = 2;
 /** The migrations from `firstVersion` on. Append only: a released migration is never changed. */
 const migrations: string[] = [threads];
 
-/** Identifies our files in SQLite's header: "memo" in ASCII. */
+/** Identifies our files in the SQLite header: "memo" in ASCII. */
 const applicationId = 0x6d656d6f;
 
 export const schemaVersion = firstVersion + migrations.length - 1;
 
 /** Brings the schema up to date. Two processes may run this at the same time. */
 export function migrate(db: Database, path: string): void {
-  // An admin command that only reads must not wait for the writes of a running server.
+  // An admin command that only reads must not wait for a running server's writes.
   if (!assertOurs(db, path).behind) return;
   db.run('BEGIN IMMEDIATE');
   try {

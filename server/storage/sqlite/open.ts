@@ -45,7 +45,7 @@ export type OpenOptions = {
 
 /**
  * Opens the database file, creating it if it does not exist, and brings its schema up to date.
- * Locks the file against other servers. Throws an Error with advice if the file cannot be served.
+ * Locks the file against other servers. Throws an Error with advice if the file cannot be used.
  */
 export async function openSqlite(name: string, options: OpenOptions = {}): Promise<Storage> {
   const { warn = () => {}, onReplaced = () => {}, onEnd = () => {}, preload = [] } = options;

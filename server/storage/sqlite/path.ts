@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** The maximum number of symbolic links in a path on Linux. */
+/** The maximum number of symbolic links that Linux follows in a path. */
 const mostLinks = 40;
 
 /**
@@ -24,9 +24,9 @@ export function arrivingAt(path: string): string {
 }
 
 /**
- * Throws an Error with advice if opening the file could lose data. A hard link has a separate WAL
- * and lock. A missing or empty file would become an empty database, even though its WAL or an
- * unfinished restore exists.
+ * Throws an Error with advice if opening the file could lose data. Each hard link would have its
+ * own WAL and lock. A missing or empty file would become an empty database, even though its WAL or
+ * an unfinished restore exists.
  */
 export function assertWhole(name: string): void {
   // SQLite keeps the WAL next to the file, not next to a symbolic link to the file.

@@ -1,10 +1,10 @@
 import type { Port } from '../../threads/channel.ts';
 import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
-/** `syncFailed`: a sync of the file failed before this thread started. */
+/** `syncFailed` is true if a sync of the file failed before this thread started. */
 export type WriterStart = { path: string; syncFailed: boolean };
 
-/** A write with more rows than this is large and is committed alone. */
+/** A write with more rows than this counts as large and is committed alone. */
 export const maxSmallRows = 128;
 
 export type WriterNotice =

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import type { NewMemory } from '../storage.ts';
 
-/** The status of the indexing task; `complete` if the memory has no task. */
+/** The status of the indexing task, or `complete` if the memory has no task. */
 export const statusColumn = `CASE ifnull(t.state, 'complete')
   WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
   WHEN 'failed' THEN 'failed' ELSE 'complete' END AS status`;
@@ -22,7 +22,7 @@ export const memoriesWithTasks = `memories AS m
 /** Excludes expired memories whose rows have not been deleted yet. */
 export const notExpired = '(m.expires_at IS NULL OR m.expires_at > +?)';
 
-/** The time of the event that the memory describes; if not known, the memory's creation time. */
+/** The time of the event that the memory describes or, if unknown, the memory's creation time. */
 export const memoryTime = 'ifnull(m.occurred_at, m.created_at)';
 
 type Insert = (

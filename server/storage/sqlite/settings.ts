@@ -7,7 +7,7 @@ import { assertWhole } from './path.ts';
 /** The minimum version. Older versions have a bug that can corrupt the file on a WAL reset. */
 const minSqlite = [3, 51, 3];
 
-/** How long to wait for another process that holds a lock while opening or closing the database. */
+/** When opening or closing the database, how long to wait for a lock that another process holds. */
 export const busyTimeoutMs = 5_000;
 
 type Settings = Record<string, string | number>;
@@ -43,7 +43,7 @@ export function keepFilesPrivate(): void {
 }
 
 /**
- * Opens the database for writing. Only the first open of a process may `create` the file. If the
+ * Opens the database for writing. Only the first open in a process may `create` the file. If the
  * file were missing at a later open, SQLite would create an empty file and delete the WAL.
  */
 export function openForWriting(path: string, { create = false } = {}): Database {

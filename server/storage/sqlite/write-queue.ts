@@ -28,7 +28,7 @@ export type WriteQueue = {
 
 type Waiting = WriteRequest & { resolve(returned: Returned): void; reject(error: unknown): void };
 
-/** The maximum number of rows in small writes in flight. */
+/** The maximum number of rows in all small writes in flight together. */
 const maxRowsInHand = maxSmallRows;
 /** The pause after a large write, relative to its duration. */
 const pauseFactor = 3;
@@ -40,7 +40,7 @@ export function createWriteQueue(send: (request: WriteRequest) => Promise<Return
   /** The projects that send small writes. */
   const activity = new Activity();
   const drained = Promise.withResolvers<void>();
-  /** The number of writes in flight, and the number of rows in the small ones. */
+  /** The number of writes in flight, and the number of rows in the small writes among them. */
   let inHand = 0;
   let rowsInHand = 0;
   let isLargeInHand = false;

@@ -51,7 +51,7 @@ export function backupDatabase(name: string, target: string): BackupContents {
   }
 }
 
-/** Deletes the partial copies of this backup that exited processes have left behind. */
+/** Deletes the partial copies of this backup that earlier processes left behind. */
 function removeOrphans(target: string): void {
   for (const name of readdirSync(dirname(target))) {
     const [, pid] = /\.(\d+)\.partial$/.exec(name) ?? [];
@@ -105,7 +105,7 @@ function replace(path: string, copy: string, kept: string): string | null {
   const lock = lockForMoving(path);
   try {
     if (existsSync(path)) foldLog(path);
-    // All steps that are slow or likely to fail have been completed. While no file exists at the
+    // By now, all steps that are slow or likely to fail are complete. While no file exists at the
     // path, the copy at `arrivingAt(path)` keeps a server from creating an empty database there.
     moveDurably(copy, arrivingAt(path));
     const setAsideAt = setAside(path, kept);
@@ -191,7 +191,10 @@ function foldLog(path: string): void {
   }
 }
 
-/** Retries until other processes have closed the file. SQLite's timeout applies only to locks. */
+/**
+ * Leaves WAL mode, and retries until other processes have closed the file. SQLite's timeout applies
+ * only to locks.
+ */
 function leaveLog(db: Database): void {
   const deadline = performance.now() + busyTimeoutMs;
   for (;;) {

@@ -21,7 +21,7 @@ export function diagnose(path: string, now: number): Finding[] {
     return [aboutFault(error)];
   }
   if (!existsSync(path)) {
-    const advice = 'start a server to create it, or specify another database with --database';
+    const advice = 'start a server to create the file, or specify another database with --database';
     return [{ name: 'database', level: 'failure', found: `no file at ${path}`, advice }];
   }
   const findings = [aboutServer(path), aboutOwner(path), aboutSpace(path), aboutLog(path)];
@@ -89,7 +89,7 @@ function aboutSpace(path: string): Finding {
   const found = `${megabytes(free)} free, the database uses ${megabytes(size)}`;
   if (free > spareBytes && free > size) return ok('disk', found);
   const level = free > spareBytes ? 'warning' : 'failure';
-  return { name: 'disk', level, found, advice: 'free disk space: writes fail if the disk is full' };
+  return { name: 'disk', level, found, advice: 'free up disk space: writes fail if the disk is full' };
 }
 
 function logBytes(path: string): number {

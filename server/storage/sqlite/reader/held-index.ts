@@ -58,7 +58,7 @@ export function createIndexReads(db: Database): IndexReads {
     catchUp(held, of) {
       const { projectId, userId } = of;
       const row = user.get(projectId, userId) ?? { memories: 0, lastChange: 0 };
-      // In this case, the user was erased and created again.
+      // A lower change number means that the user was erased and created again.
       if (row.lastChange < held.lastChange) Object.assign(held, newHeldIndex());
       if (held.lastChange < row.lastChange) {
         const update = new IndexUpdate(held);

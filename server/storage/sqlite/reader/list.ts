@@ -17,7 +17,7 @@ export type PageReads = {
 
 /**
  * Filtered statements also return these rows, because progress cannot be reported while SQLite
- * skips rows. The modulus is prime, so that each of several users who write in turn also has such
+ * skips rows. The modulus is prime, so that if several users write in turn, each of them has such
  * rows.
  */
 const isSample = 'm.row_id % 2003 = 0';
@@ -43,7 +43,7 @@ export function createPageReads(db: Database): PageReads {
     exportMemories: (read) => {
       const { onlyUserId = null } = read;
       if (onlyUserId !== null) {
-        // Use the index by creation time, where the memories of a user are adjacent.
+        // Use the index by creation time, in which a user's memories are adjacent.
         const list = { ...read, userId: onlyUserId, filter: null, order: 'asc' as const };
         const { sql, values } = listStatement(list);
         return takePage(prepare<StoredMemory>(sql).iterate(...values), read.limit, listPosition);

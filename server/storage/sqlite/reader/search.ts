@@ -11,8 +11,9 @@ import { createKeyReads } from './memories.ts';
 type SearchRead = Parameters<Storage['searchMemories']>[0];
 
 /**
- * Creates the search functions of a reader thread. It keeps up to `maxBytes` of recent indexes.
- * Each search runs in one read transaction, so index, memories and filter are consistent.
+ * Creates the search function of a reader thread, which keeps up to `maxBytes` of recently used
+ * indexes. Each search runs in one read transaction, so the index, the memories and the filter are
+ * consistent.
  */
 export function createSearches(
   db: Database,

@@ -1,6 +1,6 @@
 -- project_id isolates projects: every statement that serves a project's request filters by
--- project_id, or by row ids that such a statement returned. Except for memories_by_expiry, the indexes that these statements use start with
--- project_id. Times are milliseconds since 1970.
+-- project_id, or by row ids that such a statement returned. Except for memories_by_expiry, the
+-- indexes that these statements use start with project_id. Times are milliseconds since 1970.
 
 CREATE TABLE projects (
   project_id INTEGER PRIMARY KEY,
@@ -62,7 +62,7 @@ CREATE INDEX memories_by_user ON memories (project_id, user_id, created_at, id);
 -- Finds the changes that a search index in memory does not contain yet.
 CREATE INDEX memories_by_change ON memories (project_id, user_id, last_change);
 
--- An item of another system is stored as at most one memory. '' stands for a missing source,
+-- Each item from another system is stored as at most one memory. '' stands for a missing source,
 -- because an empty source is not valid.
 CREATE UNIQUE INDEX memories_by_origin
   ON memories (project_id, user_id, ifnull(source, ''), external_id)
@@ -132,10 +132,10 @@ CREATE UNIQUE INDEX idempotency_keys_by_key ON idempotency_keys (project_id, sco
 CREATE INDEX idempotency_keys_by_memory ON idempotency_keys (project_id, memory_id)
   WHERE memory_id IS NOT NULL;
 
--- Numbers that outlive the process. 'uptime' is how long the service has run on this database, in
--- milliseconds by a monotonic clock. 'deleted' is set if memories were deleted since the file was
--- last rebuilt. 'scrub' is the number of erasures since then. 'database_id' and 'copied_from' are
--- described in storage/copy.
+-- Numbers that persist across restarts. 'uptime' is how long the service has run on this database,
+-- in milliseconds, measured by a monotonic clock. 'deleted' is set if memories were deleted since
+-- the file was last rebuilt. 'scrub' is the number of erasures since then. 'database_id' and
+-- 'copied_from' are described in storage/copy.
 CREATE TABLE maintenance (
   name TEXT PRIMARY KEY,
   value INTEGER NOT NULL

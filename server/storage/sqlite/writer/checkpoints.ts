@@ -33,7 +33,9 @@ const minPages = 4_000;
 const longLogPages = 8_000;
 /** A WAL that grew beyond this size during a long read is truncated. */
 const maxLogBytes = 64 * 1024 * 1024;
-/** How long to wait for readers of an older snapshot, which prevent truncating the WAL. */
+/**
+ * How long to wait for readers of an older snapshot, which prevent the WAL from being truncated.
+ */
 const emptyLogTimeoutMs = 100;
 
 export function createCheckpoints(options: {

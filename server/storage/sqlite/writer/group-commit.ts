@@ -7,8 +7,8 @@ import type { WriteHealth } from './health.ts';
 /**
  * Small writes that arrive together share one BEGIN IMMEDIATE … COMMIT, each in its own savepoint.
  * A large write is committed alone. Small writes that arrive in the meantime are committed before
- * the next large write. No write is acknowledged before COMMIT returns. Because of
- * `synchronous=FULL`, the WAL is on disk by then. Readers cannot see the writes before then.
+ * the next large write. No write is acknowledged, and readers cannot see it, before COMMIT returns.
+ * By then, the WAL is on disk because of `synchronous=FULL`.
  *
  *   take -> waiting -> savepoint -> COMMIT -> reply
  *                 \-> error of one operation: its savepoint is rolled back -> fail
@@ -20,7 +20,7 @@ export type GroupCommit = {
   drain(): void;
 };
 
-/** Returned by an operation that did part of its work and must run again in the next group. */
+/** Returned by an operation that did only part of its work and must run again in the next group. */
 export const unfinished = Symbol('unfinished');
 
 /** A group ends after this time, because the thread can respond to pings only between groups. */
@@ -72,7 +72,7 @@ export function createGroupCommit(options: {
   }
 
   function commitGroup(group: Incoming[]): void {
-    // A single write needs no savepoint, within which SQLite would copy every changed page.
+    // A single write needs no savepoint. Inside a savepoint, SQLite copies every changed page.
     const runOne = group.length === 1 ? runCall : runInSavepoint;
     const replies: (() => void)[] = [];
     let asError = notStored;

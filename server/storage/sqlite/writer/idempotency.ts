@@ -6,7 +6,7 @@ import type { StoredResponse, Write, WriteResult } from '../../storage.ts';
 import type { Uptime } from './uptime.ts';
 
 export type IdempotencyKeys = {
-  /** Runs a client's write once per key. Stores the effect and response in one transaction. */
+  /** Runs a client's write once per key. Stores the effect and the response in one transaction. */
   once(write: Write, effect: () => StoredResponse): WriteResult;
   /** Returns the stored response, or null. Throws if the key was used for a different request. */
   find(write: Write): WriteResult | null;

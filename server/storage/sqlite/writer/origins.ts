@@ -6,7 +6,10 @@ type Known = { rowId: number; id: string; expiresAt: number | null };
 
 /** Finds and replaces memories by their origin: user, source and external id. */
 export type Origins = {
-  /** Returns the memory with this origin, or null. Removes the external id of an expired memory. */
+  /**
+   * Returns the memory with this origin, or null. If that memory has expired, removes its external
+   * id and returns null.
+   */
   find(projectId: number, memory: NewMemory, at: number): Known | null;
   replace(
     projectId: number,

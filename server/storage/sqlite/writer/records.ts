@@ -97,7 +97,7 @@ export function createRecordWrites(
     const { id, userId, status, version, createdAt, updatedAt } = memory;
     const found = known.get(at, projectId, id);
     if (found !== null && found.isExpired === 0) return 'skipped';
-    // Delete an expired memory with the same id that maintenance has not deleted yet.
+    // Delete an expired memory with the same id if maintenance has not deleted it yet.
     if (found !== null) removal.remove(projectId, found.userId, [{ rowId: found.rowId, id }]);
     if (origins.find(projectId, memory, at) !== null) return 'conflict';
     const row = { version, lastChange: changeOf(userId), createdAt, updatedAt };

@@ -95,13 +95,14 @@ export function createRemoval(
 
 /**
  * The running erasures. Each row has the memory that was the user's newest when the erasure began,
- * and the number of unexpired memories deleted since. Requests with the same idempotency key share
- * a row. Although the table is temporary, a rollback undoes its changes along with the deletions.
+ * and the number of unexpired memories deleted since then. Requests with the same idempotency key
+ * share a row. Although the table is temporary, a rollback undoes its changes along with the
+ * deletions.
  */
 function createErasures(db: Database) {
   db.run(`CREATE TEMP TABLE erasures (
     name TEXT PRIMARY KEY, row_id INTEGER NOT NULL, id TEXT NOT NULL, erased INTEGER NOT NULL)`);
-  // SQLite takes the id from the row with the highest row id.
+  // Because of max(row_id), SQLite takes `id` from the row with the highest row id.
   const insert = db.prepare<null, [string, number, string]>(
     `INSERT INTO erasures (name, row_id, id, erased)
      SELECT ?, coalesce(max(row_id), 0), coalesce(id, ''), 0 FROM memories

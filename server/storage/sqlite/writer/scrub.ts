@@ -8,7 +8,7 @@ import type { Checkpoints } from './checkpoints.ts';
 /**
  * Removes the traces of deleted text. `secure_delete` overwrites a deleted row in place, but an
  * older copy of the row may remain in an unused part of another page or in the write-ahead log.
- * Rebuilding the file and truncating the log removes both. Each rebuild blocks writes and is
+ * Rebuilding the file and truncating the log remove both. Each rebuild blocks writes and is
  * followed by a proportional pause.
  */
 
@@ -23,7 +23,9 @@ export type Scrubber = ScrubNote & {
   runIfDue(): void;
 };
 
-/** The delay before a rebuild. Erasures often come in bursts, which one rebuild covers. */
+/**
+ * The delay before a rebuild. Erasures often come in bursts, and one rebuild covers a whole burst.
+ */
 const delayMs = 1_000;
 /** The pause after a rebuild, as a multiple of its duration. */
 const pauseFactor = 100;

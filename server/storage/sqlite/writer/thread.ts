@@ -110,7 +110,9 @@ function maintain({ now, elapsedMs }: { now: number; elapsedMs: number }): Maint
   return { expiredMemories: expired.removed, expiredKeys, more };
 }
 
-/** The tasks thread claims and completes many tasks per call, and no client waits for it. */
+/**
+ * The tasks thread claims and completes many tasks per call, and no client waits for these calls.
+ */
 function takeTasks(call: Incoming): void {
   group.take(call, /^(claim|complete)Tasks$/.test(call.operation) ? 'large' : 'small');
 }

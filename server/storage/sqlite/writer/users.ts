@@ -1,7 +1,10 @@
 import type { Database } from 'bun:sqlite';
 
 export type Users = {
-  /** Records a change that adds `added` memories. Returns the change number. */
+  /**
+   * Records a change to the user's memories and adds `added` to their number. Returns the change
+   * number.
+   */
   recordChange(projectId: number, userId: string, added: number): number;
 };
 
