@@ -80,7 +80,7 @@ test('every save of a locked user fails after five seconds', async () => {
   for (const error of await Promise.all(saves.map(rejectionOf))) {
     expect(error).toMatchObject({
       code: 'unavailable',
-      message: 'the database is busy with another write of the same user; nothing was stored',
+      message: 'the database is busy with another write for the same user; nothing was stored',
     });
   }
   const seconds = (performance.now() - begun) / 1_000;

@@ -1,8 +1,8 @@
 import { query, type Run, type Statement } from './statement.ts';
 
 /**
- * Citus distributes tables over several machines. All rows of a bucket are on the same machine, in
- * every table. Servers connect to the coordinator, which also stores the small tables.
+ * Citus distributes tables across several machines. All of a bucket's rows in all tables are on the
+ * same machine. Servers connect to the coordinator, which also stores the small tables.
  */
 
 /** The distributed tables, in order of creation. All are colocated with the first table. */

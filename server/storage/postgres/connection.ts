@@ -12,7 +12,7 @@ import type { Row, Run, Statement, Value } from './statement.ts';
  * instead.
  */
 export type Connection = {
-  /** Returns the open session, or opens one. */
+  /** Returns the open session, or opens a new one. */
   session(): Promise<Session>;
   run(statements: readonly Statement[], deadlineMs?: number): ReturnType<Run>;
   /** Whether the connection has an open session. */
@@ -44,17 +44,17 @@ export type ConnectionOptions = {
 /**
  * Settings for connections that read pages. The planner expects too few rows per user, because it
  * considers project, bucket and user independent, and would therefore sort all rows instead of
- * reading an index in order. Below PostgreSQL 18, the penalty for an unavoidable sort would trigger
- * just-in-time compilation.
+ * reading an index in order. Before PostgreSQL 18, the penalty for an unavoidable sort would
+ * trigger just-in-time compilation.
  */
 export const readInIndexOrder = { enable_sort: 'off', jit: 'off' };
 
 /** If the database does not respond within this time, it is considered unreachable. */
 const defaultDeadlineMs = 10_000;
 const connectDeadlineSeconds = 3;
-/** The limit for connecting and the first query together. */
+/** The time limit for connecting and the first query together. */
 const openDeadlineMs = 4_000;
-/** After a failed attempt, calls fail immediately with the same error for this time. */
+/** For this time after a failed attempt, calls fail immediately with the same error. */
 const connectAgainAfterMs = 200;
 
 type Open = Session & Pick<Connection, 'silentMs'>;
@@ -109,7 +109,7 @@ async function openSession(options: ConnectionOptions, lost: () => void): Promis
   const pool = createPool(options, lost);
   const late = Promise.withResolvers<never>();
   const deadline = setTimeout(() => {
-    late.reject(new ConnectionLost('the server does not respond to a new connection'));
+    late.reject(new ConnectionLost('the server is not responding to new connections'));
   }, openDeadlineMs);
   try {
     const reserved = await Promise.race([openChecked(pool), late.promise]);
@@ -168,7 +168,7 @@ function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): 
 
 /**
  * Bun's client does not pipeline a statement without values, unless the statement is a tagged
- * template. BEGIN and COMMIT would otherwise need separate round trips.
+ * template. Without pipelining, BEGIN and COMMIT would need separate round trips.
  */
 function queryOf(session: Bun.ReservedSQL, { text, values, isScript }: Statement) {
   if (values.length > 0 || isScript) return session.unsafe(text, values.map(asText));
@@ -216,8 +216,8 @@ function createPool({ url, purpose, settings }: ConnectionOptions, onclose: () =
       idle_in_transaction_session_timeout: '15s',
       client_min_messages: 'warning',
       ...settings,
-      // Without Citus, PostgreSQL ignores the settings of Citus. In parallel mode, Citus runs only
-      // one write to several shards at a time in the whole cluster.
+      // Without Citus, PostgreSQL ignores these settings. In parallel mode, the whole cluster runs
+      // only one multi-shard write at a time.
       'citus.multi_shard_modify_mode': 'sequential',
       // Forwards SET LOCAL, which shortens the lock timeout of a transaction, to the workers.
       'citus.propagate_set_commands': 'local',
@@ -231,8 +231,8 @@ function databaseOf(url: string): string {
 
 /**
  * Adds the schema's object id to the session's name in pg_stat_activity, because services in
- * several schemas may share a database. The schema's own name may be too long. The id of the schema
- * `public` is not added.
+ * several schemas may share a database. The schema's name is not used, because it may be too long.
+ * The id of the schema `public` is not added.
  */
 const nameSchema = `set_config('application_name', concat_ws(' ',
   current_setting('application_name'),

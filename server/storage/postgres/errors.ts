@@ -2,13 +2,14 @@ import { SQL } from 'bun';
 import { unavailable } from '../refusals.ts';
 
 /**
- * The connection has been lost or could not be opened. A running statement has an unknown outcome.
+ * The connection has been lost or could not be opened. If a statement was running, its outcome is
+ * unknown.
  */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 }
 
-/** SQLSTATE codes for an ended session or an unknown outcome. */
+/** SQLSTATE codes that mean that the session has ended or the outcome is unknown. */
 const sessionEnded = /^(080(?!01|06)|57P0|58|F0|XX|40003)/;
 /** SQLSTATE codes that Citus reports if the coordinator cannot reach a worker. */
 const partLost = /^080(01|06)/;
@@ -19,7 +20,7 @@ const faults: [state: RegExp, fault: string][] = [
   [/^53300/, 'the database has no free connections'],
   [/^53/, 'the database is out of resources'],
   [/^25006/, 'the database is a standby or read-only'],
-  [/^55P03/, 'the database is busy with another write of the same user'],
+  [/^55P03/, 'the database is busy with another write for the same user'],
   [/^57014/, 'the database canceled the statement'],
   [partLost, 'part of the database cannot be reached'],
   [/^(57P03|08)/, 'the database is not accepting connections'],
@@ -49,7 +50,7 @@ export function isConflict(error: unknown): boolean {
   return /^(23505|40001|40P01)$/.test(stateOf(error));
 }
 
-/** Whether another transaction held a row for longer than the lock timeout. */
+/** Whether another transaction held a lock on a row for longer than the lock timeout. */
 export function isLocked(error: unknown): boolean {
   return stateOf(error) === '55P03';
 }

@@ -6,7 +6,7 @@ import { statement } from './statement.ts';
 /** Tracks whether the database responds and accepts writes, so that /health can respond at once. */
 export type Health = {
   state(): StorageHealth;
-  /** Records the error of a write, unless it is specific to that write. */
+  /** Records the error of a write, unless the error is specific to that write. */
   note(error: unknown): void;
   stop(): void;
 };

@@ -24,14 +24,14 @@ import { createWriteQueue } from './writer/write-queue.ts';
  *   update    HTTP thread: a transaction that locks the user's row, reads and writes
  *   search    HTTP thread -> a reader thread: one snapshot; the user's index is held in memory and
  *             brought up to date inside the snapshot
- *   get, list HTTP thread, on a connection shared by requests
+ *   get, list HTTP thread, on a connection that requests share
  *   ingest    like save; the tasks thread claims and completes tasks on its own connections
  *   crash     acknowledged writes are committed; tasks are claimed again when their lease expires
  */
 
 /** The number of connections for writes. Each open transaction uses one connection. */
 const writeConnections = 4;
-/** The project id for operations that belong to no project. */
+/** The project id of operations that belong to no project. */
 const noProject = 0;
 
 /** Connects to the database and migrates it. Throws an Error with advice on failure. */

@@ -16,7 +16,7 @@ import type { ChangeNumber } from './writer/users.ts';
  * 2^53, because the client returns int8 as text.
  */
 
-/** The status of the indexing task; `complete` if the memory has no task. */
+/** The status of the indexing task, or `complete` if the memory has no task. */
 export const statusColumn = `CASE coalesce(t.state, 'complete')
   WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
   WHEN 'failed' THEN 'failed' ELSE 'complete' END AS status`;
@@ -33,7 +33,7 @@ export const withTask = `LEFT JOIN tasks AS t ON t.project_id = m.project_id
 /** Excludes expired memories whose rows have not been deleted yet. */
 export const notExpired = (now: string) => `(m.expires_at IS NULL OR m.expires_at > ${now})`;
 
-/** The time of the event that the memory describes; if not known, the memory's creation time. */
+/** The time of the event that the memory describes or, if unknown, the memory's creation time. */
 export const memoryTime = 'coalesce(m.occurred_at, m.created_at)';
 
 export type MemoryRow = StoredMemory & { bucket: number };
@@ -67,7 +67,10 @@ export function isId(text: string): boolean {
   return /^mem_[\w-]{1,64}$/.test(text);
 }
 
-/** Returns the memory, even if expired. Needs one round trip for ids created by this service. */
+/**
+ * Returns the memory, even if it has expired. Needs one round trip for an id that this service
+ * created.
+ */
 export async function findMemory(
   run: Run,
   projectId: number,
@@ -92,7 +95,7 @@ const findLocations = overPlaces(
 
 /**
  * Returns the rows that `find` selects, each only once, even if an id is repeated. Needs one round
- * trip for ids created by this service.
+ * trip for ids that this service created.
  */
 export async function findByIds(
   run: Run,
@@ -117,14 +120,14 @@ export async function findByIds(
   return [...found, ...(await run(find(there.sort(byKey)))).flat()];
 }
 
-/** A memory to insert. The user's row has already counted the insert as a change. */
+/** A memory to insert. The insert has already been counted as a change in the user's row. */
 export type InsertedMemory = {
   projectId: number;
   memory: NewMemory;
   version: number;
   createdAt: number;
   updatedAt: number;
-  /** Whether the id may come from another database. If so, it may exist in any bucket. */
+  /** Whether the id may come from another database. If so, it may already exist in any bucket. */
   isImported: boolean;
 };
 

@@ -11,7 +11,7 @@ const connections = 2;
 export function createSharedConnection(options: ConnectionOptions): Connection {
   const all = Array.from({ length: connections }, () => createConnection(options));
 
-  /** Keeps both open, so that either is ready when the other fails. */
+  /** Keeps both connections open, so that either is ready when the other fails. */
   function openAll(): void {
     for (const one of all) {
       if (!one.isOpen()) one.session().catch(() => {});

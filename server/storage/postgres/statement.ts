@@ -1,6 +1,6 @@
 export type Value = string | number | boolean | null;
 
-/** A script is several statements without values. It is not pipelined. */
+/** A script consists of several statements without values. It is not pipelined. */
 export type Statement = { text: string; values: readonly Value[]; isScript?: true };
 
 export function statement(text: string, ...values: Value[]): Statement {
@@ -22,7 +22,10 @@ export async function query<Found = Row>(
   return rows as Found[];
 }
 
-/** The row counts that a statement can have. There are few, so that few statements are prepared. */
+/**
+ * The numbers of rows that one statement can process. There are only a few, so that few statements
+ * are prepared.
+ */
 const chunkSizes = [64, 16, 4, 1];
 
 /**

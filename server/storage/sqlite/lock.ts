@@ -47,7 +47,7 @@ export function lockForMoving(path: string): Lock {
   throw new Error(`another command is opening ${path}; try again when it has finished`);
 }
 
-/** A separate file from the server's lock, because admin commands may run alongside a server. */
+/** Not the server's lock file, because admin commands may run while a server holds that lock. */
 function movingAt(path: string): string {
   return `${path}.restore-lock`;
 }

@@ -28,7 +28,7 @@ export type WriteQueue = {
 
 type Waiting = WriteRequest & { resolve(returned: Returned): void; reject(error: unknown): void };
 
-/** The maximum number of rows in all small writes in flight together. */
+/** The maximum total number of rows in the small writes in flight. */
 const maxRowsInHand = maxSmallRows;
 /** The pause after a large write, relative to its duration. */
 const pauseFactor = 3;

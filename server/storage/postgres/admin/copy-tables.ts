@@ -57,7 +57,7 @@ export const stored: Record<TableName, StoredTable> = {
   },
 };
 
-/** Columns that are inserted in addition to the copied columns, with their types. */
+/** The columns that are inserted in addition to the copied columns, with their types. */
 const taskColumns = { bucket: 'int2', task_id: 'int8', place: 'int4' };
 export const derivedColumns: { [Table in TableName]?: Record<string, string> } = {
   users: { bucket: 'int2' },
@@ -68,7 +68,7 @@ export const derivedColumns: { [Table in TableName]?: Record<string, string> } =
 };
 
 /**
- * Returns the values of the derived columns. `place` is the row's number in its table and
+ * Returns the values of the derived columns. `place` is the row's number in its table, and it
  * preserves the order of tasks.
  */
 export function derive(table: TableName, row: Row, place: number): Record<string, Value> {

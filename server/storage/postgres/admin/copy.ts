@@ -37,7 +37,7 @@ export async function openCopySide(
   }
 }
 
-/** Finds a server's sessions, whose application names differ from this session's by one word. */
+/** Finds a server's sessions. Their application names differ from this session's by one word. */
 const isServed = `SELECT 1 AS one FROM pg_stat_activity
   WHERE datname = current_database() AND application_name IN (
     replace(current_setting('application_name'), 'migrate', 'server'),
@@ -143,7 +143,7 @@ function valuesOf(table: TableName, row: Row, place: number): Value[] {
   ];
 }
 
-/** Returns a row for memory_locations if the id contains another bucket, or no rows. */
+/** Returns the row for memory_locations if the id contains another bucket; otherwise, no rows. */
 function locationOf(row: Row): Value[][] {
   const { bucket = null, id_bucket: named = null } = derive('memories', row, 0);
   return named === null ? [] : [[row.projectId ?? null, named, row.id ?? null, bucket]];

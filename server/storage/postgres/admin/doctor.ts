@@ -14,7 +14,7 @@ export async function diagnose(url: string, now: number): Promise<Finding[]> {
     const found =
       faultOf(error) ?? (error instanceof Error ? error.message : 'the database cannot be read');
     const advice =
-      'check that the server is running and that the host, user, password and database name are correct';
+      'check that PostgreSQL is running and that the host, user, password and database name are correct';
     return [{ name: 'database', level: 'failure', found, advice }];
   } finally {
     connection.close();

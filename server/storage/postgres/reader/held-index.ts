@@ -61,7 +61,7 @@ export async function catchUp(run: Run, held: HeldIndex, user: User): Promise<vo
   ])) as [UserRow[], ...ChangedMemory[][]];
   const row = found ?? { memories: 0, lastChange: 0 };
   let rows = changes.at(-1) ?? [];
-  // In this case, the user was erased and created again.
+  // A lower change number means that the user was erased and created again.
   const isOther = row.lastChange < held.lastChange;
   if (isOther) Object.assign(held, newHeldIndex());
   const needsCursor = isOther || (!isNew && rows.length === firstRows);

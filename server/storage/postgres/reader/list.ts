@@ -35,7 +35,9 @@ export async function readList(run: Run, read: ListRead): Promise<Page> {
   return takePage(rows, read.limit, listPosition);
 }
 
-/** Exports one user's memories ordered by creation time, or a project's by bucket and id. */
+/**
+ * Exports one user's memories by creation time, or all of a project's memories by bucket and id.
+ */
 export async function readExport(run: Run, read: ExportRead): Promise<Page> {
   const { onlyUserId = null } = read;
   if (onlyUserId !== null) {
@@ -87,7 +89,7 @@ function measured(source: string, columns: string, order: string): string {
       ${source}) AS s)`;
 }
 
-/** Selects the rows that fit into one response, and at least one row. */
+/** Selects the rows that fit into one response, but always at least one row. */
 const isShort = `before <= ${maxOctets}`;
 
 /** For each order, a creation time that sorts before every memory. */

@@ -17,8 +17,9 @@ type SearchRead = Parameters<Storage['searchMemories']>[0];
 const maxFetched = 16;
 
 /**
- * Creates the search of one reader thread, which holds recently used indexes up to `maxBytes`.
- * Each search runs in one snapshot, so the index, the memories and the filter are consistent.
+ * Creates the search function of a reader thread, which keeps up to `maxBytes` of recently used
+ * indexes. Each search runs in one snapshot, so the index, the memories and the filter are
+ * consistent.
  */
 export function createSearch(
   maxBytes: number,

@@ -1,7 +1,7 @@
 -- The primary key of every table with user data begins with project_id, which isolates projects,
 -- and bucket, by which rows can be distributed (see server/bucket.ts). Columns of type int8 store
 -- times as milliseconds since 1970. Columns of type timestamptz are compared with the database's
--- clock. Texts sort by their bytes.
+-- clock. COLLATE "C" sorts texts by their bytes.
 
 CREATE TABLE projects (
   project_id int8 PRIMARY KEY,
@@ -69,7 +69,7 @@ CREATE INDEX memories_by_user ON memories (project_id, bucket, user_id, created_
 -- Finds the changes that a search index in memory does not contain yet.
 CREATE INDEX memories_by_change ON memories (project_id, bucket, user_id, last_change);
 
--- An item of another system is stored as at most one memory.
+-- Each item from another system is stored as at most one memory.
 CREATE UNIQUE INDEX memories_by_origin ON memories (project_id, bucket, user_id, origin)
   WHERE origin IS NOT NULL;
 
@@ -92,9 +92,9 @@ CREATE TABLE memory_locations (
 -- one task of kind 'index', which is kept when the work is done, because the memory's status is
 -- derived from it. last_change is then the user's change number at completion. lease_token is
 -- incremented by every claim and every change of the text, so that late results are rejected. It
--- starts at a random number. run_at is null when no work is left. place is the order of records
--- that were accepted together. The low 12 bits of task_id are the bucket. A claim changes no
--- indexed column, which allows HOT updates.
+-- starts at a random number. run_at is null when no work is left. place is the position of the
+-- record among the records that were accepted together. The low 12 bits of task_id are the bucket.
+-- A claim changes no indexed column, which allows HOT updates.
 CREATE TABLE tasks (
   project_id int8 NOT NULL,
   bucket int2 NOT NULL,
@@ -163,9 +163,10 @@ CREATE UNLOGGED TABLE quotas (
   ends_at timestamptz NOT NULL
 ) WITH (fillfactor = 50);
 
--- 'uptime' is how long the service has run on this database, in milliseconds by a monotonic clock.
--- 'turn' stores which server runs the cleanup and when its turn ends. 'probe' is written to test
--- whether writes succeed. 'database_id' and 'copied_from' are described in storage/copy.
+-- 'uptime' is how long the service has run on this database, in milliseconds, measured by a
+-- monotonic clock. 'turn' stores which server runs the cleanup and when its turn ends. 'probe' is
+-- written to test whether writes succeed. 'database_id' and 'copied_from' are described in
+-- storage/copy.
 CREATE TABLE maintenance (
   name text PRIMARY KEY,
   value int8 NOT NULL DEFAULT 0,

@@ -38,7 +38,7 @@ export function keyInserts(responses: readonly KeyedResponse[], uptime: number):
   return insertKeys(rows.sort(byKey));
 }
 
-/** Runs a write once per key. Inserting a key waits for a concurrent request with that key. */
+/** Runs a write once per key. Inserting a key waits for a concurrent request with the same key. */
 export function onceByKey(write: Write, uptime: () => number, effect: Effect): Work<WriteResult> {
   return async (run) => {
     const replay = await claimKey(run, write, uptime());
@@ -87,7 +87,7 @@ async function claimKey(
 
 /**
  * Whether the memory in the response has expired. The query is separate, because a join would
- * search all buckets: the memory's bucket differs from the key's.
+ * search all buckets: the memory's bucket can differ from the key's.
  */
 async function hasExpired(
   run: Run,

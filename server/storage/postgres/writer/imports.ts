@@ -32,7 +32,7 @@ async function findKnown(run: Run, { projectId, memories }: Import): Promise<Kno
 
 async function importAll(run: Run, write: Import): ReturnType<Effect> {
   const { projectId, at, memories, batch } = write;
-  // An expired memory with the same id is deleted, so its user must also be locked.
+  // An expired memory with the same id is deleted, so its user's row must also be locked.
   const before = await findKnown(run, write);
   const users = [...memories, ...before.filter((row) => isExpired(row, at))].map(({ userId }) => {
     return { projectId, userId };

@@ -5,7 +5,7 @@ import { keyInserts } from './idempotency.ts';
 import { indexedOf, queueNew } from './task-rows.ts';
 import { changeNumbers, countChanges } from './users.ts';
 
-/** New memories, with tasks if `areQueued`, and the response to the write. */
+/** New memories, with tasks if `areQueued` is set, and the response to the write. */
 export type Insert = {
   write: Write;
   response: StoredResponse;

@@ -1,15 +1,15 @@
 import { FairQueue } from '../../../fair-queue.ts';
 
-/** `user` is the single user whose row the write locks, or null if it may lock several. */
+/** `user` is the only user whose row the write locks, or null if there may be several users. */
 type Write = { projectId: number; user: string | null; since: number };
 
 /** How long a write waits for a lock on a user's row. */
 const waitsMs = 5_000;
 
 /**
- * The writes that need a user's row on which another transaction holds a lock, and all later writes
- * of that user. They are retried one at a time, because each attempt occupies a connection until
- * its lock timeout.
+ * The writes that need a user's row that another transaction has locked, and all later writes for
+ * that user. They are retried one at a time, because each attempt occupies a connection until its
+ * lock timeout.
  */
 export class LockedWrites<Waiting extends Write> {
   readonly #waiting = new FairQueue<Waiting>();

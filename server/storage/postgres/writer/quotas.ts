@@ -5,7 +5,7 @@ import { statement } from '../statement.ts';
 /** Short, because a request may be waiting. On failure, the request is counted in memory. */
 const deadlineMs = 2_000;
 
-/** A stored window that ends this much later than a new window predates a clock change. */
+/** If a stored window ends this much later than a new window would, the clock has been set back. */
 const maxLate = "interval '1 minute'";
 
 const isOpen = `q.ends_at > excluded.ends_at - make_interval(secs => $3::float8)

@@ -61,7 +61,7 @@ export function removeMemories(projectId: number, memories: readonly Removed[]):
   ];
 }
 
-/** The deadline for an erasure, in ms. Other writes of the user wait until the erasure ends. */
+/** The deadline for an erasure, in ms. The user's other writes wait until the erasure ends. */
 const eraseWithinMs = 10 * 60_000;
 
 /** Erases a user in one transaction, because only this user's writes wait for the erasure. */

@@ -20,9 +20,9 @@ const grown = `SELECT c.oid::regclass::text AS "table" FROM pg_class AS c
       OR pg_stat_get_live_tuples(c.oid) >= 10 * c.reltuples)`;
 
 /**
- * Analyzes tables soon after they have grown, and returns a function that stops the analysis.
- * Without statistics, the planner cannot choose between indexes, because they all begin with
- * project and bucket. A statement may then read a whole bucket for each row.
+ * Analyzes tables soon after they have grown, until the returned function is called. Without
+ * statistics, the planner cannot choose between indexes, because they all begin with project and
+ * bucket. A statement may then read a whole bucket for each row.
  */
 export function keepStatistics(url: string, shared: Connection): () => void {
   let isRunning = false;

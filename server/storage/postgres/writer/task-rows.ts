@@ -35,7 +35,10 @@ const upsert = overRows(
 
 type Indexed = { projectId: number; memoryId: string; userId: string; at: number };
 
-/** Inserts the indexing tasks of new memories. `failed` lists memories imported as failed. */
+/**
+ * Inserts the indexing tasks of new memories. `failed` lists memories imported with the status
+ * `failed`.
+ */
 export function queueNew(
   waiting: readonly Indexed[],
   failed: readonly Indexed[] = [],

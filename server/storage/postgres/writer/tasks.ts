@@ -48,8 +48,7 @@ const countUsers = overPlaces(
 );
 
 /**
- * The subquery reads one row of `users`. For a join, the planner may choose to read a whole bucket
- * first.
+ * The subquery reads one row of `users`. With a join, the planner might read a whole bucket first.
  */
 const completeTasks = overPlaces(
   [...leaseTypes, 'int4', 'int8'],

@@ -59,7 +59,7 @@ const maxPauseMs = 20;
 const triedForMs = 5_000;
 /** How long writes avoid a lost or failed connection while another one is open. */
 const avoidedMs = 200;
-/** A write that waits longer for a lock on a user's row gives up its connection to other writes. */
+/** A write that waits longer than this for a user's row releases its connection to other writes. */
 const settings = [statement(`SET LOCAL lock_timeout = '200ms'`)];
 /** The number of recent idempotency keys to remember. A replay would make its group fail. */
 const maxRecentKeys = 10_000;
@@ -120,7 +120,7 @@ export function createWriteQueue(options: {
         1,
       );
       if (connection === undefined) return;
-      // Taking a write may move earlier writes in the queue to the locked writes.
+      // Taking a write may move writes ahead of it in the queue to the locked writes.
       const next = locked.take(mayRun) ?? take(mayRun) ?? locked.take(mayRun);
       if (next === undefined) {
         idle.push(connection);

@@ -89,7 +89,8 @@ function aboutSpace(path: string): Finding {
   const found = `${megabytes(free)} free, the database uses ${megabytes(size)}`;
   if (free > spareBytes && free > size) return ok('disk', found);
   const level = free > spareBytes ? 'warning' : 'failure';
-  return { name: 'disk', level, found, advice: 'free up disk space: writes fail if the disk is full' };
+  const advice = 'free up disk space: writes fail if the disk is full';
+  return { name: 'disk', level, found, advice };
 }
 
 function logBytes(path: string): number {

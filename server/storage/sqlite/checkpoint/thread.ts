@@ -16,9 +16,10 @@ const { path } = workerData as { path: string };
 const db = openForWriting(path);
 const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
 /**
- * SQLite syncs the file only after the last page of the WAL, and the writer checkpoints that page.
- * This thread syncs the file earlier, so that the writer's sync has little left to do. The file is
- * never closed, because closing it would release SQLite's locks on the same file.
+ * SQLite syncs the file only after it has checkpointed the last page of the WAL, and the writer
+ * checkpoints that page. This thread syncs the file earlier, so that the writer's sync has little
+ * left to do. The file is never closed, because closing it would release SQLite's locks on the same
+ * file.
  */
 const file = fs.openSync(path, 'r+');
 let syncFailed = false;

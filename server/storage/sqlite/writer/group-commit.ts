@@ -7,8 +7,8 @@ import type { WriteHealth } from './health.ts';
 /**
  * Small writes that arrive together share one BEGIN IMMEDIATE … COMMIT, each in its own savepoint.
  * A large write is committed alone. Small writes that arrive in the meantime are committed before
- * the next large write. No write is acknowledged, and readers cannot see it, before COMMIT returns.
- * By then, the WAL is on disk because of `synchronous=FULL`.
+ * the next large write. No write is acknowledged or visible to readers until COMMIT returns. By
+ * then, the WAL is on disk because of `synchronous=FULL`.
  *
  *   take -> waiting -> savepoint -> COMMIT -> reply
  *                 \-> error of one operation: its savepoint is rolled back -> fail

@@ -10,8 +10,8 @@ const countEveryMs = 500;
 const costShare = 0.05;
 
 /**
- * The last count plus the number of tasks accepted since then is an upper bound, so the queue is
- * counted again only if the bound exceeds the limit.
+ * The queue is at most as long as the last count plus the number of tasks accepted since then, so
+ * it is counted again only if this sum exceeds the limit.
  */
 export function createQueueLimit(db: Database): QueueLimit {
   const count = db.prepare<{ projectId: number; n: number }, []>(

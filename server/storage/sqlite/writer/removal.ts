@@ -95,9 +95,8 @@ export function createRemoval(
 
 /**
  * The running erasures. Each row has the memory that was the user's newest when the erasure began,
- * and the number of unexpired memories deleted since then. Requests with the same idempotency key
- * share a row. Although the table is temporary, a rollback undoes its changes along with the
- * deletions.
+ * and the number of unexpired memories deleted so far. Requests with the same idempotency key share
+ * a row. Although the table is temporary, a rollback undoes its changes along with the deletions.
  */
 function createErasures(db: Database) {
   db.run(`CREATE TEMP TABLE erasures (

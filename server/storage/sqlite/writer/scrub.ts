@@ -8,8 +8,8 @@ import type { Checkpoints } from './checkpoints.ts';
 /**
  * Removes the traces of deleted text. `secure_delete` overwrites a deleted row in place, but an
  * older copy of the row may remain in an unused part of another page or in the write-ahead log.
- * Rebuilding the file and truncating the log remove both. Each rebuild blocks writes and is
- * followed by a proportional pause.
+ * Together, rebuilding the file and truncating the log remove both. Each rebuild blocks writes and
+ * is followed by a proportional pause.
  */
 
 export type ScrubNote = {

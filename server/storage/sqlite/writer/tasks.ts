@@ -111,8 +111,7 @@ function createTaskInserts(
        chunks_total = 0, error_message = NULL, last_change = NULL`,
   );
   // A single statement for all rows takes a third of the time that one statement per row takes. A
-  // conflict is ignored. If a later item in the batch has replaced a memory, its task already
-  // exists.
+  // conflict is ignored. If a later item in the batch replaced a memory, its task already exists.
   const insertRange = db.prepare(
     `INSERT INTO tasks
        (project_id, kind, memory_row_id, user_id, state, accepted_at, run_at, updated_at)

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
 
 /**
- * How long the service has run on this database, in ms, measured by a monotonic clock. Each
+ * How long the service has run on this database, in ms, measured by a monotonic clock. Every
  * maintenance run stores the uptime. After a crash, the uptime is slightly too low, so some data is
  * kept a little longer.
  */
