@@ -132,7 +132,7 @@ describe('memory migrate is rejected', () => {
     const onSqlite = await serve(source);
     const busy = await memory(migrating(source, target.url));
     await onSqlite.stop();
-    expect(busy).toMatchObject({ code: 1, stderr: expect.stringContaining('already running') });
+    expect(busy).toMatchObject({ code: 1, stderr: expect.stringContaining('already using') });
     const onPostgres = await serve(target.url);
     const to = await memory(migrating(source, target.url));
     const from = await memory(migrating(target.url, `sqlite:${folder.file('none.db')}`));
@@ -140,7 +140,7 @@ describe('memory migrate is rejected', () => {
     for (const { code, stderr } of [to, from]) {
       expect({ code, stderr }).toMatchObject({
         code: 1,
-        stderr: expect.stringContaining('a server is running on the database'),
+        stderr: expect.stringContaining('a server is using the database'),
       });
     }
     expect(existsSync(folder.file('none.db'))).toBe(false);
@@ -153,7 +153,7 @@ describe('memory migrate is rejected', () => {
     await first.stop();
     const from = await memory(migrating(database.url, `sqlite:${folder.file('none.db')}`));
     await second.stop();
-    expect(from.stderr).toContain('a server is running on the database');
+    expect(from.stderr).toContain('a server is using the database');
     expect(from.code).toBe(1);
   });
 

@@ -98,7 +98,7 @@ ofFile('restore rejects a running server and a damaged backup, and changes nothi
   const file = folder.file('good.db');
   await memory(['backup', file, ...on(server.databaseUrl)]);
   const running = await memory(['restore', file, ...on(server.databaseUrl)]);
-  expect(running).toMatchObject({ code: 1, stderr: expect.stringContaining('already running') });
+  expect(running).toMatchObject({ code: 1, stderr: expect.stringContaining('already using') });
   const broken = folder.file('broken.db');
   writeFileSync(broken, 'not a database, but long enough to look at '.repeat(100));
   const target = `sqlite:${folder.file('target.db')}`;

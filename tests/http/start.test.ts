@@ -42,7 +42,7 @@ test('a second server on the same database is rejected with a readable message',
   await inFolder(async (databaseUrl) => {
     const server = await startServer({ env, port: 0, databaseUrl });
     const second = startServer({ env, port: 0, databaseUrl });
-    await expect(second).rejects.toThrow('a server is already running');
+    await expect(second).rejects.toThrow('a server is already using');
     await server.stop();
   });
 });

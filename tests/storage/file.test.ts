@@ -30,7 +30,7 @@ test('a second server is rejected, even if it opens the file under another path'
   symlinkSync(opened.path, `${opened.path}.link`);
   for (const name of [opened.path, `${opened.path}.link`]) {
     const { message } = await rejectionOf(openSqlite(name));
-    expect(message).toContain('a server is already running');
+    expect(message).toContain('a server is already using');
     expect(message).toContain('MEMORY_DATABASE_URL');
   }
   await saveOne(opened.storage);

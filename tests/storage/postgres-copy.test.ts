@@ -11,7 +11,7 @@ test('a copy detects a server that starts during the copy, but ignores servers o
   const storage = await openPostgres(database.url);
   // Simulate a server that was killed: its lease on the cleanup has expired.
   await query(database.url, `UPDATE maintenance SET held_until = NULL WHERE name = 'turn'`);
-  const message = 'a server is running on the database';
+  const message = 'a server is using the database';
   expect((await rejectionOf(side.assertUnused())).message).toContain(message);
   await storage.close();
   await side.assertUnused();

@@ -220,7 +220,7 @@ test('opening a symbolic link to a missing file creates that file, under one loc
   const storage = await openSqlite(link);
   try {
     await saveOne(storage);
-    expect((await rejectionOf(openSqlite(file))).message).toContain('already running');
+    expect((await rejectionOf(openSqlite(file))).message).toContain('already using');
   } finally {
     await storage.close();
   }

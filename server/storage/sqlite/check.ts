@@ -29,7 +29,7 @@ function faultsBy(db: Database, check: 'integrity_check' | 'quick_check'): strin
 
 export function damaged(path: string, faults: string[]): Error {
   return new Error(
-    `${path} is damaged and will not be served:\n  ${faults.join('\n  ')}\n` +
+    `${path} is damaged and will not be opened:\n  ${faults.join('\n  ')}\n` +
       'Restore the last backup with "memory restore <backup>", which keeps the damaged file.',
   );
 }

@@ -11,7 +11,7 @@ export type Lock = { release(): void };
 export function lockDatabase(path: string, advice: string): Lock {
   const lock = tryLock(`${path}.lock`, path);
   if (lock !== null) return { release: () => lock.close(true) };
-  throw new Error(`a server is already running on ${path}. ${advice}`);
+  throw new Error(`a server is already using ${path}. ${advice}`);
 }
 
 export function isLocked(path: string): boolean {

@@ -64,7 +64,7 @@ async function assertUnused(connection: Connection): Promise<void> {
 
 function isRunning(advice: string): Error {
   return new Error(
-    'a server is running on the database. Stop it and run the command again. If it was killed, ' +
+    'a server is using the database. Stop it and run the command again. If it was killed, ' +
       `${advice}.`,
   );
 }
