@@ -35,7 +35,7 @@ export type StartOptions = {
 
 export type RunningServer = {
   url: string;
-  /** The key created if the database had none, to be shown once; otherwise null. */
+  /** The first API key, to be shown once, if the database had no keys; otherwise null. */
   firstKey: string | null;
   /** Stops accepting requests, finishes in-flight requests, and closes the database. */
   stop(): Promise<void>;

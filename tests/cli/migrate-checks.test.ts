@@ -207,7 +207,7 @@ describe('memory migrate is rejected', () => {
     const { code, stderr } = await memory(migrating(empty.url, `sqlite:${file}`));
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringContaining('no database of this service found at this address'),
+      stderr: expect.stringContaining('the database has no tables of this service'),
     });
     expect(existsSync(file)).toBe(false);
     const tables = 'SELECT 1 FROM information_schema.tables WHERE table_schema = $1';

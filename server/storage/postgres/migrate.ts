@@ -27,7 +27,7 @@ const migrateWithinMs = 60_000;
  */
 export async function migrate(connection: Connection, { create = true } = {}): Promise<void> {
   if (!create && (await readVersion(connection.run)) === 0) {
-    throw new Error('no database of this service found at this address; check the URL');
+    throw new Error('the database has no tables of this service; check the URL');
   }
   await assertServer(connection.run);
   for (let attempt = 1; ; attempt += 1) {

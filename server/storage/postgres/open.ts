@@ -26,7 +26,7 @@ import { createWriteQueue } from './writer/write-queue.ts';
  *             brought up to date inside the snapshot
  *   get, list HTTP thread, on a connection that requests share
  *   ingest    like save; the tasks thread claims and completes tasks on its own connections
- *   crash     acknowledged writes are committed; tasks are claimed again when their lease expires
+ *   crash     acknowledged writes are committed; tasks are claimed again when their leases expire
  */
 
 /** The number of connections for writes. Each open transaction uses one connection. */

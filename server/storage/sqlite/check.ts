@@ -21,7 +21,7 @@ function faultsBy(db: Database, check: 'integrity_check' | 'quick_check'): strin
     const rows = db.prepare<unknown, []>(`PRAGMA ${check}(${maxFaults})`).values();
     return rows.map(([line]) => String(line)).filter((line) => line !== 'ok');
   } catch (error) {
-    // Do not report an unreadable file as damaged, because the operator would restore a backup.
+    // Do not report an unreadable file as damaged: the operator would then restore a backup.
     if (!isDamage(error)) throw error;
     return [error.message];
   }

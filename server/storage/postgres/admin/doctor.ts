@@ -96,7 +96,7 @@ function aboutWorkers(commits: readonly string[]): Finding {
   const found = `${commits.length}, synchronous_commit ${[...new Set(commits)].join(', ')}`;
   if (!commits.includes('off')) return ok(name, found);
   const advice =
-    'acknowledged writes can be lost in a power failure: set synchronous_commit = on on each worker';
+    'acknowledged writes can be lost in a power failure: on each worker, set synchronous_commit = on';
   return { name, level: 'failure', found, advice };
 }
 

@@ -36,7 +36,8 @@ export async function readList(run: Run, read: ListRead): Promise<Page> {
 }
 
 /**
- * Exports one user's memories by creation time, or all of a project's memories by bucket and id.
+ * Exports one user's memories ordered by creation time, or all of a project's memories ordered by
+ * bucket and id.
  */
 export async function readExport(run: Run, read: ExportRead): Promise<Page> {
   const { onlyUserId = null } = read;

@@ -1,7 +1,7 @@
 -- The primary key of every table with user data begins with project_id, which isolates projects,
--- and bucket, by which rows can be distributed (see server/bucket.ts). Columns of type int8 store
--- times as milliseconds since 1970. Columns of type timestamptz are compared with the database's
--- clock. COLLATE "C" sorts texts by their bytes.
+-- and bucket, by which rows can be distributed (see server/bucket.ts). Times of type int8 are
+-- milliseconds since 1970. Times of type timestamptz are compared with the database's clock.
+-- COLLATE "C" sorts texts by their bytes.
 
 CREATE TABLE projects (
   project_id int8 PRIMARY KEY,

@@ -2,7 +2,7 @@ import type { QuotaTake, QuotaTaken } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
 import { statement } from '../statement.ts';
 
-/** Short, because a request may be waiting. On failure, the request is counted in memory. */
+/** Short, because a request may be waiting. On failure, the server counts requests in memory. */
 const deadlineMs = 2_000;
 
 /** If a stored window ends this much later than a new window would, the clock has been set back. */

@@ -8,8 +8,8 @@ const pauseAfterErrorMs = 60_000;
 const deadlineMs = 60_000;
 
 /**
- * Selects the tables that have never been analyzed, or have grown tenfold since the last analysis.
- * Smaller changes, and tables with another owner, are left to autovacuum.
+ * Selects the tables with at least 1000 rows that have never been analyzed or have grown tenfold
+ * since the last analysis. Smaller changes, and tables with another owner, are left to autovacuum.
  */
 const grown = `SELECT c.oid::regclass::text AS "table" FROM pg_class AS c
   WHERE c.oid IN ('memories'::regclass, 'tasks'::regclass, 'users'::regclass,

@@ -28,7 +28,7 @@ export function openKeyAdmin(name: string): KeyAdmin {
     createKey: (key) => inTransaction(() => writes.createKey(key)),
     listKeys: async () => reads.listKeys(),
     revokeKey: (id, at) => inTransaction(() => writes.revokeKey({ id, at })),
-    // Keep the WAL. Checkpointing it is left to a server.
+    // Keep the WAL. A server checkpoints it later.
     close: () => closeKeepingLog(path, db),
   };
 }

@@ -80,7 +80,9 @@ function run(call: Incoming): (() => void) | typeof unfinished {
   return () => replyTo(call, outcome);
 }
 
-/** Restores the memories' contents, which are sent separately from the JSON in the same order. */
+/**
+ * Restores the memories' contents. They are sent separately from the JSON, but in the same order.
+ */
 function attachTexts({ argument, texts }: Incoming): unknown {
   const { memory, records, memories } = argument as Record<string, unknown>;
   const owners = memory === undefined ? (records ?? memories ?? []) : [memory];
