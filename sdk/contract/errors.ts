@@ -56,8 +56,7 @@ export const errorTable = {
   },
   internal: {
     status: 500,
-    when:
-      'an unexpected error occurred; the outcome is unknown; retry with the same Idempotency-Key',
+    when: 'an unexpected error occurred; the outcome is unknown; retry with the same Idempotency-Key',
     example: 'internal error; the outcome is unknown; retry with the same Idempotency-Key',
   },
   unavailable: {
