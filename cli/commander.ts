@@ -41,12 +41,12 @@ export function allOptions(command: AnyCommand): CommandOption[] {
 /** Returns the command and those below it, without groups, which only show help. */
 export function runnableCommands(command: AnyCommand): AnyCommand[] {
   const below = command.commands.flatMap(runnableCommands);
-  // `mcp` has a subcommand, but also runs by itself and therefore has options.
+  // `mcp` has a subcommand, but it also runs by itself and therefore has options.
   const isGroup = below.length > 0 && (command.parent === null || command.options.length === 0);
   return isGroup ? below : [command, ...below];
 }
 
-/** For example `ingest chat`. */
+/** Returns the path of a command, for example `ingest chat`. */
 export function pathBelowRoot(command: AnyCommand): string {
   const { parent } = command;
   return parent === null ? '' : `${pathBelowRoot(parent)} ${command.name()}`.trim();

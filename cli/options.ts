@@ -22,7 +22,7 @@ export function userOptionFor(description: string) {
 
 export const metadataOption = new Option(
   '-m, --metadata <key=value>',
-  'a string, or key:=json for any JSON value; may be repeated',
+  'key=value for a string, key:=json for any JSON value; may be repeated',
 ).argParser(addMetadata);
 export const sourceOption = new Option(
   '--source <name>',
@@ -90,7 +90,7 @@ function parseUser(user: string, previous: string | undefined = undefined): stri
   throw usageError(`--user must be at most ${nameCharacters} characters, not ${length}.`);
 }
 
-/** Commander does not check --user: it would report a missing --user before a mistyped --usr. */
+/** Replaces commander's check, which would report a missing --user before a mistyped --usr. */
 export function needUser(user: string | undefined): string {
   if (user !== undefined) return user;
   throw usageError('Missing --user <id>: specify the user who owns the memories.');
@@ -110,7 +110,7 @@ export function collect(value: string, previous: string[] | undefined): string[]
   return [...(previous ?? []), value];
 }
 
-/** Rejects ids that are empty or contain only dots, which would change the request path. */
+/** Rejects ids that consist of dots and whitespace, which would change the request path. */
 export function parseId(id: string): string {
   if (!/^[.\s]*$/.test(id)) return id;
   throw new InvalidArgumentError('An id begins with mem_ or key_.');
@@ -129,7 +129,7 @@ export function numberIn([min, max]: [number, number], expected: string) {
 
 const unitMs: Record<string, number> = { s: 1e3, m: 6e4, h: 36e5, d: 864e5, '': 1e3 };
 
-/** Returns milliseconds. A number without a unit is in seconds. */
+/** Returns a duration in milliseconds. A number without a unit is in seconds. */
 function parseTime(text: string): number {
   const [, amount = '', unit = ''] = /^(\d{1,7}(?:\.\d+)?)(s|m|h|d)?$/.exec(text) ?? [];
   const ms = Number(amount) * (unitMs[unit] ?? 0);
@@ -138,7 +138,7 @@ function parseTime(text: string): number {
 }
 
 /**
- * Returns the time after a duration from now. A number without a unit is rejected, because it could
+ * Returns the current time plus a duration. A number without a unit is rejected, because it could
  * mean seconds or days.
  */
 export function parseLifetime(text: string): string {

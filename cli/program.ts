@@ -40,7 +40,7 @@ export async function createProgram(term: Terminal, argv: string[] = []) {
   const program = createRoot(term);
   const word = commandWord(program, argv);
   const called = commandNames.filter((name) => name === word);
-  // Without a known command, all are needed for the help or for a spelling suggestion.
+  // If no known command is given, the help or a spelling suggestion needs all commands.
   const names = called.length > 0 ? called : commandNames;
   const added = await Promise.all(names.map((name) => commands[name]()));
   for (const add of added) add(program, term, () => createProgram(term));
@@ -67,7 +67,7 @@ function createRoot(term: Terminal) {
     .exitOverride()
     .configureOutput(commanderOutput(term))
     .configureHelp({ showGlobalOptions: true, styleTitle: (title) => title })
-    .description('Save, search and ingest the memories of your users.')
+    .description("Save, search and ingest your users' memories.")
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .option('--json', 'print JSON, including errors')
@@ -76,7 +76,7 @@ function createRoot(term: Terminal) {
       `the URL of the service (env: MEMORY_BASE_URL, default: ${defaultBaseUrl})`,
     )
     .option('--api-key <key>', 'the API key; prefer the environment variable (env: MEMORY_API_KEY)')
-    .option('--project <name>', 'use the key of this project from the profile', parseProject)
+    .option('--project <name>', "use this project's key from the profile", parseProject)
     .option('--no-color', 'disable colors (env: NO_COLOR)');
   return root.addHelpText('beforeAll', ({ command, error }) => {
     if (!root.opts().json) return '';

@@ -54,7 +54,7 @@ function ourName(names: Record<string, string[]>, foreign: string): string | und
   return Object.keys(names).find((name) => names[name]?.includes(foreign));
 }
 
-/* Return our name for what other tools call `word`. It replaces commander's spelling suggestion. */
+/* Return our name for what other tools call `word`, in place of commander's spelling suggestion. */
 
 function meantCommand(word: string, called: AnyCommand): string | undefined {
   const path = `${pathBelowRoot(called)} ${word}`.trim();

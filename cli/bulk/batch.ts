@@ -10,7 +10,7 @@ import { chunkSender, type Post } from './send.ts';
 import { type BulkOptions, waitAndCount } from './wait.ts';
 
 type BatchOptions = BulkOptions & { type?: RecordType | undefined };
-/** `otherFormat` is a hint that is printed if no line is in the format of `memory export`. */
+/** `otherFormat` is a hint for failed lines if no line is in the format of `memory export`. */
 type ImportOptions = Omit<BulkOptions, 'timeout'> & { otherFormat?: string };
 
 /** The default body limit of the service. A dry run assumes this limit. */
@@ -61,8 +61,8 @@ async function dryRunPost(): Promise<Post> {
 
 /**
  * Imports every line of the input. Memories have their own ids, so a second run skips existing
- * memories. Idempotency keys are not derived from the content: such a key would also skip a memory
- * that was deleted after the first run, but an import must restore such a memory.
+ * memories. Idempotency keys are not derived from the content: with such keys, a second run would
+ * also skip a memory that was deleted after the first run, but an import must restore it.
  */
 export async function runImport(
   term: Terminal,

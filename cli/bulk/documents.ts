@@ -182,7 +182,7 @@ function problemOf({ path, externalId }: Found, error: CliError | MemoryServiceE
 
 const maxKinds = 5;
 
-/** For example `Skipped 4 files that are not documents: .png (3), no extension (1).` */
+/** Returns, for example, `Skipped 4 files that are not documents: .png (3), no extension (1).` */
 function skippedLine(all: Found[]): string[] {
   const skipped = all.flatMap((one) => one.skipped ?? []).filter((kind) => kind !== outsideLink);
   if (skipped.length === 0) return [];

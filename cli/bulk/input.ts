@@ -5,7 +5,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
 import { parseRecord } from './records.ts';
 
-/** The word for one entry in messages: `item` of a JSON array, or `line` of JSON Lines. */
+/** What messages call one entry: an `item` of a JSON array, or a `line` of JSON Lines. */
 export type Unit = 'line' | 'item';
 
 export type BatchInput = {
@@ -16,7 +16,7 @@ export type BatchInput = {
 
 type Held = 'records' | 'memories';
 
-/** Opens a file, or stdin for `-`, with one record per line or a JSON array. */
+/** Opens a file, or stdin for `-`, that contains one record per line or a JSON array. */
 export async function openInput(term: Terminal, path: string, held: Held): Promise<BatchInput> {
   const { first, second, isBinary, lines } = await openLines(term, path);
   if (first === undefined && held === 'records') throw empty(path);
@@ -37,7 +37,7 @@ export async function openRecords(
 ): Promise<BatchInput | { record: unknown }> {
   const { first, second, lines } = await openLines(term, path);
   if (first === undefined) throw empty(path);
-  // If the first line is a complete JSON value and a second line follows, the file is JSON lines.
+  // If the first line is a complete JSON value and a second line follows, the file is JSON Lines.
   const manyLines = second !== undefined && isWhole(first);
   if (/\.(jsonl|ndjson)$/i.test(path) || manyLines) return { lines, unit: 'line' };
   const record = await readWhole(lines, path);
@@ -103,7 +103,7 @@ function beginOf(line: Line | undefined): string | undefined {
   return new TextDecoder().decode(line?.bytes.subarray(0, 1_000)).trim()[0];
 }
 
-/** Rejects a file that another command accepts: text, or the other kind of lines. */
+/** Rejects a file that another command accepts: plain text, or lines of the other kind. */
 function rejectOther(first: Line, held: Held, isJson: boolean, path: string): void {
   const file = quoted(path);
   if (held === 'records' && !isJson) {

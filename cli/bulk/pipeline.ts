@@ -2,7 +2,7 @@ import { note, type Terminal } from '../terminal/terminal.ts';
 import { openReport, type Report, type ReportOptions, type Result } from './report.ts';
 
 const concurrency = 4;
-/** The maximum number of jobs without a delivered result: an earlier job may be retrying. */
+/** The maximum number of jobs whose results wait for an earlier job, which may be retrying. */
 const maxUndelivered = 16;
 const resumeHint = 'Run the same command again to continue; completed work is not repeated.';
 

@@ -74,7 +74,7 @@ export function isBad(parsed: Entry | BadLine): parsed is BadLine {
   return 'error' in parsed;
 }
 
-/** Identifies the external object of a record. Records of one object must be sent in order. */
+/** Identifies a record's external object. Records of the same object must be sent in order. */
 export function pairOf({ item }: Entry): string | undefined {
   // An empty externalId is treated as missing.
   if (!isObject(item) || (item.externalId ?? '') === '') return undefined;

@@ -9,7 +9,7 @@ import type { BulkOptions } from './wait.ts';
 
 export type Counts = Record<string, number>;
 
-/** Printed as cells on stdout or as a note on stderr; with --json, as JSON on stdout. */
+/** A row is printed as cells on stdout or a note on stderr; with --json, as JSON on stdout. */
 export type Row = { json: object } & ({ cells: string[] } | { note: string });
 
 /** The counts of completed records by outcome (such as `accepted`), their memory ids, and a row. */
@@ -28,20 +28,20 @@ export type Waited = { counts: Counts; exitCode: number };
 export const notWaited: Waited = { counts: {}, exitCode: exitCodes.done };
 
 export type ReportOptions = Partial<BulkOptions> & {
-  /** With `rows`, each record prints a row and the summary goes to stderr. */
+  /** With `rows`, stdout gets a row for each record, and the summary goes to stderr. */
   style: 'rows' | 'summary';
   totalBytes?: number | undefined;
   /** The outcomes that the summary contains, in order, even if no record has them. */
   outcomes: string[];
 };
 
-/** The maximum number of problems printed with a summary. --errors-out contains all of them. */
+/** The maximum number of problems printed with a summary. The --errors-out file contains all. */
 export const maxShown = 20;
 const maxListed = 100;
 const redrawMs = 100;
 const alwaysCounted = ['ingested', 'complete', 'failed'];
 
-/** Collects the results of the records in bounded memory and reports them. */
+/** Reports the results of the records. Keeps only counts, some problems and the ids to wait for. */
 export function openReport(term: Terminal, options: ReportOptions) {
   const { json, wait, style, errorsOut, outcomes } = options;
   const out = resilientOutput(term);
@@ -86,7 +86,7 @@ export function openReport(term: Terminal, options: ReportOptions) {
     memoryIds,
     done,
     failed: () => failed,
-    /** `bytes` is the length of the job in the input. */
+    /** `bytes` is the number of input bytes that the job covers. */
     async add(result: Result, bytes: number): Promise<void> {
       doneBytes += bytes;
       for (const one of result.done) {
@@ -122,7 +122,7 @@ export function addCounts(sum: Counts, more: Counts): void {
   for (const [name, count] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + count;
 }
 
-/** For example `2 ingested, 1 still processing, 0 failed.` */
+/** Returns, for example, `2 ingested, 1 still processing, 0 failed.` */
 function sentenceOf(counts: Counts): string {
   const said = Object.entries(counts)
     .filter(([name, count]) => alwaysCounted.includes(name) || count > 0)

@@ -91,17 +91,17 @@ function noKeyHint(service: string, entries: profile.Entry[]): string {
   const projects = entries.filter((one) => one.service === service).map((one) => one.project);
   if (projects.length > 0) {
     const which = projects.length === 1 ? projects[0] : '<name>';
-    return `The profile has keys for the projects ${projects.join(', ')}: add --project ${which},
+    return `Projects with a key in the profile: ${projects.join(', ')}. Add --project ${which},
 or set the default: memory profile use ${service} --project ${which}`;
   }
   const services = [...new Set(entries.map((one) => one.service))];
   if (services.length > 0) {
     const which = services.length === 1 ? services[0] : '<url>';
-    return `Set MEMORY_API_KEY. The profile has a key for ${services.join(', ')}:
-add --base-url ${which}, or make it the default: memory profile use ${which}`;
+    return `Set MEMORY_API_KEY, or use a service with a key in the profile: ${services.join(', ')}.
+Add --base-url ${which}, or set the default: memory profile use ${which}`;
   }
   return `Set MEMORY_API_KEY. To start a server, which creates the first key: memory serve
-To create a key for an existing server, on its machine: memory keys create --save`;
+To create a key on the machine of an existing server: memory keys create --save`;
 }
 
 /** The part of the client's attempt event that retry messages use. */

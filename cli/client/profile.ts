@@ -41,7 +41,7 @@ export function projectOf(profile: Profile, service: string): string {
 
 /**
  * Stores a key. The key of a server's first start never replaces a key that the user stored.
- * `replaced` is the masked previous key, if it was another one.
+ * `replaced` is the previous key, masked, if it differs from the new key.
  */
 export async function storeKey(term: Terminal, entry: Entry) {
   const { service, project, ...key } = entry;
@@ -63,7 +63,7 @@ export async function storeOwnKey(term: Terminal, entry: Entry, json?: true): Pr
   const { replaced } = await storeKey(term, entry);
   const of = project === defaultProject ? '' : `, project ${project},`;
   if (!json) await note(term, `Stored the key for ${service}${of} in ${shownProfilePath(term)}.`);
-  if (replaced !== undefined) await note(term, `It replaces the previous key: ${replaced}`);
+  if (replaced !== undefined) await note(term, `Replaced the previous key: ${replaced}`);
 }
 
 export async function useService(term: Terminal, service: string): Promise<void> {
@@ -110,7 +110,8 @@ type Profile = {
 };
 
 /**
- * `firstRun` marks a key that a server created on its first start; the next server may replace it.
+ * `firstRun` marks a key that a server created on its first start. The first start of another
+ * server may replace such a key.
  */
 type ProfileKey = { apiKey: string; firstRun?: true };
 
@@ -154,7 +155,7 @@ function isProfile(value: unknown): value is Partial<Profile> {
   );
 }
 
-/** How long to wait for other commands that change the profile. */
+/** How long to wait for another command that is changing the profile. */
 const lockPatienceMs = 10_000;
 
 /**
@@ -168,7 +169,7 @@ async function changeProfile(term: Terminal, change: (profile: Profile) => boole
   // Imported on demand, because commands that only read the profile need no SQLite.
   const { tryLock } = await import('../../server/storage/sqlite/lock.ts');
   // Nothing may be awaited while the lock is held: another call in this process would block the
-  // thread while waiting for it.
+  // thread while it waits for the lock.
   using lock = tryLock(join(dirname(path), 'profile.lock'), path, { patienceMs: lockPatienceMs });
   if (lock === null) {
     throw new CliError(

@@ -91,7 +91,7 @@ function hintFor(error: MemoryServiceError, command?: string): string | undefine
     return 'Put the contents of the record into data: { "userId": …, "data": { … } }';
   }
   if (code === 'idempotency_key_reused') return 'Omit --idempotency-key, or use a new one.';
-  // The server's setting does not raise the limits of a save or an update.
+  // The server's setting does not raise the limits for a save or an update.
   const isSave = command === 'save' || command === 'update';
   const isLong = details.some(
     ({ field, message }) => field === 'content' && /^must be at most .* characters/.test(message),
@@ -121,7 +121,7 @@ function retryTime({ retryAfterMs }: MemoryServiceError): string | undefined {
   return retryAfterMs === undefined ? undefined : `${Math.ceil(retryAfterMs / 1000)} s`;
 }
 
-/** Names the source of the rejected key, which the service does not know. */
+/** Names the source of the rejected key. The service does not know where the key came from. */
 function keyRefused(
   term: Terminal,
   { status, code, message }: MemoryServiceError,
@@ -137,7 +137,7 @@ function keyRefused(
     status === undefined
       ? `The API key in ${place} cannot be sent: it must consist of visible ASCII characters.`
       : `The API key was rejected: the key in ${place}${why}.`;
-  const hint = `To list the keys, on the server's machine: memory keys list
+  const hint = `To list the keys on the server's machine: memory keys list
 To create a key there: memory keys create --save`;
   return new CliError(code, text, hint, exitCodes.refused);
 }

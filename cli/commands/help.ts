@@ -40,7 +40,9 @@ export function addCompletion(program: Parent, term: Terminal, load: Load): void
   command.action(async (shell) => {
     const { json, line } = command.optsWithGlobals();
     if (line !== undefined) return printSuggestions(term, await load(), line);
-    if (shell === undefined) throw usageError(`Missing <shell>: ${shells.join(', ')}.`);
+    if (shell === undefined) {
+      throw usageError(`Missing <shell>: choose one of ${shells.join(', ')}.`);
+    }
     const script = scripts[shell];
     await printResult(term, json, { shell, script }, script);
   });

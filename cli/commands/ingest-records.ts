@@ -18,7 +18,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 /* Ingests tickets and conversations from options, and records of any type from files. */
 
-/** The type of a command's records. The records of `ingest record` name their own type. */
+/** The type of each command's records. For `ingest record`, each record states its own type. */
 const types = { support: 'ticket', chat: 'conversation', record: undefined } as const;
 type Kind = keyof typeof types;
 
@@ -31,12 +31,12 @@ export function addSupport(group: Parent, term: Terminal): void {
     .option('--subject <text>', 'the subject of the ticket')
     .option(
       '--comment <author: text>',
-      'a comment; may be repeated, in order',
+      'a comment; may be repeated, and the order is kept',
       collectTurns('--comment', 'author'),
     )
     .option('--description <text>', 'the original request')
-    .option('--status <status>', 'for example open or solved')
-    .option('--priority <priority>', 'for example low or urgent')
+    .option('--status <status>', 'the status, for example open or solved')
+    .option('--priority <priority>', 'the priority, for example low or urgent')
     .addOption(shared.sourceOption)
     .addOption(shared.externalIdOption)
     .addOption(shared.metadataOption);
@@ -46,7 +46,7 @@ export function addSupport(group: Parent, term: Terminal): void {
     if (file !== undefined) return ingestFile(term, command, 'support', file, options);
     const { user, subject, comment: comments = [], description, status, priority } = options;
     if (user === undefined || subject === undefined) {
-      throw usageError('Pass a file, or --user, --subject and --comment.');
+      throw usageError('Pass a file, or --user and --subject.');
     }
     const data = { subject, comments, description, status, priority };
     await ingestData(term, 'support', data, options);
@@ -66,7 +66,7 @@ export function addChat(group: Parent, term: Terminal): void {
     .addOption(shared.userOption)
     .option(
       '--message <role: text>',
-      'a message; may be repeated, in order',
+      'a message; may be repeated, and the order is kept',
       collectTurns('--message', 'role'),
     )
     .option('--title <text>', 'the title')
@@ -103,9 +103,9 @@ export function addRecord(group: Parent, term: Terminal): void {
   addExamples(command, ['memory ingest record event.json']);
 }
 
-const fileArgument = 'one record as JSON, or many as JSON lines; - for stdin';
+const fileArgument = 'one record as JSON, or many as JSON Lines; - for stdin';
 const fileHelp = `
-A file contains one record, or several records, one per line. With -, the
+A file contains one record, or several records with one per line. With -, the
 records are read from stdin.
 Record: `;
 const recordFields = 'userId, source?, externalId?, metadata?,\n  occurredAt?, expiresAt?';
@@ -122,7 +122,7 @@ function addFileOptions<Args extends unknown[], Options extends Record<string, u
     .addOption(shared.timeoutOption);
 }
 
-/** Returns a parser for values such as `user: Where is it?`. Stores the speaker under `field`. */
+/** Returns a parser for values such as `user: Where is it?`. It stores `user` under `field`. */
 function collectTurns(option: string, field: 'author' | 'role') {
   return (text: string, previous: Record<string, string>[] | undefined) => {
     const [, speaker = '', content = ''] = /^\s*([^:]*[^:\s])\s*:\s*(.+)$/s.exec(text) ?? [];

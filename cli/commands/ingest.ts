@@ -14,8 +14,8 @@ export function addIngest(program: Parent, term: Terminal): void {
     .helpCommand('help [command]', 'Show help for a command.')
     .addHelpText(
       'after',
-      '\nEach command returns as soon as the record is durably queued. To wait for' +
-        '\nprocessing, add --wait or use memory wait <id>.',
+      '\nEach command returns as soon as the record is durably queued. To wait until it' +
+        '\nis processed, add --wait, or run: memory wait <id>',
     );
   group.hook('preAction', (_, command) => rejectUnusedTimeout(command));
   for (const add of [addSupport, addDocument, addChat, addRecord, addBatch]) add(group, term);
@@ -30,7 +30,7 @@ function rejectUnusedTimeout(command: AnyCommand): void {
 function addBatch(group: Parent, term: Terminal): void {
   const command = group
     .command('batch')
-    .argument('<file>', 'JSON lines; - for stdin')
+    .argument('<file>', 'JSON Lines; - for stdin')
     .description('Ingest a JSONL file of any size, with a record of any type on each line.')
     .option('--dry-run', 'validate every line without sending anything')
     .addOption(shared.errorsOutOption)
@@ -58,7 +58,7 @@ Types: event, profile, ticket, document, conversation. The last three can be
 inferred: subject and comments make a ticket, messages a conversation, text a
 document. The fields of data can also be at the top level.
 
-Invalid lines are reported and do not stop the rest. Lines with the same
+Invalid lines are reported and do not stop the command. Lines with the same
 externalId are sent in order, and other lines in any order. A request contains
 at most 500 lines.
 
@@ -67,10 +67,10 @@ are sent again and update the same memory. All other lines are recognized for
 three days by their text and position: they are skipped and counted as replayed,
 even if the memory has since been changed or deleted.
 
-To correct invalid lines, extract them from the --errors-out file with
-jq -r .text bad.jsonl > corrected.jsonl, edit them and ingest only these lines.
-If you ingested an edited copy of the whole file, its lines without an
-externalId would be saved a second time.`;
+To correct invalid lines, extract them from the --errors-out file:
+  jq -r .text bad.jsonl > corrected.jsonl
+Edit them there and ingest only the new file. If you ingested an edited copy of
+the whole file, its lines without an externalId would be saved a second time.`;
 
 function addDocument(group: Parent, term: Terminal): void {
   const command = group
@@ -122,8 +122,8 @@ and similar files, except in hidden folders and node_modules. Links to targets
 outside the folder are reported and not followed. A quoted pattern, such as
 '**/*.log', can match text files of any type. Other files and files without text
 are skipped and counted. A file that is named explicitly and cannot be read is
-reported as an error, and the rest is ingested. With -, the text is read from
-stdin.
+reported as an error, and the other files are ingested. With -, the text is read
+from stdin.
 
 The external id of a file is its path as given: ingesting the file again updates
 the same memory, or changes nothing if the file is unchanged. A README.md that

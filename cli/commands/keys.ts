@@ -28,7 +28,7 @@ export function addKeys(program: Parent, term: Terminal): void {
 function addList(group: Parent, term: Terminal): void {
   const command = group
     .command('list')
-    .description('List the keys by id; the keys themselves are never shown.')
+    .description('List the keys with their ids. No key is shown in full.')
     .addOption(databaseOption);
   command.action(async () => {
     const { json, database } = command.optsWithGlobals();
@@ -86,7 +86,7 @@ function addCreate(group: Parent, term: Terminal): void {
     .description('Create an API key and print it once. With --save, also store it in the profile.')
     .option('--name <name>', 'a name for the key', 'unnamed')
     .option('--read-only', 'do not allow writes')
-    .addOption(userOptionFor('restrict the key to the memories of this user'))
+    .addOption(userOptionFor("restrict the key to this user's memories"))
     .option('--expires <time>', 'when the key expires, for example 12h or 30d', parseLifetime)
     .option('--save', 'store the key in the profile, for other commands to use')
     .addOption(databaseOption);

@@ -28,8 +28,8 @@ export function addList(program: Parent, term: Terminal): void {
     const narrowed = filtersOf(command);
     const query = { userId, ...definedOnly({ limit: pageSize(options), order, cursor }) };
     const pages = client.list({ ...query, ...narrowed }, { signal: term.interrupted });
-    const match = Object.keys(narrowed).length > 0 ? ' match the filters' : '';
-    const none = `No memories of ${userId}${match}.`;
+    const match = Object.keys(narrowed).length > 0 ? ' that match the filters' : '';
+    const none = `${userId} has no memories${match}.`;
     await printPages(term, options, pages, memoryColumns(term.now()), none);
   });
   addNotes(command, listHelp);
@@ -47,8 +47,8 @@ const listHelp = `
 only the memories, one object per line.
 
 A pipe receives the id, type, status, createdAt and full content, separated by
-tabs. A tab, newline or backslash in a value is written as \\t, \\n or \\\\, other
-control characters as in JSON.`;
+tabs. A tab, newline or backslash in a value is written as \\t, \\n or \\\\, and
+other control characters as in JSON.`;
 
 const memoryColumns = (now: number): Column<Memory>[] => [
   { title: 'ID', value: ({ id }) => id },

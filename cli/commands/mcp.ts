@@ -23,7 +23,7 @@ export function addMcp(program: Parent, term: Terminal): void {
     .helpCommand('help [command]', 'Show help for a command.')
     .addHelpText(
       'after',
-      '\nAn MCP client starts this command itself. To set one up: memory mcp install',
+      '\nAn MCP client starts this command itself. To set up a client: memory mcp install',
     );
   addInstall(command, term);
   command.action(async () => {
@@ -54,7 +54,7 @@ function addInstall(group: Command<[], McpOptions, GlobalOptions>, term: Termina
     .command('install')
     .addArgument(new Argument('<client>', 'the MCP client').choices(clientNames))
     .usage('<client> --user <id> [options]')
-    .description('Add this server to the settings of an MCP client. Prints the entry first.')
+    .description("Add this server to an MCP client's settings. Prints the entry first.")
     .option('--with-key', 'also write the API key to the settings')
     .option('-y, --yes', 'skip the confirmation; required if stdin is not a terminal');
   command.action(async (client) => {
@@ -82,7 +82,7 @@ function addInstall(group: Command<[], McpOptions, GlobalOptions>, term: Termina
     }
     if (json) return printJson(term, { client, file, change });
     if (change === 'none') return note(term, `${shown} is already up to date.`);
-    await note(term, `Written to ${target}. Restart ${title} to apply it.`);
+    await note(term, `Written to ${target}. Restart ${title} to apply the change.`);
   });
   addNotes(command, installHelp);
   addExamples(command, [

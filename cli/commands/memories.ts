@@ -111,7 +111,7 @@ export function addDelete(program: Parent, term: Terminal): void {
     .command('delete')
     .argument('[id]', 'the id of the memory', shared.parseId)
     .usage('<id> | --user <id> [options]')
-    .description('Delete a memory permanently, or all memories of a user.')
+    .description('Permanently delete a memory, or all memories of a user.')
     .addOption(shared.userOptionFor('delete all memories of this user'))
     .option('-y, --yes', 'skip the confirmation; required if stdin is not a terminal')
     .addOption(shared.ifVersionOption)
@@ -129,7 +129,7 @@ export function addDelete(program: Parent, term: Terminal): void {
       return json ? printJson(term, { memoryId: id, deleted: true }) : note(term, `Deleted ${id}.`);
     }
     if (user === undefined) {
-      throw usageError('Missing <id>, or --user <id> to delete all memories of a user.');
+      throw usageError('Missing <id>. To delete all memories of a user, use --user <id>.');
     }
     if (options.ifVersion !== undefined) {
       throw usageError('--if-version applies to one memory: pass its id instead of --user.');

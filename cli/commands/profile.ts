@@ -128,7 +128,7 @@ function addRemove(group: Parent, term: Terminal): void {
     .command('remove')
     .argument('<base-url>', url)
     .description(
-      'Remove a service and its keys, or the key of one --project, from the profile. The keys stay valid.',
+      "Remove a service and its keys from the profile or, with --project, only the project's key. Removed keys stay valid.",
     );
   command.action(async (address) => {
     const { json, project } = command.optsWithGlobals();
@@ -201,7 +201,7 @@ function knownService(term: Terminal, text: string): string {
   return profile.serviceName(parseBaseUrl(text, '<base-url>', hint));
 }
 
-/** The keys that a service accepts. */
+/** The format of the keys that a service accepts. */
 const keyPattern = /^[\x21-\x7e]{16,256}$/;
 
 async function readKey(term: Terminal, stdin: string | undefined, flag: string | undefined) {

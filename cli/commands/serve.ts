@@ -89,7 +89,7 @@ function cannotStart(error: unknown, url: string, flag: string | undefined): Cli
   return new CliError('cannot_start', `${name} ${path} cannot be opened: ${reason}`);
 }
 
-/** Returns the absolute path of an SQLite file that the start will create; otherwise null. */
+/** Returns the absolute path of the SQLite file that the server will create, or null. */
 function missingFile({ cwd }: Terminal, url: string): string | null {
   if (!url.startsWith('sqlite:')) return null;
   const path = resolve(cwd, shownDatabase(url));
@@ -107,7 +107,7 @@ function banner(term: Terminal, url: string, database: string, newFile: string |
   ].join('\n');
 }
 
-/** Prints the first key only on a terminal, because redirected stderr may be a stored log. */
+/** Prints the first key only on a terminal, because a redirected stderr may be kept in a log. */
 async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCreate: string) {
   const baseUrl = serviceName(url);
   const flag = isUsed(term, baseUrl) ? '' : ` --base-url ${baseUrl}`;

@@ -7,7 +7,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 export function addHealth(program: Parent, term: Terminal): void {
   const command = program
     .command('health')
-    .description("Show the service's health. Needs no key; exits with status 1 if it is failing.");
+    .description("Show the service's health. Needs no key. Exits with status 1 on a failure.");
   command.action(async () => {
     const options = command.optsWithGlobals();
     const client = await connectWithoutKey(term, options);
@@ -22,7 +22,7 @@ export function addHealth(program: Parent, term: Terminal): void {
 export function addWhoami(program: Parent, term: Terminal): void {
   const command = program
     .command('whoami')
-    .description('Show the project, user and permissions of the API key.');
+    .description("Show the API key's project, user and permissions.");
   command.action(async () => {
     const options = command.optsWithGlobals();
     const client = await connect(term, options);

@@ -12,7 +12,7 @@ const writtenAtOnce = 64 * 1024;
 export function addExport(program: Parent, term: Terminal): void {
   const command = program
     .command('export')
-    .description('Print every memory in the project as JSON lines.')
+    .description('Print every memory in the project as JSON Lines.')
     .addOption(shared.userOptionFor('only memories of this user'));
   command.action(async () => {
     const options = command.optsWithGlobals();
@@ -40,7 +40,7 @@ export function addExport(program: Parent, term: Terminal): void {
     }
     if (!options.json) await note(term, `Exported ${memoriesOf(count)}.`);
   });
-  addNotes(command, '\nmemory import reads these lines into the same or another service.');
+  addNotes(command, '\nTo import the lines into this or another service: memory import <file>');
   addExamples(command, [
     'memory export > memories.jsonl',
     'memory export --user u-1 | gzip > u-1.jsonl.gz',
@@ -50,7 +50,7 @@ export function addExport(program: Parent, term: Terminal): void {
 export function addImport(program: Parent, term: Terminal): void {
   const command = program
     .command('import')
-    .argument('<file>', 'JSON lines; - for stdin')
+    .argument('<file>', 'JSON Lines; - for stdin')
     .description('Import memories that were exported from this service or another one.')
     .addOption(fromOption)
     .addOption(shared.userOptionFor('with --from: the user who owns the memories'))
@@ -61,7 +61,7 @@ export function addImport(program: Parent, term: Terminal): void {
     shared.rejectOverwrite(file, options.errorsOut);
     if (from === undefined && options.user !== undefined) {
       throw usageError(
-        '--user requires --from: the lines of memory export already contain user ids.',
+        '--user requires --from: lines from an export already contain user ids.',
       );
     }
     if (from === 'chatgpt' && options.user === undefined) {

@@ -23,14 +23,14 @@ export type Found = {
 export const outsideLink = 'links to targets outside the folder';
 const linkedFolder = 'linked folders';
 
-/** Returns the files of the arguments in order, without duplicates. Folders are sorted. */
+/** Returns the files of the arguments in order, without duplicates. Sorts the files of a folder. */
 export async function findFiles(term: Terminal, args: string[]): Promise<Found[]> {
   const found = (await Array.fromAsync(args, (arg) => filesOf(term, arg))).flat();
   const nameOf = ({ path, externalId = path, skipped = '' }: Found) => `${skipped}:${externalId}`;
   return [...Map.groupBy(found, nameOf).values()].flatMap((same) => same.slice(0, 1));
 }
 
-/** Returns the external id of a file, whether it was named or found in a folder. */
+/** Returns a file's external id, which is the same whether it is named or found in a folder. */
 export function externalIdOf({ platform }: Pick<Terminal, 'platform'>, path: string): string {
   return posix.normalize(platform === 'win32' ? path.replaceAll('\\', '/') : path);
 }
@@ -65,7 +65,7 @@ type Walk = {
 const all = Number.POSITIVE_INFINITY;
 const wildcard = /[*?[{]/;
 
-/** Returns the walk for a pattern, through the folder before its first wildcard. */
+/** Returns the walk for a pattern. The root is the folder before the first wildcard. */
 function walkFor(term: Terminal, pattern: string): Walk {
   const parts = pattern.split('/');
   const fixed = parts.findIndex((part) => wildcard.test(part));
@@ -93,8 +93,8 @@ function unnamed(term: Terminal, path: string): Found {
 }
 
 /**
- * Yields the files of a folder, sorted, without hidden files and node_modules. Follows links to
- * files inside the root. Does not follow links to folders, which may form a cycle, or links to
+ * Yields the files of a folder in sorted order, except hidden files and node_modules. Follows links
+ * to files inside the root. Does not follow links to folders, which may form a cycle, or links to
  * targets outside the root, which the user did not choose.
  */
 async function* walkFolder(

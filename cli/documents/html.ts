@@ -133,14 +133,14 @@ function isXml(mimeType: string, source: string): boolean {
 }
 
 /**
- * Adds end tags to self-closing elements of XML. An HTML parser ignores the slash and would treat
- * the rest of the page as their content.
+ * Adds end tags to self-closing XML elements. An HTML parser ignores the slash and would treat the
+ * rest of the page as their content.
  */
 function asHtml(source: string): string {
   return source.replace(closedAtOnce, '<$1$2></$1>');
 }
 
-/** The entities in common use that browsers accept without a semicolon. */
+/** The common entities that browsers accept without a semicolon. */
 const unended = /^(?:#.*|nbsp|amp|lt|gt|quot|copy|reg)$/;
 const entity = /&(#x[\da-f]{1,6}|#\d{1,7}|[a-z][a-z\d]{1,31})(;?)/gi;
 
@@ -153,9 +153,7 @@ function decodeEntities(text: string): string {
 
 const marks: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"' };
 
-/**
- * Decodes an entity with Bun's Markdown parser, which includes the 2,231 entity names of HTML.
- */
+/** Decodes an entity with Bun's Markdown parser, which knows the entity names of HTML. */
 function decodeEntity(name: string): string | undefined {
   const html = Bun.markdown.html(`&${name};`).slice('<p>'.length, -'</p>\n'.length);
   if (html === `&amp;${name};`) return undefined;

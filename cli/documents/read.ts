@@ -58,7 +58,7 @@ async function readWhole(term: Terminal, path: string): Promise<Uint8Array> {
   return Buffer.concat(pieces);
 }
 
-/** The title of Markdown is in the front matter or is the heading at the start of the text. */
+/** In Markdown, the title is in the front matter or is the heading at the start of the text. */
 function readText(text: string, mimeType = ''): { text: string; title?: string | undefined } {
   if (!isMarkdown(mimeType)) return { text };
   const [matter = ''] = /^---[ \t]*\r?\n[\s\S]*?\n---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];

@@ -6,7 +6,7 @@ import { configFolder, type Place } from '../terminal/terminal.ts';
 import { editJson, parseJson } from './json.ts';
 import { editToml, parseToml } from './toml.ts';
 
-/* The supported MCP clients and the files of their settings. */
+/* The supported MCP clients and their settings files. */
 
 export const clientNames = ['claude-code', 'cursor', 'vscode', 'codex', 'claude-desktop'] as const;
 export type ClientName = (typeof clientNames)[number];
@@ -22,7 +22,7 @@ export type ServerEntry = {
 type Client = {
   title: string;
   fileOf(place: Place): string;
-  /** The name of the table of servers. */
+  /** The name of the table that contains the servers. */
   section?: string;
   /** Additional fields of an entry. */
   more?: object;
@@ -76,7 +76,7 @@ export async function openSettings(place: Place, client: ClientName, entry: Serv
   const file = fileOf(place);
   const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
   const before = await format.parse(text).catch((error) => {
-    const hint = 'Correct it and run the command again, or add the entry shown above by hand.';
+    const hint = 'Correct the file and try again, or add the entry shown above by hand.';
     throw settingsError(`${file} ${errorText(error)}`, hint);
   });
   const invalid = settingsError(
@@ -103,7 +103,7 @@ function merged(known: unknown, entry: ServerEntry, more: object = {}) {
   return { ...more, ...before, ...entry, ...(env !== undefined && { env }) };
 }
 
-/** Replaces the file with a rename, so the client never reads a partial file. Follows a link. */
+/** Replaces the file with a rename, so the client never reads a partial file. Follows links. */
 function writeSettings(file: string, text: string): void {
   fs.mkdirSync(dirname(file), { recursive: true });
   const found = fs.statSync(file, { throwIfNoEntry: false });

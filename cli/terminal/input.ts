@@ -70,7 +70,7 @@ export function binaryFile(path: string): CliError {
   return notText(path, 'is a binary file, not text');
 }
 
-/** Replaces `<file>` in the hint by the path, unless the text was read from stdin. */
+/** Replaces `<file>` in the hint with the path, unless the text was read from stdin. */
 function notText(path: string, problem: string, hint?: string): CliError {
   const named = path === '-' ? hint : hint?.replace('<file>', () => quoted(path));
   return new CliError('not_text', `${inputName(path)} ${problem}.`, named);

@@ -1,6 +1,6 @@
 import type { ParseError, ParseOptions } from 'jsonc-parser';
 
-/** The service's wording. The CLI rejects such a number itself: it would be sent as null. */
+/** The service's wording. The CLI checks this itself: JSON.stringify() turns Infinity into null. */
 export const soLarge = 'must not contain a number outside the range of a double';
 
 /** Whether `value` contains a non-finite number: 1e400 is valid JSON but parses to Infinity. */

@@ -40,7 +40,7 @@ export async function printLine(term: Terminal, line: string): Promise<void> {
   await term.stdout.write(`${term.stdout.isTerminal ? escapeControls(line) : line}\n`);
 }
 
-/** Returns the cells of one row, separated by two spaces on a terminal, by tabs otherwise. */
+/** Returns the cells of one row, separated by two spaces on a terminal and by tabs otherwise. */
 export function rowOf({ stdout }: Terminal, cells: string[]): string {
   return stdout.isTerminal ? cells.map(escapeLine).join(gap) : cells.map(escapeField).join('\t');
 }
@@ -57,8 +57,8 @@ export async function printResult(
 }
 
 /**
- * Returns an output for commands that must complete even if stdout fails: it discards later output,
- * and `end` reports the failure.
+ * Returns a terminal for commands that must complete even if stdout fails: output after the failure
+ * is discarded, and `end` reports the failure.
  */
 export function resilientOutput(term: Terminal) {
   let failure: Error | undefined;
@@ -87,7 +87,7 @@ export async function printTable<Row>(term: Terminal, columns: Column<Row>[], ro
   await term.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** Prints names and values, one per line. On a terminal, empty values are omitted. */
+/** Prints each name and its value on one line. On a terminal, empty values are omitted. */
 export async function printFields(term: Terminal, fields: Record<string, string | number | null>) {
   const { stdout } = term;
   const names = Object.keys(fields).filter((name) => !stdout.isTerminal || fields[name] !== null);

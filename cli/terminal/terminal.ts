@@ -88,7 +88,7 @@ export function withoutColor(term: Terminal): Terminal {
   return { ...term, stdout: { ...stdout, color: false }, stderr: { ...stderr, color: false } };
 }
 
-/** Writes hints, progress and warnings for people. A closed stderr does not stop the command. */
+/** Writes a hint, warning or progress to stderr. A closed stderr does not stop the command. */
 export async function note(term: Terminal, text: string): Promise<void> {
   await noteStyled(term, escapeControls(text));
 }
@@ -103,7 +103,7 @@ export async function hint(term: Terminal, text: string): Promise<void> {
   await note(term, asCalled(term, text));
 }
 
-/** If npm or npx started the program, it is probably not on the PATH. */
+/** If npm or npx started the program, `memory` is probably not on the PATH. */
 export function ownName({ env }: Pick<Terminal, 'env'>): 'memory' | 'npx memory' {
   return env.npm_command === undefined ? 'memory' : 'npx memory';
 }

@@ -10,7 +10,7 @@ export function paint(output: Output, style: keyof typeof styles, text: string):
   return output.color ? `\x1b[${begin}m${text}\x1b[${end}m` : text;
 }
 
-/** C0, DEL, C1, and the characters that override or isolate the text direction. */
+/** C0, DEL, C1, and the characters that embed, override or isolate the text direction. */
 const controls = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 const marks: Record<string, string> = { '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 

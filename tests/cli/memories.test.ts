@@ -146,7 +146,7 @@ describe('memory list', () => {
   test('an empty list is not a failure', async () => {
     const { code, stdout, stderr } = await memory(['list', '--user', 'nobody']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toBe('No memories of nobody.\n');
+    expect(stderr).toBe('nobody has no memories.\n');
   });
 
   test('continues from the cursor in the hint, in either order', async () => {
@@ -227,7 +227,7 @@ describe('memory list with filters', () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'No memories of narrowed match the filters.\n',
+      stderr: 'narrowed has no memories that match the filters.\n',
     });
   });
 });

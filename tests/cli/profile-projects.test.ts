@@ -94,7 +94,7 @@ test('a project without a key in the profile: exit 4, with the known projects', 
   const { code, stderr } = await user.run([...list, '--project', 'other']);
   expect(stderr).toStartWith(`Error: No API key for project other of ${server.url}.\n`);
   expect(stderr).toContain(
-    'The profile has keys for the projects default, shop: add --project <name>',
+    'Projects with a key in the profile: default, shop. Add --project <name>',
   );
   expect(code).toBe(4);
 });

@@ -122,7 +122,7 @@ test('replacing the key of a service prints the masked previous key', async () =
   expect(await set(first)).not.toContain('replaces');
   expect(await set(first)).not.toContain('replaces');
   const told = await set('mk_f1e87c3d0199c2a4');
-  expect(told).toContain('\nIt replaces the previous key: mk_0199…7c3d\n');
+  expect(told).toContain('\nReplaced the previous key: mk_0199…7c3d\n');
   expect(told).not.toContain(first);
   const inJson = await run(['profile', 'set', 'http://x', '-', '--json'], { stdin: first });
   expect(JSON.parse(inJson.stdout)).toEqual({
@@ -130,7 +130,7 @@ test('replacing the key of a service prints the masked previous key', async () =
     project: 'default',
     apiKey: 'mk_0199…7c3d',
   });
-  expect(inJson.stderr).toBe('It replaces the previous key: mk_f1e8…c2a4\n');
+  expect(inJson.stderr).toBe('Replaced the previous key: mk_f1e8…c2a4\n');
 });
 
 test('--api-key overrides the environment, and cannot be used with -', async () => {
@@ -184,7 +184,7 @@ test('without a key for this service, the error names services that have one', a
   await run(['profile', 'set', staging.url, '-'], { stdin: staging.key });
   const { code, stderr } = await run(list);
   expect(stderr).toEndWith(
-    `add --base-url ${staging.url}, or make it the default: memory profile use ${staging.url}\n`,
+    `Add --base-url ${staging.url}, or set the default: memory profile use ${staging.url}\n`,
   );
   expect([first.code, code]).toEqual([4, 4]);
 });

@@ -29,7 +29,7 @@ const wrong: Array<[string[], string]> = [
     '--base-url must not contain /v1: http://x/v1/\nRemove /v1 from the base URL: http://x\n',
   ],
   [['profile', 'set', 'http://x/a/v1', '-'], '<base-url> must not contain /v1: http://x/a/v1\n'],
-  [['ingest', 'support'], 'Pass a file, or --user, --subject and --comment.'],
+  [['ingest', 'support'], 'Pass a file, or --user and --subject.'],
   [['ingest', 'chat', '--user', 'u'], 'Pass a file, or --user and --message.'],
   [
     ['ingest', 'support', 'a.json', '--subject', 's', '--external-id', '1'],
@@ -49,7 +49,7 @@ const wrong: Array<[string[], string]> = [
   [['list', '--user', 'u', '-m', 'k=1', '-m', 'k=2'], 'Each key can be given only once'],
   [['list', '--user', 'u', '-m', 'k:=[1]'], 'must be a string, number or boolean'],
   [['list', '--user', 'u', '-m', 'k:=null'], 'must be a string, number or boolean'],
-  [['delete'], 'Missing <id>, or --user <id> to delete all memories of a user.'],
+  [['delete'], 'Missing <id>. To delete all memories of a user, use --user <id>.'],
   [['delete', '--user', ''], '--user must not be empty'],
   [['delete', 'mem_1', '--user', 'u', '--yes'], 'Pass either an id, or --user'],
   [['delete', '--user', 'u'], 'requires --yes if stdin is not a terminal'],
@@ -113,7 +113,7 @@ const wrong: Array<[string[], string]> = [
     ['ingest', 'chat', '--user', 'u', '--message', 'user: Hi', '--timeout', '5'],
     '--timeout requires --wait',
   ],
-  [['completion'], 'Missing <shell>: bash, zsh, fish, powershell.'],
+  [['completion'], 'Missing <shell>: choose one of bash, zsh, fish, powershell.'],
   [['completion', 'tcsh'], 'Allowed choices are bash, zsh, fish, powershell.'],
   [['help', 'sav'], 'Unknown command: sav.'],
   [['help', 'ingest', 'suport'], 'Available commands: support, document, chat, record, batch'],
@@ -255,7 +255,7 @@ describe('help', () => {
 
   test('for keys list mentions that keys are never shown', async () => {
     const { stdout } = await memory(['keys', 'list', '--help']);
-    expect(stdout).toContain('List the keys by id; the keys themselves are never shown.');
+    expect(stdout).toContain('List the keys with their ids. No key is shown in full.');
   });
 
   test('for one command is the same whether other commands are loaded or not', async () => {

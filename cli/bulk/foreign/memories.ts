@@ -92,7 +92,7 @@ function metadataOf(item: Item, metadata: unknown = {}): unknown {
   return { ...Object.fromEntries(found.map((name) => [name, item[name]])), ...metadata };
 }
 
-/** A time without a zone is read as UTC, a number as seconds or milliseconds since 1970. */
+/** Reads a time without a zone as UTC, and a number as seconds or milliseconds since 1970. */
 function timeOf(value: unknown): string | null {
   if (value == null) return null;
   const hasZone = /(?:z|[+-]\d\d:?\d\d)$/i.test(String(value)) || !/T|\d \d/.test(String(value));
