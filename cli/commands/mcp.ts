@@ -23,7 +23,7 @@ export function addMcp(program: Parent, term: Terminal): void {
     .helpCommand('help [command]', 'Show help for a command.')
     .addHelpText(
       'after',
-      '\nAn MCP client starts this command itself. To set up a client: memory mcp install',
+      '\nAn MCP client starts this command itself.\nTo set up a client: memory mcp install',
     );
   addInstall(command, term);
   command.action(async () => {

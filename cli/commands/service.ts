@@ -7,7 +7,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 export function addHealth(program: Parent, term: Terminal): void {
   const command = program
     .command('health')
-    .description("Show the service's health. Needs no key. Exits with status 1 on a failure.");
+    .description("Show the service's health without a key. Exits with status 1 if it is failing.");
   command.action(async () => {
     const options = command.optsWithGlobals();
     const client = await connectWithoutKey(term, options);

@@ -60,9 +60,7 @@ export function addImport(program: Parent, term: Terminal): void {
     const { from, ...options } = command.optsWithGlobals();
     shared.rejectOverwrite(file, options.errorsOut);
     if (from === undefined && options.user !== undefined) {
-      throw usageError(
-        '--user requires --from: lines from an export already contain user ids.',
-      );
+      throw usageError('--user requires --from: lines from an export already contain user ids.');
     }
     if (from === 'chatgpt' && options.user === undefined) {
       throw usageError(

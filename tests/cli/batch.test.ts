@@ -87,7 +87,7 @@ describe('memory ingest batch', () => {
     expect(stderr).toContain('line 2: is binary data, not text\n');
   });
 
-  test('bad lines are reported, stored in --errors-out, and do not stop the rest', async () => {
+  test('bad lines are reported and stored in --errors-out, and the others are sent', async () => {
     using folder = temporaryFolder();
     const [file, out] = [folder.file('in.jsonl'), folder.file('bad.jsonl')];
     const bad = ['{"type":"event",', '{"type":"nope","userId":"u","data":{}}', '5'];
@@ -129,17 +129,17 @@ describe('memory ingest batch', () => {
     expect(code).toBe(1);
   });
 
-  test('twenty invalid lines are shown, the rest are counted', async () => {
+  test('twenty invalid lines are shown, and the others are counted', async () => {
     const { stdout, stderr } = await memory([...batch, '-'], { stdin: '{\n'.repeat(30) });
     expect(stdout).toBe(summary(0, 0, 30));
     expect(lines(stderr).filter((line) => /^(line|and) /.test(line))).toHaveLength(21);
     expect(stderr).toContain('and 10 more; to see all: --errors-out <file>');
   });
 
-  test('the help explains how to correct bad lines, and a dry run does not', async () => {
+  test('the help explains how to correct bad lines, but a dry run does not', async () => {
     const { stdout } = await memory([...batch, '--help']);
     expect(stdout).toContain('--errors-out');
-    expect(stdout).toContain('ingest only these lines');
+    expect(stdout).toContain('ingest only the new file');
     const dry = await memory([...batch, '-', '--dry-run'], { stdin: '{' });
     expect(dry.stderr).not.toContain('Copy these lines');
   });
@@ -181,7 +181,7 @@ describe('memory ingest batch', () => {
     expect(await memory([...batch, '-'], sent(2))).toMatchObject({ stdout: summary(500, 500, 0) });
   });
 
-  test('records with the same external id are sent in order, other records concurrently', async () => {
+  test('records with the same external id are sent in order, and others concurrently', async () => {
     await using watch = watchRequests(server);
     const env = { MEMORY_BASE_URL: watch.url };
     const stdinOf = (things: number) =>
@@ -214,7 +214,7 @@ describe('memory ingest batch', () => {
   });
 });
 
-test('chunks are halved until they fit into a smaller body limit', async () => {
+test('chunks are halved until they fit within a smaller body limit', async () => {
   const small = await startTestServer({ MEMORY_MAX_BODY_BYTES: '4096' });
   const names = Array.from({ length: 99 }, (_, index) => `${index}`.repeat(50));
   const stdin = [...names, 'x'.repeat(5000)].map((name) => event('small', name)).join('\n');

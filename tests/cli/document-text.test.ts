@@ -27,7 +27,7 @@ describe('an unreadable file', () => {
     'z.md': 'z',
   };
 
-  test('is reported with the reason and does not stop the rest', async () => {
+  test('is reported with the reason, and the other files are ingested', async () => {
     using folder = inFolder('bad', bad);
     const { code, stdout, stderr } = await folder.ingest([...Object.keys(bad), 'none.md']);
     expect(names(stdout)).toEqual(['a.md', 'z.md']);
@@ -46,7 +46,7 @@ describe('an unreadable file', () => {
     expect(code).toBe(1);
   });
 
-  test('--json prints one object per line, failures too', async () => {
+  test('--json prints one object per line, also for failures', async () => {
     using folder = inFolder('bad-json', bad);
     const { code, stdout, stderr } = await folder.ingest(['a.md', 'r.pdf', '--json']);
     expect(lines(stdout).map((line) => JSON.parse(line))).toEqual([

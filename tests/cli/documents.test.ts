@@ -104,7 +104,7 @@ describe('a folder', () => {
 });
 
 describe('a pattern that the shell did not expand', () => {
-  test('finds text of any kind, without hidden or installed files', async () => {
+  test('finds text of any kind, except hidden or installed files', async () => {
     using folder = inFolder('glob', { ...docs, 'docs/a/e.ts': 'code' });
     const ingest = async (pattern: string) => names((await folder.ingest([pattern])).stdout);
     expect(await ingest('docs/**/*.md')).toEqual(['docs/b.md']);
@@ -115,7 +115,7 @@ describe('a pattern that the shell did not expand', () => {
     expect(await ingest(`${folder.path}/docs/*.md`)).toEqual([folder.file('docs/b.md')]);
   });
 
-  test('without a match is an error; a file of exactly that name is read', async () => {
+  test('without a match is an error; a file with exactly that name is read', async () => {
     using folder = inFolder('literal', { 'notes [1].md': 'a' });
     const none = await folder.ingest(['none/*.md']);
     expect(none).toMatchObject({ code: 1, stderr: 'Error: No documents match none/*.md.\n' });

@@ -28,7 +28,7 @@ async function contentsOf(userId: string): Promise<string[]> {
 describe('memory ingest support', () => {
   const flags = ['ingest', 'support', '--user', 'flags', '--subject', 'Refund'];
 
-  test('stores comments from options in order, other fields as metadata', async () => {
+  test('stores comments from options in order, and other fields as metadata', async () => {
     const comments = ['--comment', 'user: Where: is it?', '--comment', 'agent:On its way\nnow'];
     const more = ['--description', 'Opened', '--priority', 'high', '-m', 'k=v'];
     const { code, stdout, stderr } = await memory([...flags, ...comments, ...more]);
@@ -156,7 +156,7 @@ describe('memory ingest document', () => {
     expect(await memory(argv, { stdin: 'text' })).toMatchObject({ code });
   });
 
-  test('keeps the text unchanged, also from stdin', async () => {
+  test('keeps the text of a file or of stdin unchanged', async () => {
     const argv = ['ingest', 'document', '--user', 'doc', '-', '--title', 'T', '--page-count', '3'];
     const { stdout } = await memory(argv, { stdin: ' a\r\n\n' });
     expect(await server.client.get(stdout.trim())).toMatchObject({
@@ -166,7 +166,7 @@ describe('memory ingest document', () => {
     });
   });
 
-  test('stores several files under their paths; a bad file does not stop the rest', async () => {
+  test('stores several files under their paths, even if some files cannot be read', async () => {
     using folder = temporaryFolder();
     const [a, b, none, empty] = ['a', 'b', 'none', 'empty'].map((name) => folder.file(name));
     writeFileSync(`${a}`, 'text of a');

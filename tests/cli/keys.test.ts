@@ -47,7 +47,7 @@ test.if(process.platform === 'linux')('the commands close the database', async (
   expect(targets.filter((path) => path.startsWith(folder.path))).toEqual([]);
 });
 
-test('a list without keys names the command that creates one', async () => {
+test('without keys, the list names the command that creates a key', async () => {
   using folder = temporaryFolder();
   const url = `sqlite:${folder.path}/memory.db`;
   await (await openAdmin(url)).close();
@@ -70,7 +70,7 @@ test('--json prints objects, with times as the API writes them', async () => {
   expect(JSON.parse(revoked.stdout)).toEqual({ id: made.id, revoked: true });
 });
 
-test('a terminal gets a table without columns that are the same in every row', async () => {
+test('on a terminal, the table omits columns with the same value in every row', async () => {
   using folder = temporaryFolder();
   const database = ['--database', `sqlite:${folder.file('new.db')}`];
   await memory(['keys', 'create', ...database]);
@@ -105,7 +105,7 @@ test.each([
 });
 
 describe('a missing database', () => {
-  test('is not created by list and revoke, which name its path', async () => {
+  test('is not created by list or revoke, which name its path', async () => {
     using folder = temporaryFolder();
     for (const argv of [['list'], ['revoke', 'key_1']]) {
       const around = { env: { MEMORY_DATABASE_URL: 'sqlite:no/such.db' }, cwd: folder.path };
@@ -201,7 +201,7 @@ test('keys revoke never prints a key', async () => {
   expect(code).toBe(2);
 });
 
-test('the table of keys shows the access if one key is read-only', async () => {
+test('the table shows which keys allow writes if one key is read-only', async () => {
   using folder = temporaryFolder();
   const database = ['--database', folder.file('new.db')];
   await memory(['keys', 'create', ...database, '--name', 'writer']);
@@ -228,7 +228,7 @@ test('the table of keys fills 80 columns and never wraps', async () => {
   expect(lines(wide.stdout)[0]).toContain('EXPIRES');
 });
 
-test('a narrow terminal drops the age first, then use, key, expiry and access', async () => {
+test('on a narrow terminal, age is omitted first, then use, key, expiry and writes', async () => {
   using folder = temporaryFolder();
   const database = ['--database', folder.file('new.db')];
   await memory(['keys', 'create', ...database, '--expires', '30d', '--read-only']);

@@ -77,7 +77,7 @@ describe("the entry is in the client's settings file", () => {
     });
   });
 
-  test('on macOS, and if environment variables of the client change its path', async () => {
+  test("on macOS, and if the client's environment variables change its path", async () => {
     const { openSettings } = await import('../../cli/mcp-clients/clients.ts');
     const { testTerminal } = await import('./command.ts');
     const term = testTerminal({ code: 0, stdout: '', stderr: '' }, { home: '/nowhere' });

@@ -34,7 +34,7 @@ describe('memory save', () => {
     expect((await server.client.get(stdout.trim())).content).toBe(' two\nlines ');
   });
 
-  test('stores metadata as text after =, as JSON after :=', async () => {
+  test('stores metadata as text after =, and as JSON after :=', async () => {
     const pairs = ['-m', 'a=1', '--metadata', 'b:=[1,null]', '-m', 'url=http://x/?a=b', '-m', 'e='];
     const { stdout } = await memory(['save', '--user', 'save', ...pairs, 'text']);
     const { metadata } = await server.client.get(stdout.trim());
@@ -69,7 +69,7 @@ describe('memory save', () => {
     });
   });
 
-  test('hints how to store text over the body limit of a save or an update', async () => {
+  test('explains how to store text that exceeds the body limit for a save or update', async () => {
     const { stdout } = await memory(['save', '--user', 'save', 'short']);
     for (const argv of [
       ['save', '--user', 'save', '-'],
@@ -81,7 +81,7 @@ describe('memory save', () => {
     }
   });
 
-  test('a wrong key: exit 4, and in JSON the code of the contract', async () => {
+  test("a wrong key: exit 4, and the contract's error code in JSON", async () => {
     const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
     const argv = ['save', '--user', 'save', 'x', '--json'];
     const { code, stdout } = await memory(argv, { env });
@@ -272,7 +272,7 @@ describe('one memory', () => {
     expect((await memory(['status', id])).code).toBe(3);
   });
 
-  test('delete --json prints the id and that the memory is deleted', async () => {
+  test('delete --json prints the id and reports the deletion', async () => {
     const { id } = await server.client.save({ userId: 'one', content: 'a' });
     const { code, stdout, stderr } = await memory(['delete', id, '--json']);
     expect(JSON.parse(stdout)).toEqual({ memoryId: id, deleted: true });

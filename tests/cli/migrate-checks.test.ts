@@ -201,7 +201,7 @@ describe('memory migrate is rejected', () => {
     expect(existsSync(folder.file('no.db'))).toBe(false);
   });
 
-  test('for a PostgreSQL source without the tables of the service, which it does not create', async () => {
+  test("for a PostgreSQL source without the service's tables, which are not created", async () => {
     await using empty = await freshDatabase();
     const file = folder.file('of-nothing.db');
     const { code, stderr } = await memory(migrating(empty.url, `sqlite:${file}`));

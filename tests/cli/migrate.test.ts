@@ -53,7 +53,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-/** Blocks writes of other sessions to the table. */
+/** Blocks writes to the table by other sessions. */
 async function lockWrites(url: string, table: string): Promise<AsyncDisposable> {
   const sql = new SQL(url, { max: 1 });
   const session = await sql.reserve();
@@ -67,7 +67,7 @@ async function lockWrites(url: string, table: string): Promise<AsyncDisposable> 
   };
 }
 
-/** Sends SIGINT when the output contains `words`. The fast clock makes every batch report. */
+/** Sends SIGINT when the output contains `words`. The fast clock makes every batch print a line. */
 function interruptedAfter(words: string): Surroundings {
   const interrupt = new AbortController();
   const onOutput = (text: string) => void (text.includes(words) && interrupt.abort('SIGINT'));
@@ -81,7 +81,7 @@ function copyOf(name: string): string {
 
 test('a comparison shows its progress over the rows of both databases', async () => {
   const argv = migrating(source, database.url, '--verify', '--json');
-  // The fast clock makes every batch report.
+  // The fast clock makes every batch print a line.
   const { code, stdout, stderr } = await memory(argv, { tickMs: 10_000 });
   expect(code).toBe(0);
   type Item = Record<'source' | 'target', { rows: number }>;

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('keys list fails on a database without tables of the service', async () => {
+test("keys list fails on a database without the service's tables", async () => {
   const { code, stdout, stderr } = await memory(['keys', 'list', ...on]);
   expect(stderr).toContain('No database found at postgres://postgres@');
   expect(stderr).not.toContain('postgres:postgres');
@@ -124,12 +124,12 @@ test('doctor warns if commits do not wait for a connected synchronous standby', 
   await own.drop();
 });
 
-test('doctor warns of dead rows from 100% of a table on', async () => {
+test('doctor warns if at least 100% of a table are dead rows', async () => {
   const own = await newDatabase();
   const url = new URL(own.url);
   const schema = url.searchParams.get('search_path');
   await memory(['keys', 'create', '--database', url.href]);
-  // Shadows PostgreSQL's statistics. The share is of the live rows plus 10,000.
+  // Shadows PostgreSQL's statistics. The percentage is of the live rows plus 10,000.
   const counts = `SELECT '${schema}' AS schemaname, 20000 AS n_dead_tup, 10000 AS n_live_tup`;
   await query(await postgresUrl(), `CREATE VIEW ${schema}.pg_stat_user_tables AS ${counts}`);
   url.searchParams.set('search_path', `${schema},pg_catalog`);

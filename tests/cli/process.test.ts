@@ -127,7 +127,7 @@ print(process_count)`;
     expect(stderr).toBe('');
   });
 
-  test('stdout contains only data, without help, hints and errors', async () => {
+  test('stdout contains only data: no help, hints or errors', async () => {
     const line = `$MEMORY save --user pure x; $MEMORY nonsense; $MEMORY get mem_none`;
     const { stdout, stderr, code } = await shell(line).ended;
     expect(stdout).toMatch(/^mem_\w+\n$/);

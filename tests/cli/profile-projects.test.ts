@@ -63,7 +63,7 @@ test('profile shows both projects and the one in use', async () => {
   expect(lines(stdout)[0]).toMatch(/^BASE URL +PROJECT +KEY +USED$/);
 });
 
-test('removing a project removes one key, removing the service removes both', async () => {
+test('removing a project removes one key; removing the service removes both', async () => {
   using user = await createUser();
   const remove = ['profile', 'remove', server.url];
   expect(await user.run([...remove, '--project', 'shop'])).toMatchObject({

@@ -144,7 +144,7 @@ test('--api-key overrides the environment, and cannot be used with -', async () 
   expect(await set('--api-key', '')).toMatchObject({ code: 2 });
 });
 
-test('hints explain a missing key and an overriding environment', async () => {
+test('hints explain a missing key and a variable that overrides the profile', async () => {
   using folder = temporaryFolder();
   const env = { MEMORY_BASE_URL: staging.url };
   const { code, stderr } = await memoryIn(folder.path)(['profile', 'use', 'https://m.example/'], {

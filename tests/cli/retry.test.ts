@@ -40,7 +40,7 @@ test.concurrent('the wait for a batch is reported', async () => {
   expect(stderr).toStartWith(`More${queue.slice(4)}; retrying in 2 s.\n`);
 });
 
-test.concurrent('a long wait is reported, a short wait is not', async () => {
+test.concurrent('a long wait is reported, but a short wait is not', async () => {
   using server = startFaultServer(
     refusal(503, 'unavailable', { 'Retry-After': '2' }),
     refusal(503, 'unavailable', { 'Retry-After': '0' }),

@@ -19,7 +19,7 @@ async function printedFor(argv: string[], reply: Reply) {
   return await memory(argv, { env });
 }
 
-test('an idempotency key of another request: the hint is to use a new one', async () => {
+test('an idempotency key from another request: the hint says to use a new one', async () => {
   const keyed = ['--idempotency-key', 'twice'];
   await memoryAt(server)([...save('one'), ...keyed]);
   const { code, stdout, stderr } = await memoryAt(server)([...save('two'), ...keyed]);
@@ -29,7 +29,7 @@ test('an idempotency key of another request: the hint is to use a new one', asyn
   expect(items.map(({ content }) => content)).toEqual(['one']);
 });
 
-test('an update of another version: the hint is to read the current one', async () => {
+test('an update of another version: the hint says to read the current one', async () => {
   const { id } = await server.client.save({ userId: 'versions', content: 'one' });
   const argv = ['update', id, 'two', '--if-version', '7'];
   const { code, stdout, stderr } = await memoryAt(server)(argv);
@@ -38,7 +38,7 @@ test('an update of another version: the hint is to read the current one', async 
   expect(stderr).toContain('\nTo show the current version: memory get <id>\n');
 });
 
-test('a write with a read-only key: the hint is to show the permissions of the key', async () => {
+test("a write with a read-only key: the hint says how to show the key's permissions", async () => {
   const env = { MEMORY_API_KEY: await server.createKey('default', { readOnly: true }) };
   const { code, stderr } = await memoryAt(server)(save('one'), { env });
   expect(stderr).toStartWith(
@@ -70,7 +70,7 @@ test.each([
     'payload_too_large',
     'Split the input, or raise MEMORY_MAX_BODY_BYTES on the server.',
   ],
-])('%s has a hint of its own', async (_, argv, status, error, hint) => {
+])('%s has its own hint', async (_, argv, status, error, hint) => {
   const reply = refusal(status, error, { 'Retry-After': '90' });
   const { code, stdout, stderr } = await printedFor(argv, reply);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

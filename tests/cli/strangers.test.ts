@@ -10,7 +10,7 @@ import {
 import { startTestServer } from '../support/server.ts';
 import { memory, memoryAt } from './command.ts';
 
-/* Tests of the errors if another program responds at the service's address. */
+/* Tests of the errors that are reported if another program responds at the service's address. */
 
 async function get(reply: Reply) {
   using server = startFaultServer(reply);

@@ -21,7 +21,7 @@ const cases: Array<[string, string[], string]> = [
   ['keys create', ['extra'], 'Did you mean: memory keys create --user extra\n'],
   ['serve', ['extra'], ''],
 ];
-test.each(cases)('too many arguments of %s', async (path, more, hint) => {
+test.each(cases)('too many arguments for %s', async (path, more, hint) => {
   const { code, stderr } = await memory([...path.split(' '), ...more]);
   const [told, ...rest] = stderr.split('\n');
   expect(told).toStartWith('Error: Too many arguments');

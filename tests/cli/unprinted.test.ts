@@ -56,7 +56,7 @@ describe('memory ingest document', () => {
   });
 
   test.each(['', ' --json'])(
-    'continues if the disk is full, and reports it: exit 1%s',
+    'continues if the disk is full, and reports the full disk: exit 1%s',
     async (as) => {
       using folder = folderOf(`full${as.trim()}`);
       const { code, stderr } = await toFullDisk(folder.command + as);

@@ -253,7 +253,7 @@ describe('help', () => {
     expect(stdout).toContain('one object per line');
   });
 
-  test('for keys list mentions that keys are never shown', async () => {
+  test('for keys list says that no key is shown in full', async () => {
     const { stdout } = await memory(['keys', 'list', '--help']);
     expect(stdout).toContain('List the keys with their ids. No key is shown in full.');
   });

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts';
 import { lines, memory, memoryAt, temporaryFolder } from './command.ts';
 
 test.concurrent.each([1, 3])(
-  'memory wait for %d memories continues after a restart of the server',
+  'memory wait for %d memories continues after a server restart',
   async (count) => {
     using folder = temporaryFolder();
     const databaseUrl = `sqlite:${folder.file('memory.db')}`;

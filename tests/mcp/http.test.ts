@@ -205,7 +205,7 @@ test('a thread that exits is replaced without affecting other requests', async (
   await other.stop();
 });
 
-/** Starts a server that keeps the lines of its log. */
+/** Starts a server and collects its log lines. */
 async function startLogging(env: Record<string, string>, preload: readonly string[] = []) {
   const { url: databaseUrl, remove } = await emptyDatabase();
   const lines: string[] = [];

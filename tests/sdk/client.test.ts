@@ -147,7 +147,7 @@ test('a base URL that ends in /v1 is rejected, because the client adds it', () =
   expect(new MemoryClient({ baseUrl: 'http://host/v1/a' }).baseUrl).toBe('http://host/v1/a');
 });
 
-test('a misspelled option is rejected, with the name of the right one', () => {
+test('a misspelled option is rejected, and the error names the correct option', () => {
   const unknown: [options: unknown, message: string][] = [
     [{ baseURL: 'http://x' }, 'baseURL is not a known option; did you mean baseUrl?'],
     [{ api_key: apiKey }, 'api_key is not a known option; did you mean apiKey?'],

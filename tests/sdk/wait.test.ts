@@ -62,7 +62,7 @@ test('waitUntilComplete() accepts a timeoutMs of 1 and rejects a smaller one', a
   expect(error).toBeInstanceOf(WaitTimeoutError);
 });
 
-test('the error of a wait has the number of all requests, including retries', async () => {
+test('the error from a wait counts all requests, including retries', async () => {
   const [processing, failed] = [state('processing'), state('failed')];
   using late = startFaultServer(processing, dropped(), processing);
   const timedOut = await failure(clientOf(late).waitUntilComplete('mem_1', { timeoutMs: 350 }));
@@ -173,7 +173,7 @@ test('a permanent error ends a wait, even after transient errors', async () => {
   expect(error.attempts).toBe(4);
 });
 
-test('the response to a wait has the number of all requests', async () => {
+test('the response of a wait counts all requests', async () => {
   const busy = refusal(503, 'unavailable');
   using server = startFaultServer(
     state('processing'),
@@ -199,7 +199,7 @@ test('a wait awaits onStatus and ends if it rejects', async () => {
   expect(seen).toEqual(['processing', 'processing']);
 });
 
-test('the error of an aborted wait has the number of all requests', async () => {
+test('the error from an aborted wait counts all requests', async () => {
   using server = startFaultServer(state('processing'), dropped(), state('processing'));
   const controller = new AbortController();
   let looks = 0;

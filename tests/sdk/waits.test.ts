@@ -53,7 +53,7 @@ test('an invalid or past Retry-After does not change the backoff', async () => {
   }
 });
 
-test('a Retry-After of over 60 s fails the call immediately', async () => {
+test('a Retry-After of more than 60 s fails the call immediately', async () => {
   for (const value of ['61', asDate(120_000)]) {
     using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': value }));
     const error = await failure(clientOf(server).get('mem_1'));
