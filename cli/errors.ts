@@ -13,7 +13,7 @@ export const exitCodes = {
 /** A failure as reported to the user. run.ts converts all other errors to this type. */
 export class CliError extends Error {
   override name = 'CliError';
-  /** Set for errors of the service. */
+  /** Set only for errors from the service. */
   requestId: string | null = null;
   details: FieldError[] | undefined;
 

@@ -110,7 +110,7 @@ export function collect(value: string, previous: string[] | undefined): string[]
   return [...(previous ?? []), value];
 }
 
-/** Rejects ids that consist of dots and whitespace, which would change the request path. */
+/** Rejects empty ids and ids of only dots and spaces, which would change the request path. */
 export function parseId(id: string): string {
   if (!/^[.\s]*$/.test(id)) return id;
   throw new InvalidArgumentError('An id begins with mem_ or key_.');

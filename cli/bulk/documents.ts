@@ -168,7 +168,7 @@ function linkDone({ externalId }: Found): Done {
   return { counts: {}, row: { json: { externalId, skipped }, note: message } };
 }
 
-/** Adds the path to errors that do not name the file, such as those of the service. */
+/** Adds the path to errors that do not name the file, such as those from the service. */
 function problemOf({ path, externalId }: Found, error: CliError | MemoryServiceError): Problem {
   const isOurs = error instanceof CliError;
   const message = isOurs ? error.message : messageOf(error);

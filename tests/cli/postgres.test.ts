@@ -124,7 +124,7 @@ test('doctor warns if commits do not wait for a connected synchronous standby', 
   await own.drop();
 });
 
-test('doctor warns if at least 100% of a table are dead rows', async () => {
+test('doctor warns if dead rows reach 100% of a table', async () => {
   const own = await newDatabase();
   const url = new URL(own.url);
   const schema = url.searchParams.get('search_path');

@@ -168,7 +168,7 @@ describe('without a key or a server', () => {
     expect(code).toBe(4);
   });
 
-  test('an empty --api-key is rejected instead of using another key: exit 2', async () => {
+  test('an empty --api-key is rejected, and no other key is used: exit 2', async () => {
     const env = { MEMORY_API_KEY: 'a-key-of-16-chars' };
     const { code, stderr } = await memory(['get', 'mem_1', '--api-key', ''], { env });
     expect(stderr).toStartWith('Error: --api-key must not be empty.');

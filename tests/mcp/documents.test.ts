@@ -34,7 +34,7 @@ describe('docs/mcp.md', () => {
 });
 
 describe('server.json', () => {
-  test('names this package in this version', async () => {
+  test('names this package and its version', async () => {
     const { name, version, mcpName } = await Bun.file('package.json').json();
     const server = await Bun.file('server.json').json();
     expect(server).toMatchObject({ name: mcpName, version });

@@ -43,7 +43,7 @@ describe('access to /mcp', () => {
     },
   );
 
-  test('with a key of the whole project, the path must name the user', async () => {
+  test('with a key for the whole project, the path must name the user', async () => {
     const { status, json } = await post('/mcp', list);
     expect(status).toBe(400);
     expect(json.message).toContain('/mcp/users/<userId>');
@@ -168,7 +168,7 @@ describe('rejected requests', () => {
 });
 
 describe('limits and logging apply to MCP messages', () => {
-  test('messages and tool requests use the rate limit; a tool reports when to retry', async () => {
+  test('the rate limit counts messages and tool requests; a tool reports when to retry', async () => {
     const limited = await startTestServer({ MEMORY_RATE_LIMIT: '4/60' });
     const search = call('search_memories', { query: 'x' });
     const first = await post('/mcp/users/u', search, {}, limited);
