@@ -128,7 +128,8 @@ function addRemove(group: Parent, term: Terminal): void {
     .command('remove')
     .argument('<base-url>', url)
     .description(
-      "Remove a service and its keys from the profile or, with --project, only the project's key. Removed keys stay valid.",
+      "Remove a service and its keys from the profile or, with --project, only that project's key." +
+        ' Removed keys stay valid.',
     );
   command.action(async (address) => {
     const { json, project } = command.optsWithGlobals();

@@ -188,7 +188,7 @@ describe('inOrder()', () => {
     expect(delivered).toEqual(Array.from({ length: 100 }, (_, index) => index));
   });
 
-  test('the first error stops reading; running jobs finish, and earlier results are delivered', async () => {
+  test('the first error stops reading; the results of earlier jobs are delivered', async () => {
     const done: number[] = [];
     const delivered: number[] = [];
     const work = async (index: number) => {

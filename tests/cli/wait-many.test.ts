@@ -45,7 +45,7 @@ function busyServer(isStuck: (memoryId: string) => boolean | Promise<boolean>) {
   };
 }
 
-test.concurrent('pending memories are reported at the deadline without one request per memory', async () => {
+test.concurrent('pending memories are reported at the deadline with few requests', async () => {
   await using busy = busyServer(() => true);
   const startedAt = performance.now();
   const argv = [...batch, '--timeout', '1s'];

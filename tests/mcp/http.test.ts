@@ -168,7 +168,7 @@ describe('rejected requests', () => {
 });
 
 describe('limits and logging apply to MCP messages', () => {
-  test('the rate limit counts messages and tool requests; a tool reports when to retry', async () => {
+  test('the rate limit counts messages and tool requests; a tool says when to retry', async () => {
     const limited = await startTestServer({ MEMORY_RATE_LIMIT: '4/60' });
     const search = call('search_memories', { query: 'x' });
     const first = await post('/mcp/users/u', search, {}, limited);

@@ -3,7 +3,7 @@ import { AbortError, TimeoutError } from '../../sdk/index.ts';
 import { aMemory, json, silent, stalled, startFaultServer } from '../support/fault-server.ts';
 import { clientOf, failure } from './client-of.ts';
 
-for (const [fault, reply] of Object.entries({ 'no response': silent(), 'half a body': stalled() })) {
+for (const [fault, reply] of Object.entries({ 'no reply': silent(), 'half a body': stalled() })) {
   test(`timeoutMs ends an attempt that gets ${fault}`, async () => {
     using server = startFaultServer(reply);
     const error = await failure(clientOf(server, { maxRetries: 0, timeoutMs: 20 }).get('mem_1'));
