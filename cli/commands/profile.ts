@@ -128,7 +128,7 @@ function addRemove(group: Parent, term: Terminal): void {
     .command('remove')
     .argument('<base-url>', url)
     .description(
-      "Remove a service and its keys from the profile or, with --project, only that project's key." +
+      "Remove a service and its keys from the profile or, with --project, only the project's key." +
         ' Removed keys stay valid.',
     );
   command.action(async (address) => {

@@ -7,7 +7,9 @@ import type { Terminal } from '../terminal/terminal.ts';
 export function addHealth(program: Parent, term: Terminal): void {
   const command = program
     .command('health')
-    .description("Show the service's health without a key. Exits with status 1 if it is failing.");
+    .description(
+      "Show the service's health; needs no key. Exits with status 1 if the service is failing.",
+    );
   command.action(async () => {
     const options = command.optsWithGlobals();
     const client = await connectWithoutKey(term, options);

@@ -49,7 +49,7 @@ describe('the suggestions', () => {
   test('include descriptions', async () => {
     const { stdout } = await memory(['completion', '--line', 'memory he']);
     expect(lines(stdout)).toContain(
-      "health\tShow the service's health without a key. Exits with status 1 if it is failing.",
+      "health\tShow the service's health; needs no key. Exits with status 1 if the service is failing.",
     );
   });
 

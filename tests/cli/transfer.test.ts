@@ -106,7 +106,7 @@ describe('memory import', () => {
     expect({ code, text: readFileSync(file, 'utf8') }).toEqual({ code: 2, text: '{' });
   });
 
-  test('reports invalid lines by number and reason, stores them in --errors-out, and continues', async () => {
+  test('reports invalid lines and reasons, stores them in --errors-out, and continues', async () => {
     using folder = temporaryFolder();
     const out = folder.file('bad.jsonl');
     const [one, two] = many('bad', 2);
