@@ -31,14 +31,14 @@ function run(name: string, ...args: string[]): Promise<string> {
 }
 
 test('the chat agent remembers a user across runs and separates users', async () => {
-  const said = await run('chat-agent.ts', 'ada');
-  expect(said).toContain(`Where does my sister live?
+  const printed = await run('chat-agent.ts', 'ada');
+  expect(printed).toContain(`Where does my sister live?
 agent: You told me: My sister lives in Lisbon.
 user:  Which food am I allergic to?
 agent: You told me: I am allergic to peanuts.
 user:  Where does my sister live?
 agent: You never told me.`);
-  expect(await run('chat-agent.ts', 'ada')).toBe(said);
+  expect(await run('chat-agent.ts', 'ada')).toBe(printed);
   expect((await server.client.list({ userId: 'ada' })).items).toHaveLength(2);
 });
 
@@ -102,8 +102,8 @@ describe('the web handler on node:http', () => {
 
 test('the shell script saves, searches and deletes through the CLI', async () => {
   const MEMORY = `${process.execPath} ${join(root, 'cli/main.ts')}`;
-  const said = await output(['bash', join(folder, 'memory.sh'), 'shell'], { MEMORY });
-  expect(said).toBe(`memories: 4
+  const printed = await output(['bash', join(folder, 'memory.sh'), 'shell'], { MEMORY });
+  expect(printed).toBe(`memories: 4
 "content":"The quarterly report is due on Friday.\\n"
 deleted: exit 3
 `);

@@ -124,10 +124,10 @@ export function addCounts(sum: Counts, more: Counts): void {
 
 /** Returns, for example, `2 ingested, 1 still processing, 0 failed.` */
 function sentenceOf(counts: Counts): string {
-  const said = Object.entries(counts)
+  const parts = Object.entries(counts)
     .filter(([name, count]) => alwaysCounted.includes(name) || count > 0)
     .map(([name, count]) => `${count} ${name.replace(/[A-Z]/g, (c) => ` ${c.toLowerCase()}`)}`);
-  return `${said.join(', ')}.`;
+  return `${parts.join(', ')}.`;
 }
 
 /** Truncates the file to remove the errors of an earlier run. */

@@ -111,8 +111,8 @@ export const timelineItems = { maxItems: limits.timelineEntries };
 
 /** Returns the text of an entry; an empty string if there is none. */
 export function entryText({ content, refusal, tool_calls, function_call }: Message): string {
-  const said = content ?? refusal ?? [];
-  const parts = typeof said === 'string' ? [said] : said.map(partText);
+  const body = content ?? refusal ?? [];
+  const parts = typeof body === 'string' ? [body] : body.map(partText);
   const calls = [...(tool_calls ?? []), ...(function_call ? [function_call] : [])].map(callText);
   const text = [...parts, ...calls].filter((part) => part !== '').join('\n');
   return text.trim() === '' ? '' : text;

@@ -101,9 +101,9 @@ function normalizeLine(line: string, normalizeAny: (text: string) => string): st
   if (colon <= start || colon - start >= maxLabelLength) return normalizeAny(line);
   const label = normalizeAny(line.slice(start, colon));
   if (label === '' || label.split(' ').length > maxLabelWords) return normalizeAny(line);
-  const said = `${label}: ${normalizeAny(line.slice(colon + 1))}`.trimEnd();
+  const statement = `${label}: ${normalizeAny(line.slice(colon + 1))}`.trimEnd();
   // Move the time to the end, so that the label is at the start of the line.
-  return start === 0 ? said : `${said} ${normalizeAny(line.slice(0, start))}`.trimEnd();
+  return start === 0 ? statement : `${statement} ${normalizeAny(line.slice(0, start))}`.trimEnd();
 }
 
 /** Removes accents, except from Vietnamese words: two of these may differ only in their accents. */

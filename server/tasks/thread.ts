@@ -20,12 +20,12 @@ export type TasksStart = {
 export type TasksNotice = { log: LogEntry } | 'moved';
 
 /** Limits the messages of a busy loop, which makes progress thousands of times per second. */
-const tellMovedEveryMs = 1_000;
+const minReportIntervalMs = 1_000;
 
 const { connection, logLevel } = workerData as TasksStart;
 const storage = await connectStorage(connection);
 const port = parent();
-let toldAt = Number.NEGATIVE_INFINITY;
+let reportedAt = Number.NEGATIVE_INFINITY;
 const worker = startWorker({
   storage,
   handlers,
@@ -37,8 +37,8 @@ const worker = startWorker({
 function progress(): void {
   reportProgress();
   const now = performance.now();
-  if (now - toldAt < tellMovedEveryMs) return;
-  toldAt = now;
+  if (now - reportedAt < minReportIntervalMs) return;
+  reportedAt = now;
   port.postMessage('moved' satisfies TasksNotice);
 }
 

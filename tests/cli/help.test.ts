@@ -4,7 +4,7 @@ import { createProgram } from '../../cli/program.ts';
 import { memory, testTerminal } from './command.ts';
 
 type Option = Record<string, unknown> & { name: string; description: string };
-type Told = {
+type Help = {
   path: string;
   usage: string;
   arguments: Record<string, unknown>[];
@@ -20,16 +20,16 @@ async function reference(...argv: string[]) {
 }
 
 const whole = reference('help', '--json');
-const commands: Promise<Told[]> = whole.then(({ commands }) => commands);
+const commands: Promise<Help[]> = whole.then(({ commands }) => commands);
 
-async function told(path: string): Promise<Told> {
+async function helpOf(path: string): Promise<Help> {
   const found = (await commands).find((one) => one.path === path);
   if (found === undefined) throw new Error(`no ${path}`);
   return found;
 }
 
 async function option(path: string, name: string) {
-  return (await told(path)).options.find((one) => one.name === name);
+  return (await helpOf(path)).options.find((one) => one.name === name);
 }
 
 function leaves(command: AnyCommand, path: string[] = []): string[] {
@@ -89,13 +89,13 @@ describe('memory help --json', () => {
 
   test('the description of an option says whether it is repeatable', async () => {
     const options = (await commands).flatMap((one) => one.options);
-    const said = options.filter(({ description }) => description.includes('may be repeated'));
-    expect(options.filter(({ repeatable }) => repeatable)).toEqual(said);
-    expect(said.map(({ name }) => name)).toContain('--comment');
+    const documented = options.filter(({ description }) => description.includes('may be repeated'));
+    expect(options.filter(({ repeatable }) => repeatable)).toEqual(documented);
+    expect(documented.map(({ name }) => name)).toContain('--comment');
   });
 
   test('describes an argument, with notes and examples', async () => {
-    expect((await told('wait')).arguments).toEqual([
+    expect((await helpOf('wait')).arguments).toEqual([
       {
         name: 'id',
         description: 'the ids of the memories',
@@ -104,7 +104,7 @@ describe('memory help --json', () => {
         choices: null,
       },
     ]);
-    const support = await told('ingest support');
+    const support = await helpOf('ingest support');
     expect(support.notes).toContain('Record: { userId,');
     expect(support.notes).not.toContain('Example');
     expect(support.examples).toContain('memory ingest support ticket.json --wait');
@@ -125,12 +125,12 @@ describe('memory help --json', () => {
 
   test('prints one command or group, in every form of the request', async () => {
     const one = await reference('help', 'ingest', 'batch', '--json');
-    expect(one.commands).toEqual([await told('ingest batch')]);
+    expect(one.commands).toEqual([await helpOf('ingest batch')]);
     expect(await reference('ingest', 'batch', '--help', '--json')).toEqual(one);
     expect(await reference('--json', 'ingest', 'batch', '-h')).toEqual(one);
     expect(await reference('--help', '--json')).toEqual(await whole);
     const group = await reference('keys', '--help', '--json');
-    expect(group.commands.map(({ path }: Told) => path)).toEqual([
+    expect(group.commands.map(({ path }: Help) => path)).toEqual([
       'keys create',
       'keys list',
       'keys revoke',

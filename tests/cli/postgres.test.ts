@@ -146,9 +146,9 @@ test('doctor warns if dead rows reach 100% of a table', async () => {
 test.each([
   [['backup', 'backup.db'], 'pg_dump'],
   [['restore', 'backup.db'], 'pg_restore'],
-])('%p names the tool to use instead', async (argv, told) => {
+])('%p names the tool to use instead', async (argv, message) => {
   const { code, stdout, stderr } = await memory([...argv, ...on]);
-  expect(lines(stderr)[0]).toContain(told);
+  expect(lines(stderr)[0]).toContain(message);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
 });
 

@@ -121,9 +121,9 @@ test('replacing the key of a service prints the masked previous key', async () =
   const first = 'mk_0199c2a4f1e87c3d';
   expect(await set(first)).not.toContain('replaces');
   expect(await set(first)).not.toContain('replaces');
-  const told = await set('mk_f1e87c3d0199c2a4');
-  expect(told).toContain('\nReplaced the previous key: mk_0199…7c3d\n');
-  expect(told).not.toContain(first);
+  const output = await set('mk_f1e87c3d0199c2a4');
+  expect(output).toContain('\nReplaced the previous key: mk_0199…7c3d\n');
+  expect(output).not.toContain(first);
   const inJson = await run(['profile', 'set', 'http://x', '-', '--json'], { stdin: first });
   expect(JSON.parse(inJson.stdout)).toEqual({
     baseUrl: 'http://x',

@@ -174,12 +174,12 @@ describe('a rejected key', () => {
     await storeFirstRunKey(ioAt(folder.path), server.url, refused);
     const argv = ['list', '--user', 'u'];
     const home = folder.path;
-    const told = [
+    const rejected = [
       [await memory([...argv, '--api-key', refused], { home, env: base }), '--api-key'],
       [await memory(argv, { home, env: { ...base, MEMORY_API_KEY: refused } }), 'MEMORY_API_KEY'],
       [await memory(argv, { home, env: base }), 'the key in ~/.config/memory-service/profile.json'],
     ] as const;
-    for (const [{ code, stderr }, from] of told) {
+    for (const [{ code, stderr }, from] of rejected) {
       expect(stderr).toContain(from);
       expect(stderr).toContain('unknown, expired or revoked');
       expect(stderr).toContain('memory keys create --save');

@@ -59,8 +59,8 @@ test.concurrent('ingest batch reports a wait once, even if several requests wait
     ...around(server.url),
     stdin,
     interrupted: interruption.signal,
-    onOutput: (told) => {
-      if (told.startsWith('It is')) setTimeout(() => interruption.abort('SIGINT'), 500);
+    onOutput: (text) => {
+      if (text.startsWith('It is')) setTimeout(() => interruption.abort('SIGINT'), 500);
     },
   });
   const { stderr } = await running;

@@ -24,13 +24,13 @@ test('a first key that cannot be stored is not logged, and a hint is printed', a
   const database = `sqlite:${folder.file('first.db')}`;
   const args = ['serve', '--port', '0', '--database', database];
   const child = memory(args, { XDG_CONFIG_HOME: folder.file('a-file'), LOG_LEVEL: 'silent' });
-  let told = '';
+  let output = '';
   const reading = (async () => {
-    for await (const chunk of child.stderr) told += new TextDecoder().decode(chunk);
+    for await (const chunk of child.stderr) output += new TextDecoder().decode(chunk);
   })();
-  await until(() => told.includes(`memory keys create --database ${database}\n`));
-  expect(told).toContain('could not be stored');
-  expect(told).not.toContain('mk_');
+  await until(() => output.includes(`memory keys create --database ${database}\n`));
+  expect(output).toContain('could not be stored');
+  expect(output).not.toContain('mk_');
   expect(child.exitCode).toBeNull();
   child.kill('SIGTERM');
   expect(await child.exited).toBe(0);

@@ -23,8 +23,8 @@ const cases: Array<[string, string[], string]> = [
 ];
 test.each(cases)('too many arguments for %s', async (path, more, hint) => {
   const { code, stderr } = await memory([...path.split(' '), ...more]);
-  const [told, ...rest] = stderr.split('\n');
-  expect(told).toStartWith('Error: Too many arguments');
+  const [message, ...rest] = stderr.split('\n');
+  expect(message).toStartWith('Error: Too many arguments');
   expect(rest.join('\n')).toBe(`${hint}See: memory ${path} --help\n`);
   expect(code).toBe(2);
 });

@@ -128,10 +128,10 @@ const wrong: Array<[string[], string]> = [
 ];
 
 describe('an invalid command line', () => {
-  for (const [argv, told] of wrong) {
+  for (const [argv, message] of wrong) {
     test(`memory ${argv.join(' ').slice(0, 60)} → exit 2, reported on stderr`, async () => {
       const { code, stdout, stderr } = await memory(argv, { env: { MEMORY_API_KEY: 'k' } });
-      expect(stderr).toContain(told);
+      expect(stderr).toContain(message);
       expect(stderr).toStartWith('Error: ');
       expect(stdout).toBe('');
       expect(code).toBe(2);

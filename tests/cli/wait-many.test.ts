@@ -30,12 +30,12 @@ function busyServer(isStuck: (memoryId: string) => boolean | Promise<boolean>) {
       if (isLook) looks.push(memoryId);
       const body = method === 'GET' ? null : await request.arrayBuffer();
       const answer = await fetch(server.url + pathname + search, { method, headers, body });
-      const said = (await answer.json()) as Record<string, unknown>;
-      if (memoryId !== '' && (await isStuck(memoryId))) said.status = 'processing';
-      const asked = isLook && memoryId === '' ? (said as IngestStatuses).items : [];
+      const shown = (await answer.json()) as Record<string, unknown>;
+      if (memoryId !== '' && (await isStuck(memoryId))) shown.status = 'processing';
+      const asked = isLook && memoryId === '' ? (shown as IngestStatuses).items : [];
       for (const one of asked) if (await isStuck(one.memoryId)) one.status = 'processing';
-      if (pathname === '/health') said.pending = 1;
-      return Response.json(said, { status: answer.status });
+      if (pathname === '/health') shown.pending = 1;
+      return Response.json(shown, { status: answer.status });
     },
   });
   return {

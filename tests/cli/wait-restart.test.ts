@@ -23,16 +23,16 @@ test.concurrent.each([1, 3])(
       others.push(JSON.parse(stdout).memoryId);
     }
     let ended = false;
-    let told = '';
+    let output = '';
     const onOutput = (text: string) => {
-      told += text;
+      output += text;
     };
     const argv = ['wait', ...others, held.memoryId, '--timeout', '30s'];
     const waiting = client(argv, { onOutput }).finally(() => {
       ended = true;
     });
-    const allTold = async () => others.every((id) => told.includes(id));
-    await until(allTold, { what: 'the other memories' });
+    const allPrinted = async () => others.every((id) => output.includes(id));
+    await until(allPrinted, { what: 'the other memories' });
     await Bun.sleep(300);
     await running.stop();
     // The outage lasts longer than the retries of one request.

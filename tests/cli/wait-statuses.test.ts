@@ -31,12 +31,14 @@ function countingProxy(isFailed: (id: string) => boolean = () => false) {
       const body = method === 'GET' ? null : await request.arrayBuffer();
       const answer = await fetch(server.url + pathname + search, { method, headers, body });
       if (pathname !== '/v1/memories/status') return answer;
-      const said = (await answer.json()) as IngestStatuses;
+      const shown = (await answer.json()) as IngestStatuses;
       counts.reads += 1;
-      counts.most = Math.max(counts.most, said.items.length);
+      counts.most = Math.max(counts.most, shown.items.length);
       const failed = { status: 'failed', errorMessage: 'failed by the test' };
-      const items = said.items.map((one) => (isFailed(one.memoryId) ? { ...one, ...failed } : one));
-      return Response.json({ ...said, items });
+      const items = shown.items.map((one) =>
+        isFailed(one.memoryId) ? { ...one, ...failed } : one,
+      );
+      return Response.json({ ...shown, items });
     },
   });
   return {

@@ -98,8 +98,8 @@ function readConversation(user: User, name: string, text: string): void {
     if (line.startsWith('## ')) session = `${name} ${line.slice(3)}`;
     else if (line.startsWith('?? ')) user.questions.push(readQuestion(line, name, tagged(name)));
     else if (line !== '') {
-      const [, tag, said] = /^(?:\[(\w+)\] )?(.*)$/.exec(line) ?? [];
-      user.turns.push({ id: `${name}:${tag ?? `#${index}`}`, session, text: said ?? '' });
+      const [, tag, content] = /^(?:\[(\w+)\] )?(.*)$/.exec(line) ?? [];
+      user.turns.push({ id: `${name}:${tag ?? `#${index}`}`, session, text: content ?? '' });
     }
   }
 }

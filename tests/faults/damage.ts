@@ -60,7 +60,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
         random,
       );
       const begun = performance.now();
-      const outcome = await judge(place, variants, sound, kind === 'log');
+      const outcome = await outcomeOf(place, variants, sound, kind === 'log');
       figures.trials += 1;
       figures[outcome] += 1;
       figures.slowestStartMs = Math.max(
@@ -134,7 +134,7 @@ function injure(from: string, to: string, kind: Kind, random: Random): string {
 
 type Outcome = 'didNotStart' | 'servedIntact' | 'logTruncated' | 'servedDamaged';
 
-async function judge(
+async function outcomeOf(
   folder: string,
   variants: string[],
   sound: Map<string, string>,

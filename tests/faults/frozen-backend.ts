@@ -41,18 +41,20 @@ async function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
   const options = { seed, env, variants: [...wiring[tier], ...variants] };
   for (const purpose of purposes[tier]) {
     const finding = await onPostgres(1, options, async (given) => {
-      const { served, unserved, said } = await freeze(given, purpose, frozenMs[tier]);
+      const { served, unserved, message } = await freeze(given, purpose, frozenMs[tier]);
       const share = unserved / (served + unserved);
       if (share > mayFail) {
         violations.add(
           `${purpose}: ${unserved} of ${served + unserved} requests failed or took too long`,
         );
       }
-      if (unserved > 0 && purpose === 'server' && said === '') {
+      if (unserved > 0 && purpose === 'server' && message === '') {
         violations.add(`${purpose}: /health reported no reason`);
       }
       return {
-        figures: { [purpose]: `${served} succeeded, ${unserved} failed${said && ` (${said})`}` },
+        figures: {
+          [purpose]: `${served} succeeded, ${unserved} failed${message && ` (${message})`}`,
+        },
         violations: [],
       };
     });
@@ -113,7 +115,7 @@ function startRequests(target: { url: string; key: string }, id: string) {
     () => ({ method: 'PATCH', path: `/v1/memories/${id}`, body: { content: 'thawed' } }),
     () => ({ method: 'GET', path: '/health' }),
   ];
-  const counts = { served: 0, unserved: 0, said: '' };
+  const counts = { served: 0, unserved: 0, message: '' };
   let isCounting = false;
   const asked: Promise<void>[] = [];
 
@@ -126,7 +128,7 @@ function startRequests(target: { url: string; key: string }, id: string) {
     if (isCounted && isServed) counts.served += 1;
     if (isCounted && !isServed) counts.unserved += 1;
     if (call.path !== '/health' || reply === null) return;
-    counts.said = (JSON.parse(reply.text) as { message?: string }).message ?? counts.said;
+    counts.message = (JSON.parse(reply.text) as { message?: string }).message ?? counts.message;
   }
 
   const timer = setInterval(() => {

@@ -69,8 +69,8 @@ async function sendBatch(
     const answer = JSON.parse(reply.text) as { items: { memoryId: string }[] };
     return answer.items.map(({ memoryId }) => memoryId);
   }
-  const told = reply?.status === 429 && Number(reply.headers.get('retry-after')) > 0;
-  if (!told) violations.add(`the full queue returned ${reply?.status} ${reply?.text}`);
+  const isExplained = reply?.status === 429 && Number(reply.headers.get('retry-after')) > 0;
+  if (!isExplained) violations.add(`the full queue returned ${reply?.status} ${reply?.text}`);
   return null;
 }
 

@@ -12,7 +12,7 @@ import type { Call } from './api.ts';
 
 /** Generates a request for a random route, then usually corrupts one or two parts of its body. */
 export function generate(random: Random, knownIds: string[]): Call {
-  const [method, path, schema] = random.pick(doors);
+  const [method, path, schema] = random.pick(endpoints);
   const id = random.chance(0.7) && knownIds.length > 0 ? random.pick(knownIds) : oddText(random);
   const filled = path.replace(':id', encodeURIComponent(id.toWellFormed().slice(0, 500)));
   const key = random.chance(0.3) ? { idempotencyKey: `g-${random.between(0, 400)}` } : {};
@@ -22,9 +22,9 @@ export function generate(random: Random, knownIds: string[]): Call {
   return { method, path: filled, body, ...key };
 }
 
-type Door = [Call['method'], string, TSchema | null];
+type Endpoint = [Call['method'], string, TSchema | null];
 
-const doors: Door[] = [
+const endpoints: Endpoint[] = [
   ['POST', '/v1/memories', SaveRequest],
   ['PATCH', '/v1/memories/:id', UpdateRequest],
   ['POST', '/v1/ingest/support', SupportRequest],

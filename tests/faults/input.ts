@@ -96,7 +96,7 @@ async function sendGenerated(
       left -= 1;
       const call = generate(random, ids);
       const reply = await send(target, call);
-      const problem = reply === null ? 'no response' : judge(call, reply);
+      const problem = reply === null ? 'no response' : problemOf(call, reply);
       if (problem !== null)
         violations.add(
           `${call.method} ${call.path.slice(0, 80)}: ${problem} for ` +
@@ -142,7 +142,7 @@ const validators = answers.map(([method, path, schema]): [string, RegExp, Valida
 });
 
 /** Returns a description of the problem with the response, or null if there is none. */
-function judge({ method, path }: Call, { status, text, headers }: Reply): string | null {
+function problemOf({ method, path }: Call, { status, text, headers }: Reply): string | null {
   if (status >= 500) return `${status} ${text}`;
   if (!headers.has('x-request-id')) return `${status} without X-Request-Id`;
   if (status === 204) return null;

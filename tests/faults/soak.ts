@@ -38,7 +38,7 @@ try {
   if (!(await drained(target, 60_000)))
     violations.add('the queue was not empty before the time limit');
   const found = await ledger.compare(target, violations);
-  const growth = judgeMemory(samples.map(({ residentBytes }) => residentBytes));
+  const growth = checkMemory(samples.map(({ residentBytes }) => residentBytes));
   const logMegabytes = Math.max(...samples.map(({ logBytes }) => logBytes)) / 1_048_576;
   console.log(JSON.stringify({ ...restarts, ...ledger.counts, ...found, ...growth, logMegabytes }));
 } finally {
@@ -91,7 +91,7 @@ function observe({ pid, path }: Target): Sample {
  * Compares memory at the end of the quiet half with memory in its middle. Each value is the median
  * of a tenth of the samples.
  */
-function judgeMemory(resident: number[]) {
+function checkMemory(resident: number[]) {
   const width = Math.max(1, Math.floor(resident.length / 10));
   const middleAt = Math.floor(resident.length / 2);
   const middle = median(resident.slice(middleAt, middleAt + width));

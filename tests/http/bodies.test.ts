@@ -43,7 +43,7 @@ const framings: [name: string, send: Send][] = [
 ];
 
 describe.each(framings)('a body sent %s', (_, send) => {
-  async function refuses(to: TestServer, bytes: number): Promise<void> {
+  async function expectTooLarge(to: TestServer, bytes: number): Promise<void> {
     const userId = newUser();
     const answer = await send(to, saveOfBytes(userId, bytes));
     if (answer === null) throw new Error('the connection closed without a response');
@@ -56,11 +56,11 @@ describe.each(framings)('a body sent %s', (_, send) => {
   });
 
   test.each([limit + 1, limit * 2, limit * 4])('returns 413 with %i bytes', async (bytes) => {
-    await refuses(server, bytes);
+    await expectTooLarge(server, bytes);
   });
 
   test('returns 413 to a client that writes 4 MiB before it reads', async () => {
-    await refuses(ordinary, 4 * 1_024 * 1_024);
+    await expectTooLarge(ordinary, 4 * 1_024 * 1_024);
   });
 });
 

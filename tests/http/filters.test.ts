@@ -24,9 +24,9 @@ describe('a list filtered by source and external id', () => {
   const userId = 'by-origin';
   beforeAll(async () => {
     await save(server, userId, 'saved');
-    const doors = ['document', 'document', 'event', 'profile'] as const;
+    const types = ['document', 'document', 'event', 'profile'] as const;
     const data = { document: { text: 'd' }, event: { name: 'e' }, profile: { summary: 'p' } };
-    for (const [index, type] of doors.entries()) {
+    for (const [index, type] of types.entries()) {
       const origin = { source: index % 2 === 0 ? 'crm' : 'CRM', externalId: `${index}` };
       await ingest(server, '/v1/ingest', { userId, type, ...origin, data: data[type] });
     }

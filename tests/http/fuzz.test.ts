@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /** Expects a success or a documented 400, never an internal error. */
-function expectJudged(answer: Answer): void {
+function expectHandled(answer: Answer): void {
   if (answer.status < 300) return;
   expect(answer.status).toBe(400);
   const { error, details } = answer.body as ErrorBody;
@@ -46,13 +46,13 @@ const keyed = fc.option(fc.string({ minLength: 1, maxLength: 5, unit: fc.constan
 describe.each(writesWithBody)('%s', (_, make) => {
   const { method, path, body = {} } = make('fuzz', ':id');
 
-  async function judge(sent: unknown, key: string | null): Promise<void> {
+  async function send(sent: unknown, key: string | null): Promise<void> {
     const headers: Record<string, string> = key === null ? {} : { 'idempotency-key': key };
-    expectJudged(await ask(server, method, path.replace(':id', id), { body: sent, headers }));
+    expectHandled(await ask(server, method, path.replace(':id', id), { body: sent, headers }));
   }
 
   test('accepts any JSON or rejects it with a 400', async () => {
-    await fc.assert(fc.asyncProperty(fc.jsonValue(), keyed, judge), runs);
+    await fc.assert(fc.asyncProperty(fc.jsonValue(), keyed, send), runs);
   });
 
   test('accepts a valid body with any value in one field or rejects it with a 400', async () => {
@@ -61,7 +61,7 @@ describe.each(writesWithBody)('%s', (_, make) => {
     const changed = fc.tuple(place, value).map(([where, what]) => {
       return withValue(body, where, JSON.parse(JSON.stringify(what, jsonOnly) ?? 'null'));
     });
-    await fc.assert(fc.asyncProperty(changed, keyed, judge), runs);
+    await fc.assert(fc.asyncProperty(changed, keyed, send), runs);
   });
 });
 

@@ -21,7 +21,7 @@ const chat = { userId, data: { messages: [entry] } };
 const event = { userId, type: 'event', data: { name: 'n' } };
 const profile = { userId, type: 'profile', data: { summary: 's' } };
 
-const doors: [path: string, body: object][] = [
+const endpoints: [path: string, body: object][] = [
   ['/v1/ingest/support', support],
   ['/v1/ingest/document', document],
   ['/v1/ingest/chat', chat],
@@ -31,12 +31,18 @@ const doors: [path: string, body: object][] = [
 type Row = [name: string, value: unknown];
 const absent: Row = ['left out', undefined];
 
-async function refuses(path: string, base: object, field: string, value: unknown, named = field) {
+async function expectRejected(
+  path: string,
+  base: object,
+  field: string,
+  value: unknown,
+  named = field,
+) {
   const body = withValue(base, field, value);
   expectInvalid(await ask(server, 'POST', path, { body }), named);
 }
 
-describe.each(doors)('POST %s', (path, base) => {
+describe.each(endpoints)('POST %s', (path, base) => {
   test.each<Row>([
     ['null', null],
     ['a string', 'x'],
@@ -46,30 +52,30 @@ describe.each(doors)('POST %s', (path, base) => {
   });
 
   test.each([absent, ...badTexts(256)])('returns 400 if userId is %s', async (_, value) => {
-    await refuses(path, base, 'userId', value);
+    await expectRejected(path, base, 'userId', value);
   });
 
   test.each(badOptionalTexts(256))('returns 400 if source is %s', async (_, value) => {
-    await refuses(path, base, 'source', value);
+    await expectRejected(path, base, 'source', value);
   });
 
   test.each(badOptionalTexts(256))('returns 400 if externalId is %s', async (_, value) => {
-    await refuses(path, base, 'externalId', value);
+    await expectRejected(path, base, 'externalId', value);
   });
 
   test.each(['occurredAt', 'expiresAt'])('returns 400 if %s is not a time', async (field) => {
     for (const value of ['soon', '2026-05', '2026-02-30', '2026-05-08T10:00:00', 0, {}]) {
-      await refuses(path, base, field, value);
+      await expectRejected(path, base, field, value);
     }
   });
 
   test.each(badMetadata)('returns 400 if metadata is %s', async (_, value) => {
-    await refuses(path, base, 'metadata', value);
+    await expectRejected(path, base, 'metadata', value);
   });
 
   test.each<Row>([absent, ['null', null], ['a string', 'x'], ['a list', []]])(
     'returns 400 if data is %s',
-    async (_, value) => refuses(path, base, 'data', value),
+    async (_, value) => expectRejected(path, base, 'data', value),
   );
 
   test.each(['id', 'content', 'createdAt', '__proto__'])(
@@ -88,25 +94,27 @@ describe('POST /v1/ingest', () => {
     ['memory', 'memory'],
     ['unknown', 'note'],
     ['a list', []],
-  ])('returns 400 if type is %s', async (_, type) => refuses('/v1/ingest', event, 'type', type));
+  ])('returns 400 if type is %s', async (_, type) =>
+    expectRejected('/v1/ingest', event, 'type', type),
+  );
 
   test.each([
     ['an event', event, 'data.name'],
     ['a profile', profile, 'data.summary'],
   ])('returns 400 if %s has no text', async (_, base, field) => {
     for (const [, value] of [absent, ...badTexts()]) {
-      await refuses('/v1/ingest', base, field, value);
+      await expectRejected('/v1/ingest', base, field, value);
     }
   });
 
   test.each([event, profile])('returns 400 for invalid properties of $type', async (base) => {
     for (const [, value] of badMetadata.slice(4)) {
-      await refuses('/v1/ingest', base, 'data.more', value, 'data');
+      await expectRejected('/v1/ingest', base, 'data.more', value, 'data');
     }
   });
 });
 
-test.each(doors.slice(0, 3))('%s rejects the field type', async (path, base) => {
+test.each(endpoints.slice(0, 3))('%s rejects the field type', async (path, base) => {
   const body = { ...base, type: 'document' };
   expectInvalid(await ask(server, 'POST', path, { body }), 'type');
 });
@@ -118,7 +126,7 @@ const texts: [path: string, base: object, field: string][] = [
 ];
 
 test.each(texts)('%s %j: rejects an invalid %s', async (path, base, field) => {
-  for (const [, value] of badTexts()) await refuses(path, base, field, value);
+  for (const [, value] of badTexts()) await expectRejected(path, base, field, value);
 });
 
 const optionalTexts: [path: string, base: object, field: string][] = [
@@ -135,7 +143,7 @@ const optionalTexts: [path: string, base: object, field: string][] = [
 ];
 
 test.each(optionalTexts)('%s %j: rejects an invalid %s', async (path, base, field) => {
-  for (const [, value] of badOptionalTexts()) await refuses(path, base, field, value);
+  for (const [, value] of badOptionalTexts()) await expectRejected(path, base, field, value);
 });
 
 const badContents = [1, true, {}, 'a\0', '\ud800'];
@@ -162,7 +170,7 @@ const others: [path: string, base: object, field: string, values: unknown[]][] =
 ];
 
 test.each(others)('%s %j: rejects an invalid %s', async (path, base, field, values) => {
-  for (const value of values) await refuses(path, base, field, value);
+  for (const value of values) await expectRejected(path, base, field, value);
 });
 
 test('returns 400 for an invalid part of a message', async () => {
@@ -177,6 +185,6 @@ test('returns 400 for an invalid part of a message', async () => {
 
 test.each(['participants', 'tags'])('returns 400 for an invalid item of data.%s', async (name) => {
   for (const value of [1, null, '', [], 'a\0']) {
-    await refuses('/v1/ingest/chat', chat, `data.${name}`, ['x', value], `data.${name}.1`);
+    await expectRejected('/v1/ingest/chat', chat, `data.${name}`, ['x', value], `data.${name}.1`);
   }
 });

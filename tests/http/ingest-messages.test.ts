@@ -79,7 +79,7 @@ const forms: [name: string, message: object, content: string][] = [
 type Send = (messages: object[], more?: object) => Promise<string>;
 const contentOf = async (memoryId: string) => (await getMemory(server, memoryId)).content;
 
-const doors: [name: string, send: Send][] = [
+const endpoints: [name: string, send: Send][] = [
   [
     'a chat',
     async (messages, more = {}) => {
@@ -106,7 +106,7 @@ const doors: [name: string, send: Send][] = [
   ],
 ];
 
-describe.each(doors)('a message in %s', (_, send) => {
+describe.each(endpoints)('a message in %s', (_, send) => {
   test.each(forms)('may be %s', async (_, message, content) => {
     expect(await send([message])).toBe(content);
   });

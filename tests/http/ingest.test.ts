@@ -20,11 +20,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-type Door = [path: string, type: Memory['type'], body: { data: object; type?: string }];
+type Endpoint = [path: string, type: Memory['type'], body: { data: object; type?: string }];
 
 const ticket = { subject: 'Login fails', comments: [{ author: 'user', content: 'Help' }] };
 const chat = { messages: [{ role: 'user', content: 'Hi' }] };
-const doors: Door[] = [
+const endpoints: Endpoint[] = [
   ['/v1/ingest/support', 'ticket', { data: ticket }],
   ['/v1/ingest/document', 'document', { data: { text: 'A text' } }],
   ['/v1/ingest/chat', 'conversation', { data: chat }],
@@ -35,7 +35,7 @@ const doors: Door[] = [
   ['/v1/ingest', 'profile', { type: 'profile', data: { summary: 'A person' } }],
 ];
 
-describe.each(doors)('POST %s (%s)', (path, type, body) => {
+describe.each(endpoints)('POST %s (%s)', (path, type, body) => {
   test('returns 202 with the id of the memory and the URL of its status', async () => {
     const answer = await ask(server, 'POST', path, { body: { ...body, userId: newUser() } });
     const { memoryId } = bodyOf<Accepted>(answer, 202);
@@ -183,7 +183,7 @@ describe('POST /v1/ingest/chat with top-level messages', () => {
   });
 });
 
-describe.each(doors)('the times of POST %s (%s)', (path, _, body) => {
+describe.each(endpoints)('the times of POST %s (%s)', (path, _, body) => {
   test('are the times of the memory', async () => {
     const times = { occurredAt: '2026-05-08', expiresAt: '2999-01-01T01:00:00+01:00' };
     const { memoryId } = await ingest(server, path, { ...body, ...times, userId: newUser() });

@@ -194,8 +194,8 @@ test('a process writes every line to stderr in order, and flushes on exit', asyn
   expect(await child.end('SIGTERM')).toBe(0);
   const written = child.log().match(/^\{.*$/gm) ?? [];
   const entries = written.map((line) => JSON.parse(line) as Record<string, unknown>);
-  const told = entries.map(({ message, requestId }) => requestId ?? message);
-  expect(told).toEqual(['listening', ...requestIds, 'stopped']);
+  const logged = entries.map(({ message, requestId }) => requestId ?? message);
+  expect(logged).toEqual(['listening', ...requestIds, 'stopped']);
   const times = entries.map(({ time }) => Date.parse(String(time)));
   expect(times).toEqual(times.toSorted((a, b) => a - b));
   expect(times[0]).toBeGreaterThanOrEqual(begun);
@@ -259,11 +259,11 @@ test('when the log resumes, it states the number of dropped lines', async () => 
   // These requests log about 2 MB. The server keeps at most 1 MiB of unread output.
   for (let lot = 0; lot < 220; lot += 1) await Promise.all(Array.from({ length: 20 }, ask));
   writeFileSync(`${pipe}.go`, '');
-  const isTold = async () => {
+  const isLogged = async () => {
     await ask();
     return readFileSync(`${pipe}.log`, 'utf8').includes('log lines were dropped');
   };
-  await until(isTold, { what: 'the line with the number of dropped lines' });
+  await until(isLogged, { what: 'the line with the number of dropped lines' });
   process.kill(child.pid, 'SIGTERM');
   expect(await child.exited).toBe(0);
   const log = readFileSync(`${pipe}.log`, 'utf8');

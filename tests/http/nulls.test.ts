@@ -22,15 +22,15 @@ const noTicketTexts = { description: null, status: null, priority: null };
 const noDocumentTexts = { title: null, mimeType: null, sourceUrl: null };
 const noChatTexts = { title: null, summary: null };
 
-type Door = [path: string, body: { data?: object; [field: string]: unknown }, noTexts: object];
-const records: Door[] = [
+type Endpoint = [path: string, body: { data?: object; [field: string]: unknown }, noTexts: object];
+const records: Endpoint[] = [
   ['/v1/ingest', { type: 'ticket', data: ticket }, noTicketTexts],
   ['/v1/ingest', { type: 'document', data: { text: 'x' } }, noDocumentTexts],
   ['/v1/ingest', { type: 'conversation', data: chat }, noChatTexts],
   ['/v1/ingest', { type: 'event', data: { name: 'n' } }, {}],
   ['/v1/ingest', { type: 'profile', data: { summary: 's' } }, {}],
 ];
-const doors: Door[] = [
+const endpoints: Endpoint[] = [
   ['/v1/ingest/support', { data: ticket }, noTicketTexts],
   ['/v1/ingest/document', { data: { text: 'x' } }, noDocumentTexts],
   ['/v1/ingest/chat', { data: chat }, noChatTexts],
@@ -43,11 +43,11 @@ function shared({ id: _, userId: _1, createdAt: _2, updatedAt: _3, ...rest }: Me
   return rest;
 }
 
-function withNulls({ data, ...body }: Door[1], noTexts: object) {
+function withNulls({ data, ...body }: Endpoint[1], noTexts: object) {
   return { ...body, ...nulls, ...(data && { data: { ...data, ...noTexts } }) };
 }
 
-describe.each(doors)('POST %s %j', (path, body, noTexts) => {
+describe.each(endpoints)('POST %s %j', (path, body, noTexts) => {
   const store = async (record: object) => {
     const { memoryId } = await ingest(server, path, record);
     return whenComplete(server, memoryId);

@@ -31,7 +31,7 @@ function rateLimit({ headers }: Answer): { left: number; seconds: number } {
 
 describe("a project's rate limit", () => {
   test('is in every authenticated response, including errors', async () => {
-    const headers = withKey(await server.createKey('told'));
+    const headers = withKey(await server.createKey('limited'));
     const save = { userId: newUser(), content: 'x' };
     const sent: [method: string, path: string, status: number, body?: unknown][] = [
       ['POST', '/v1/memories', 201, save],

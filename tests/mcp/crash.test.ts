@@ -84,8 +84,8 @@ test.each(ways.filter(({ version }) => version === '2026-07-28'))(
     const client = new MemoryClient({ apiKey, baseUrl: url });
     const { items } = await client.list({ userId });
     expect(items.map(({ content }) => content)).toEqual(['Meanwhile', 'Before']);
-    for (const [index, said] of [outcomes.at(-1), before].entries()) {
-      expect(said).toContain(items[index]?.id ?? 'nothing');
+    for (const [index, outcome] of [outcomes.at(-1), before].entries()) {
+      expect(outcome).toContain(items[index]?.id ?? 'nothing');
     }
   },
 );

@@ -1,6 +1,6 @@
 import { startTestServer } from '../support/server.ts';
 import { type Case, clientCases } from './clients.ts';
-import { linterCases, schemathesisCases } from './judges.ts';
+import { linterCases, schemathesisCases } from './validators.ts';
 
 /*
  * Checks the OpenAPI document with third-party tools. Needs package registries, Python, Go and
@@ -9,12 +9,12 @@ import { linterCases, schemathesisCases } from './judges.ts';
 
 async function attempt({ name, run }: Case): Promise<boolean> {
   const begin = performance.now();
-  const [outcome, said] = await run().then(
+  const [outcome, result] = await run().then(
     (text) => ['pass', text],
     (error) => ['FAIL', error instanceof Error ? error.message : String(error)],
   );
   const seconds = ((performance.now() - begin) / 1_000).toFixed(0).padStart(4);
-  console.log(`${outcome} ${seconds} s  ${name.padEnd(32)} ${said}`);
+  console.log(`${outcome} ${seconds} s  ${name.padEnd(32)} ${result}`);
   return outcome === 'pass';
 }
 

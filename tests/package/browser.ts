@@ -66,9 +66,9 @@ async function inChromium(
   const browser = startChild([chromium, ...flags(project), `${pages.origin}/`]);
   try {
     const late = Bun.sleep(60_000).then(() => `no outcome: ${browser.log().slice(-2_000)}`);
-    const said = await Promise.race([outcome, late]);
-    if (!/^\d+ operations/.test(said)) throw new Error(said);
-    return said;
+    const result = await Promise.race([outcome, late]);
+    if (!/^\d+ operations/.test(result)) throw new Error(result);
+    return result;
   } finally {
     await browser.end('SIGKILL');
   }
@@ -97,11 +97,11 @@ async function pageBundle(project: Project, target: Target): Promise<string> {
     `import * as sdk from 'memory-service-sdk';
 import { scenario } from './scenario.js';
 const version = /Chrome\\/([\\d.]+)/.exec(navigator.userAgent)[1];
-const said = await scenario(sdk, ${JSON.stringify({ baseUrl, apiKey, userId })}).then(
+const result = await scenario(sdk, ${JSON.stringify({ baseUrl, apiKey, userId })}).then(
   (done) => done + ', Chromium ' + version + ', from ' + location.origin,
   (error) => String(error.stack ?? error) + ' ' + String(error.cause ?? ''),
 );
-await fetch('/outcome', { method: 'POST', body: said });`,
+await fetch('/outcome', { method: 'POST', body: result });`,
   );
   await bundle(project, 'page.js', 'bundle.js');
   return Bun.file(project.file('bundle.js')).text();

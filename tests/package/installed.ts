@@ -23,10 +23,10 @@ async function byNpm(service: string, ...flags: string[]): Promise<string> {
   await using project = await emptyProject();
   await project.install(service, ...flags);
   const memory = [project.file('node_modules/.bin/memory')];
-  const said = await tryOut(project, ['npx', 'memory'], memory);
+  const result = await tryOut(project, ['npx', 'memory'], memory);
   const launcher = await Bun.file(project.file('node_modules/memory-service/memory.mjs')).text();
   const way = launcher.startsWith('#!/bin/sh') ? 'by the shell' : 'by Node';
-  return `${said} by npx, in ${await startMs(project, memory)} ms ${way}`;
+  return `${result} by npx, in ${await startMs(project, memory)} ms ${way}`;
 }
 
 async function globally(service: string): Promise<string> {
@@ -44,8 +44,8 @@ async function asOneFile(executable: string): Promise<string> {
 
 async function tryOut(project: Project, memory: string[], serving = memory): Promise<string> {
   const { version } = await Bun.file(join(import.meta.dir, '../../package.json')).json();
-  const said = await project.run([...memory, '--version']);
-  if (said !== version) throw new Error(`--version printed ${said}, expected ${version}`);
+  const printed = await project.run([...memory, '--version']);
+  if (printed !== version) throw new Error(`--version printed ${printed}, expected ${version}`);
   await amongStrangers(project, memory);
   await using server = await serve(project, serving, firstRun);
   const env = { ...server.env, MEMORY_BASE_URL: server.url };

@@ -44,12 +44,12 @@ async function pack(): Promise<Packed> {
 
 async function attempt({ name, run }: Case): Promise<boolean> {
   const begin = performance.now();
-  const [outcome, said] = await run().then(
+  const [outcome, result] = await run().then(
     (text) => ['pass', text],
     (error) => ['FAIL', error instanceof Error ? error.message : String(error)],
   );
   const seconds = ((performance.now() - begin) / 1_000).toFixed(0).padStart(3);
-  console.log(`${outcome} ${seconds} s  ${name.padEnd(28)} ${said}`);
+  console.log(`${outcome} ${seconds} s  ${name.padEnd(28)} ${result}`);
   return outcome === 'pass';
 }
 

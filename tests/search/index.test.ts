@@ -140,9 +140,9 @@ describe('search index', () => {
 
   test('frees memory when most memories are removed or replaced', () => {
     const index = new SearchIndex();
-    const said = (number: number) => [chunkOf(normalize(`Ana: number ${number}, `.repeat(20)))];
+    const chunksOf = (number: number) => [chunkOf(normalize(`Ana: number ${number}, `.repeat(20)))];
     const put = (number: number) => {
-      const memory = { id: `${number % 2_000}`, createdAt: number % 7, chunks: said(number) };
+      const memory = { id: `${number % 2_000}`, createdAt: number % 7, chunks: chunksOf(number) };
       index.put(memory);
       return memory;
     };

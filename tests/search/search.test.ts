@@ -122,7 +122,7 @@ describe('search', () => {
   test('returns a memory once, by its best chunk', () => {
     const index = new SearchIndex();
     const texts = ['a red car', 'a blue boat by the sea', 'a boat'];
-    const chunks = texts.map((said, start) => ({ start, length: 1, text: normalize(said) }));
+    const chunks = texts.map((content, start) => ({ start, length: 1, text: normalize(content) }));
     index.put({ id: 'mem_1', createdAt: 1, chunks });
     const found = [...index.search(parseQuery('blue boat'))];
     expect(found.map(({ id, start }) => [id, start])).toEqual([['mem_1', 1]]);
@@ -149,8 +149,8 @@ function ask(
   limit = 10,
 ): { found: RankedMemory[]; ranked: Ranked } {
   const index = new SearchIndex();
-  for (const [at, said] of texts.entries()) {
-    const chunks = [{ start: 0, length: said.length, text: normalize(said) }];
+  for (const [at, content] of texts.entries()) {
+    const chunks = [{ start: 0, length: content.length, text: normalize(content) }];
     index.put({ id: `${at}`, createdAt: at, chunks });
   }
   const ranked = index.search(parseQuery(query));

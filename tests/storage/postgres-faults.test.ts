@@ -176,7 +176,7 @@ test('the termination of an idle session does not fail a write', async () => {
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
      WHERE datname = current_database() AND application_name = 'memory writer'`,
   );
-  const told = async () => {
+  const haveEnded = async () => {
     const [row] = await query(
       database.url,
       `SELECT count(*)::int4 AS n FROM pg_stat_activity
@@ -184,7 +184,7 @@ test('the termination of an idle session does not fail a write', async () => {
     );
     return row?.n === 0;
   };
-  await until(told, { what: 'the end of the sessions' });
+  await until(haveEnded, { what: 'the end of the sessions' });
   await Bun.sleep(20);
   await project.save(memory());
   expect(await project.list()).toHaveLength(2);

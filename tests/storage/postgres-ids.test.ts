@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 /** Returns a user in the bucket that a lookup of the id reads first. */
-function userBeside(id: string): string {
+function userInBucketOf(id: string): string {
   let n = 0;
   while (bucketOf(`user ${n}`) !== bucketOfId(id)) n += 1;
   return `user ${n}`;
@@ -44,7 +44,7 @@ test('an id that is imported for two users at the same time is imported once', a
     dispose: async () => {},
   });
   const id = 'mem_of_another_database';
-  const users = [userBeside(id), 'somebody else'];
+  const users = [userInBucketOf(id), 'somebody else'];
   const sql = new SQL(database.url, { max: 1 });
   const session = await sql.reserve();
   await session`BEGIN`;

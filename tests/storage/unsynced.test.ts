@@ -61,8 +61,8 @@ test.concurrent('while the checkpoint thread is blocked, everything is stored, w
   await using all = await open('blocked-checkpoint.ts');
   const { save, warning, logBytes } = all;
   while (logBytes() < longBytes) await save();
-  const said = await until(warning, { what: 'the warning' });
-  expect(said).toBe(
+  const text = await until(warning, { what: 'the warning' });
+  expect(text).toBe(
     'the checkpoint thread does not respond: writes are stored, but the write-ahead log keeps growing',
   );
   expect((await save()).response.status).toBe(201);

@@ -195,7 +195,7 @@ const table: Row[] = [
 
 export const importRule: Rule = {
   name: 'imports go in one direction',
-  breaches: (source) => importsOf(source).flatMap((one) => judge(source.path, one)),
+  breaches: (source) => importsOf(source).flatMap((one) => breachesOf(source.path, one)),
   bad: {
     path: 'server/http/a.ts',
     text: "import {\n  open,\n} from '../storage/sqlite/open.ts';",
@@ -219,7 +219,7 @@ function importsOf({ path, text, code }: Source): Import[] {
   });
 }
 
-function judge(path: string, { target, kind, line }: Import): Breach[] {
+function breachesOf(path: string, { target, kind, line }: Import): Breach[] {
   const row = table.find(({ from }) => fits(path, from));
   const { may = [], types = [], late = [], not = [] } = row ?? {};
   const granted = kind === 'value' ? [] : [...late, ...(kind === 'type' ? types : [])];

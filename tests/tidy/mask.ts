@@ -11,9 +11,9 @@ export function masked(text: string): Masked {
   while (scan.at < text.length) {
     const dull = take(scan, plain);
     if (dull !== null) put(scan, dull, dull, dull);
-    const said = take(scan, comment);
+    const remark = take(scan, comment);
     const string = take(scan, quoted) ?? takeRegex(scan);
-    if (said !== null) put(scan, said, blank(said), said);
+    if (remark !== null) put(scan, remark, blank(remark), remark);
     else if (string !== null) put(scan, string, edges(string, 1), edges(string, 1));
     else putOther(scan);
   }

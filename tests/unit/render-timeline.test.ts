@@ -85,7 +85,7 @@ describe("a message's content", () => {
 });
 
 describe('occurredAt', () => {
-  const said = (timestamp: string | number, content = 'Hi') => ({
+  const messageAt = (timestamp: string | number, content = 'Hi') => ({
     role: 'user',
     content,
     timestamp,
@@ -96,7 +96,11 @@ describe('occurredAt', () => {
   };
 
   test("is a timeline's latest timestamp, regardless of its position", () => {
-    const messages = [said('2019-05-09'), said(Date.parse('2019-05-10')), said('2019-05-08')];
+    const messages = [
+      messageAt('2019-05-09'),
+      messageAt(Date.parse('2019-05-10')),
+      messageAt('2019-05-08'),
+    ];
     const occurredAt = Date.parse('2019-05-10');
     expect(timesOf(recordOf(messages))).toEqual({ occurredAt, expiresAt: null });
     const data = { subject: 'S', comments: messages };
@@ -104,11 +108,11 @@ describe('occurredAt', () => {
   });
 
   test('ignores messages that are skipped', () => {
-    expect(timesOf(recordOf([said(0), said(1, '')])).occurredAt).toBe(0);
+    expect(timesOf(recordOf([messageAt(0), messageAt(1, '')])).occurredAt).toBe(0);
   });
 
   test('is the value sent with the record, if present', () => {
-    const record = recordOf([said('2019-05-09')]);
+    const record = recordOf([messageAt('2019-05-09')]);
     const times = { occurredAt: '2018-01-01', expiresAt: '2030-01-01T00:00:00+01:00' };
     expect(timesOf({ ...record, ...times })).toEqual({
       occurredAt: Date.parse('2018-01-01'),

@@ -14,14 +14,14 @@ const badTime =
   'must be an RFC 3339 time, a date (YYYY-MM-DD) or an integer number of milliseconds since 1970';
 
 describe('a timeline', () => {
-  const judge = (entry: object, more: object[] = []) => {
+  const problemsOf = (entry: object, more: object[] = []) => {
     const data = { subject: 's', comments: [{ content: 'c', ...entry }, ...more] };
     return sentencesOf(validateSupport, { userId: 'u', data });
   };
   const unpaired = 'must be valid Unicode, without lone surrogates';
 
   test('names its speakers as author or as role', () => {
-    expect(judge({ author: 'user' }, [{ role: 'agent', content: 'c' }])).toEqual([]);
+    expect(problemsOf({ author: 'user' }, [{ role: 'agent', content: 'c' }])).toEqual([]);
   });
 
   test('requires neither author nor role and accepts both', () => {
@@ -29,7 +29,7 @@ describe('a timeline', () => {
       { author: '', content: 'c' },
       { author: 'Ana', role: 'user', content: 'c' },
     ];
-    expect(judge({}, entries)).toEqual([]);
+    expect(problemsOf({}, entries)).toEqual([]);
   });
 
   test.each([
@@ -66,7 +66,7 @@ describe('a timeline', () => {
     [{ author: 'user', timestamp: 253_402_300_800_000 }, `timestamp: ${badTime}`],
     [{ author: 'user', timestamp: '9999-12-31T23:59:59-00:01' }, `timestamp: ${badTime}`],
   ])('rejects the entry %j', (entry, problem) => {
-    expect(judge(entry)).toEqual([`data.comments.0.${problem}`]);
+    expect(problemsOf(entry)).toEqual([`data.comments.0.${problem}`]);
   });
 
   test.each([
@@ -77,13 +77,13 @@ describe('a timeline', () => {
     '2026-01-01t00:00:00z',
     '2028-02-29',
   ])('accepts the timestamp %p', (timestamp) => {
-    expect(judge({ author: 'user', timestamp })).toEqual([]);
+    expect(problemsOf({ author: 'user', timestamp })).toEqual([]);
   });
 
   test('has at most 1,000 entries', () => {
     const more = Array(1_000).fill({ author: 'user', content: 'c' });
-    expect(judge({ author: 'user' }, more.slice(1))).toEqual([]);
-    expect(judge({ author: 'user' }, more)).toEqual([
+    expect(problemsOf({ author: 'user' }, more.slice(1))).toEqual([]);
+    expect(problemsOf({ author: 'user' }, more)).toEqual([
       'data.comments: must have at most 1000 items',
     ]);
   });
@@ -172,10 +172,10 @@ describe('a record', () => {
 
   test('has one limit for its descriptive fields and its metadata', () => {
     const metadata = { a: 'x'.repeat(16_000) };
-    const judge = (title: string) =>
+    const problemsOf = (title: string) =>
       sentencesOf(validateDocument, { userId: 'u', metadata, data: { text: 't', title } });
-    expect(judge('short')).toEqual([]);
-    expect(judge('x'.repeat(400))).toEqual([
+    expect(problemsOf('short')).toEqual([]);
+    expect(problemsOf('x'.repeat(400))).toEqual([
       'metadata: must be at most 16384 bytes as JSON, not 16419, including the descriptive fields of data',
     ]);
   });

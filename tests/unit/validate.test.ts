@@ -34,7 +34,8 @@ const sentencesOf = (validate: Validator, value: unknown) => validate(value).map
 
 describe('a save', () => {
   const validate = validator(SaveRequest);
-  const judge = (fields: object) => sentencesOf(validate, { userId: 'u', content: 'c', ...fields });
+  const problemsOf = (fields: object) =>
+    sentencesOf(validate, { userId: 'u', content: 'c', ...fields });
   const nested = (levels: number): object => (levels === 1 ? {} : { a: nested(levels - 1) });
 
   test.each([null, 1, 'text', []].map((value) => [value]))('must not be %p', (value) => {
@@ -56,50 +57,52 @@ describe('a save', () => {
     [{ usreId: 'u' }, ['usreId: is not a known field']],
     [{ 'a/b~c.d': 1 }, ['a/b~c.d: is not a known field']],
   ])('reports the problems of %j', (fields, sentences) => {
-    expect(judge(fields)).toEqual(sentences);
+    expect(problemsOf(fields)).toEqual(sentences);
   });
 
   test('counts characters as code points', () => {
-    expect(judge({ userId: '😀'.repeat(256), content: '😀'.repeat(65_536) })).toEqual([]);
-    expect(judge({ userId: '😀'.repeat(257) })).toEqual([
+    expect(problemsOf({ userId: '😀'.repeat(256), content: '😀'.repeat(65_536) })).toEqual([]);
+    expect(problemsOf({ userId: '😀'.repeat(257) })).toEqual([
       'userId: must be at most 256 characters, not 257',
     ]);
-    expect(judge({ content: 'x'.repeat(65_537) })).toEqual([
+    expect(problemsOf({ content: 'x'.repeat(65_537) })).toEqual([
       'content: must be at most 65536 characters, not 65537',
     ]);
   });
 
   test('accepts metadata of up to 16 KiB as JSON', () => {
-    expect(judge({ metadata: { a: 'x'.repeat(16_376) } })).toEqual([]);
-    expect(judge({ metadata: { a: 'ü'.repeat(8_188) } })).toEqual([]);
-    expect(judge({ metadata: { a: `${'ü'.repeat(8_188)}x` } })).toEqual([
+    expect(problemsOf({ metadata: { a: 'x'.repeat(16_376) } })).toEqual([]);
+    expect(problemsOf({ metadata: { a: 'ü'.repeat(8_188) } })).toEqual([]);
+    expect(problemsOf({ metadata: { a: `${'ü'.repeat(8_188)}x` } })).toEqual([
       'metadata: must be at most 16384 bytes as JSON, not 16385',
     ]);
   });
 
   test('stops reading metadata once it exceeds the limit', () => {
-    expect(judge({ metadata: { list: unseenAfter(16_384) } })).toEqual([
+    expect(problemsOf({ metadata: { list: unseenAfter(16_384) } })).toEqual([
       'metadata: must be at most 16384 bytes as JSON',
     ]);
   });
 
   test('accepts metadata of up to 8 levels', () => {
-    expect(judge({ metadata: nested(8) })).toEqual([]);
-    expect(judge({ metadata: nested(9) })).toEqual(['metadata: must be at most 8 levels deep']);
-    expect(judge({ metadata: { a: [[[[[[[1]]]]]]] } })).toEqual([]);
-    expect(judge({ metadata: { a: [[[[[[[[1]]]]]]]] } })).not.toEqual([]);
+    expect(problemsOf({ metadata: nested(8) })).toEqual([]);
+    expect(problemsOf({ metadata: nested(9) })).toEqual([
+      'metadata: must be at most 8 levels deep',
+    ]);
+    expect(problemsOf({ metadata: { a: [[[[[[[1]]]]]]] } })).toEqual([]);
+    expect(problemsOf({ metadata: { a: [[[[[[[[1]]]]]]]] } })).not.toEqual([]);
   });
 
   test.each(['__proto__', 'constructor', 'prototype'])('rejects the metadata key %s', (key) => {
     const problem = [`metadata: must not use the key "${key}"`];
-    expect(judge({ metadata: JSON.parse(`{ "${key}": 1 }`) })).toEqual(problem);
-    expect(judge({ metadata: JSON.parse(`{ "a": [{ "${key}": 1 }] }`) })).toEqual(problem);
+    expect(problemsOf({ metadata: JSON.parse(`{ "${key}": 1 }`) })).toEqual(problem);
+    expect(problemsOf({ metadata: JSON.parse(`{ "a": [{ "${key}": 1 }] }`) })).toEqual(problem);
   });
 
   test('names at most 20 fields and truncates long names', () => {
     const many = Array.from({ length: 50 }, (_, index) => [`f${index}`, 1]);
-    expect(judge(Object.fromEntries(many))).toHaveLength(20);
-    const [long] = judge({ ['x'.repeat(5_000)]: 1 });
+    expect(problemsOf(Object.fromEntries(many))).toHaveLength(20);
+    const [long] = problemsOf({ ['x'.repeat(5_000)]: 1 });
     expect(long).toBe(`${'x'.repeat(200)}…: is not a known field`);
   });
 });

@@ -30,8 +30,8 @@ export async function importUnderKills(
   const moments = Array.from({ length: times + 1 }, () => random.between(1, bad.size * 0.7));
   moments.sort((a, b) => a - b);
   let running = begin();
-  for (const told of moments.slice(0, times)) {
-    await reached(running, order, told, random);
+  for (const reports of moments.slice(0, times)) {
+    await reached(running, order, reports, random);
     if (!running.running()) violations.add('the command exited before it could be killed');
     running.kill();
     await running.ended;
@@ -46,7 +46,7 @@ export async function importUnderKills(
   return begin().ended;
 }
 
-async function reached({ running }: Running, order: Order, told: number, random: Random) {
-  while (running() && readErrors(order.errorsOut).length < told) await Bun.sleep(2);
+async function reached({ running }: Running, order: Order, reports: number, random: Random) {
+  while (running() && readErrors(order.errorsOut).length < reports) await Bun.sleep(2);
   await Bun.sleep(random.between(0, killWithinMs));
 }

@@ -54,7 +54,7 @@ export function schemathesisCases({ url, key }: TestServer): Case[] {
       await project.run(['venv/bin/pip', 'install', '--quiet', 'schemathesis==4.32.5']);
       const hooks = Bun.file(join(import.meta.dir, 'schemathesis_hooks.py'));
       await project.write('schemathesis_hooks.py', await hooks.text());
-      const said = await project.run(
+      const output = await project.run(
         [
           ...['venv/bin/st', 'run', `${url}/openapi.json`, '-H', `Authorization: Bearer ${key}`],
           ...['--mode', 'all', '--phases', phases, '--checks', 'all'],
@@ -63,7 +63,7 @@ export function schemathesisCases({ url, key }: TestServer): Case[] {
         ],
         { SCHEMATHESIS_HOOKS: 'schemathesis_hooks', PYTHONPATH: project.folder },
       );
-      return /\d+ generated.*/.exec(said)?.[0] ?? said;
+      return /\d+ generated.*/.exec(output)?.[0] ?? output;
     },
   }));
 }
