@@ -4,7 +4,7 @@ import type { Timeline } from './timeline.ts';
 import { endsLabel, wordOf } from './tokenizer.ts';
 import { noWord } from './word-table.ts';
 
-/** Stops the search for split words after this many positions at which one could begin. */
+/** The maximum number of positions at which the search tries to find a split word. */
 const maxPlaces = 500_000;
 /**
  * Bit flags that say how a word matches: it is close to a term, or it is the first part of one of

@@ -42,7 +42,7 @@ async function ingest(api: Api, path: string, body: object): Promise<void> {
   if (reply?.status !== 202) throw new Error(`${path}: ${reply?.status} ${reply?.text}`);
 }
 
-/** Measures saves in project A, and lists and searches for a user with one memory. */
+/** Measures save, list and search requests in project A, for a user with one memory. */
 export async function measure(target: Target, during: number): Promise<Record<string, Probe>> {
   const save: Call = { method: 'POST', path: '/v1/memories', body: { userId: 'a', content: 'A' } };
   const list: Call = { method: 'GET', path: '/v1/memories?userId=one&limit=1' };

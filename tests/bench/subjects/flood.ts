@@ -32,7 +32,7 @@ const kinds: { connections: number; next: NextRequest }[] = [
   { connections: 1, next: alternate([ingestOfErased(), erasures()]) },
 ];
 
-/** Returns a cycle of batches, one for each user that `erasures` erases. */
+/** Returns the batches to send in turn: one for each user that `erasures` erases. */
 function ingestOfErased(): NextRequest {
   const { content: text } = saveBody(0);
   return cycleOf(erased, (at) => {
