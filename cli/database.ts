@@ -70,7 +70,9 @@ export function isInvalidSetting(error: unknown): boolean {
 }
 
 function isMissing(error: unknown): boolean {
-  return /^no database (?:of this service )?found at /.test(errorText(error));
+  return /^(no database found at |the database has no tables of this service)/.test(
+    errorText(error),
+  );
 }
 
 function databaseMissing({ cwd }: Terminal, url: string, hint: string): CliError {
