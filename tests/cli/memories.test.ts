@@ -138,6 +138,23 @@ describe('memory list', () => {
     },
   );
 
+  test('a narrower terminal drops first the age, then the type', async () => {
+    const userId = 'dropped';
+    await server.client.save({ userId, content: 'Likes tea '.repeat(20) });
+    const data = { messages: [{ role: 'user', content: 'Hi '.repeat(100) }] };
+    const { memoryId } = await server.client.ingest.chat({ userId, data });
+    await server.client.waitUntilComplete(memoryId);
+    const headers = [67, 63, 50].map(async (terminal) => {
+      const { stdout } = await memory(['list', '--user', userId], { terminal });
+      return lines(stdout)[0]?.split(/ +/);
+    });
+    expect(await Promise.all(headers)).toEqual([
+      ['ID', 'TYPE', 'AGE', 'CONTENT'],
+      ['ID', 'TYPE', 'CONTENT'],
+      ['ID', 'CONTENT'],
+    ]);
+  });
+
   test('--json prints the page as the API returns it', async () => {
     const { stdout } = await memory(['list', '--user', 'tsv', '--json']);
     expect(JSON.parse(stdout)).toEqual(await server.client.list({ userId: 'tsv' }));

@@ -120,6 +120,12 @@ describe('the document', () => {
     }
   });
 
+  test('has required request bodies', () => {
+    const bodies = documented.flatMap(({ requestBody }) => requestBody ?? []);
+    expect(bodies.length).toBeGreaterThan(5);
+    for (const body of bodies) expect(body).toMatchObject({ required: true });
+  });
+
   test('describes comments and messages only by their properties', () => {
     const { TimelineEntry, Message } = document.components.schemas;
     const keywords = ['type', 'properties', 'additionalProperties', 'description', 'examples'];

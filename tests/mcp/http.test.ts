@@ -193,6 +193,16 @@ describe('limits and logging apply to MCP messages', () => {
     const { json } = await post('/mcp/users/large', call('list_memories', {}));
     expect(json.result.content[0].text).toMatch(/ word w\S*…\nEnd of the list\.$/);
   });
+
+  test('a tool can read a response with a character split between two parts of the body', async () => {
+    const userId = 'split';
+    for (const start of ['', 'a', 'ab']) {
+      const content = start + '語'.repeat(7_000);
+      const { id } = await server.client.save({ userId, content });
+      const { json } = await post('/mcp/users/split', call('get_memory', { id }));
+      expect(json.result.content[0].text).toEndWith(`\n\n${content}`);
+    }
+  });
 });
 
 test('a thread that exits is replaced without affecting other requests', async () => {

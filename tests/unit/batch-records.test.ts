@@ -33,6 +33,7 @@ describe('a record without a type', () => {
     [{ userId, data: { name: 'signed up' } }],
     [{ userId, data: { summary: 'A person' } }],
     [{ userId, data: { subject: 'S' } }],
+    [{ userId, data: { comments } }],
     [{ userId, name: 'signed up' }],
     [{ userId, data: { text: 1 } }],
     [{ userId, data: null, messages }],

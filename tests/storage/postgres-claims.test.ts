@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { connectPostgres, openPostgres } from '../../server/storage/postgres/open.ts';
+import type { Storage } from '../../server/storage/storage.ts';
+import type { TaskStorage } from '../../server/storage/task-storage.ts';
+import { newDatabase, type TestDatabase } from '../support/postgres.ts';
+import { leaseMs, newProject, type Project } from './fixtures.ts';
+
+/*
+ * Claims in two statements, which Citus needs: one reads the due tasks, one claims them. Both also
+ * work on tables that are not distributed.
+ */
+
+let database: TestDatabase;
+let storage: Storage;
+let tasks: TaskStorage;
+let project: Project;
+
+beforeAll(async () => {
+  database = await newDatabase();
+  storage = await openPostgres(database.url);
+  tasks = connectPostgres({ url: database.url, isDistributed: true });
+  project = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
+});
+afterAll(async () => {
+  await tasks.close();
+  await storage.close();
+  await database.drop();
+});
+
+async function claim(owner: string, limit: number): Promise<string[]> {
+  const request = { owner, now: 2_000, leaseMs, horizon: 62_000, limit };
+  return (await tasks.claimTasks(request)).map(({ memoryId }) => memoryId);
+}
+
+test('each task is claimed once, the one that has been due longest first', async () => {
+  expect(await claim('a', 100)).toEqual([]);
+  const ids: string[] = [];
+  for (let at = 1; at <= 6; at += 1) ids.push(await project.acceptOne({}, at));
+  expect(await claim('a', 2)).toEqual(ids.slice(0, 2));
+  const both = await Promise.all([claim('a', 2), claim('b', 2)]);
+  expect(both.flat().sort()).toEqual(ids.slice(2).sort());
+  expect(await claim('b', 100)).toEqual([]);
+});
