@@ -36,6 +36,14 @@ test.concurrent('large documents that have expired are deleted in several transa
   expect(removed.reduce((sum, count) => sum + count, 0)).toBe(12);
 }, 30_000);
 
+test.concurrent('documents that each exceed the size of a transaction are erased', async () => {
+  await using project = await open();
+  const content = 'x'.repeat(9 * 1024 * 1024);
+  for (let count = 0; count < 3; count += 1) await project.save(memory({ content }));
+  await project.erase();
+  expect((await project.users()).items).toEqual([]);
+}, 10_000);
+
 const statusOf = () => readFileSync('/proc/self/status', 'utf8');
 const megabytesOf = (name: string) =>
   Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(statusOf())?.[1]) / 1_024;
