@@ -27,7 +27,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function claim(owner: string, limit: number): Promise<string[]> {
+async function claim(owner: string, limit: number) {
   const request = { owner, now: 2_000, leaseMs, horizon: 62_000, limit };
   return (await tasks.claimTasks(request)).map(({ memoryId }) => memoryId);
 }
