@@ -103,7 +103,7 @@ function linkPackages(folder: string): void {
 
 /** Runs the tests, by default until the first failure. */
 async function runTests(cwd: string, tests: string[], { bail = true } = {}): Promise<Run> {
-  // For a few files, starting worker processes takes longer than it saves.
+  // With only a few files, starting worker processes costs more time than it saves.
   const parallel = tests.length > 5 ? ['--parallel=2'] : [];
   const paths = tests.map((path) => `./${path}`);
   const options = [...(bail ? ['--bail'] : []), ...parallel];

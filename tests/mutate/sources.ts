@@ -4,7 +4,7 @@ import { API } from 'typescript/unstable/async';
 
 export const root = join(import.meta.dir, '../..');
 
-/** The project's code in the TypeScript compiler. Files can be changed in memory only. */
+/** The project, loaded into the TypeScript compiler. Changes to files stay in memory. */
 export type Sources = {
   parse(path: string, text: string): Promise<SourceFile>;
   /** Whether the file would still pass the type check with this text. */

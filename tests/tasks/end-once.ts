@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 
 /*
- * Preloaded in each thread of a server. If the file that the environment variable names exists, the
+ * Preloaded in each thread of a server. If the file named by the environment variable exists, the
  * next wake-up for a new record removes the file and ends the tasks thread.
  */
 

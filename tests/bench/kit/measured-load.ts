@@ -11,8 +11,8 @@ export type MeasuredLoad = Measured & {
 };
 
 export const cpuNote =
-  'CPU µs is the measured process’s CPU time per request, across all threads. Other ' +
-  'work on the machine affects it less than it affects the rates.';
+  'CPU µs is the measured process’s CPU time per request, across all threads. It is less ' +
+  'sensitive than the rates to other work on the machine.';
 
 export async function loadOf(subject: Subject, options: Omit<Load, 'url'>): Promise<MeasuredLoad> {
   const before = threadMicros(subject.pid);

@@ -123,7 +123,7 @@ export const variants: Record<string, Variant> = {
       ],
     ],
   },
-  /** No protection removed: a connection without a response is closed sooner. */
+  /** This removes no protection: a shorter timeout closes a connection without a response. */
   'short-deadline': {
     patches: [
       [
