@@ -134,6 +134,8 @@ describe('memory ingest batch', () => {
     expect(stdout).toBe(summary(0, 0, 30));
     expect(lines(stderr).filter((line) => /^(line|and) /.test(line))).toHaveLength(21);
     expect(stderr).toContain('and 10 more; to see all: --errors-out <file>');
+    const json = await memory([...batch, '-', '--json'], { stdin: '{\n'.repeat(30) });
+    expect(json.stderr).toBe('');
   });
 
   test('the help explains how to correct bad lines, but a dry run does not', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { AnyCommand } from '../../cli/commander.ts';
+import { timeoutOption } from '../../cli/options.ts';
 import { createProgram } from '../../cli/program.ts';
 import { memory, testTerminal } from './command.ts';
 
@@ -79,6 +80,7 @@ describe('memory help --json', () => {
     expect(await option('delete', '--user')).toMatchObject({ required: false });
     expect(await option('list', '--limit')).toMatchObject({ default: '20' });
     expect(await option('wait', '--timeout')).toMatchObject({ default: '60s', value: 'time' });
+    expect(timeoutOption.parseArg?.('60s', 0)).toBe(timeoutOption.defaultValue);
     expect(await option('list', '--all')).toMatchObject({ takesValue: false, value: null });
     expect(await option('serve', '--port')).toMatchObject({
       description: 'the port to listen on',

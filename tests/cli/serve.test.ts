@@ -45,6 +45,7 @@ test.each([
     true,
   ],
   ['nothing', { keys: {} }, 'It is stored for the CLI in', true],
+  ['nothing that can be read', 'text', 'could not be stored', true],
   [
     'the base URL of the service',
     { baseUrl: 'URL', keys: {} },

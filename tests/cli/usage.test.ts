@@ -29,7 +29,7 @@ const wrong: Array<[string[], string]> = [
     '--base-url must not contain /v1: http://x/v1/\nRemove /v1 from the base URL: http://x\n',
   ],
   [['profile', 'set', 'http://x/a/v1', '-'], '<base-url> must not contain /v1: http://x/a/v1\n'],
-  [['ingest', 'support'], 'Pass a file, or --user and --subject.'],
+  [['ingest', 'support', '--subject', 's'], 'Pass a file, or --user and --subject.'],
   [['ingest', 'chat', '--user', 'u'], 'Pass a file, or --user and --message.'],
   [
     ['ingest', 'support', 'a.json', '--subject', 's', '--external-id', '1'],

@@ -111,6 +111,11 @@ test('an OPTIONS request that is not a preflight is treated like any other reque
   expect((await ask(server, 'OPTIONS', '/v1/memories', { headers })).status).toBe(405);
 });
 
+test('a browser may cache the response to a preflight for ten minutes', async () => {
+  const answer = await preflight(server, allowed[0] ?? '');
+  expect(answer.headers.get('access-control-max-age')).toBe('600');
+});
+
 test('if any origin is allowed, responses have Vary: Origin, so that caches separate origins', async () => {
   const answer = await ask(server, 'GET', '/v1/memories?userId=u');
   expect(listOf(answer, 'vary')).toContain('origin');

@@ -11,12 +11,16 @@ import { until } from '../support/until.ts';
 const folder = mkdtempSync(join(tmpdir(), 'memory-damage-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const key = 'damage-test-key-0123456789abcdef';
+
 async function serveLarge(path: string, logged: string[] = []) {
-  const env = { MEMORY_API_KEY: 'damage-test-key-0123456789abcdef' };
+  const env = { MEMORY_API_KEY: key };
   const log = (line: string) => logged.push(line);
   const server = await startServer({ env, databaseUrl: `sqlite:${path}`, port: 0, log });
   const health = () => fetch(`${server.url}/health`).then((r) => r.json() as Promise<Health>);
-  return { health, [Symbol.asyncDispose]: () => server.stop() };
+  const headers = { authorization: `Bearer ${key}` };
+  const list = () => fetch(`${server.url}/v1/memories?userId=u`, { headers });
+  return { health, list, [Symbol.asyncDispose]: () => server.stop() };
 }
 
 test('damage in a file too large for the startup check is detected while serving', async () => {
@@ -27,6 +31,7 @@ test('damage in a file too large for the startup check is detected while serving
   {
     await using sound = await serveLarge(path);
     expect(await sound.health()).toMatchObject({ status: 'ok' });
+    expect((await sound.list()).status).toBe(200);
   }
   const middle = Math.floor(statSync(path).size / 2);
   const file = openSync(path, 'r+');
@@ -40,4 +45,7 @@ test('damage in a file too large for the startup check is detected while serving
   });
   expect(failing.message).toContain('the database is damaged');
   expect(logged.join()).toContain('memory restore');
+  const rejected = await damaged.list();
+  expect(rejected.status).toBe(503);
+  expect(await rejected.json()).toMatchObject({ message: failing.message });
 });

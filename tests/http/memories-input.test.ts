@@ -106,6 +106,7 @@ describe('PATCH /v1/memories/:id', () => {
   test('returns 400 with the possible fields if none is set', async () => {
     const answer = await patch({});
     expectInvalid(answer, '');
+    expect((await patch([])).text).not.toContain('occurredAt');
     for (const field of ['content', 'metadata', 'occurredAt', 'expiresAt']) {
       expect(answer.text).toContain(field);
     }

@@ -123,6 +123,8 @@ describe.each(ways)('over $transport, version $version', (way) => {
     expect(await memory.call('search_memories', { query: 'vegan' })).toStartWith(head);
     expect(await memory.call('get_memory', { id })).toStartWith(`${head}, version 3, metadata`);
     await memory.call('delete_memory', { id });
+    const short = await diet('Is seven', { key: '7' });
+    expect(await memory.call('delete_memory', { id: idIn(short) })).toStartWith('Deleted');
   });
 
   test('a save lists similar memories', async () => {

@@ -47,6 +47,16 @@ test('an idle owner accumulates no turns', () => {
   expect(takeAll(queue)).toEqual(['x', 'c', 'y', 'd']);
 });
 
+test('an owner gets no credit for the time since its last item', () => {
+  const queue = new FairQueue<string>();
+  queue.push(1, 'x');
+  queue.push(2, 'a', 9);
+  for (const item of ['b', 'c', 'd']) queue.push(2, item);
+  expect([queue.take(), queue.take(), queue.take()]).toEqual(['x', 'a', 'b']);
+  for (const item of ['y', 'z', 'w']) queue.push(1, item);
+  expect(takeAll(queue)).toEqual(['y', 'z', 'c', 'w', 'd']);
+});
+
 test('an owner that is not admitted keeps its turn and does not block others', () => {
   const queue = filled([1, 'a'], [2, 'x'], [2, 'y']);
   expect(takeAll(queue, (owner) => owner !== 1)).toEqual(['x', 'y']);
