@@ -157,6 +157,7 @@ function isProfile(value: unknown): value is Partial<Profile> {
 
 /** How long to wait for another command that is changing the profile. */
 const lockPatienceMs = 10_000;
+const lockPauseMs = 5;
 
 /**
  * Reads, changes and writes the profile under a lock. The new contents are written to another file,
@@ -166,24 +167,30 @@ const lockPatienceMs = 10_000;
 async function changeProfile(term: Terminal, change: (profile: Profile) => boolean) {
   const path = profilePath(term);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // Imported on demand, because commands that only read the profile need no SQLite.
-  const { tryLock } = await import('../../server/storage/sqlite/lock.ts');
-  // Nothing may be awaited while the lock is held: another call in this process would block the
-  // thread while it waits for the lock.
-  using lock = tryLock(join(dirname(path), 'profile.lock'), path, { patienceMs: lockPatienceMs });
-  if (lock === null) {
-    throw new CliError(
-      'profile_locked',
-      `Another command is changing the profile ${shownProfilePath(term)}.`,
-      'Try again when it has finished.',
-    );
-  }
-  const profile = readProfile(term);
-  if (!change(profile)) return false;
+  using _lock = await lockProfile(term, path);
   const next = `${path}.new`;
   // The unfinished file of a killed process may have other permissions.
   rmSync(next, { force: true });
+  const profile = readProfile(term);
+  if (!change(profile)) return false;
   writeFileSync(next, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 });
   renameSync(next, path);
   return true;
+}
+
+async function lockProfile(term: Terminal, path: string): Promise<Disposable> {
+  // Imported on demand, because commands that only read the profile need no SQLite.
+  const { tryLock } = await import('../../server/storage/sqlite/lock.ts');
+  const deadline = performance.now() + lockPatienceMs;
+  // SQLite would block this thread while it waits, and `memory serve` also runs the server in it.
+  while (performance.now() < deadline) {
+    const lock = tryLock(join(dirname(path), 'profile.lock'), path);
+    if (lock !== null) return lock;
+    await Bun.sleep(lockPauseMs);
+  }
+  throw new CliError(
+    'profile_locked',
+    `Another command is changing the profile ${shownProfilePath(term)}.`,
+    'Try again when it has finished.',
+  );
 }

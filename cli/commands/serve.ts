@@ -118,7 +118,7 @@ async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCre
     : ['', 'The first API key was created. It is shown only on a terminal.'];
   if (failure === null) {
     lines.push(`It is stored for the CLI in ${shownProfilePath(term)}.`);
-    if (replaced !== undefined) lines.push(`It replaces the previous key: ${replaced}`);
+    if (replaced !== undefined) lines.push(`Replaced the previous key: ${replaced}`);
   } else if (shown) lines.push(`${failure}; to use the new key, set MEMORY_API_KEY.`);
   else lines.push(`${failure}.`, `To create a key that you can use: ${keysCreate}`);
   if (shown || failure === null) {

@@ -85,12 +85,12 @@ test('a start in another folder names the new database and the key that it repla
     startAndStop(['-p', port, '--database', database], { home: home.path });
   const first = await started(home.file('first.db'));
   expect(first).toContain(`\nCreated a new database at ${home.file('first.db')}. Press Ctrl-C`);
-  expect(first).not.toContain('replaces');
+  expect(first).not.toContain('Replaced');
   const [, begin, end] = /^ {2}(mk_.{4}).*(.{4})$/m.exec(first) ?? [];
   const second = await started(`sqlite:${relative(process.cwd(), home.file('other.db'))}`);
   expect(second).toContain(`\nCreated a new database at ${home.file('other.db')}. Press Ctrl-C`);
-  expect(second).toContain(`profile.json.\nIt replaces the previous key: ${begin}…${end}\n`);
-  expect(await started(home.file('other.db'))).not.toMatch(/Created|replaces/);
+  expect(second).toContain(`profile.json.\nReplaced the previous key: ${begin}…${end}\n`);
+  expect(await started(home.file('other.db'))).not.toMatch(/Created|Replaced/);
 });
 
 test('if npm started the service, the suggested commands are for its folder', async () => {

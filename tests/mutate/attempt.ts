@@ -120,7 +120,8 @@ async function runTests(cwd: string, tests: string[], { bail = true } = {}): Pro
     finished = false;
     endGroup(run.pid);
   };
-  const limit = setTimeout(stop, maxRunMs);
+  // A run that ends with the first failure needs no limit.
+  const limit = bail ? undefined : setTimeout(stop, maxRunMs);
   let watch = setTimeout(stop, silenceMs);
   const stopIfSilent = () => {
     clearTimeout(watch);

@@ -137,6 +137,17 @@ export function testSearch(name: string, open: OpenStorage): void {
       }
     });
 
+    test('does not see a memory with the same id in another project', async () => {
+      const other = await newProject(opened);
+      const one = imported({ content: 'lantern' });
+      await project.import([one]);
+      // Several changes give the other project the higher change number.
+      for (let count = 0; count < 3; count += 1) await other.save(memory());
+      await other.import([{ ...one, content: 'zeppelin', status: 'processing' }]);
+      expect(await found('zeppelin')).toEqual([]);
+      expect(await found('lantern')).toEqual([one.id]);
+    });
+
     test('reflects an import and the removal of expired memories', async () => {
       await found('lantern');
       const [kept, expiring] = [

@@ -42,7 +42,7 @@ test.concurrent('documents that each exceed the size of a transaction are erased
   for (let count = 0; count < 3; count += 1) await project.save(memory({ content }));
   await project.erase();
   expect((await project.users()).items).toEqual([]);
-}, 10_000);
+}, 30_000);
 
 const statusOf = () => readFileSync('/proc/self/status', 'utf8');
 const megabytesOf = (name: string) =>

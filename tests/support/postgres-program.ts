@@ -57,8 +57,8 @@ function isAbandoned(folder: string): boolean {
 export function isAlive(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  } catch {
+    return false;
   }
 }
 

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { chownSync, existsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, lchownSync, statSync } from 'node:fs';
 import { isBusy } from './errors.ts';
 
 export type Lock = { release(): void };
@@ -65,6 +65,8 @@ export function tryLock(file: string, path: string, how: How = {}): Database | n
   try {
     lock = new Database(file, { create: true });
     shareWithOwner(file, path);
+    // Without write access, SQLite would silently take a shared lock.
+    if (!shared) accessSync(file, constants.W_OK);
     lock.run(`PRAGMA busy_timeout = ${patienceMs}`);
     lock.run(shared ? 'BEGIN' : 'BEGIN EXCLUSIVE');
     // BEGIN alone acquires no lock; the first read acquires the shared lock.
@@ -87,7 +89,7 @@ function shareWithOwner(file: string, path: string): void {
   const database = statSync(path, { throwIfNoEntry: false });
   if (process.getuid?.() !== 0 || database === undefined) return;
   try {
-    chownSync(file, database.uid, database.gid);
+    lchownSync(file, database.uid, database.gid);
   } catch {
     // Ignore EPERM: in containers without CAP_CHOWN, root already owns the files.
   }

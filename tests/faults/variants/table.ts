@@ -123,7 +123,7 @@ export const variants: Record<string, Variant> = {
       ],
     ],
   },
-  /** This removes no protection: a shorter timeout closes a connection without a response. */
+  /** No protection removed: a shorter timeout closes a connection without a response. */
   'short-deadline': {
     patches: [
       [
