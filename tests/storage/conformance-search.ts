@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import {
   claim,
+  claimOne,
   complete,
   imported,
   memory,
@@ -139,11 +140,13 @@ export function testSearch(name: string, open: OpenStorage): void {
 
     test('does not see a memory with the same id in another project', async () => {
       const other = await newProject(opened);
-      const one = imported({ content: 'lantern' });
-      await project.import([one]);
+      const one = memory({ content: 'lantern' });
+      await project.save(one);
       // Several changes give the other project the higher change number.
       for (let count = 0; count < 3; count += 1) await other.save(memory());
-      await other.import([{ ...one, content: 'zeppelin', status: 'processing' }]);
+      await other.accept([record({ id: one.id, content: 'zeppelin' })]);
+      await complete(opened.storage, await claimOne(opened.storage));
+      expect(await other.search('zeppelin')).toHaveLength(1);
       expect(await found('zeppelin')).toEqual([]);
       expect(await found('lantern')).toEqual([one.id]);
     });
