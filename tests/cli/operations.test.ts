@@ -111,6 +111,18 @@ ofFile('restore rejects a running server and a damaged backup, and changes nothi
   expect((await memory(['doctor', ...on(target)])).code).toBe(0);
 });
 
+ofFile('doctor reports whether a server uses the database', async () => {
+  const lineOf = async (url: string) => {
+    const { stdout } = await memory(['doctor', '--json', ...on(url)]);
+    const { items } = JSON.parse(stdout) as { items: { name: string; found: string }[] };
+    return items.find(({ name }) => name === 'server')?.found;
+  };
+  expect(await lineOf(server.databaseUrl)).toBe('running');
+  const unused = `sqlite:${folder.file('unused.db')}`;
+  await memory(['keys', 'create', ...on(unused)]);
+  expect(await lineOf(unused)).toBe('not running');
+});
+
 ofFile('doctor includes the write-ahead log in the database size', async () => {
   const copy = folder.file('with-log.db');
   await memory(['backup', copy, ...on(server.databaseUrl)]);

@@ -112,8 +112,11 @@ export function testExpiry(name: string, open: OpenStorage): void {
       const origin = { source: 's', externalId: 'e' };
       const given = memory({ ...origin, expiresAt, content: 'former' });
       await project.save(given);
+      const other = memory({ ...origin, userId: 'other' });
+      await project.save(other);
       const saved = await project.save(memory({ ...origin, content: 'later' }), after);
       expect(saved.response.status).toBe(201);
+      expect(await project.get(other.id, after)).toMatchObject(origin);
       const { id } = bodyOf(saved);
       expect(await project.get(id, after)).toMatchObject({ version: 1, createdAt: after.at });
       const ingested = memory({ ...origin, source: 't', expiresAt });
@@ -122,7 +125,7 @@ export function testExpiry(name: string, open: OpenStorage): void {
       expect(accepted).not.toBe(ingested.id);
       await maintain(after.now);
       expect(await project.list('u', after)).toHaveLength(2);
-      expect((await project.users()).items).toMatchObject([{ memories: 2 }]);
+      expect((await project.users()).items).toMatchObject([{ memories: 1 }, { memories: 2 }]);
     });
 
     test('is not counted by the erasure of its user, which removes it', async () => {
