@@ -65,7 +65,7 @@ test('bad lines of concurrent requests are reported and stored in file order', a
   expect(lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line).line)).toEqual(bad);
 });
 
-test('a line that exceeds the body limit is reported, and the others are ingested', async () => {
+test('a line that exceeds the body limit is reported, and the other lines are ingested', async () => {
   const stdin = [event('far', 'a'), event('far', 'x'.repeat(21 << 20)), event('far', 'b')];
   const { code, stdout } = await memory([...batch, '-', '--json'], { stdin: stdin.join('\n') });
   const failures = [{ line: 2, error: 'payload_too_large', message: expect.any(String) }];

@@ -87,7 +87,7 @@ describe('memory ingest batch', () => {
     expect(stderr).toContain('line 2: is binary data, not text\n');
   });
 
-  test('bad lines are reported and stored in --errors-out, and the others are sent', async () => {
+  test('bad lines are reported and stored in --errors-out, and the other lines are sent', async () => {
     using folder = temporaryFolder();
     const [file, out] = [folder.file('in.jsonl'), folder.file('bad.jsonl')];
     const bad = ['{"type":"event",', '{"type":"nope","userId":"u","data":{}}', '5'];
@@ -129,7 +129,7 @@ describe('memory ingest batch', () => {
     expect(code).toBe(1);
   });
 
-  test('twenty invalid lines are shown, and the others are counted', async () => {
+  test('twenty invalid lines are shown, and the rest are counted', async () => {
     const { stdout, stderr } = await memory([...batch, '-'], { stdin: '{\n'.repeat(30) });
     expect(stdout).toBe(summary(0, 0, 30));
     expect(lines(stderr).filter((line) => /^(line|and) /.test(line))).toHaveLength(21);
@@ -183,7 +183,7 @@ describe('memory ingest batch', () => {
     expect(await memory([...batch, '-'], sent(2))).toMatchObject({ stdout: summary(500, 500, 0) });
   });
 
-  test('records with the same external id are sent in order, and others concurrently', async () => {
+  test('records with the same external id are sent in order, and other records concurrently', async () => {
     await using watch = watchRequests(server);
     const env = { MEMORY_BASE_URL: watch.url };
     const stdinOf = (things: number) =>

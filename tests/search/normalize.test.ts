@@ -39,7 +39,7 @@ describe('normalize', () => {
     expect(normalize(korean)).toBe(normalizeWords(korean));
   });
 
-  test('separates the characters of scripts written without spaces, and no others', () => {
+  test('separates the characters of scripts written without spaces, and no other characters', () => {
     const emoji = /\p{Extended_Pictographic}/u;
     const differing: string[] = [];
     for (let unit = 0x80; unit <= 0xffff; unit += 1) {

@@ -44,7 +44,7 @@ test('an id that is imported for two users at the same time is imported once', a
     dispose: async () => {},
   });
   const id = 'mem_of_another_database';
-  const users = [userInBucketOf(id), 'somebody else'];
+  const users = [userInBucketOf(id), 'another user'];
   const sql = new SQL(database.url, { max: 1 });
   const session = await sql.reserve();
   await session`BEGIN`;
