@@ -1,7 +1,9 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
+import { migrate as copy } from '../../server/admin.ts';
 import { query } from '../support/postgres.ts';
+import { rejectionOf } from '../support/thrown.ts';
 import { memory, temporaryFolder } from './command.ts';
 import {
   createKeys,
@@ -10,6 +12,7 @@ import {
   freshDatabase,
   migrate,
   migrating,
+  type Service,
   serve,
 } from './migrate-data.ts';
 
@@ -217,5 +220,24 @@ describe('memory migrate is rejected', () => {
   test('without --from or --to: exit 2', async () => {
     const { code, stderr } = await memory(['migrate', '--from', source]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('Missing --to') });
+  });
+
+  test('if a server was started on the source during the copy, and the copy is not served', async () => {
+    await using from = await freshDatabase();
+    await migrate(source, from.url);
+    const to = `sqlite:${folder.file('during.db')}`;
+    let server: Service | undefined;
+    const copying = copy(from.url, to, {
+      copies: true,
+      onCopied: async () => {},
+      // All rows have been compared, so the server cannot make the databases differ.
+      onCompared: async (done, total) => {
+        if (done === total) server = await serve(from.url);
+      },
+    });
+    const { message } = await rejectionOf(copying);
+    await server?.stop();
+    expect(message).toContain('a server is using the database');
+    expect(String(await rejectionOf(serve(to)))).toContain('unfinished copy');
   });
 });

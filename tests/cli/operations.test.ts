@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  statfsSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { openAdmin } from '../../server/admin.ts';
 import { backend } from '../support/backend.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, temporaryFolder } from './command.ts';
@@ -138,4 +147,45 @@ test('doctor recommends a restore for a damaged file, and exits with status 1', 
   const { code, stdout } = await memory(['doctor', ...on(`sqlite:${broken}`)]);
   expect(code).toBe(1);
   expect(stdout).toContain('memory restore');
+});
+
+async function findings(url: string): Promise<Record<string, string>[]> {
+  return JSON.parse((await memory(['doctor', '--json', ...on(url)])).stdout).items;
+}
+
+ofFile('doctor counts only keys that are in use', async () => {
+  const url = `sqlite:${folder.file('keys.db')}`;
+  const admin = await openAdmin(url);
+  const create = (expiresAt: number | null = null) =>
+    admin.createKey({ name: 'n', project: 'default', expiresAt });
+  const { id } = await create();
+  await create();
+  await create(Date.now() + 60_000);
+  await create(Date.now() - 1);
+  await admin.revokeKey(id);
+  await admin.close();
+  expect(await findings(url)).toContainEqual({ name: 'keys', level: 'ok', found: '2 in use' });
+});
+
+ofFile('doctor reports a missing file: exit 1', async () => {
+  const missing = folder.file('missing.db');
+  const { code, stdout } = await memory(['doctor', '--json', ...on(`sqlite:${missing}`)]);
+  expect(JSON.parse(stdout).items).toMatchObject([
+    { name: 'database', level: 'failure', found: `no file at ${missing}` },
+  ]);
+  expect(code).toBe(1);
+});
+
+ofFile('doctor warns about a file that its group can read, and about a full disk', async () => {
+  const copy = folder.file('readable.db');
+  await memory(['backup', copy, ...on(server.databaseUrl)]);
+  chmodSync(copy, 0o640);
+  const { bavail, bsize } = statfsSync(folder.path);
+  // A sparse file: the database with its log is larger than the free space.
+  writeFileSync(`${copy}-wal`, '');
+  truncateSync(`${copy}-wal`, bavail * bsize + 2 ** 30);
+  const levels = (await findings(`sqlite:${copy}`)).map(({ name, level }) => `${name} ${level}`);
+  expect(levels).toContain('permissions warning');
+  expect(levels).toContain('disk warning');
+  expect(levels).toContain('write-ahead log warning');
 });

@@ -162,3 +162,58 @@ test.each(['keys list', 'doctor', 'serve'])(
     expect(code).toBe(1);
   },
 );
+
+/** Shadows objects of PostgreSQL's catalogue and returns the URL with which the shadows are seen. */
+async function shadow({ url: from }: TestDatabase, definitions: string[]): Promise<string> {
+  const url = new URL(from);
+  const schema = url.searchParams.get('search_path');
+  for (const text of definitions) {
+    await query(await postgresUrl(), `CREATE ${text.replace(' ', ` ${schema}.`)}`);
+  }
+  url.searchParams.set('search_path', `${schema},pg_catalog`);
+  return url.href;
+}
+
+const settingAs = (name: string, value: string) =>
+  `FUNCTION current_setting(name text) RETURNS text LANGUAGE sql AS $$
+     SELECT CASE name WHEN '${name}' THEN '${value}' ELSE pg_catalog.current_setting(name) END $$`;
+
+test.each([
+  ['fsync', 'off', 'durability', 'set fsync = on'],
+  ['full_page_writes', 'off', 'durability', 'set full_page_writes = on'],
+  ['synchronous_standby_names', 'any 1 (*)', 'standbys', 'every write waits for a standby'],
+])('doctor fails if %s is %s', async (setting, value, name, words) => {
+  const own = await newDatabase();
+  const none = 'VIEW pg_stat_replication AS SELECT 1 WHERE false';
+  const there = await shadow(own, [settingAs(setting, value), none]);
+  const { code, stdout } = await memory(['doctor', '--json', '--database', there]);
+  const { items } = JSON.parse(stdout) as { items: { name: string }[] };
+  expect(items.find((one) => one.name === name)).toMatchObject({
+    level: 'failure',
+    advice: expect.stringContaining(words),
+  });
+  expect(code).toBe(1);
+  await own.drop();
+});
+
+test('doctor warns about many connections, a long transaction and WAL of an inactive slot', async () => {
+  const own = await newDatabase();
+  const there = await shadow(own, [
+    settingAs('max_connections', '100'),
+    `VIEW pg_stat_activity AS SELECT 'client backend' AS backend_type, 0 AS pid,
+       now() - interval '15 minutes' AS xact_start FROM generate_series(1, 80)`,
+    `FUNCTION pg_current_wal_lsn() RETURNS pg_lsn LANGUAGE sql AS $$ SELECT '1/0'::pg_lsn $$`,
+    `VIEW pg_replication_slots AS SELECT '0/C0000000'::pg_lsn AS restart_lsn, false AS active
+       UNION ALL SELECT '0/0'::pg_lsn, true`,
+  ]);
+  const { code, stdout } = await memory(['doctor', '--json', '--database', there]);
+  const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
+  const warnings = items.filter(({ level }) => level === 'warning');
+  expect(warnings.map(({ name, found }) => `${name}: ${found}`)).toEqual([
+    'connections: 80 of 100 in use',
+    'transactions: the oldest has been open for 900 s',
+    'replication slots: 1024 MB of WAL retained for inactive slots',
+  ]);
+  expect(code).toBe(0);
+  await own.drop();
+});

@@ -65,3 +65,13 @@ test('no first key is created if the settings contain a key', async () => {
     await server.stop();
   });
 });
+
+test('a second server on the same port is rejected, even if it uses another database', async () => {
+  await inFolder(async (databaseUrl) => {
+    const server = await startServer({ env, port: 0, databaseUrl });
+    const port = Number(new URL(server.url).port);
+    const second = startServer({ env, port, databaseUrl: `${databaseUrl}.second` });
+    await expect(second).rejects.toThrow(`127.0.0.1:${port}: the port is in use`);
+    await server.stop();
+  });
+});

@@ -220,3 +220,16 @@ test.concurrent('a retry of a running erasure does not delete a memory saved aft
   expect(second?.response.body).toBe(first?.response.body ?? '');
   expect(await project.list('u')).toMatchObject([{ id: later.id }]);
 });
+
+test.concurrent('the text of a deleted memory is overwritten without an erasure of its user', async () => {
+  await using project = await open();
+  const { opened } = project;
+  const given = memory({ userId: 'a', content: 'canary '.repeat(3_000) });
+  await project.save(given);
+  expect(hits(opened)).toBeGreaterThan(0);
+  await project.remove(given.id);
+  // Closing copies the log to the file and deletes the log.
+  await opened.storage.close();
+  expect(hits(opened)).toBe(0);
+  opened.storage = await openSqlite(opened.path);
+});

@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { openKeyAdmin } from '../../server/storage/sqlite/admin/keys.ts';
@@ -213,4 +214,29 @@ test('after a disk error, writes are rejected, and no acknowledged memory is los
   const count = countIn(opened.path);
   expect(count).toBeGreaterThanOrEqual(stored);
   expect(count).toBeLessThanOrEqual(stored + unknown);
+});
+
+test('a write-ahead log that has grown very long is reported', async () => {
+  await using opened = await openInFolder();
+  await saveOne(opened.storage);
+  const warning = async () => (await opened.storage.health()).warning;
+  // SQLite ignores the rest of the file, which takes no space on the disk.
+  truncateSync(`${opened.path}-wal`, 256 * 1024 * 1024);
+  expect(await warning()).toBeNull();
+  truncateSync(`${opened.path}-wal`, 300 * 1024 * 1024);
+  expect(await warning()).toBe(
+    'the write-ahead log has grown to 300 MB: a read transaction has been open for too long',
+  );
+  expect((await saveOne(opened.storage)).response.status).toBe(201);
+});
+
+test('close() ends the check for damage of a large file', async () => {
+  await using opened = await openInFolder();
+  await saveMany(opened.storage, 20, 'x'.repeat(1_000_000));
+  // Closing moves the memories from the log to the file.
+  await opened.reopen();
+  const check = rejectionOf(opened.storage.findDamage());
+  await opened.storage.close();
+  expect((await check).message).toContain('the integrity thread exited');
+  opened.storage = await openSqlite(opened.path);
 });

@@ -189,3 +189,41 @@ test('the termination of an idle session does not fail a write', async () => {
   await project.save(memory());
   expect(await project.list()).toHaveLength(2);
 });
+
+test('writes are unavailable while the disk of the database server is full, and reads continue', async () => {
+  const given = memory();
+  await project.save(given);
+  // A sequence also counts the probes that fail.
+  await query(database.url, 'CREATE SEQUENCE probes');
+  await query(
+    database.url,
+    `CREATE FUNCTION fill_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       IF TG_TABLE_NAME = 'maintenance' THEN PERFORM nextval('probes'); END IF;
+       RAISE 'no space' USING ERRCODE = '53100';
+     END $$`,
+  );
+  const tables = ['memories', 'maintenance'];
+  for (const table of tables) {
+    await query(
+      database.url,
+      `CREATE TRIGGER disk_full BEFORE INSERT OR UPDATE ON ${table}
+       FOR EACH ROW EXECUTE FUNCTION fill_disk()`,
+    );
+  }
+  const message = "the database server's disk is full";
+  const refused = { code: 'unavailable', message: `${message}; nothing was stored` };
+  expect(await rejectionOf(project.save(memory()))).toMatchObject(refused);
+  expect(await fault()).toBe(message);
+  const probes = async () => {
+    const [row] = await query(database.url, 'SELECT last_value::int4 AS n FROM probes');
+    return Number(row?.n) >= 2;
+  };
+  await until(probes, { what: 'two failed probes' });
+  expect(await fault()).toBe(message);
+  expect(await rejectionOf(project.save(memory()))).toMatchObject(refused);
+  expect(await project.get(given.id)).toMatchObject(given);
+  for (const table of tables) await query(database.url, `DROP TRIGGER disk_full ON ${table}`);
+  await until(async () => (await fault()) === null, { what: 'the end of the fault' });
+  await project.save(memory());
+  expect(await project.list()).toHaveLength(2);
+});

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import { openPostgres } from '../../server/storage/postgres/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
-import { newDatabase, type TestDatabase } from '../support/postgres.ts';
+import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { memory, newProject } from './fixtures.ts';
 
 let database: TestDatabase;
@@ -43,4 +43,24 @@ test('one server at a time removes expired memories and advances the uptime', as
   await first.close();
   expect(await second.maintain(run)).toMatchObject({ expiredMemories: 1 });
   expect(await uptime()).toBe(2_000);
+});
+
+test('another server takes over the cleanup of a killed server once its turn has ended', async () => {
+  const project = await newProject({
+    storage: second,
+    reopen: async () => second,
+    dispose: async () => {},
+  });
+  await project.save(memory({ userId: 'u', expiresAt: 2_000 }));
+  const killedServerHolds = (interval: string) =>
+    query(
+      database.url,
+      `UPDATE maintenance SET holder = 'killed', held_until = now() + interval '${interval}'
+       WHERE name = 'turn'`,
+    );
+  const run = { now: 3_000, elapsedMs: 1_000 };
+  await killedServerHolds('1 minute');
+  expect(await second.maintain(run)).toMatchObject({ expiredMemories: 0 });
+  await killedServerHolds('-1 second');
+  expect(await second.maintain(run)).toMatchObject({ expiredMemories: 1 });
 });

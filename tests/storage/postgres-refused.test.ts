@@ -53,3 +53,13 @@ test('PostgreSQL 15 is accepted', async () => {
   await storage.close();
   expect(await tables()).toBeGreaterThan(5);
 });
+
+test('a standby is rejected, because its data may be outdated', async () => {
+  await (await openPostgres(url.href)).close();
+  await query(
+    await postgresUrl(),
+    `CREATE FUNCTION ${schema}.pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT true'`,
+  );
+  const { message } = await rejectionOf(openPostgres(url.href));
+  expect(message).toContain('the server is a standby');
+});

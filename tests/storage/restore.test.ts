@@ -255,3 +255,37 @@ test('a file of another program is rejected as such, regardless of its schema ve
   // The doctor must not suggest replacing the file with a backup.
   expect(JSON.stringify(diagnose(foreign, Date.now()))).not.toContain('memory restore');
 });
+
+test('a restore replaces the partial copy that a killed restore left', () => {
+  for (const part of ['', '-journal', '-wal']) {
+    writeFileSync(`${path}.restoring.partial${part}`, 'half of a copy');
+  }
+  expect(restoreDatabase(backup, path, 'now').memories).toBe(3);
+  expect(countIn(path)).toBe(3);
+  expect(readdirSync(folder).filter((name) => name.includes('restoring'))).toEqual([]);
+});
+
+test('a backup does not overwrite a file that appears while the copy is written', () => {
+  const target = join(folder, 'copy.db');
+  const { prepare } = Database.prototype;
+  Database.prototype.prepare = function prepareLate(this: Database, ...given: [string]) {
+    if (given[0] === 'VACUUM INTO ?') writeFileSync(target, 'of another program');
+    return prepare.apply(this, given);
+  } as typeof prepare;
+  try {
+    expect(() => backupDatabase(path, target)).toThrow('already exists');
+  } finally {
+    Database.prototype.prepare = prepare;
+  }
+  expect(readFileSync(target, 'utf8')).toBe('of another program');
+  expect(readdirSync(folder).filter((name) => name.includes('.partial'))).toEqual([]);
+});
+
+test('the doctor creates no lock file next to a backup', () => {
+  expect(diagnose(backup, Date.now())).toContainEqual({
+    name: 'server',
+    level: 'ok',
+    found: 'not running',
+  });
+  expect(existsSync(`${backup}.lock`)).toBe(false);
+});

@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { rejectionOf } from '../support/thrown.ts';
@@ -276,3 +277,21 @@ test.concurrent('a document that takes seconds to index can be searched', async 
   expect(await project.search('lantern')).toHaveLength(1);
   expect(performance.now() - begun).toBeGreaterThan(2_000);
 }, 20_000);
+
+test.concurrent('a fault of a writer thread that ends is not reported for the next thread', async () => {
+  await using all = await open();
+  const { opened, project } = all;
+  const other = new Database(opened.path);
+  other.run('BEGIN IMMEDIATE');
+  // The first save waits for the lock and fails. The second one then ends the thread.
+  const locked = rejectionOf(project.save(memory()));
+  await Bun.sleep(50);
+  const lost = rejectionOf(project.save(memory({ userId: endsThread })));
+  expect(await locked).toMatchObject({ code: 'unavailable' });
+  expect(await lost).toMatchObject({ code: 'internal' });
+  other.run('COMMIT');
+  other.close(true);
+  await until(() => project.save(memory()).catch(() => null), { what: 'another writer' });
+  expect((await opened.storage.health()).fault).toBeNull();
+  expect(await project.list()).toHaveLength(2);
+});

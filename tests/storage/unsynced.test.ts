@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { rejectionOf } from '../support/thrown.ts';
@@ -90,4 +90,17 @@ test.concurrent('a sync that fails while the log is emptied after an erasure is 
   await project.erase('u');
   const reported = async () => (await warning())?.includes('could not be synced to the disk');
   await until(reported, { what: 'the warning' });
+});
+
+test.concurrent('after the checkpoint thread has ended, another one makes the next checkpoint', async () => {
+  await using all = await open('ending-checkpoint.ts');
+  const { opened, save } = all;
+  const beside = new Database(opened.path, { readonly: true });
+  const look = beside.prepare<{ checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)');
+  const isCheckpointed = async () => {
+    await save();
+    return existsSync(`${opened.path}.ended`) && (look.get()?.checkpointed ?? 0) > 0;
+  };
+  await until(isCheckpointed, { what: 'a checkpoint', timeoutMs: 5_000 });
+  beside.close(true);
 });

@@ -85,6 +85,7 @@ test.each([
   ['MEMORY_DATABASE_URL', './memory.db'],
   ['MEMORY_DATABASE_URL', 'postgres://me@localhost:port/memory'],
   ['MEMORY_DATABASE_URL', 'postgres://me@localhost'],
+  ['MEMORY_DATABASE_URL', 'postgres:///memory'],
   ['MEMORY_API_KEY', 'x'.repeat(15)],
   ['MEMORY_API_KEY', 'x'.repeat(257)],
   ['MEMORY_API_KEY', 'sixteen or more with spaces'],
@@ -99,4 +100,9 @@ test.each([
   ['MEMORY_RATE_LIMIT', 'none'],
 ])('rejects %s=%s', (name, value) => {
   expect(thrownBy(() => readConfig({ [name]: value })).message).toContain(`${name} must be `);
+});
+
+test('the highest port and the largest body limit are accepted', () => {
+  const config = readConfig({ PORT: '65535', MEMORY_MAX_BODY_BYTES: '1073741824' });
+  expect(config).toMatchObject({ port: 65_535, maxBodyBytes: 1_073_741_824 });
 });

@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test';
+import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { claim, complete, newProject, type Opened } from '../storage/fixtures.ts';
+import { openInFolder } from '../storage/sqlite.ts';
+import { newDatabase } from '../support/postgres.ts';
+import { memory } from './command.ts';
+
+/* What doctor reports about the queue. */
+
+async function openSqliteQueue(): Promise<{ opened: Opened; url: string }> {
+  const opened = await openInFolder();
+  return { opened, url: `sqlite:${opened.path}` };
+}
+
+async function openPostgresQueue(): Promise<{ opened: Opened; url: string }> {
+  const { url, drop } = await newDatabase();
+  const storage = await openPostgres(url);
+  const dispose = async () => {
+    await storage.close();
+    await drop();
+  };
+  return { opened: { storage, reopen: async () => storage, dispose }, url };
+}
+
+test.each([
+  ['SQLite', openSqliteQueue, /^3 pending, the oldest for \d+ s$/],
+  ['PostgreSQL', openPostgresQueue, /^3 pending, the oldest for \d+ s, 2 with an expired lease$/],
+])('doctor counts the pending and the failed tasks on %s', async (_, open, pending) => {
+  const { opened, url } = await open();
+  const project = await newProject(opened);
+  const now = Date.now();
+  for (let n = 0; n < 5; n += 1) await project.acceptOne({}, now);
+  // Of four claimed tasks, one is completed, one fails, and two keep a lease that ends at once.
+  const [done, failed] = await claim(opened.storage, { now, limit: 4, leaseMs: 1 });
+  if (done === undefined || failed === undefined) throw new Error('too few tasks were claimed');
+  await complete(opened.storage, done, now);
+  const { projectId, taskId, leaseToken } = failed;
+  const failure = { projectId, taskId, leaseToken, now, retryAt: null, errorMessage: 'it failed' };
+  expect(await opened.storage.failTask(failure)).toBe(true);
+  const { code, stdout } = await memory(['doctor', '--json', '--database', url]);
+  await opened.dispose();
+  const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
+  const found = (name: string) => items.find((one) => one.name === name);
+  expect(found('queue')).toMatchObject({ level: 'ok', found: expect.stringMatching(pending) });
+  expect(found('failed records')).toMatchObject({ level: 'warning', found: '1' });
+  expect(code).toBe(0);
+});

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { openAdmin } from '../../server/admin.ts';
+import { sqlitePath } from '../../server/storage/open.ts';
+import { countIn } from '../storage/sqlite.ts';
+import { backend } from '../support/backend.ts';
+import { query } from '../support/postgres.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+
+/* The periodic cleanup of a running server, and what a server stores when it stops. */
+
+const everyMs = 30_000;
+let server: TestServer;
+
+/** Starts a server whose cleanup runs every few milliseconds. */
+async function startWithFastCleanup(): Promise<TestServer> {
+  const { setInterval: original } = globalThis;
+  const fast = (act: () => void, ms: number) => original(act, ms === everyMs ? 20 : ms);
+  globalThis.setInterval = Object.assign(fast, original);
+  try {
+    return await startTestServer();
+  } finally {
+    globalThis.setInterval = original;
+  }
+}
+
+beforeAll(async () => {
+  server = await startWithFastCleanup();
+});
+afterAll(() => server.stop());
+
+async function lastUse({ databaseUrl }: TestServer): Promise<number | null> {
+  const admin = await openAdmin(databaseUrl);
+  const [key] = await admin.listKeys();
+  await admin.close();
+  return key?.lastUsedAt ?? null;
+}
+
+async function storedMemories(): Promise<number> {
+  if (backend === 'sqlite') return countIn(sqlitePath(server.databaseUrl));
+  const [row] = await query(server.databaseUrl, 'SELECT count(*)::int4 AS n FROM memories');
+  return Number(row?.n);
+}
+
+test('a running server deletes memories soon after they have expired', async () => {
+  const expiresAt = new Date(Date.now() + 1_000).toISOString();
+  await server.client.save({ userId: 'u', content: 'short lived', expiresAt });
+  await server.client.save({ userId: 'u', content: 'kept' });
+  expect(await storedMemories()).toBe(2);
+  await until(async () => (await storedMemories()) === 1, { what: 'the deletion' });
+});
+
+test('a running server stores the last use of a key again and again', async () => {
+  const begun = Date.now();
+  await server.client.list({ userId: 'u' });
+  await until(async () => ((await lastUse(server)) ?? 0) >= begun, { what: 'the last use' });
+});
+
+test('the last use of a key is stored when the server stops', async () => {
+  const own = await startTestServer();
+  const begun = Date.now();
+  await own.client.list({ userId: 'u' });
+  expect(await lastUse(own)).toBeNull();
+  await own.restart();
+  expect(await lastUse(own)).toBeGreaterThanOrEqual(begun);
+  await own.stop();
+});
