@@ -163,7 +163,7 @@ test.each(['keys list', 'doctor', 'serve'])(
   },
 );
 
-/** Shadows objects of PostgreSQL's catalogue and returns the URL with which the shadows are seen. */
+/** Shadows objects of PostgreSQL's catalog, and returns a URL whose sessions see the shadows. */
 async function shadow({ url: from }: TestDatabase, definitions: string[]): Promise<string> {
   const url = new URL(from);
   const schema = url.searchParams.get('search_path');

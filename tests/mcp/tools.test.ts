@@ -127,6 +127,17 @@ describe.each(ways)('over $transport, version $version', (way) => {
     expect(await memory.call('delete_memory', { id: idIn(short) })).toStartWith('Deleted');
   });
 
+  test('the external id of a memory from another source is not shown as a key', async () => {
+    const origin = { source: 'crm', externalId: 'T-1' };
+    const { id } = await server.client.save({ userId, content: 'Has an open ticket', ...origin });
+    const head = `[${id}] ${new Date().toISOString().slice(0, 10)} memory crm`;
+    expect(await memory.call('list_memories')).toBe(
+      `${head}: Has an open ticket\nEnd of the list.`,
+    );
+    expect(await memory.call('search_memories', { query: 'ticket' })).toStartWith(`${head}: `);
+    await server.client.delete(id);
+  });
+
   test('a save lists similar memories', async () => {
     const dark = idIn(await memory.call('save_memory', { content: 'Prefers dark mode' }));
     await memory.call('save_memory', { content: 'Plays tennis on Sundays' });

@@ -6,6 +6,7 @@ import {
   imported,
   keyed,
   memory,
+  newProject,
   type Opened,
   type OpenStorage,
   type Project,
@@ -54,6 +55,26 @@ export function testExpiry(name: string, open: OpenStorage): void {
         expect(sorted((await project.exportPage(read)).items)).toEqual(ids);
         const own = { ...read, onlyUserId: 'u' };
         expect(sorted((await project.exportPage(own)).items)).toEqual(ids);
+      }
+    });
+
+    test('affects the list of users until it expires, and only in its project', async () => {
+      const other = await newProject(opened);
+      for (const own of [project, other]) await own.save(memory(), { at: 1_000 });
+      await project.save(memory({ expiresAt }), { at: 3_000 });
+      await project.save(memory({ userId: 'v', expiresAt }), { at: 2_000 });
+      const usersOf = async ({ users }: Project, now: number) =>
+        (await users({ now })).items.map(({ userId, memories, lastCreatedAt }) => {
+          return [userId, memories, Date.parse(lastCreatedAt)];
+        });
+      const both = [
+        ['u', 2, 3_000],
+        ['v', 1, 2_000],
+      ];
+      expect(await usersOf(project, before.now)).toEqual(both);
+      expect(await usersOf(project, after.now)).toEqual([['u', 1, 1_000]]);
+      for (const { now } of [before, after]) {
+        expect(await usersOf(other, now)).toEqual([['u', 1, 1_000]]);
       }
     });
 
@@ -108,6 +129,18 @@ export function testExpiry(name: string, open: OpenStorage): void {
       expect(await replay(before)).toEqual({ response: cut, replayed: true });
     });
 
+    test('is removed only from the replays of its own response', async () => {
+      const [kept, given] = [memory({ content: 'kept' }), memory({ expiresAt, content: 'secret' })];
+      const elsewhere = await newProject(opened);
+      await elsewhere.save(memory({ id: kept.id, expiresAt }));
+      const first = await project.save(kept, { idempotency: keyed('kept') });
+      await project.save(given, { idempotency: keyed('given') });
+      const again = await project.save(kept, { ...after, idempotency: keyed('kept') });
+      expect(again).toEqual({ ...first, replayed: true });
+      const { response } = await project.save(given, { ...after, idempotency: keyed('given') });
+      expect(response.body).toBe(deletedBody(given.id));
+    });
+
     test('is not replaced by a save or an ingest with its external id', async () => {
       const origin = { source: 's', externalId: 'e' };
       const given = memory({ ...origin, expiresAt, content: 'former' });
@@ -128,6 +161,18 @@ export function testExpiry(name: string, open: OpenStorage): void {
       expect((await project.users()).items).toMatchObject([{ memories: 1 }, { memories: 2 }]);
     });
 
+    test('is the only memory that loses its external id to a new memory', async () => {
+      const kept = { source: 's', externalId: 'kept' };
+      const origin = { source: 's', externalId: 'e' };
+      const other = memory(kept);
+      await project.save(other);
+      await project.save(memory({ ...origin, expiresAt }));
+      await project.save(memory(origin), after);
+      expect(await project.get(other.id, after)).toMatchObject(kept);
+      const { response } = await project.save(memory(kept), after);
+      expect(response).toMatchObject({ status: 200, memoryId: other.id });
+    });
+
     test('is not counted by the erasure of its user, which removes it', async () => {
       const given = memory({ expiresAt, content: 'former' });
       await project.save(given);
@@ -143,6 +188,14 @@ export function testExpiry(name: string, open: OpenStorage): void {
       const again = imported({ ...origin, id: given.id, content: 'again' });
       expect(await project.import([again], after)).toMatchObject({ imported: 1, skipped: 0 });
       expect(await project.get(given.id, after)).toMatchObject({ content: 'again' });
+    });
+
+    test('frees its external id for an import with another id', async () => {
+      const origin = { source: 's', externalId: 'e' };
+      await project.save(memory({ ...origin, expiresAt }));
+      const later = imported({ ...origin, content: 'later' });
+      expect(await project.import([later], after)).toMatchObject({ imported: 1, failedCount: 0 });
+      expect(await project.get(later.id, after)).toMatchObject({ ...origin, content: 'later' });
     });
 
     test('is counted once by an import that contains its id twice', async () => {

@@ -1,3 +1,4 @@
+import { testErasure } from './conformance-erasure.ts';
 import { testExpiry } from './conformance-expiry.ts';
 import { testIdempotency } from './conformance-idempotency.ts';
 import { testKeys } from './conformance-keys.ts';
@@ -19,6 +20,7 @@ export function testConformance(name: string, open: OpenStorage): void {
     testTasks,
     testLeases,
     testKeys,
+    testErasure,
     testTransfer,
     testSearch,
   ]) {

@@ -233,3 +233,19 @@ test.concurrent('the text of a deleted memory is overwritten without an erasure 
   expect(hits(opened)).toBe(0);
   opened.storage = await openSqlite(opened.path);
 });
+
+test.concurrent("an erasure keeps another user's memory that reuses a deleted row id", async () => {
+  await using project = await open();
+  const given = Array.from({ length: 700 }, () => memory());
+  await Promise.all(given.map((one) => project.save(one)));
+  const newest = given.at(-1)?.id ?? '';
+  const later = memory({ userId: 'v', content: 'later' });
+  const [erased] = await Promise.all([
+    project.erase('u'),
+    project.remove(newest),
+    project.save(later),
+  ]);
+  expect(JSON.parse(erased.response.body)).toEqual({ deleted: 699 });
+  expect(await project.list('u')).toEqual([]);
+  expect(await project.list('v')).toMatchObject([{ id: later.id }]);
+});

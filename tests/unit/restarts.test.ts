@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test';
 import { createRestarts, type Restarts } from '../../server/threads/restarts.ts';
 
-/* When the service gives up on a thread that it has terminated. Each test fires the timers itself. */
+/*
+ * When the service gives up on a thread that it has terminated. Each test fires the timers itself.
+ */
 
 const timers = new Map<unknown, () => void>();
 let reasons: string[];

@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'bun:test';
+import type { Deleted } from '../../sdk/contract/transfer.ts';
+import {
+  bodyOf,
+  deletedBody,
+  imported,
+  keyed,
+  memory,
+  newProject,
+  type Opened,
+  type OpenStorage,
+  type Project,
+  record,
+} from './fixtures.ts';
+import { withStorage } from './suite.ts';
+
+const many = (count: number, userId = 'u') =>
+  Array.from({ length: count }, (_, n) => imported({ userId, createdAt: n }));
+
+/** Tests the erasure of a user on one backend. */
+export function testErasure(name: string, open: OpenStorage): void {
+  describe(`${name}: the erasure of a user`, () => {
+    let opened: Opened;
+    let project: Project;
+    withStorage(open, (...given) => {
+      [opened, project] = given;
+    });
+
+    const deleted = async (erasure: ReturnType<Project['erase']>) => {
+      return bodyOf<Deleted>(await erasure).deleted;
+    };
+
+    test('removes all data of the user, and no data of other users', async () => {
+      const [mine, theirs] = [memory(), memory({ userId: 'v' })];
+      const idempotency = keyed('k');
+      await project.save(mine, { idempotency });
+      await project.save(theirs);
+      const other = await newProject(opened);
+      await other.save(memory());
+      await project.accept([record()]);
+      expect(await deleted(project.erase())).toBe(2);
+      expect(await project.list()).toEqual([]);
+      expect(await project.search('hello')).toEqual([]);
+      expect(await project.get(mine.id)).toBeNull();
+      expect((await opened.storage.taskQueueState()).pending).toBe(0);
+      expect((await project.users()).items).toMatchObject([{ userId: 'v', memories: 1 }]);
+      expect(await other.list()).toHaveLength(1);
+      const { response } = await project.save(mine, { idempotency });
+      expect(response.body).toBe(deletedBody(mine.id));
+    });
+
+    test('of a user without memories counts zero', async () => {
+      expect(await deleted(project.erase('nobody'))).toBe(0);
+    });
+
+    test('of thousands of memories counts all of them, and its replay is equal', async () => {
+      await project.import(many(2_600));
+      await project.import(many(7, 'v'));
+      const idempotency = keyed('k');
+      const first = await project.erase('u', { idempotency });
+      expect(first).toMatchObject({ response: { status: 200, body: '{"deleted":2600}' } });
+      expect((await project.users()).items).toMatchObject([{ userId: 'v', memories: 7 }]);
+      await project.import(many(1));
+      expect(await project.erase('u', { idempotency })).toEqual({ ...first, replayed: true });
+      expect(await project.list()).toHaveLength(1);
+    });
+
+    // On a busy machine, a single save can take as long as the erasure, so the test is retried.
+    test(
+      'of thousands of memories does not block other writes',
+      async () => {
+        await project.import(many(5_000));
+        let isErased = false;
+        const erasing = project.erase().finally(() => {
+          isErased = true;
+        });
+        let saved = 0;
+        while (!isErased) {
+          await project.save(memory({ userId: 'v' }));
+          saved += 1;
+        }
+        expect(await deleted(erasing)).toBe(5_000);
+        // With more than two saves, at least one was committed before the erasure ended.
+        expect(saved).toBeGreaterThan(2);
+        expect(await project.list('v')).toHaveLength(saved);
+      },
+      { retry: 2 },
+    );
+
+    test('counts the removed memories, even during concurrent writes to the user', async () => {
+      await project.import(many(3_000));
+      let isErased = false;
+      const erasing = project.erase().finally(() => {
+        isErased = true;
+      });
+      let saved = 0;
+      while (!isErased) {
+        await project.save(memory());
+        saved += 1;
+      }
+      const count = await deleted(erasing);
+      const left = await project.list();
+      expect(count + left.length).toBe(3_000 + saved);
+      const { items } = await project.users();
+      expect(items[0]?.memories ?? 0).toBe(left.length);
+      expect(await project.search('hello', { limit: 100 })).toHaveLength(
+        Math.min(100, left.length),
+      );
+    });
+
+    test('sent twice concurrently under one key has one response, which counts all memories', async () => {
+      await project.import(many(1_300));
+      const erase = () => deleted(project.erase('u', { idempotency: keyed('k') }));
+      expect(await Promise.all([erase(), erase()])).toEqual([1_300, 1_300]);
+    });
+
+    test('sent twice concurrently under two keys counts each memory once', async () => {
+      await project.import(many(1_300));
+      const erase = (key: string) => deleted(project.erase('u', { idempotency: keyed(key) }));
+      const [first = 0, second = 0] = await Promise.all([erase('a'), erase('b')]);
+      expect(first + second).toBe(1_300);
+    });
+
+    test('interrupted by a close is complete or not acknowledged', async () => {
+      await project.import(many(2_600));
+      const erasing = project.erase('u', { idempotency: keyed('k') }).catch(() => null);
+      await opened.reopen();
+      const erased = await erasing;
+      const left = (await project.list()).length;
+      expect((await project.users()).items[0]?.memories ?? 0).toBe(left);
+      if (erased !== null) expect(left).toBe(0);
+      await project.erase('u', { idempotency: keyed('k') });
+      expect(await project.list()).toEqual([]);
+    });
+
+    test('keeps the stored responses of other users, and of the same id in another project', async () => {
+      const other = await newProject(opened);
+      const [mine, theirs] = [memory(), memory({ userId: 'v' })];
+      const idempotency = keyed('kept');
+      const saveTheirs = () => project.save(theirs, { idempotency });
+      const saveElsewhere = () => other.save(mine, { idempotency });
+      await project.save(mine);
+      const [first, second] = [await saveTheirs(), await saveElsewhere()];
+      await project.erase();
+      expect(await saveTheirs()).toEqual({ ...first, replayed: true });
+      expect(await saveElsewhere()).toEqual({ ...second, replayed: true });
+    });
+
+    test('counts only its own memory if another project has a memory with the same id', async () => {
+      const other = await newProject(opened);
+      const given = memory();
+      await project.save(given);
+      await other.save(given);
+      expect(await deleted(project.erase())).toBe(1);
+      expect(await other.get(given.id)).toMatchObject({ content: given.content });
+      expect((await other.users()).items).toMatchObject([{ userId: 'u', memories: 1 }]);
+    });
+
+    test('frees the ids of imported memories for another import', async () => {
+      const given = imported();
+      await project.import([given]);
+      await project.erase();
+      expect(await project.import([given])).toMatchObject({ imported: 1, skipped: 0 });
+      expect(await project.get(given.id)).toEqual(given);
+    });
+  });
+}
