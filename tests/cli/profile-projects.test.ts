@@ -80,6 +80,16 @@ test('removing a project removes one key; removing the service removes both', as
   expect(await Bun.file(user.profile).json()).toEqual({ keys: {} });
 });
 
+test('removing a project keeps the service in use', async () => {
+  using user = await createUser();
+  await user.run(['profile', 'use', server.url]);
+  await user.run(['profile', 'remove', server.url, '--project', 'shop']);
+  expect(await Bun.file(user.profile).json()).toEqual({
+    baseUrl: server.url,
+    keys: { [server.url]: { apiKey: server.key } },
+  });
+});
+
 test('removing another service keeps the project in use', async () => {
   using user = await createUser();
   const other = 'http://other.example';

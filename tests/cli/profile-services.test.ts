@@ -244,3 +244,13 @@ test('an invalid address in the profile causes an error that names the file', as
   );
   expect(code).toBe(1);
 });
+
+test('a service that is used but has no key can be removed', async () => {
+  using folder = temporaryFolder();
+  const run = memoryIn(folder.path);
+  await run(['profile', 'use', 'https://m.example']);
+  const removed = await run(['profile', 'remove', 'https://m.example']);
+  expect(removed).toMatchObject({ code: 0, stderr: 'Removed https://m.example.\n' });
+  const shown = await run(['profile', 'show', '--json']);
+  expect(JSON.parse(shown.stdout).baseUrl).toEqual({ value: defaultBaseUrl, from: 'default' });
+});

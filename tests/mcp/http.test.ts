@@ -76,6 +76,8 @@ describe('access to /mcp', () => {
 });
 
 describe('the headers Host and Origin', () => {
+  const statusAt = async (to: TestServer, headers: Headers) =>
+    (await post('/mcp/users/u', list, headers, to)).status;
   const at = () => new URL(server.url).host;
 
   test.each([
@@ -105,17 +107,23 @@ describe('the headers Host and Origin', () => {
   test('settings allow additional hosts and origins', async () => {
     const env = { MEMORY_MCP_HOSTS: 'memory.example', MEMORY_CORS_ORIGINS: 'https://app.example' };
     const other = await startTestServer(env);
-    const statusOf = async (headers: Headers) =>
-      (await post('/mcp/users/u', list, headers, other)).status;
-    expect(await statusOf({ host: 'Memory.example:443' })).toBe(200);
-    expect(await statusOf({ origin: 'https://app.example' })).toBe(200);
-    expect(await statusOf({ origin: 'https://memory.example' })).toBe(200);
-    expect(await statusOf({ host: 'app.example' })).toBe(403);
-    expect(await statusOf({ origin: 'https://other.example' })).toBe(403);
+    expect(await statusAt(other, { host: 'Memory.example:443' })).toBe(200);
+    expect(await statusAt(other, { origin: 'https://app.example' })).toBe(200);
+    expect(await statusAt(other, { origin: 'https://memory.example' })).toBe(200);
+    expect(await statusAt(other, { host: 'app.example' })).toBe(403);
+    expect(await statusAt(other, { origin: 'https://other.example' })).toBe(403);
     const preflight = await send(other, 'OPTIONS', '/mcp', {
       headers: { origin: 'https://app.example', 'access-control-request-method': 'POST' },
     });
     expect(preflight.headers.get('access-control-allow-headers')).toContain('Mcp-Method');
+    await other.stop();
+  });
+
+  test('a server that listens on all addresses does not accept 0.0.0.0 as its host', async () => {
+    const other = await startTestServer({ HOST: '0.0.0.0' });
+    expect(await statusAt(other, { host: 'localhost' })).toBe(200);
+    expect(await statusAt(other, { host: '0.0.0.0' })).toBe(403);
+    expect(await statusAt(other, { host: 'localhost', origin: 'http://0.0.0.0' })).toBe(403);
     await other.stop();
   });
 });
@@ -202,6 +210,15 @@ describe('limits and logging apply to MCP messages', () => {
       const { json } = await post('/mcp/users/split', call('get_memory', { id }));
       expect(json.result.content[0].text).toEndWith(`\n\n${content}`);
     }
+  });
+
+  test('a large message does not block the requests of its own tool', async () => {
+    // Too little for the message and the tool's request together.
+    const narrow = await startTestServer({ MEMORY_MAX_BODY_BYTES: '150000' });
+    const save = call('save_memory', { content: 'öäü '.repeat(15_000).trim() });
+    const { json } = await post('/mcp/users/u', save, {}, narrow);
+    expect(json.result.content[0].text).toStartWith('Saved: ');
+    await narrow.stop();
   });
 });
 

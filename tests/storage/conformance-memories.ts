@@ -57,14 +57,6 @@ export function testMemories(name: string, open: OpenStorage): void {
       expect(await project.get(given.id)).toMatchObject({ content: 'hello', version: 1 });
     });
 
-    test('the same id may exist in two projects', async () => {
-      const other = await newProject(opened);
-      await project.save(memory({ id: 'mem_same', content: 'one' }));
-      await other.save(memory({ id: 'mem_same', content: 'two' }));
-      await other.remove('mem_same');
-      expect(await project.get('mem_same')).toMatchObject({ content: 'one' });
-    });
-
     test('a read for one user does not see the memories of another', async () => {
       const given = memory({ userId: 'ada' });
       await project.save(given);

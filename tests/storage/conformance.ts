@@ -1,6 +1,7 @@
 import { testErasure } from './conformance-erasure.ts';
 import { testExpiry } from './conformance-expiry.ts';
 import { testIdempotency } from './conformance-idempotency.ts';
+import { testIsolation } from './conformance-isolation.ts';
 import { testKeys } from './conformance-keys.ts';
 import { testLeases } from './conformance-leases.ts';
 import { testMemories } from './conformance-memories.ts';
@@ -14,6 +15,7 @@ import type { OpenStorage } from './fixtures.ts';
 export function testConformance(name: string, open: OpenStorage): void {
   for (const testPart of [
     testMemories,
+    testIsolation,
     testExpiry,
     testReads,
     testIdempotency,

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'bun:test';
+import type { WriteResult } from '../../server/storage/storage.ts';
+import {
+  bodyOf,
+  keyed,
+  memory,
+  newProject,
+  type Opened,
+  type OpenStorage,
+  type Project,
+  record,
+} from './fixtures.ts';
+import { withStorage } from './suite.ts';
+
+/** Tests that a write affects no memory with the same id in another project, and no other user. */
+export function testIsolation(name: string, open: OpenStorage): void {
+  describe(`${name}: a memory with the same id in another project`, () => {
+    let opened: Opened;
+    let project: Project;
+    withStorage(open, (...given) => {
+      [opened, project] = given;
+    });
+
+    test('is not deleted with the other memory', async () => {
+      const other = await newProject(opened);
+      await project.save(memory({ id: 'mem_same', content: 'one' }));
+      await other.save(memory({ id: 'mem_same', content: 'two' }));
+      await other.remove('mem_same');
+      expect(await project.get('mem_same')).toMatchObject({ content: 'one' });
+    });
+
+    test('an update responds with its own memory if another project has one with the same id', async () => {
+      const other = await newProject(opened);
+      const origin = { source: 's', externalId: 'e' };
+      await other.save(memory({ ...origin, id: 'mem_both', content: 'theirs' }));
+      await project.save(memory({ ...origin, id: 'mem_both', content: 'ours' }));
+      const updated = await project.update('mem_both', { content: 'ours again' });
+      expect(bodyOf(updated)).toMatchObject({ content: 'ours again', version: 2 });
+      const replaced = await project.save(memory({ ...origin, content: 'ours at last' }));
+      expect(bodyOf(replaced)).toMatchObject({ content: 'ours at last', version: 3 });
+      expect(await other.get('mem_both')).toMatchObject({ content: 'theirs', version: 1 });
+    });
+
+    test('keeps the tasks of other users, and of a record with the same id in another project', async () => {
+      const [mine, theirs] = [record(), record({ userId: 'v' })];
+      const other = await newProject(opened);
+      await project.accept([mine, theirs]);
+      await other.accept([record({ id: mine.id })]);
+      await project.erase();
+      expect((await opened.storage.taskQueueState()).pending).toBe(2);
+      expect(await project.get(theirs.id)).toMatchObject({ status: 'processing' });
+      expect(await other.get(mine.id)).toMatchObject({ status: 'processing' });
+    });
+
+    test('an update of a memory completes no other task', async () => {
+      const [id = '', waiting = '', foreign = ''] = await project.accept([
+        record(),
+        record(),
+        record({ userId: 'v' }),
+      ]);
+      const theirs = await newProject(opened);
+      await theirs.accept([record({ id })]);
+      await project.update(id, { content: 'newer' });
+      expect(await project.get(id)).toMatchObject({ status: 'complete' });
+      for (const other of [waiting, foreign]) {
+        expect(await project.get(other)).toMatchObject({ status: 'processing' });
+      }
+      expect(await theirs.get(id)).toMatchObject({ status: 'processing' });
+      expect((await opened.storage.taskQueueState()).pending).toBe(3);
+    });
+
+    test('the responses to updates under one key are separate for each project and scope', async () => {
+      const theirs = await newProject(opened);
+      for (const one of [project, theirs]) await one.save(memory({ id: 'mem_known' }));
+      const update = (one: Project, content: string, scope: string) => {
+        return one.update('mem_known', { content }, { idempotency: keyed('k', { scope }) });
+      };
+      const updates = [
+        () => update(project, 'one', ''),
+        () => update(project, 'two', 'ada'),
+        () => update(theirs, 'three', ''),
+      ];
+      const first: WriteResult[] = [];
+      for (const run of updates) first.push(await run());
+      for (const [index, run] of updates.entries()) {
+        expect(await run()).toMatchObject({ ...first[index], replayed: true });
+      }
+    });
+  });
+}
