@@ -68,8 +68,16 @@ describe('memory ingest batch', () => {
   test('if lines were appended, only the last request and the new lines are sent', async () => {
     const all = Array.from({ length: 1_600 }, (_, index) => event('grown', `e${index}`));
     await memory([...batch, '-'], { stdin: all.slice(0, 1_250).join('\n') });
-    const { stdout } = await memory([...batch, '-'], { stdin: all.join('\n') });
-    expect(stdout).toBe(summary(600, 1_000, 0));
+    const again = await memory([...batch, '-'], { stdin: all.join('\n') });
+    expect(again).toEqual({ code: 0, stdout: summary(600, 1_000, 0), stderr: '' });
+  });
+
+  test('a second run with an invalid line does not report that nothing is new', async () => {
+    const stdin = `${event('not new', 'a')}\n{`;
+    await memory([...batch, '-'], { stdin });
+    const { stdout, stderr } = await memory([...batch, '-'], { stdin });
+    expect(stdout).toBe(summary(0, 1, 1));
+    expect(stderr).not.toContain('Nothing new');
   });
 
   test('a binary file is reported as such, without a hint to convert it', async () => {
@@ -205,6 +213,14 @@ describe('memory ingest batch', () => {
     expect(stdout).toBe(summary(0, 0, 1));
     expect(stderr).toContain('line 1: ');
     expect(code).toBe(1);
+  });
+
+  test('no line is ingested under an --idempotency-key that was used for other lines', async () => {
+    const argv = [...batch, '-', '--idempotency-key', 'of-others'];
+    const two = (name: string) => ({ stdin: `${event('reused', name)}\n`.repeat(2) });
+    expect(await memory(argv, two('a'))).toMatchObject({ code: 0, stdout: summary(2, 0, 0) });
+    expect(await memory(argv, two('b'))).toMatchObject({ code: 1, stdout: summary(0, 0, 2) });
+    expect(await countOf('reused')).toBe(2);
   });
 
   test('the items of a JSON array are counted, and an empty input is reported', async () => {

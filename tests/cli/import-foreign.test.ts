@@ -147,106 +147,6 @@ describe('memory import --from jsonl', () => {
   });
 });
 
-describe('memory import --from chatgpt', () => {
-  const at = 1_771_000_000.5;
-  const node = (id: string, parent: string | null, message: object | null) => ({
-    [id]: { id, parent, children: [], message },
-  });
-  const say = (role: string, ...parts: unknown[]) => ({
-    author: { role, name: null, metadata: {} },
-    content: { content_type: 'text', parts },
-    create_time: at,
-    weight: 1,
-    recipient: 'all',
-    metadata: {},
-  });
-  const image = { content_type: 'image_asset_pointer', asset_pointer: 'file-service://1' };
-  const conversation = {
-    title: 'Moving to Bern',
-    create_time: at,
-    update_time: at,
-    conversation_id: 'c-1',
-    current_node: 'f',
-    mapping: {
-      ...node('root', null, null),
-      ...node('s', 'root', say('system', 'be kind')),
-      ...node('a', 's', say('user', 'I moved to Bern', image)),
-      ...node('b', 'a', say('assistant', 'first answer')),
-      ...node('c', 'a', { ...say('assistant', 'search("Bern")'), recipient: 'web' }),
-      ...node('d', 'c', say('tool', 'results')),
-      ...node('t', 'd', {
-        ...say('assistant'),
-        content: { content_type: 'thoughts', thoughts: [] },
-      }),
-      ...node('f', 't', say('assistant', 'How do you like it?')),
-    },
-  };
-  const empty = { ...conversation, conversation_id: 'c-2', mapping: node('root', null, null) };
-  const whole = {
-    ...conversation,
-    current_node: 'a',
-    mapping: { ...node('root', null, null), ...node('a', 'root', say('user', 'Likes tea')) },
-  };
-  const text = JSON.stringify([conversation, empty]);
-
-  test('says nothing about lost data if none is lost', async () => {
-    const ran = await importFrom('chatgpt', JSON.stringify([whole]), '--user', newUser());
-    expect(ran.stdout).toBe('accepted\t1\nreplayed\t0\nfailed\t0\n');
-    expect(ran.stderr).not.toContain('Not imported');
-  });
-
-  test('ingests the visible messages of each conversation, and counts all other data', async () => {
-    const userId = newUser();
-    const { code, stdout, stderr } = await importFrom('chatgpt', text, '--user', userId);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'accepted\t1\nreplayed\t0\nfailed\t0\n' });
-    expect(stderr).toContain(
-      'Not imported: messages on abandoned branches: 1, hidden messages: 1, images and files: 1, ' +
-        'tool messages: 2, thoughts: 1, conversations without messages: 1.\n',
-    );
-    const [memory, ...more] = await all(userId);
-    expect(more).toEqual([]);
-    expect(memory).toMatchObject({
-      content:
-        'Moving to Bern\n\n[2026-02-13T16:26:40.500Z] user: I moved to Bern\n[image]\n' +
-        '[2026-02-13T16:26:40.500Z] assistant: How do you like it?',
-      ...{ type: 'conversation', source: 'chatgpt', externalId: 'c-1' },
-      occurredAt: '2026-02-13T16:26:40.500Z',
-    });
-  });
-
-  test('a second run updates the same memories', async () => {
-    const userId = newUser();
-    await importFrom('chatgpt', text, '--user', userId);
-    const before = await all(userId);
-    expect((await importFrom('chatgpt', text, '--user', userId)).code).toBe(0);
-    const after = await all(userId);
-    expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
-    expect(after).toHaveLength(1);
-  });
-
-  test('a conversation with more than 1,000 messages becomes several records', async () => {
-    const userId = newUser();
-    const mapping = Object.assign(
-      node('n0', null, say('user', 'message 0')),
-      ...Array.from({ length: 2_400 }, (_, at) =>
-        node(`n${at + 1}`, `n${at}`, say('user', `message ${at + 1}`)),
-      ),
-    );
-    const long = JSON.stringify([{ ...conversation, mapping, current_node: 'n2400' }]);
-    const ran = await importFrom('chatgpt', long, '--user', userId);
-    expect(ran.stdout).toBe('accepted\t3\nreplayed\t0\nfailed\t0\n');
-    const items = await all(userId);
-    expect(items.map(({ externalId }) => externalId)).toEqual(['c-1', 'c-1#2', 'c-1#3']);
-    expect(items[2]?.content).toContain('user: message 2400');
-  });
-
-  test('requires --user', async () => {
-    const { code, stderr } = await importFrom('chatgpt', text);
-    expect(code).toBe(2);
-    expect(stderr).toContain('A ChatGPT export does not contain a user id.');
-  });
-});
-
 test('--user without --from is rejected', async () => {
   const { code, stderr } = await memory(['import', '--user', 'ada', '-'], { stdin: '' });
   expect(code).toBe(2);
@@ -266,4 +166,28 @@ test('a numeric id that JSON.parse would round is reported, and null is an inval
   expect(stderr).toContain('line 1: externalId: must be a string');
   expect(stderr).toContain('line 4: ');
   expect((await all(userId)).map(({ externalId }) => externalId)).toEqual(['9007199254740991']);
+});
+
+test('times can be in milliseconds; invalid times and metadata are reported with their lines', async () => {
+  const userId = newUser();
+  const lines = [
+    { userId, text: 'a', created_at: 1_771_000_000_000 },
+    { userId, text: 'b', created_at: 'yesterday' },
+    { userId, text: 'c', created_at: 1e17 },
+    { userId, text: 'd', metadata: 'blue' },
+    { userId, text: 'e', metadata: ['blue'] },
+  ];
+  const text = lines.map((line) => JSON.stringify(line)).join('\n');
+  const { code, stdout, stderr } = await importFrom('jsonl', text);
+  expect(stdout).toBe(summary(1, 0, 4));
+  expect(stderr.match(/^line \d: \w+/gm)).toEqual([
+    'line 2: createdAt',
+    'line 3: createdAt',
+    'line 4: metadata',
+    'line 5: metadata',
+  ]);
+  expect(code).toBe(1);
+  expect((await all(userId)).map(({ createdAt }) => createdAt)).toEqual([
+    '2026-02-13T16:26:40.000Z',
+  ]);
 });

@@ -74,6 +74,7 @@ test.concurrent.each([
     '{"type":"event","userId":"u","externalId":"e","data":{"name":"x"}}',
   ],
   ['an import', ['import', '-'], JSON.stringify(aMemory)],
+  ['a document without a name', ['ingest', 'document', '--user', 'u', '-', 'none.md'], 'text'],
 ])('all attempts of %s have the same idempotency key', async (_, argv, stdin) => {
   const later = refusal(429, 'rate_limited', { 'Retry-After': '0' });
   using server = startFaultServer(later, later, later, later, refusal(400, 'invalid_request'));

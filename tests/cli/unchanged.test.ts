@@ -27,3 +27,27 @@ test('a document without an external id is stored each time, and never reported 
   expect(second.stdout).not.toBe(first.stdout);
   expect(first.stderr + second.stderr).not.toContain('Unchanged');
 });
+
+test('an unchanged document is sent again if its processing has failed', async () => {
+  // Reports every memory as failed.
+  const proxy = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { method, headers } = request;
+      const { pathname } = new URL(request.url);
+      const body = method === 'GET' ? null : await request.arrayBuffer();
+      const answer = await fetch(server.url + pathname, { method, headers, body });
+      if (method !== 'GET') return answer;
+      return Response.json({ ...((await answer.json()) as object), status: 'failed' });
+    },
+  });
+  const env = { MEMORY_BASE_URL: `http://127.0.0.1:${proxy.port}` };
+  using folder = foldersFor(() => memoryAt(server))('failed', { 'a.md': 'a' });
+  const { stdout } = await folder.ingest(['a.md']);
+  const again = await folder.ingest(['a.md'], { env });
+  expect(again.stdout).toBe(stdout);
+  expect(again.stderr).toStartWith('Queued.');
+  await proxy.stop(true);
+  expect(await server.client.get(stdout.trim())).toMatchObject({ content: 'a', version: 2 });
+});

@@ -102,6 +102,15 @@ describe('a used key is rejected with idempotency_key_reused', () => {
     const other = { method: 'POST', path: '/v1/ingest', body: { ...body, type: 'conversation' } };
     await refusesReuse(userId, first, other);
   });
+
+  test('for another long text of the same length', async () => {
+    const userId = newUser();
+    const saveOf = (begin: string) => {
+      const body = { userId, content: begin + ' of a long text'.repeat(2_000) };
+      return { method: 'POST', path: '/v1/memories', body };
+    };
+    await refusesReuse(userId, saveOf('one'), saveOf('two'));
+  });
 });
 
 describe('an error does not use up its key', () => {

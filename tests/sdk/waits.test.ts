@@ -53,6 +53,11 @@ test('an invalid or past Retry-After does not change the backoff', async () => {
   }
 });
 
+test('a Retry-After of exactly 60 s is waited for', async () => {
+  using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '60' }));
+  expect(await firstWait(server)).toMatchObject({ waitMs: 60_000 });
+});
+
 test('a Retry-After of more than 60 s fails the call immediately', async () => {
   for (const value of ['61', asDate(120_000)]) {
     using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': value }));

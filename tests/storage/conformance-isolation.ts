@@ -29,6 +29,20 @@ export function testIsolation(name: string, open: OpenStorage): void {
       expect(await project.get('mem_same')).toMatchObject({ content: 'one' });
     });
 
+    test('changes do not affect a memory with the same id in another project', async () => {
+      const other = await newProject(opened);
+      const origin = { source: 's', externalId: 'e' };
+      const given = memory(origin);
+      await project.save(given);
+      await other.save(given);
+      const before = await other.get(given.id);
+      await project.update(given.id, { content: 'updated', metadata: '{"a":1}' });
+      await project.save(memory({ ...origin, content: 'replaced' }));
+      await project.accept([record({ ...origin, content: 'ingested' })]);
+      expect(await project.get(given.id)).toMatchObject({ content: 'ingested', version: 4 });
+      expect(await other.get(given.id)).toEqual(before);
+    });
+
     test('an update responds with its own memory if another project has one with the same id', async () => {
       const other = await newProject(opened);
       const origin = { source: 's', externalId: 'e' };

@@ -138,12 +138,25 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(await project.acceptOne(origin)).not.toBe(id);
     });
 
+    test('records of two users with the same external id in one batch are two memories', async () => {
+      const users = ['u', 'v'];
+      for (const content of ['old', 'new']) {
+        const records = users.map((userId) => record({ ...origin, userId, content }));
+        expect(new Set(await project.accept(records)).size).toBe(2);
+        for (const userId of users) expect(await project.list(userId)).toMatchObject([{ content }]);
+      }
+      const copies = users.map((userId) => imported({ ...origin, source: 't', userId }));
+      expect(await project.import(copies)).toMatchObject({ imported: 2, failedCount: 0 });
+    });
+
     test('if a batch contains an external id twice, both items get the same id and the later text', async () => {
       const pair = [record({ ...origin, content: 'one' }), record({ ...origin, content: 'two' })];
       const [first, second] = await project.accept(pair);
       expect(first).toBe(second ?? '');
-      expect(await project.list()).toMatchObject([{ content: 'two' }]);
+      expect(await project.list()).toMatchObject([{ content: 'two', version: 2 }]);
       expect(await opened.storage.taskQueueState()).toMatchObject({ pending: 1 });
+      expect(await project.accept(pair)).toEqual([first ?? '', first ?? '']);
+      expect(await project.list()).toMatchObject([{ content: 'two', version: 4 }]);
     });
 
     test('accepting a single record returns its id, source and external id', async () => {
@@ -234,6 +247,14 @@ export function testTasks(name: string, open: OpenStorage): void {
       await drainTasks(opened);
       const accepted = () => full.accept(records(1)).catch(() => null);
       expect(await until(accepted, { what: 'space in the queue' })).toHaveLength(1);
+    });
+
+    test('is still full after the storage is reopened', async () => {
+      const full = await newProject(opened);
+      await full.accept(records(smallQueueRecords));
+      await opened.reopen();
+      const refused = { code: 'rate_limited' };
+      expect(await rejectionOf(full.accept(records(1)))).toMatchObject(refused);
     });
   });
 }

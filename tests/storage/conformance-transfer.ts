@@ -63,6 +63,17 @@ export function testTransfer(name: string, open: OpenStorage): void {
       expect(await project.list()).toHaveLength(2);
     });
 
+    test('two imports of the same ids at the same time import each memory once', async () => {
+      for (let round = 0; round < 10; round += 1) {
+        const memories = many(50);
+        const importFor = (userId: string) =>
+          project.import(memories.map((one) => ({ ...one, userId })));
+        const reports = await Promise.all(['u', 'v'].map(importFor));
+        const counts = reports.map(({ imported, skipped }) => `${imported} ${skipped}`);
+        expect(counts.sort()).toEqual(['0 50', '50 0']);
+      }
+    });
+
     test('an import includes earlier failures in its report, in index order', async () => {
       const failed = [{ index: 2, error: 'invalid_request', message: 'no' }];
       const origin = { source: 's', externalId: 'e' };

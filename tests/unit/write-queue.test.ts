@@ -21,7 +21,7 @@ function open() {
     finishers.get(operation)?.();
     for (let n = 0; n < 10; n += 1) await Promise.resolve();
   };
-  return { sent, write, finish };
+  return { sent, write, finish, drain: () => queue.drain() };
 }
 
 test("a large write waits for the previous one, but its project's small writes do not", () => {
@@ -53,4 +53,23 @@ test('large writes pause while another project sends small writes', async () => 
   expect(sent).toEqual(['large 1', 'small 2', 'small 1']);
   await until(() => sent.includes('large 2'));
   expect(performance.now() - begun).toBeGreaterThan(75);
+});
+
+test('draining sends the waiting large writes without a pause and waits for them', async () => {
+  const { sent, write, finish, drain } = open();
+  write('large 1', 1, rows);
+  write('large 2', 1, rows);
+  write('small', 2);
+  await finish('small');
+  await finish('large 1');
+  expect(sent).toEqual(['large 1', 'small']);
+  let isDrained = false;
+  const drained = drain().then(() => {
+    isDrained = true;
+  });
+  expect(sent).toEqual(['large 1', 'small', 'large 2']);
+  await finish('none');
+  expect(isDrained).toBe(false);
+  await finish('large 2');
+  await drained;
 });

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { newUser } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { memoryAt } from './command.ts';
+
+/* Imports conversations from an export of ChatGPT. */
+
+let server: TestServer;
+let memory: ReturnType<typeof memoryAt>;
+beforeAll(async () => {
+  server = await startTestServer();
+  memory = memoryAt(server);
+});
+afterAll(() => server.stop());
+
+const importFrom = (format: string, text: string, ...more: string[]) =>
+  memory(['import', '--from', format, ...more, '-'], { stdin: text });
+const all = async (userId: string) =>
+  (await server.client.list({ userId, order: 'asc', limit: 100 })).items;
+
+describe('memory import --from chatgpt', () => {
+  const at = 1_771_000_000.5;
+  const node = (id: string, parent: string | null, message: object | null) => ({
+    [id]: { id, parent, children: [], message },
+  });
+  const say = (role: string, ...parts: unknown[]) => ({
+    author: { role, name: null, metadata: {} },
+    content: { content_type: 'text', parts },
+    create_time: at,
+    weight: 1,
+    recipient: 'all',
+    metadata: {},
+  });
+  const image = { content_type: 'image_asset_pointer', asset_pointer: 'file-service://1' };
+  const conversation = {
+    title: 'Moving to Bern',
+    create_time: at,
+    update_time: at,
+    conversation_id: 'c-1',
+    current_node: 'f',
+    mapping: {
+      ...node('root', null, null),
+      ...node('s', 'root', say('system', 'be kind')),
+      ...node('a', 's', say('user', 'I moved to Bern', image)),
+      ...node('b', 'a', say('assistant', 'first answer')),
+      ...node('c', 'a', { ...say('assistant', 'search("Bern")'), recipient: 'web' }),
+      ...node('d', 'c', say('tool', 'results')),
+      ...node('t', 'd', {
+        ...say('assistant'),
+        content: { content_type: 'thoughts', thoughts: [] },
+      }),
+      ...node('f', 't', say('assistant', 'How do you like it?')),
+    },
+  };
+  const empty = { ...conversation, conversation_id: 'c-2', mapping: node('root', null, null) };
+  const whole = {
+    ...conversation,
+    current_node: 'a',
+    mapping: { ...node('root', null, null), ...node('a', 'root', say('user', 'Likes tea')) },
+  };
+  const text = JSON.stringify([conversation, empty]);
+
+  test('says nothing about lost data if none is lost', async () => {
+    const ran = await importFrom('chatgpt', JSON.stringify([whole]), '--user', newUser());
+    expect(ran.stdout).toBe('accepted\t1\nreplayed\t0\nfailed\t0\n');
+    expect(ran.stderr).not.toContain('Not imported');
+  });
+
+  test('ingests the visible messages of each conversation, and counts all other data', async () => {
+    const userId = newUser();
+    const { code, stdout, stderr } = await importFrom('chatgpt', text, '--user', userId);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'accepted\t1\nreplayed\t0\nfailed\t0\n' });
+    expect(stderr).toContain(
+      'Not imported: messages on abandoned branches: 1, hidden messages: 1, images and files: 1, ' +
+        'tool messages: 2, thoughts: 1, conversations without messages: 1.\n',
+    );
+    const [memory, ...more] = await all(userId);
+    expect(more).toEqual([]);
+    expect(memory).toMatchObject({
+      content:
+        'Moving to Bern\n\n[2026-02-13T16:26:40.500Z] user: I moved to Bern\n[image]\n' +
+        '[2026-02-13T16:26:40.500Z] assistant: How do you like it?',
+      ...{ type: 'conversation', source: 'chatgpt', externalId: 'c-1' },
+      occurredAt: '2026-02-13T16:26:40.500Z',
+    });
+  });
+
+  test('a second run updates the same memories', async () => {
+    const userId = newUser();
+    await importFrom('chatgpt', text, '--user', userId);
+    const before = await all(userId);
+    expect((await importFrom('chatgpt', text, '--user', userId)).code).toBe(0);
+    const after = await all(userId);
+    expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    expect(after).toHaveLength(1);
+  });
+
+  test('a conversation with more than 1,000 messages becomes several records', async () => {
+    const userId = newUser();
+    const mapping = Object.assign(
+      node('n0', null, say('user', 'message 0')),
+      ...Array.from({ length: 2_400 }, (_, at) =>
+        node(`n${at + 1}`, `n${at}`, say('user', `message ${at + 1}`)),
+      ),
+    );
+    const long = JSON.stringify([{ ...conversation, mapping, current_node: 'n2400' }]);
+    const ran = await importFrom('chatgpt', long, '--user', userId);
+    expect(ran.stdout).toBe('accepted\t3\nreplayed\t0\nfailed\t0\n');
+    const items = await all(userId);
+    expect(items.map(({ externalId }) => externalId)).toEqual(['c-1', 'c-1#2', 'c-1#3']);
+    expect(items[2]?.content).toContain('user: message 2400');
+  });
+
+  test('requires --user', async () => {
+    const { code, stderr } = await importFrom('chatgpt', text);
+    expect(code).toBe(2);
+    expect(stderr).toContain('A ChatGPT export does not contain a user id.');
+  });
+
+  test('ingests the branch that ends at the current node, even if another branch is newer', async () => {
+    const userId = newUser();
+    const mapping = {
+      ...node('root', null, null),
+      ...node('a', 'root', say('user', 'question')),
+      ...node('b', 'a', say('assistant', 'shown answer')),
+      ...node('c', 'a', say('assistant', 'other answer')),
+    };
+    const importWith = async (end: string | undefined) => {
+      const one = { ...conversation, mapping, current_node: end };
+      await importFrom('chatgpt', JSON.stringify([one]), '--user', userId);
+      return (await all(userId)).map(({ content }) => content.match(/\w+ answer/g));
+    };
+    expect(await importWith('b')).toEqual([['shown answer']]);
+    // Without a current node, the branch of the last node is used.
+    expect(await importWith(undefined)).toEqual([['other answer']]);
+  });
+
+  test('omits and counts messages that ChatGPT does not show', async () => {
+    const userId = newUser();
+    const metadata = { is_visually_hidden_from_conversation: true };
+    const mapping = {
+      ...node('root', null, null),
+      ...node('a', 'root', { ...say('user', 'about me'), metadata }),
+      ...node('b', 'a', { ...say('user', 'without weight'), weight: 0 }),
+      ...node('c', 'b', say('user', 'Likes tea')),
+    };
+    const one = { ...conversation, title: null, mapping, current_node: 'c' };
+    const { stderr } = await importFrom('chatgpt', JSON.stringify([one]), '--user', userId);
+    expect(stderr).toContain('Not imported: hidden messages: 2.\n');
+    const [memory] = await all(userId);
+    expect(memory?.content).toBe('[2026-02-13T16:26:40.500Z] user: Likes tea');
+  });
+
+  test('dates a conversation by its messages or, if they have no times, by its last change', async () => {
+    const importWith = async (createTime: number | null) => {
+      const userId = newUser();
+      const message = { ...say('user', 'Likes tea'), create_time: createTime };
+      const mapping = { ...node('root', null, null), ...node('a', 'root', message) };
+      const one = { ...conversation, update_time: at + 60, mapping, current_node: 'a' };
+      await importFrom('chatgpt', JSON.stringify([one]), '--user', userId);
+      return (await all(userId)).map(({ occurredAt }) => occurredAt);
+    };
+    expect(await importWith(at)).toEqual(['2026-02-13T16:26:40.500Z']);
+    expect(await importWith(null)).toEqual(['2026-02-13T16:27:40.500Z']);
+  });
+});
