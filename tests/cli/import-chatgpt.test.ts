@@ -142,11 +142,16 @@ describe('memory import --from chatgpt', () => {
       ...node('root', null, null),
       ...node('a', 'root', { ...say('user', 'about me'), metadata }),
       ...node('b', 'a', { ...say('user', 'without weight'), weight: 0 }),
-      ...node('c', 'b', say('user', 'Likes tea')),
+      ...node('c', 'b', {
+        ...say('assistant'),
+        content: { content_type: 'model_editable_context' },
+      }),
+      ...node('d', 'c', say('user', 'Likes tea')),
     };
-    const one = { ...conversation, title: null, mapping, current_node: 'c' };
+    const one = { ...conversation, title: null, mapping, current_node: 'd' };
     const { stderr } = await importFrom('chatgpt', JSON.stringify([one]), '--user', userId);
-    expect(stderr).toContain('Not imported: hidden messages: 2.\n');
+    expect(stderr).toMatch(/^Not imported: .*hidden messages: 2\b/m);
+    expect(stderr).toMatch(/^Not imported: .*model_editable_context: 1\b/m);
     const [memory] = await all(userId);
     expect(memory?.content).toBe('[2026-02-13T16:26:40.500Z] user: Likes tea');
   });

@@ -4,7 +4,7 @@ import { stem } from '../../server/search/stem.ts';
 /** Stems computed by Snowball's English stemmer. */
 const stems: Record<string, string> = {
   plurals:
-    'caresses:caress ponies:poni ties:tie cries:cri gas:gas gaps:gap this:this kiwis:kiwi ' +
+    'caresses:caress weaknesses:weak ponies:poni ties:tie cries:cri gas:gas gaps:gap this:this kiwis:kiwi ' +
     'dress:dress status:status hikes:hike',
   participles:
     'agreed:agre feed:feed agreedly:agre hopping:hop hoped:hope hoping:hope hiked:hike ' +

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { WriteResult } from '../../server/storage/storage.ts';
+import { rejectionOf } from '../support/thrown.ts';
 import {
   bodyOf,
   keyed,
@@ -12,16 +13,16 @@ import {
 } from './fixtures.ts';
 import { withStorage } from './suite.ts';
 
-/** Tests that a write affects no memory with the same id in another project, and no other user. */
+/** Tests that a write affects no other project, user or write. */
 export function testIsolation(name: string, open: OpenStorage): void {
-  describe(`${name}: a memory with the same id in another project`, () => {
+  describe(`${name}: isolation`, () => {
     let opened: Opened;
     let project: Project;
     withStorage(open, (...given) => {
       [opened, project] = given;
     });
 
-    test('is not deleted with the other memory', async () => {
+    test('a memory is not deleted with the memory of the same id in another project', async () => {
       const other = await newProject(opened);
       await project.save(memory({ id: 'mem_same', content: 'one' }));
       await other.save(memory({ id: 'mem_same', content: 'two' }));
@@ -55,7 +56,7 @@ export function testIsolation(name: string, open: OpenStorage): void {
       expect(await other.get('mem_both')).toMatchObject({ content: 'theirs', version: 1 });
     });
 
-    test('keeps the tasks of other users, and of a record with the same id in another project', async () => {
+    test('an erasure keeps the tasks of other users, and of the same id in another project', async () => {
       const [mine, theirs] = [record(), record({ userId: 'v' })];
       const other = await newProject(opened);
       await project.accept([mine, theirs]);
@@ -98,6 +99,15 @@ export function testIsolation(name: string, open: OpenStorage): void {
       for (const run of updates) first.push(await run());
       for (const [index, run] of updates.entries()) {
         expect(await run()).toMatchObject({ ...first[index], replayed: true });
+      }
+    });
+
+    test('a rejected write does not affect a write that arrives at the same time', async () => {
+      for (let round = 0; round < 20; round += 1) {
+        const saved = project.save(memory());
+        const rejected = rejectionOf(project.update('mem_unknown', { content: 'x' }));
+        expect((await saved).response.status).toBe(201);
+        expect(await rejected).toMatchObject({ code: 'not_found' });
       }
     });
   });
