@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../../cli/run.ts';
 import type { Output, Terminal } from '../../cli/terminal/terminal.ts';
+import { noHome } from '../support/process.ts';
 import type { TestServer } from '../support/server.ts';
 
 export type Ran = { code: number; stdout: string; stderr: string };
@@ -41,7 +42,7 @@ export function memoryAt(server: TestServer) {
 }
 
 export function testTerminal(ran: Ran, around: Surroundings = {}): Terminal {
-  const { env = {}, terminal, home = '/nowhere', cwd = process.cwd(), interrupted } = around;
+  const { env = {}, terminal, home = noHome.HOME, cwd = process.cwd(), interrupted } = around;
   const stdin = around.stdin ?? around.typed ?? '';
   const output = (name: 'stdout' | 'stderr'): Output => ({
     isTerminal: terminal !== undefined,

@@ -1,3 +1,4 @@
+import { noHome } from '../support/process.ts';
 import type { TestServer } from '../support/server.ts';
 
 /** The command that runs the program in a separate process. */
@@ -10,7 +11,7 @@ export function shellAt(server: () => TestServer) {
       env: {
         PATH: process.env.PATH,
         MEMORY: program.join(' '),
-        HOME: '/nowhere',
+        ...noHome,
         MEMORY_BASE_URL: server().url,
         MEMORY_API_KEY: server().key,
         ...env,

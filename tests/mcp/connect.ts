@@ -5,6 +5,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { program } from '../cli/shell.ts';
+import { noHome } from '../support/process.ts';
 import type { TestServer } from '../support/server.ts';
 
 /* Connects the official MCP client over both transports and with both protocol versions. */
@@ -68,7 +69,7 @@ function overStdio({ url, key: ofProject }: TestServer, as: As): Transport {
     args: [...args, 'mcp', ...user, ...(readOnly ? ['--read-only'] : [])],
     env: {
       PATH: process.env.PATH ?? '',
-      HOME: '/nowhere',
+      ...noHome,
       MEMORY_BASE_URL: url,
       MEMORY_API_KEY: key,
     },

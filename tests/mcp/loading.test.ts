@@ -3,13 +3,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../cli/command.ts';
 import { program } from '../cli/shell.ts';
+import { noHome } from '../support/process.ts';
 
 /* The MCP library must load on demand, because loading it takes longer than most commands. */
 
 const preload = join(import.meta.dir, 'log-loaded.ts');
 
 function run(command: string[], env: Record<string, string> = {}) {
-  return Bun.spawnSync(command, { env: { ...process.env, HOME: '/nowhere', ...env } });
+  return Bun.spawnSync(command, { env: { ...process.env, ...noHome, ...env } });
 }
 
 test('the server loads the MCP library on the first message, outside the HTTP thread', () => {

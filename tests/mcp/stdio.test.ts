@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { memoryAt } from '../cli/command.ts';
 import { program, shellAt } from '../cli/shell.ts';
 import { html, json, refusal, startFaultServer } from '../support/fault-server.ts';
+import { noHome } from '../support/process.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -22,7 +23,7 @@ function start(line: string, messages: string[], env: Record<string, string> = {
   const child = Bun.spawn(['bash', '-c', `exec ${line.replace('$MEMORY', program.join(' '))}`], {
     env: {
       PATH: process.env.PATH,
-      HOME: '/nowhere',
+      ...noHome,
       MEMORY_BASE_URL: server.url,
       MEMORY_API_KEY: server.key,
       ...env,

@@ -14,12 +14,17 @@ async function saveLarge({ save }: Pick<Project, 'save'>, count: number, expires
 
 test.concurrent('other writes run between the transactions of an erasure of large documents', async () => {
   await using project = await open();
-  await saveLarge(project, 6, null);
-  const order: string[] = [];
-  const erasing = project.erase().then(() => order.push('erasure'));
-  const saving = project.save(memory({ userId: 'other' })).then(() => order.push('save'));
-  await Promise.all([erasing, saving]);
-  expect(order).toEqual(['save', 'erasure']);
+  const orders: string[][] = [];
+  // On a busy machine, the save may be sent too late, so a few attempts are made.
+  while (orders.length < 5 && orders.at(-1)?.[0] !== 'save') {
+    await saveLarge(project, 6, null);
+    const order: string[] = [];
+    const erasing = project.erase().then(() => order.push('erasure'));
+    const saving = project.save(memory({ userId: 'other' })).then(() => order.push('save'));
+    await Promise.all([erasing, saving]);
+    orders.push(order);
+  }
+  expect(orders.at(-1)).toEqual(['save', 'erasure']);
 });
 
 test.concurrent('large documents that have expired are deleted in several transactions', async () => {

@@ -1,4 +1,12 @@
 import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A home directory that does not exist, and a setting without which Bun would create it. */
+export const noHome = {
+  HOME: join(tmpdir(), `memory-no-home-${crypto.randomUUID()}`),
+  BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0',
+};
 
 /** A child process that leads its own process group. Signals go to the whole group. */
 export type Child = {
