@@ -1,43 +1,50 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createConnection } from '../../server/storage/postgres/connection.ts';
 import { openPostgres } from '../../server/storage/postgres/open.ts';
 import { statement } from '../../server/storage/postgres/statement.ts';
-import type { Storage } from '../../server/storage/storage.ts';
 import { newWholeDatabase, query, type TestDatabase } from '../support/postgres.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { newKey } from './conformance-keys.ts';
-import { keyed, memory, newProject, type Project, record } from './fixtures.ts';
+import { keyed, memory, newProject, record } from './fixtures.ts';
 
 /* Writes and reads during faults of the database or of the connection to it. */
 
 let database: TestDatabase;
-let proxy: TcpProxy;
-let storage: Storage;
-let project: Project;
-
 beforeAll(async () => {
   // One test terminates all writer sessions of the database, so no other file may share it.
   database = await newWholeDatabase();
-  const url = new URL(database.url);
-  proxy = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
-  url.port = String(proxy.port);
-  storage = await openPostgres(url.href);
 });
-beforeEach(async () => {
-  project = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
-});
-afterAll(async () => {
-  await storage.close();
-  proxy.stop();
-  await database.drop();
-});
+afterAll(() => database.drop());
 
-const fault = async () => (await storage.health()).fault;
+/** Opens a storage through a proxy. Most of the tests wait, so they run concurrently. */
+async function setUp() {
+  const url = new URL(database.url);
+  const proxy = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
+  url.port = String(proxy.port);
+  const storage = await openPostgres(url.href);
+  const project = await newProject({
+    storage,
+    reopen: async () => storage,
+    dispose: async () => {},
+  });
+  return {
+    proxy,
+    storage,
+    project,
+    fault: async () => (await storage.health()).fault,
+    async [Symbol.asyncDispose]() {
+      await storage.close();
+      proxy.stop();
+    },
+  };
+}
 
 describe('a connection that is lost after COMMIT was sent', () => {
-  test('fails a save with an unknown outcome, and a retry has no further effect', async () => {
+  test.concurrent('fails a save with an unknown outcome, and a retry has no further effect', async () => {
+    await using at = await setUp();
+    const { project, proxy } = at;
     // The first use prepares a statement. Only prepared statements are sent in a pipeline.
     await project.save(memory(), { idempotency: keyed('first') });
     const idempotency = keyed('lost');
@@ -53,7 +60,9 @@ describe('a connection that is lost after COMMIT was sent', () => {
     expect(await project.list()).toHaveLength(2);
   });
 
-  test('fails an update with an unknown outcome, and a retry has no further effect', async () => {
+  test.concurrent('fails an update with an unknown outcome, and a retry has no further effect', async () => {
+    await using at = await setUp();
+    const { project, proxy } = at;
     const given = memory();
     await project.save(given);
     await project.update(given.id, { content: 'second' }, { idempotency: keyed('second') });
@@ -66,7 +75,9 @@ describe('a connection that is lost after COMMIT was sent', () => {
   });
 });
 
-test('creating a key has an unknown outcome if the connection is lost after the INSERT was sent', async () => {
+test.concurrent('creating a key has an unknown outcome if the connection is lost after the INSERT was sent', async () => {
+  await using at = await setUp();
+  const { proxy, storage } = at;
   await storage.createKey(newKey({ id: 'kept' }));
   const lost = newKey({ id: 'lost' });
   proxy.loseAnswerTo(lost.hash);
@@ -77,7 +88,9 @@ test('creating a key has an unknown outcome if the connection is lost after the 
   expect((await storage.listKeys()).map(({ id }) => id)).toEqual(['kept', 'lost']);
 });
 
-test('a write whose connection is lost before COMMIT stores nothing and is retried', async () => {
+test.concurrent('a write whose connection is lost before COMMIT stores nothing and is retried', async () => {
+  await using at = await setUp();
+  const { project, proxy } = at;
   const given = memory();
   await project.save(given);
   // The connection is lost at the read of the memory, before the transaction has written anything.
@@ -86,7 +99,9 @@ test('a write whose connection is lost before COMMIT stores nothing and is retri
   expect(await project.get(given.id)).toMatchObject({ content: 'newer', version: 2 });
 });
 
-test('writes are unavailable while the database refuses connections', async () => {
+test.concurrent('writes are unavailable while the database refuses connections', async () => {
+  await using at = await setUp();
+  const { fault, project, proxy } = at;
   proxy.refuse();
   const unavailable = { code: 'unavailable', retryAfterSeconds: expect.any(Number) };
   await until(fault, { what: 'a fault' });
@@ -99,7 +114,9 @@ test('writes are unavailable while the database refuses connections', async () =
   expect(await project.list()).toHaveLength(1);
 });
 
-test('a database that stops responding is reported within three seconds, and no write waits', async () => {
+test.concurrent('a database that stops responding is reported within three seconds, and no write waits', async () => {
+  await using at = await setUp();
+  const { fault, project, proxy } = at;
   const begun = performance.now();
   proxy.silence();
   expect(await until(fault, { what: 'a fault' })).toContain('cannot be reached');
@@ -111,7 +128,9 @@ test('a database that stops responding is reported within three seconds, and no 
   await until(async () => (await fault()) === null, { what: 'the end of the fault' });
 });
 
-test('reads use another connection if one stops responding', async () => {
+test.concurrent('reads use another connection if one stops responding', async () => {
+  await using at = await setUp();
+  const { fault, project, proxy, storage } = at;
   const given = memory();
   await project.save(given);
   proxy.silenceAt(given.id);
@@ -128,7 +147,7 @@ test('reads use another connection if one stops responding', async () => {
   expect(await stuck).toBeNull();
 });
 
-test('connecting fails if the database stops responding during the connection setup', async () => {
+test.concurrent('connecting fails if the database stops responding during the connection setup', async () => {
   const url = new URL(database.url);
   const own = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
   url.port = String(own.port);
@@ -138,7 +157,9 @@ test('connecting fails if the database stops responding during the connection se
   own.stop();
 });
 
-test('a write that fails on a worker of a cluster does not fail the other writes of its group', async () => {
+test.concurrent('a write that fails on a worker of a cluster does not fail the other writes of its group', async () => {
+  await using at = await setUp();
+  const { project } = at;
   await query(
     database.url,
     `CREATE FUNCTION lose_worker() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -161,7 +182,7 @@ test('a write that fails on a worker of a cluster does not fail the other writes
   expect(await project.list('v')).toHaveLength(1);
 });
 
-test('a closed connection is not opened again', async () => {
+test.concurrent('a closed connection is not opened again', async () => {
   const connection = createConnection({ url: database.url, purpose: 'test' });
   const run = () => connection.run([statement('SELECT 1 AS one')]);
   expect(await run()).toEqual([[{ one: 1 }]]);
@@ -170,6 +191,8 @@ test('a closed connection is not opened again', async () => {
 });
 
 test('the termination of an idle session does not fail a write', async () => {
+  await using at = await setUp();
+  const { project } = at;
   await project.save(memory());
   await query(
     database.url,
@@ -191,6 +214,8 @@ test('the termination of an idle session does not fail a write', async () => {
 });
 
 test('writes are unavailable while the disk of the database server is full, and reads continue', async () => {
+  await using at = await setUp();
+  const { fault, project } = at;
   const given = memory();
   await project.save(given);
   // A sequence also counts the probes that fail.

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import { bucketOf } from '../../server/bucket.ts';
 import { connectPostgres, openPostgres } from '../../server/storage/postgres/open.ts';
-import type { Storage } from '../../server/storage/storage.ts';
-import type { TaskStorage } from '../../server/storage/task-storage.ts';
 import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
-import { claim, memory, newProject, type Project } from './fixtures.ts';
+import { claim, memory, newProject } from './fixtures.ts';
 import { isDistributed } from './plans.ts';
 
 /*
@@ -15,23 +13,19 @@ import { isDistributed } from './plans.ts';
  */
 
 let database: TestDatabase;
-let storage: Storage;
-let tasks: TaskStorage;
-let project: Project;
-
 beforeAll(async () => {
   database = await newDatabase();
-  storage = await openPostgres(database.url);
-  tasks = connectPostgres({ url: database.url, isDistributed: await isDistributed(database) });
 });
-afterAll(async () => {
-  await tasks.close();
-  await storage.close();
-  await database.drop();
-});
-beforeEach(async () => {
-  project = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
-});
+afterAll(() => database.drop());
+
+/** Opens a storage with its own connections. The tests wait for locks, so they run concurrently. */
+async function setUp() {
+  const storage = await openPostgres(database.url);
+  const newOne = () =>
+    newProject({ storage, reopen: async () => storage, dispose: async () => {} });
+  const [project, other] = [await newOne(), await newOne()];
+  return { storage, project, other, [Symbol.asyncDispose]: () => storage.close() };
+}
 
 async function lockUser(userId: string): Promise<() => Promise<void>> {
   const sql = new SQL(database.url, { max: 1 });
@@ -47,7 +41,9 @@ async function lockUser(userId: string): Promise<() => Promise<void>> {
   };
 }
 
-test('a save does not wait for the lock on the user of another save in its group', async () => {
+test.concurrent('a save does not wait for the lock on the user of another save in its group', async () => {
+  await using at = await setUp();
+  const { project } = at;
   await project.save(memory({ userId: 'locked' }));
   const unlock = await lockUser('locked');
   const begun = performance.now();
@@ -59,7 +55,9 @@ test('a save does not wait for the lock on the user of another save in its group
   expect(await project.list('locked')).toHaveLength(2);
 });
 
-test('saves of other users do not wait for many saves of a locked user', async () => {
+test.concurrent('saves of other users do not wait for many saves of a locked user', async () => {
+  await using at = await setUp();
+  const { project } = at;
   await project.save(memory({ userId: 'busy' }));
   const unlock = await lockUser('busy');
   const waiting = Array.from({ length: 20 }, () => project.save(memory({ userId: 'busy' })));
@@ -72,7 +70,9 @@ test('saves of other users do not wait for many saves of a locked user', async (
   expect(await project.list('busy')).toHaveLength(21);
 });
 
-test('every save of a locked user fails after five seconds', async () => {
+test.concurrent('every save of a locked user fails after five seconds', async () => {
+  await using at = await setUp();
+  const { project } = at;
   await project.save(memory({ userId: 'stuck' }));
   const unlock = await lockUser('stuck');
   const begun = performance.now();
@@ -91,8 +91,9 @@ test('every save of a locked user fails after five seconds', async () => {
   expect(await project.list('stuck')).toHaveLength(2);
 }, 20_000);
 
-test('one connection is left for other projects while updates of a locked user wait', async () => {
-  const other = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
+test.concurrent('one connection is left for other projects while updates of a locked user wait', async () => {
+  await using at = await setUp();
+  const { other, project } = at;
   const [locked, free, neighbour] = [memory({ userId: 'held' }), memory(), memory()];
   await project.save(locked);
   await project.save(free);
@@ -113,7 +114,11 @@ test('one connection is left for other projects while updates of a locked user w
   await Promise.all(waiting);
 });
 
-test("the results of other tasks are stored even if one task's user is locked", async () => {
+test.concurrent("the results of other tasks are stored even if one task's user is locked", async () => {
+  await using at = await setUp();
+  const { project, storage } = at;
+  const { url } = database;
+  const tasks = connectPostgres({ url, isDistributed: await isDistributed(database) });
   const [locked, ...free] = [
     await project.acceptOne({ userId: 'waits' }),
     await project.acceptOne({ userId: 'free 1' }),
@@ -128,4 +133,5 @@ test("the results of other tasks are stored even if one task's user is locked", 
   expect(await tasks.completeTasks(results)).toEqual(
     results.map(({ memoryId }) => memoryId === locked),
   );
+  await tasks.close();
 });
