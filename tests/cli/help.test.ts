@@ -148,6 +148,14 @@ describe('memory help --json', () => {
   });
 });
 
+test('the help of serve aligns the descriptions of the settings', async () => {
+  const { stdout } = await memory(['serve', '--help']);
+  const [, settings = ''] = stdout.split('Set by environment variables only:\n');
+  const rows = [...settings.matchAll(/^ {2}[A-Z_]+ +/gm)];
+  expect(rows.length).toBeGreaterThan(3);
+  expect(new Set(rows.map(([row]) => row.length)).size).toBe(1);
+});
+
 test('memory help shows what --help shows', async () => {
   expect(await memory(['help'])).toEqual(await memory(['--help']));
   const batch = await memory(['help', 'ingest', 'batch']);

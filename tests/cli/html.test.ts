@@ -33,7 +33,7 @@ test.each([
     '<p>a<ul><li>b<ul><li>c<li><p>d</p></ul><li>e</ul>f',
     'a\n\n- b\n  - c\n  - d\n- e\n\nf',
   ],
-  ['a numbered list', '<ol start="3"><li>a<li>b</ol>', '3. a\n4. b'],
+  ['a numbered list', '<ol start="18"><li>a<li>b</ol>', '18. a\n19. b'],
   [
     'a table',
     '<table><tr><th>a<th>b<tr><td><p>c</p><td>d <b>e</b></table>f',

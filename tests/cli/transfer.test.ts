@@ -97,6 +97,15 @@ describe('memory import', () => {
     expect((await memory(['export', '--user', 'large'])).stdout).toBe(jsonl(all));
   });
 
+  test('from a terminal says how to end the input; from a pipe it does not', async () => {
+    const text = jsonl(many('typed', 1));
+    const typed = await memory(['import', '-'], { typed: text });
+    expect(typed).toMatchObject({ code: 0, stdout: summary(1, 0, 0) });
+    expect(typed.stderr).toContain('Reading from the terminal; press Ctrl-D on an empty line');
+    const piped = await memory(['import', '-'], { stdin: text });
+    expect(piped.stderr).not.toContain('Reading from the terminal');
+  });
+
   test('--errors-out cannot be the input file', async () => {
     using folder = temporaryFolder();
     const file = folder.file('in.jsonl');

@@ -64,7 +64,16 @@ describe.each(endpoints)('POST %s', (path, base) => {
   });
 
   test.each(['occurredAt', 'expiresAt'])('returns 400 if %s is not a time', async (field) => {
-    for (const value of ['soon', '2026-05', '2026-02-30', '2026-05-08T10:00:00', 0, {}]) {
+    for (const value of [
+      'soon',
+      '2026-05',
+      '2026-02-30',
+      '2026-13-01',
+      '2026-00-01',
+      '2026-05-08T10:00:00',
+      0,
+      {},
+    ]) {
       await expectRejected(path, base, field, value);
     }
   });

@@ -42,7 +42,16 @@ describe('POST /v1/memories', () => {
   });
 
   test.each(['occurredAt', 'expiresAt'])('returns 400 if %s is not a time', async (field) => {
-    for (const time of ['', 'today', '2026-02-30', '2026-05-08T10:00:00', 1.7e12, {}]) {
+    for (const time of [
+      '',
+      'today',
+      '2026-02-30',
+      '2026-13-01',
+      '2026-00-01',
+      '2026-05-08T10:00:00',
+      1.7e12,
+      {},
+    ]) {
       expectInvalid(await post({ ...base, [field]: time }), field);
     }
   });
@@ -98,7 +107,16 @@ describe('PATCH /v1/memories/:id', () => {
   });
 
   test.each(['occurredAt', 'expiresAt'])('returns 400 if %s is not a time', async (field) => {
-    for (const time of ['', 'today', '2026-02-30', 1_700_000_000_000, true, []]) {
+    for (const time of [
+      '',
+      'today',
+      '2026-02-30',
+      '2026-13-01',
+      '2026-00-01',
+      1_700_000_000_000,
+      true,
+      [],
+    ]) {
       expectInvalid(await patch({ [field]: time }), field);
     }
   });

@@ -21,22 +21,22 @@ afterAll(() => server.stop());
 const path = '/v1/ingest/document';
 
 /** Starts a request that declares a large body, and sends part of the body. */
-function stall(sentBytes: number, declaredBytes = bodyBytes): Promise<Socket> {
-  const { hostname, port } = new URL(server.url);
+function stall(sentBytes: number, declaredBytes = bodyBytes, at = server): Promise<Socket> {
+  const { hostname, port } = new URL(at.url);
   const lines = ['Content-Type: application/json', `Content-Length: ${declaredBytes}`];
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname, () => {
-      const begin = head(server, 'POST', path, ...lines) + ' '.repeat(sentBytes);
+      const begin = head(at, 'POST', path, ...lines) + ' '.repeat(sentBytes);
       socket.write(begin, () => resolve(socket));
     });
     socket.on('error', () => {});
   });
 }
 
-function post(key: string, bytes: number) {
+function post(key: string, bytes: number, at = server) {
   const empty = JSON.stringify({ userId: 'u', data: { text: '' } });
   const body = empty.replace('""', `"${'x'.repeat(bytes - empty.length)}"`);
-  return askRaw(server, 'POST', path, body, { authorization: `Bearer ${key}` });
+  return askRaw(at, 'POST', path, body, { authorization: `Bearer ${key}` });
 }
 
 test('too many large bodies of one project get a 503 and block no other requests', async () => {
@@ -78,3 +78,13 @@ test('a body that will be rejected as too large does not block other requests', 
   expect(answers.map(({ status }) => status)).toEqual([202, 202]);
   for (const socket of stalled) socket.destroy();
 }, 10_000);
+
+test('a body takes only as much of the memory as it declares', async () => {
+  const larger = await startTestServer({ MEMORY_MAX_BODY_BYTES: String(2 * bodyBytes) });
+  const stalled = await stall(75_000, 80_000, larger);
+  await Bun.sleep(50);
+  const answer = await Promise.race([post(larger.key, 80_000, larger), Bun.sleep(1_000)]);
+  expect(answer?.status).toBe(202);
+  stalled.destroy();
+  await larger.stop();
+});

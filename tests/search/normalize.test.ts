@@ -33,6 +33,7 @@ describe('normalize', () => {
 
   test('expands characters that represent words, except in text that has no other characters', () => {
     expect(normalize('Muhammad ﷺ said: 5 ㎏')).toBe('muhammad صلي الله عليه وسلم said 5 kg');
+    expect(normalize('ﷺ'.repeat(10)).split(' ')).toHaveLength(31);
     const text = 'ﷺ'.repeat(1_000);
     expect(normalize(text).length).toBeLessThanOrEqual(text.length);
     const korean = '한국어 문장입니다. '.repeat(80);
@@ -206,6 +207,13 @@ describe('parseQuery', () => {
     expect(parseQuery('green te').prefix).toBe(1);
     expect(parseQuery('green te?').prefix).toBe(-1);
     expect(parseQuery('green te ').prefix).toBe(-1);
+  });
+
+  test('treats a quoted word of a script without spaces as a phrase of its n-grams', () => {
+    const phrases = (query: string) => parseQuery(query).pairs.map(({ isPhrase }) => isPhrase);
+    expect(termsOf('"北京大学"')).toEqual(['北京', '京大', '大学']);
+    expect(phrases('"北京大学"')).toEqual([true, true]);
+    expect(phrases('北京大学')).toEqual([false, false]);
   });
 
   test('turns a query of up to 1,000 characters into at most 48 terms', () => {

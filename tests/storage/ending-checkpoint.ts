@@ -3,12 +3,13 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 /*
  * Preloaded in each thread of a storage. The first checkpoint ends the checkpoint thread and leaves
- * a file next to the database.
+ * a file next to the database. The next one leaves another file.
  */
 parentPort?.on('message', (message: unknown) => {
   const [json] = Array.isArray(message) ? message : [''];
-  const mark = `${workerData?.path}.ended`;
-  if (!String(json).includes('"checkpoint"') || existsSync(mark)) return;
-  writeFileSync(mark, '');
-  process.exit(7);
+  if (!String(json).includes('"checkpoint"')) return;
+  const ended = `${workerData?.path}.ended`;
+  const isNext = existsSync(ended);
+  writeFileSync(isNext ? `${workerData?.path}.continued` : ended, '');
+  if (!isNext) process.exit(7);
 });

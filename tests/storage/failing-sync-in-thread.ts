@@ -1,3 +1,3 @@
-import { failFirstSync } from './failing-sync.ts';
+import { failFirstCheckpoint } from './failing-sync.ts';
 
-failFirstSync('all');
+failFirstCheckpoint('all');

@@ -1,20 +1,22 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { isMainThread, workerData } from 'node:worker_threads';
 
-/** A plain error, because only bun:sqlite can create instances of SQLiteError. */
-const syncFault = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_FSYNC' });
-
 /**
- * Simulates a disk that fails to sync the database file. The first checkpoint that calls `method`
- * on its statement throws: the checkpoint thread calls `all`, the writer calls `get`. Later syncs
- * seem to succeed, because the kernel reports an error only once. The caller is a module that every
- * thread of a storage preloads.
+ * Simulates a disk that fails to sync the database file, or to do what `code` says. The first
+ * checkpoint that calls `method` on its statement throws: the checkpoint thread calls `all`, the
+ * writer calls `get`. Later syncs seem to succeed, because the kernel reports an error only once.
+ * The caller is a module that every thread of a storage preloads.
  */
-export function failFirstSync(method: 'all' | 'get', mode = 'PASSIVE'): void {
+export function failFirstCheckpoint(
+  method: 'all' | 'get',
+  { mode = 'PASSIVE', code = 'SQLITE_IOERR_FSYNC' } = {},
+): void {
   if (isMainThread || typeof workerData?.path !== 'string') return;
+  // A plain error, because only bun:sqlite can create instances of SQLiteError.
+  const fault = Object.assign(new Error('disk I/O error'), { code });
   const isOfSqlite = SQLiteError[Symbol.hasInstance];
   Object.defineProperty(SQLiteError, Symbol.hasInstance, {
-    value: (error: unknown) => error === syncFault || isOfSqlite.call(SQLiteError, error),
+    value: (error: unknown) => error === fault || isOfSqlite.call(SQLiteError, error),
   });
   const { prepare } = Database.prototype;
   let hasFailed = false;
@@ -25,7 +27,7 @@ export function failFirstSync(method: 'all' | 'get', mode = 'PASSIVE'): void {
     statement[method] = ((...values) => {
       if (hasFailed) return run.apply(statement, values);
       hasFailed = true;
-      throw syncFault;
+      throw fault;
     }) as typeof statement.all;
     return statement;
   } as typeof prepare;

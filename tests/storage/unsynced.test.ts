@@ -95,12 +95,32 @@ test.concurrent('a sync that fails while the log is emptied after an erasure is 
 test.concurrent('after the checkpoint thread has ended, another one makes the next checkpoint', async () => {
   await using all = await open('ending-checkpoint.ts');
   const { opened, save } = all;
-  const beside = new Database(opened.path, { readonly: true });
-  const look = beside.prepare<{ checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)');
+  using log = watchLog(opened.path);
   const isCheckpointed = async () => {
     await save();
-    return existsSync(`${opened.path}.ended`) && (look.get()?.checkpointed ?? 0) > 0;
+    return existsSync(`${opened.path}.continued`) && log.checkpointed() > 0;
   };
   await until(isCheckpointed, { what: 'a checkpoint', timeoutMs: 5_000 });
-  beside.close(true);
 });
+
+test.concurrent('after a checkpoint that could not write, later checkpoints continue', async () => {
+  await using all = await open('failing-write-in-thread.ts');
+  const { opened, save, warning } = all;
+  using log = watchLog(opened.path);
+  const isCheckpointed = async () => {
+    await save();
+    return log.checkpointed() > 0;
+  };
+  await until(isCheckpointed, { what: 'a checkpoint', timeoutMs: 5_000 });
+  expect(await warning()).toBeNull();
+});
+
+/** Reads how many pages of the write-ahead log have been copied to the file. */
+function watchLog(path: string) {
+  const beside = new Database(path, { readonly: true });
+  const look = beside.prepare<{ checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)');
+  return {
+    checkpointed: () => look.get()?.checkpointed ?? 0,
+    [Symbol.dispose]: () => beside.close(true),
+  };
+}

@@ -1,0 +1,3 @@
+import { failFirstCheckpoint } from './failing-sync.ts';
+
+failFirstCheckpoint('all', { code: 'SQLITE_IOERR_WRITE' });
