@@ -73,7 +73,8 @@ describe('memories with an externalId have the contents of the file', () => {
     expect(stderr).toContain(
       '2 records became 1 memory: if records have the same externalId, only the last one is stored',
     );
-    const { stderr: silent } = await ingest([ticket('fewer', '2', 'open')], ['--wait']);
+    const distinct = [ticket('fewer', '2', 'open'), ticket('fewer', '3', 'open')];
+    const { stderr: silent } = await ingest(distinct, ['--wait']);
     expect(silent).not.toContain('became');
   });
 
