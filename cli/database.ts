@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import type { Admin } from '../server/admin.ts';
+import { InvalidSettingsError, MissingDatabaseError } from '../server/errors.ts';
 import { Option } from './commander.ts';
 import { CliError, errorText, usageError } from './errors.ts';
 import type { Terminal } from './terminal/terminal.ts';
@@ -31,8 +32,8 @@ export function withAdmin<Result>(
 ): Promise<Result> {
   return onDatabase(term, database, async ({ openAdmin }, url) => {
     const found = await openAdmin(url, { create: false }).catch((error) => {
-      if (isInvalidSetting(error)) throw error;
-      if (!isMissing(error)) throw cannotOpen(url, database, error);
+      if (error instanceof InvalidSettingsError) throw error;
+      if (!(error instanceof MissingDatabaseError)) throw cannotOpen(url, database, error);
       if (!make) throw error;
       if (database === undefined) throw databaseMissing(term, url, howToMakeOne);
       return null;
@@ -58,21 +59,11 @@ export async function onDatabase<Result>(
     return await run(admin, url);
   } catch (error) {
     if (error instanceof CliError) throw error;
-    if (isMissing(error)) throw databaseMissing(term, url, howToFindIt);
+    if (error instanceof MissingDatabaseError) throw databaseMissing(term, url, howToFindIt);
     const message = withFlag(errorText(error), database);
-    if (isInvalidSetting(error)) throw usageError(message);
+    if (error instanceof InvalidSettingsError) throw usageError(message);
     throw new CliError('database_unavailable', message);
   }
-}
-
-export function isInvalidSetting(error: unknown): boolean {
-  return errorText(error).startsWith('Invalid settings:');
-}
-
-function isMissing(error: unknown): boolean {
-  return /^(no database found at |the database has no tables of this service)/.test(
-    errorText(error),
-  );
 }
 
 function databaseMissing({ cwd }: Terminal, url: string, hint: string): CliError {

@@ -1,4 +1,5 @@
 import { limits } from '../sdk/contract/limits.ts';
+import { InvalidSettingsError } from './errors.ts';
 import { type LogLevel, logLevels } from './log.ts';
 
 export type Config = {
@@ -72,7 +73,9 @@ export function readConfig(env: Env): Config {
       '<requests>/<seconds>, such as 6000/60, or off',
     ),
   };
-  if (problems.length > 0) throw new Error(`Invalid settings:\n  ${problems.join('\n  ')}`);
+  if (problems.length > 0) {
+    throw new InvalidSettingsError(`Invalid settings:\n  ${problems.join('\n  ')}`);
+  }
   return config;
 }
 

@@ -27,6 +27,16 @@ export class ServiceError extends Error {
   }
 }
 
+/** The settings of the server are invalid. The message lists every problem. */
+export class InvalidSettingsError extends Error {
+  override readonly name = 'InvalidSettingsError';
+}
+
+/** There is no database at the given place, or it has no tables of this service. */
+export class MissingDatabaseError extends Error {
+  override readonly name = 'MissingDatabaseError';
+}
+
 /**
  * The error does not reveal whether the memory never existed, was deleted, or belongs to another
  * project or user.

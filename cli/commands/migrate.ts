@@ -1,6 +1,7 @@
 import type { Comparison } from '../../server/admin.ts';
+import { InvalidSettingsError } from '../../server/errors.ts';
 import { addExamples, addNotes, type Parent } from '../commander.ts';
-import { databaseUrlOf, isInvalidSetting, shownDatabase } from '../database.ts';
+import { databaseUrlOf, shownDatabase } from '../database.ts';
 import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
 import { type Column, printJson, printTable, resilientOutput } from '../terminal/output.ts';
 import { startProgress } from '../terminal/progress.ts';
@@ -61,7 +62,7 @@ async function migrate(term: Terminal, source: string, target: string, copies: b
   } catch (error) {
     term.interrupted.throwIfAborted();
     const message = errorText(error).replace(/\bMEMORY_DATABASE_URL\b/, '--from or --to');
-    if (isInvalidSetting(error)) throw usageError(message);
+    if (error instanceof InvalidSettingsError) throw usageError(message);
     const hint = copying.isBegun() ? 'Run the same command again to continue.' : undefined;
     throw new CliError('migration_failed', message, hint);
   } finally {

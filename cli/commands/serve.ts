@@ -1,16 +1,11 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { InvalidSettingsError } from '../../server/errors.ts';
 import { resolveBaseUrl } from '../client/connect.ts';
 import { defaultProject, serviceName, shownProfilePath, storeKey } from '../client/profile.ts';
 import { addExamples, addNotes, type Parent } from '../commander.ts';
-import {
-  databaseOption,
-  databaseUrlOf,
-  isInvalidSetting,
-  shownDatabase,
-  withFlag,
-} from '../database.ts';
+import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
 import { CliError, errorCode, errorText, usageError } from '../errors.ts';
 import { definedOnly, numberIn } from '../options.ts';
 import { hint, note, noteStyled, ownName, type Terminal } from '../terminal/terminal.ts';
@@ -81,7 +76,7 @@ async function start(term: Terminal, options: ServeOptions, flag: string | undef
 
 function cannotStart(error: unknown, url: string, flag: string | undefined): CliError {
   const reason = errorText(error);
-  if (isInvalidSetting(error)) return usageError(withFlag(reason, flag));
+  if (error instanceof InvalidSettingsError) return usageError(withFlag(reason, flag));
   // Only file errors have a system error code. They do not name the setting.
   if (errorCode(error) === '') return new CliError('cannot_start', reason);
   const name = withFlag('MEMORY_DATABASE_URL', flag);

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
 import type { BackupContents, Finding, KeyAdmin, Restored } from './admin-storage.ts';
 import type { CopySide } from './copy/side.ts';
@@ -43,10 +42,8 @@ export async function openKeyAdmin(url: string, options: { create: boolean }): P
     const { openKeyAdmin: open } = await import('./postgres/admin/keys.ts');
     return open(url, options);
   }
-  const path = sqlitePath(url);
-  if (!options.create && !existsSync(path)) throw new Error(`no database found at ${path}`);
   const { openKeyAdmin: open } = await import('./sqlite/admin/keys.ts');
-  return open(path);
+  return open(sqlitePath(url), options);
 }
 
 export async function diagnose(url: string, now: number): Promise<Finding[]> {

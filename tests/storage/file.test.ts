@@ -39,7 +39,7 @@ test('a second server is rejected, even if it opens the file under another path'
 
 test('a command that writes keys works while a server is running', async () => {
   await using opened = await openInFolder();
-  const admin = openKeyAdmin(opened.path);
+  const admin = openKeyAdmin(opened.path, { create: false });
   const rights = { userId: null, readOnly: false, createdAt: 5, expiresAt: null };
   const shown = { name: 'n', prefix: 'mk_abcd', lastFour: 'wxyz', project: 'p' };
   admin.createKey({ ...shown, ...rights, id: 'key_1', hash: 'h' });

@@ -75,7 +75,7 @@ describe('a connection that is lost after COMMIT was sent', () => {
   });
 });
 
-test.concurrent('creating a key has an unknown outcome if the connection is lost after the INSERT was sent', async () => {
+test.concurrent('creating a key has an unknown outcome if its connection is lost', async () => {
   await using at = await setUp();
   const { proxy, storage } = at;
   await storage.createKey(newKey({ id: 'kept' }));

@@ -26,7 +26,7 @@ const opens = {
     process.kill(process.pid, 'SIGKILL');`,
   command: `
     import { openKeyAdmin } from '${sqlite}/admin/keys.ts';
-    openKeyAdmin(process.env.DATABASE);`,
+    openKeyAdmin(process.env.DATABASE, { create: true });`,
 };
 
 /** Runs the source and returns the error message, if any, that Bun prints below the source line. */

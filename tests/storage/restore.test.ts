@@ -196,7 +196,7 @@ for (const lost of ['missing', 'empty']) {
     rmSync(path);
     if (lost === 'empty') writeFileSync(path, '');
     expect((await rejectionOf(openSqlite(path))).message).toContain('is missing or empty');
-    expect(() => openKeyAdmin(path)).toThrow('is missing or empty');
+    expect(() => openKeyAdmin(path, { create: true })).toThrow('is missing or empty');
     const link = join(folder, 'link.db');
     symlinkSync(path, link);
     expect(() => backupDatabase(link, join(folder, 'copy.db'))).toThrow();

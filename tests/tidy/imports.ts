@@ -107,7 +107,7 @@ const table: Row[] = [
   },
   {
     from: ['cli/'],
-    may: ['commander', 'sdk/index.ts', 'cli/', 'package.json', 'node:'],
+    may: ['commander', 'sdk/index.ts', 'server/errors.ts', 'cli/', 'package.json', 'node:'],
     types: ['@commander-js/extra-typings', 'sdk/contract/'],
     late: [
       'server/main.ts',

@@ -1,3 +1,4 @@
+import { MissingDatabaseError } from '../../errors.ts';
 import { progressTable, unfinishedCopy } from '../copy/side.ts';
 import { distribute, hasCitus } from './citus.ts';
 import type { Connection } from './connection.ts';
@@ -27,7 +28,7 @@ const migrateWithinMs = 60_000;
  */
 export async function migrate(connection: Connection, { create = true } = {}): Promise<void> {
   if (!create && (await readVersion(connection.run)) === 0) {
-    throw new Error('the database has no tables of this service; check the URL');
+    throw new MissingDatabaseError('the database has no tables of this service; check the URL');
   }
   await assertServer(connection.run);
   for (let attempt = 1; ; attempt += 1) {

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { MissingDatabaseError } from '../../errors.ts';
 
 /** The maximum number of symbolic links that Linux follows in a path. */
 const mostLinks = 40;
@@ -17,6 +18,11 @@ export function canonicalPath(path: string, links = mostLinks): string {
   }
   mkdirSync(dirname(path), { recursive: true });
   return join(realpathSync(dirname(path)), basename(path));
+}
+
+/** Throws if there is no file at the path. */
+export function assertExists(path: string): void {
+  if (!existsSync(path)) throw new MissingDatabaseError(`no database found at ${path}`);
 }
 
 export function arrivingAt(path: string): string {

@@ -14,7 +14,7 @@ import { structuralFaults } from '../check.ts';
 import { isBusy } from '../errors.ts';
 import { lockDatabase, lockForMoving, openInPlace } from '../lock.ts';
 import { assertOurs, migrate } from '../migrate.ts';
-import { arrivingAt, canonicalPath } from '../path.ts';
+import { arrivingAt, assertExists, canonicalPath } from '../path.ts';
 import {
   applySetting,
   busyTimeoutMs,
@@ -32,7 +32,7 @@ import {
  * is damaged.
  */
 export function backupDatabase(name: string, target: string): BackupContents {
-  if (!existsSync(name)) throw new Error(`no database found at ${name}`);
+  assertExists(name);
   const path = canonicalPath(name);
   refuseTaken(target);
   keepFilesPrivate();

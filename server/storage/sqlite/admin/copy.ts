@@ -1,5 +1,4 @@
 import type { Database, Statement } from 'bun:sqlite';
-import { existsSync } from 'node:fs';
 import { deletedBody } from '../../../memory/responses.ts';
 import { type CopyDatabase, type CopySide, createSide, type Query } from '../../copy/side.ts';
 import {
@@ -12,7 +11,7 @@ import {
 } from '../../copy/tables.ts';
 import { lockDatabase } from '../lock.ts';
 import { isUnfinishedCopy, migrate } from '../migrate.ts';
-import { canonicalPath } from '../path.ts';
+import { assertExists, canonicalPath } from '../path.ts';
 import { keepFilesPrivate, openForWriting } from '../settings.ts';
 
 /** A running task is copied as waiting, and its current attempt is not counted. */
@@ -86,7 +85,7 @@ function insertInto(into: string, table: TableName): string {
  * or if the file does not exist and `create` is false.
  */
 export function openCopySide(name: string, { create }: { create: boolean }): CopySide {
-  if (!create && !existsSync(name)) throw new Error(`no database found at ${name}`);
+  if (!create) assertExists(name);
   keepFilesPrivate();
   const path = canonicalPath(name);
   const lock = lockDatabase(path, 'Stop it and run the command again.');

@@ -3,13 +3,14 @@ import type { KeyAdmin } from '../../admin-storage.ts';
 import { notStored } from '../errors.ts';
 import { openInPlace } from '../lock.ts';
 import { assertFinished, migrate } from '../migrate.ts';
-import { canonicalPath } from '../path.ts';
+import { assertExists, canonicalPath } from '../path.ts';
 import { createKeyReads } from '../reader/memories.ts';
 import { closeKeepingLog, keepFilesPrivate, openForWriting } from '../settings.ts';
 import { createKeyWrites } from '../writer/keys.ts';
 
 /** Opens the database file, creating it if it does not exist. */
-export function openKeyAdmin(name: string): KeyAdmin {
+export function openKeyAdmin(name: string, { create }: { create: boolean }): KeyAdmin {
+  if (!create) assertExists(name);
   keepFilesPrivate();
   const path = canonicalPath(name);
   const db = openInPlace(path, () => openMigrated(path));
