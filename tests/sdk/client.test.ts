@@ -160,3 +160,24 @@ test('a misspelled option is rejected, and the error names the correct option', 
     expect(create).toThrow(new RegExp(`^${RegExp.escape(message)}$`));
   }
 });
+
+test('an Authorization header of the caller replaces the API key', async () => {
+  using server = startFaultServer(json(200, aMemory));
+  const headers = { authorization: 'Bearer of-the-caller' };
+  await clientOf(server).get('mem_1', { headers });
+  expect(server.requests[0]?.headers.get('Authorization')).toBe('Bearer of-the-caller');
+});
+
+test('the options override the environment', async () => {
+  using server = startFaultServer(json(200, aMemory));
+  process.env.MEMORY_API_KEY = 'a-key-of-the-environment';
+  process.env.MEMORY_BASE_URL = 'http://127.0.0.1:1';
+  await clientOf(server, { maxRetries: 0 }).get('mem_1');
+  expect(server.requests[0]?.headers.get('Authorization')).toBe(`Bearer ${apiKey}`);
+});
+
+test('withResponse() reports a write that ran now as created', async () => {
+  using server = startFaultServer(json(201, saved, { 'Idempotency-Status': 'created' }));
+  const { response } = await clientOf(server).save({ userId: 'u-1', content: 'x' }).withResponse();
+  expect(response.idempotencyStatus).toBe('created');
+});

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { expect, spyOn, test } from 'bun:test';
 import { AbortError, TimeoutError } from '../../sdk/index.ts';
 import { aMemory, json, silent, stalled, startFaultServer } from '../support/fault-server.ts';
 import { clientOf, failure } from './client-of.ts';
@@ -43,4 +43,24 @@ test('an infinite timeoutMs does not expire immediately', async () => {
   using server = startFaultServer((socket) => setTimeout(() => found(socket), 20));
   const client = clientOf(server, { maxRetries: 0, timeoutMs: Number.POSITIVE_INFINITY });
   expect(await client.get('mem_1')).toMatchObject({ id: 'mem_1' });
+});
+
+test('a timeoutMs of a day is not shortened', async () => {
+  using server = startFaultServer(json(200, aMemory));
+  const day = 86_400_000;
+  const set = spyOn(globalThis, 'setTimeout');
+  await clientOf(server).get('mem_1', { timeoutMs: day });
+  const delays = set.mock.calls.map(([, ms]) => ms);
+  set.mockRestore();
+  expect(delays).toContain(day);
+});
+
+test('by default, an attempt may take 30 s and a wait 60 s', async () => {
+  using server = startFaultServer(json(200, { ...aMemory, memoryId: 'mem_1' }));
+  const set = spyOn(globalThis, 'setTimeout');
+  await clientOf(server).waitUntilComplete('mem_1');
+  const delays = set.mock.calls.map(([, ms]) => ms);
+  set.mockRestore();
+  expect(delays).toContain(30_000);
+  expect(delays).toContain(60_000);
 });

@@ -117,3 +117,41 @@ test('a failed call causes no unhandled rejection, however its promise is used',
   process.off('unhandledRejection', note);
   expect(unhandled).toEqual([]);
 });
+
+test('the message in a 200 of another program does not become the error message', async () => {
+  using server = startFaultServer(json(200, { message: 'Welcome', error: 'none' }));
+  const error = await failure(clientOf(server).get('mem_1'));
+  expect(error.code).toBe('unexpected_answer');
+  expect(error.message).toBe('not a response from the memory service: 200, application/json');
+});
+
+test('a ConnectionError contains the reason that Node puts into the cause', async () => {
+  const cause = new Error('connect ECONNREFUSED 127.0.0.1:7070');
+  const fetch = () => Promise.reject(new TypeError('fetch failed', { cause }));
+  const baseUrl = 'http://memory.test';
+  const client = new sdk.MemoryClient({ apiKey, baseUrl, fetch, maxRetries: 0 });
+  const error = await failure(client.get('mem_1'));
+  expect(error).toBeInstanceOf(sdk.ConnectionError);
+  expect(error.message).toBe(`no response from ${baseUrl}: ${cause.message}`);
+});
+
+test('a ConnectionError contains the code of a cause without a message', async () => {
+  const cause = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
+  const fetch = () => Promise.reject(new TypeError('fetch failed', { cause }));
+  const baseUrl = 'http://memory.test';
+  const client = new sdk.MemoryClient({ apiKey, baseUrl, fetch, maxRetries: 0 });
+  const error = await failure(client.get('mem_1'));
+  expect(error.message).toBe(`no response from ${baseUrl}: ECONNREFUSED`);
+});
+
+test('the error for a redirect names its target, and any other the content type', async () => {
+  const location = 'https://example.com/login';
+  using server = startFaultServer(text(302, '', { Location: location }), text(200, ''));
+  const client = clientOf(server);
+  const messages = [
+    (await failure(client.get('mem_1'))).message,
+    (await failure(client.get('mem_1'))).message,
+  ];
+  const start = 'not a response from the memory service';
+  expect(messages).toEqual([`${start}: 302, ${location}`, `${start}: 200, no content type`]);
+});

@@ -39,3 +39,10 @@ test('health() does not retry after a timeout', async () => {
   expect(await failure(clientOf(server).health({ timeoutMs: 20 }))).toBeInstanceOf(TimeoutError);
   expect(server.requests).toHaveLength(1);
 });
+
+test('health() rejects an error response of a proxy whose body has a status', async () => {
+  using server = startFaultServer(json(502, { status: 502, error: 'Bad Gateway' }));
+  const error = await failure(clientOf(server).health());
+  expect(error).toBeInstanceOf(ServerError);
+  expect(error).toMatchObject({ status: 502, attempts: 1 });
+});

@@ -212,3 +212,9 @@ test('the error from an aborted wait counts all requests', async () => {
   expect(error).toBeInstanceOf(AbortError);
   expect(error).toMatchObject({ attempts: 3, cause: 'enough' });
 });
+
+test('the error from a wait says so if the service reports no reason for a failure', async () => {
+  using server = startFaultServer(state('failed'));
+  const error = await failure(clientOf(server).waitUntilComplete('mem_1'));
+  expect(error.message).toBe('mem_1 failed: no reason was reported');
+});

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { expect, spyOn, test } from 'bun:test';
 import {
   AbortError,
   type AttemptEvent,
@@ -96,3 +96,28 @@ async function firstWait(server: { url: string }, options: ClientOptions = {}) {
   const error = await failure(client.get('mem_1', { signal: controller.signal }));
   return { error, waitMs: waits[0], tookMs: performance.now() - startedAt };
 }
+
+test('the error from a save aborted between attempts has its idempotency key', async () => {
+  using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '50' }));
+  const controller = new AbortController();
+  const onAttempt = () => void setImmediate(() => controller.abort());
+  const { signal } = controller;
+  const save = clientOf(server, { onAttempt }).save({ userId: 'u-1', content: 'x' }, { signal });
+  const error = await failure(save);
+  expect(error).toBeInstanceOf(AbortError);
+  const sent = server.requests[0]?.headers.get('Idempotency-Key');
+  expect(error.idempotencyKey).toBe(sent ?? 'a key');
+});
+
+test('an abort during a wait leaves no timer that keeps the process alive', async () => {
+  using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '50' }));
+  const set = spyOn(globalThis, 'setTimeout');
+  const clear = spyOn(globalThis, 'clearTimeout');
+  await firstWait(server);
+  const waits = set.mock.results.filter((_, at) => set.mock.calls[at]?.[1] === 50_000);
+  const cleared: unknown[] = clear.mock.calls.map(([timer]) => timer);
+  set.mockRestore();
+  clear.mockRestore();
+  expect(waits).toHaveLength(1);
+  expect(cleared.includes(waits[0]?.value)).toBe(true);
+});

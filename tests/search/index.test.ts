@@ -165,6 +165,48 @@ describe('search index', () => {
     index.remove('a');
     expect(() => [...ranked]).toThrow('changed');
   });
+
+  test('finds a word after a compaction and the removal of another memory with the word', () => {
+    const index = indexOf([
+      { id: 'a', createdAt: 1, chunks: [chunkOf('zeppelin')] },
+      { id: 'b', createdAt: 2, chunks: [chunkOf('zeppelin')] },
+      { id: 'large', createdAt: 3, chunks: [chunkOf('word '.repeat(20_000).trim())] },
+    ]);
+    // The removal of most words compacts the index.
+    index.remove('large');
+    index.remove('a');
+    const found = [...index.search(parseQuery('zeppelin?'))];
+    expect(found.map(({ id }) => id)).toEqual(['b']);
+  });
+
+  test('ranks a quotation of 48 words like a full scan', () => {
+    const words = Array.from({ length: 48 }, (_, number) => `${1_000 + number}`);
+    const parts = [words, words.slice(0, 10), words.slice(30), words.slice(40)];
+    const memories = parts.map((part, at) => {
+      return { id: `${at}`, createdAt: at, chunks: [chunkOf(part.join(' '))] };
+    });
+    const query = parseQuery(`"${words.join(' ')}"`);
+    expect(query.pairs).toHaveLength(47);
+    expect([...indexOf(memories).search(query)]).toEqual(referenceSearch(memories, query));
+  });
+
+  test('distinguishes words with the same hash', () => {
+    // The hashes of these words are equal if the seed is 0.
+    const memories = ['518396207280', '591493150297'].map((text, at) => {
+      return { id: `${at}`, createdAt: at, chunks: [chunkOf(text)] };
+    });
+    const found = [...indexOf(memories).search(parseQuery('591493150297?'))];
+    expect(found.map(({ id }) => id)).toEqual(['1']);
+  });
+
+  test('frees the memory of removed memories without chunks', () => {
+    const index = new SearchIndex();
+    for (let createdAt = 0; createdAt < 100_000; createdAt += 1) {
+      index.put({ id: 'a', createdAt, chunks: [] });
+    }
+    expect(index.size).toBe(1);
+    expect(index.bytes).toBeLessThan(10_000_000);
+  });
 });
 
 function chunkOf(content: string) {

@@ -223,6 +223,31 @@ describe('parseQuery', () => {
       }),
     );
   });
+
+  test('uses the first 48 distinct words of a long query', () => {
+    const words = Array.from({ length: 60 }, (_, number) => `${1_000 + number}`);
+    expect(termsOf(`${words[0]} ${words.join(' ')}`)).toEqual(words.slice(0, 48));
+  });
+
+  test('drops a stop word next to punctuation, unless it is part of a code', () => {
+    expect(termsOf('What is Ana up to.')).toEqual(['ana']);
+    expect(termsOf('Ana,what is it?')).toEqual(['ana']);
+    expect(termsOf('The to-do of Ana')).toEqual(['to', 'do', 'ana']);
+  });
+
+  test('does not pair the first word of a quotation with the word before it as a phrase', () => {
+    expect(parseQuery('blue "green tea"').pairs).toEqual([
+      { left: 0, right: 1, isPhrase: false },
+      { left: 1, right: 2, isPhrase: true },
+    ]);
+  });
+
+  test('does not pair the first word of a code with the word before it as a phrase', () => {
+    expect(parseQuery('lost order-4711?').pairs).toEqual([
+      { left: 0, right: 1, isPhrase: false },
+      { left: 1, right: 2, isPhrase: true },
+    ]);
+  });
 });
 
 function termsOf(query: string): string[] {

@@ -37,6 +37,14 @@ describe('search finds', () => {
     if (mark === undefined) return;
     expect(snippet(corpus[order[0] ?? ''] ?? '', ranked.matcher)).toContain(mark);
   });
+
+  test('matches only the first eight mistyped words of a query', () => {
+    const words =
+      'apricot balloon cathedral dolphin elephant furnace giraffe harbour icicles'.split(' ');
+    const query = words.map((word) => `${word}q`).join(' ');
+    const ids = ask(`${query}?`, words).found.map(({ id }) => Number(id));
+    expect(ids.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  });
 });
 
 describe('search', () => {

@@ -38,3 +38,11 @@ test.each<[value: unknown]>([
 ])('%j is rejected', (value) => {
   expect(sentencesOf(value)).toEqual(['must be an RFC 3339 time or a date (YYYY-MM-DD)']);
 });
+
+test.each(['0000-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'])(
+  '%s, at the end of the range, is accepted',
+  (text) => {
+    expect(sentencesOf(text)).toEqual([]);
+    expect(pointInTimeMs(text)).toBe(Date.parse(text));
+  },
+);

@@ -179,4 +179,18 @@ describe('a record', () => {
       'metadata: must be at most 16384 bytes as JSON, not 16419, including the descriptive fields of data',
     ]);
   });
+
+  test('has the limit for its descriptive fields even if it has no metadata', () => {
+    const data = { text: 't', title: 'x'.repeat(16_384) };
+    const [problem] = sentencesOf(validateDocument, { userId: 'u', data });
+    expect(problem).toStartWith('metadata: must be at most 16384 bytes as JSON, not 16396');
+  });
+
+  test('has one limit for its open data and its metadata', () => {
+    const data = { name: 'n', a: 'x'.repeat(10_000) };
+    const metadata = { b: 'x'.repeat(10_000) };
+    const record = { type: 'event', userId: 'u', data, metadata };
+    const [problem] = sentencesOf(validateRecord, record);
+    expect(problem).toStartWith('metadata: must be at most 16384 bytes as JSON, not 20015');
+  });
 });
