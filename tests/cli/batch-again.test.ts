@@ -126,3 +126,21 @@ test('a second run reports why it does not restore memories without an externalI
   expect(help).toMatch(/for\s+three\s+days\s+by\s+their\s+text\s+and\s+position/);
   expect(help).toMatch(/since\s+been\s+changed\s+or\s+deleted/);
 });
+
+test.each(['one.jsonl', 'ONE.NDJSON'])('a second run of %s stores no duplicate', async (name) => {
+  using folder = temporaryFolder();
+  const file = folder.file(name);
+  await Bun.write(file, ticket(name, null, 'the only line'));
+  await memory(['ingest', 'support', file]);
+  const again = await memory(['ingest', 'support', file]);
+  expect(again).toMatchObject({ code: 0, stdout: counts(0, 1) });
+  expect(await subjects(name)).toEqual(['the only line']);
+});
+
+test('lines that were rejected as another type can be ingested as their own type', async () => {
+  const stdin = ['one', 'two'].map((subject) => ticket('typed', null, subject)).join('\n');
+  const asChats = await memory(['ingest', 'chat', '-'], { stdin });
+  expect(asChats.stdout).toBe('accepted\t0\nreplayed\t0\nfailed\t2\n');
+  const asTickets = await memory(['ingest', 'support', '-'], { stdin });
+  expect(asTickets).toMatchObject({ code: 0, stdout: counts(2, 0) });
+});

@@ -207,3 +207,11 @@ test('a folder and a missing file cause different errors', async () => {
   expect(stderr).toStartWith(`Error: ${folder.path} is a folder, not a file.`);
   expect([missing.code, code]).toEqual([1, 1]);
 });
+
+test('a second line that is only a string is reported, and the others are ingested', async () => {
+  const stdin = [event('quote', 'a'), '"oops"', event('quote', 'b')].join('\n');
+  const { code, stdout, stderr } = await memory([...batch, '-'], { stdin });
+  expect(stdout).toBe('accepted\t2\nreplayed\t0\nfailed\t1\n');
+  expect(stderr).toStartWith('line 2: ');
+  expect(code).toBe(1);
+});

@@ -174,3 +174,44 @@ test('--mime-type sets the type and --title the title', async () => {
   expect(await read(['x.pdf', ...html])).toEqual({ text: 'c', mimeType: html[1] });
   expect(await read(['page.html', '--title', 'Mine'])).toMatchObject({ title: 'Mine', text: 'b' });
 });
+
+test('a pattern without a match is reported, and the other arguments are ingested', async () => {
+  using folder = inFolder('no-match', { 'a.md': 'a' });
+  const { code, stdout, stderr } = await folder.ingest(['none/*.md', 'a.md']);
+  expect(names(stdout)).toEqual(['a.md']);
+  expect(stderr).toBe('No documents match none/*.md.\n1 ingested, 1 failed.\n');
+  expect(code).toBe(1);
+});
+
+test('a dry run reports a path that is too long for an external id', async () => {
+  const long = `${'x'.repeat(200)}/${'y'.repeat(100)}.md`;
+  using folder = inFolder('dry-long', { 'a.md': 'a', [long]: 'b' });
+  const { code, stdout, stderr } = await folder.ingest(['.', '--dry-run']);
+  expect(stdout).toBe('a.md\ttext/markdown\t\n');
+  expect(stderr).toStartWith(`${long}: externalId: must be at most 256 characters`);
+  expect(stderr).toEndWith('1 valid, 1 failed.\n');
+  expect(code).toBe(1);
+});
+
+test('on a terminal, a run that stops still prints the documents before the error', async () => {
+  const refusal = { error: 'unauthorized', message: 'by the test', requestId: 'req_1' };
+  const endpoint = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { externalId } = (await request.json()) as { externalId: string };
+      const accepted = { memoryId: 'mem_a', status: 'processing', source: null, externalId };
+      if (externalId === 'a.md') return Response.json(accepted, { status: 202 });
+      await Bun.sleep(50);
+      return Response.json(refusal, { status: 401 });
+    },
+  });
+  using folder = inFolder('refused', { 'a.md': 'a', 'b.md': 'b' });
+  const env = { MEMORY_BASE_URL: `http://127.0.0.1:${endpoint.port}` };
+  // The clock stands still, so no redraw prints the rows earlier.
+  const { code, stdout, stderr } = await folder.ingest(['.'], { env, terminal: 80, tickMs: 0 });
+  await endpoint.stop(true);
+  expect(stdout).toBe('mem_a  a.md\n');
+  expect(stderr).toContain('Stopped after 1 of 2 documents.');
+  expect(code).toBe(4);
+});

@@ -165,3 +165,24 @@ describe('any page', () => {
     },
   );
 });
+
+test('a numbered list begins with 1, or with its start', async () => {
+  expect((await read('<ol><li>a<li>b</ol>')).text).toBe('1. a\n2. b');
+  expect((await read('<ol start="19"><li>a</ol>')).text).toBe('19. a');
+});
+
+test('lines are separate even if white space surrounds their tags', async () => {
+  expect((await read('<div>a </div>\n<div>\nb\n</div>\nc')).text).toBe('a\nb\nc');
+});
+
+test.each([
+  ['a table', '<table><tr><td>a<td></table>b', 'a\n\nb'],
+  ['a list', '<ul><li>a<li></ul>b', '- a\n\nb'],
+])('text after %s that ends with an empty element is a new paragraph', async (_, html, text) => {
+  expect((await read(html)).text).toBe(text);
+});
+
+test('an empty cell at the end of a row does not move the cells of the next row', async () => {
+  const table = '<table><tr><td>a<td><tr><td>b<td>c</table>';
+  expect((await read(table)).text).toBe('a\nb | c');
+});

@@ -168,4 +168,64 @@ describe('memory import --from chatgpt', () => {
     expect(await importWith(at)).toEqual(['2026-02-13T16:26:40.500Z']);
     expect(await importWith(null)).toEqual(['2026-02-13T16:27:40.500Z']);
   });
+
+  test('stores all parts of long conversations that have no id', async () => {
+    const userId = newUser();
+    const nodes = Array.from({ length: 1_001 }, (_, n) =>
+      node(`${n}`, n === 0 ? null : `${n - 1}`, say('user', `message ${n}`)),
+    );
+    const { conversation_id: _, ...unnamed } = conversation;
+    const long = { ...unnamed, current_node: '1000', mapping: Object.assign({}, ...nodes) };
+    const two = JSON.stringify([long, { ...long, title: 'Another one' }]);
+    await importFrom('chatgpt', two, '--user', userId);
+    expect((await all(userId)).map(({ externalId }) => externalId)).toEqual(Array(4).fill(null));
+  });
+
+  test('stores all conversations that have no id', async () => {
+    const userId = newUser();
+    const { conversation_id: _, ...unnamed } = whole;
+    const two = JSON.stringify([unnamed, { ...unnamed, title: 'Another one' }]);
+    const ran = await importFrom('chatgpt', two, '--user', userId);
+    expect(ran.stdout).toBe('accepted\t2\nreplayed\t0\nfailed\t0\n');
+    expect((await all(userId)).map(({ externalId }) => externalId)).toEqual([null, null]);
+  });
+
+  test('keeps the transcript of a spoken message', async () => {
+    const userId = newUser();
+    const spoken = { content_type: 'audio_transcription', text: 'Likes tea', direction: 'in' };
+    const mapping = { ...node('root', null, null), ...node('a', 'root', say('user', spoken)) };
+    const one = JSON.stringify([{ ...whole, title: null, mapping }]);
+    const { stderr } = await importFrom('chatgpt', one, '--user', userId);
+    expect(stderr).not.toContain('Not imported');
+    const [memory] = await all(userId);
+    expect(memory?.content).toBe('[2026-02-13T16:26:40.500Z] user: Likes tea');
+  });
+
+  test('imports messages that name no recipient', async () => {
+    const userId = newUser();
+    const { recipient: _, ...message } = say('user', 'Likes coffee');
+    const mapping = { ...node('root', null, null), ...node('a', 'root', message) };
+    const one = JSON.stringify([{ ...whole, mapping }]);
+    const { stderr } = await importFrom('chatgpt', one, '--user', userId);
+    expect(stderr).not.toContain('Not imported');
+    expect((await all(userId))[0]?.content).toEndWith('user: Likes coffee');
+  });
+
+  test('a second import updates a conversation that has an id but no conversation_id', async () => {
+    const userId = newUser();
+    const { conversation_id: _, ...older } = whole;
+    for (const title of ['First', 'Second']) {
+      const one = JSON.stringify([{ ...older, id: 'c-9', title }]);
+      await importFrom('chatgpt', one, '--user', userId);
+    }
+    const updated = { externalId: 'c-9', metadata: { title: 'Second' } };
+    expect(await all(userId)).toMatchObject([updated]);
+  });
+
+  test('rejects a list of other objects', async () => {
+    const list = JSON.stringify([{ id: '1', memory: 'Likes tea' }]);
+    const { code, stdout, stderr } = await importFrom('chatgpt', list, '--user', newUser());
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('expected conversations with a mapping of messages.\n');
+  });
 });

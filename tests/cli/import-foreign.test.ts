@@ -191,3 +191,30 @@ test('times can be in milliseconds; invalid times and metadata are reported with
     '2026-02-13T16:26:40.000Z',
   ]);
 });
+
+test('lines without an id are recognized by their text after the file has grown', async () => {
+  const userId = newUser();
+  const linesOf = (texts: string[]) =>
+    texts.map((text) => JSON.stringify({ userId, text })).join('\n');
+  await importFrom('jsonl', linesOf(['a', 'b']));
+  expect((await importFrom('jsonl', linesOf(['c', 'a', 'b']))).stdout).toBe(summary(1, 2, 0));
+  expect((await all(userId)).map(({ content }) => content).sort()).toEqual(['a', 'b', 'c']);
+});
+
+test('memories with the same text and different ids are all imported', async () => {
+  const userId = newUser();
+  const list = ['1', '2'].map((id) => ({ id, memory: 'Likes tea', user_id: userId }));
+  const ran = await importFrom('mem0', JSON.stringify(list));
+  expect(ran).toMatchObject({ code: 0, stdout: summary(2, 0, 0) });
+  expect((await all(userId)).map(({ externalId }) => externalId).sort()).toEqual(['1', '2']);
+});
+
+test('a line that is not UTF-8 is reported, not imported with replacement characters', async () => {
+  const userId = newUser();
+  const bytes = Buffer.from(JSON.stringify({ userId, text: 'café' }), 'latin1');
+  const stdin = new Blob([bytes]).stream();
+  const { code, stdout, stderr } = await memory(['import', '--from', 'jsonl', '-'], { stdin });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: summary(0, 0, 1) });
+  expect(stderr).toStartWith('line 1: is not UTF-8 text');
+  expect(await all(userId)).toEqual([]);
+});

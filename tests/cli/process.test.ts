@@ -155,6 +155,13 @@ print(process_count)`;
     expect(stderr).toContain('Stopped after 500 records. Run the same command again to continue');
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
   });
+
+  test('the texts of two process substitutions are stored as two memories', async () => {
+    const ingest = '$MEMORY ingest document -u substituted';
+    await shell(`${ingest} <(printf one); ${ingest} <(printf two)`).ended;
+    const { items } = await server.client.list({ userId: 'substituted' });
+    expect(items.map(({ content }) => content).toSorted()).toEqual(['one', 'two']);
+  });
 });
 
 test('a key that is typed on a terminal is not shown', async () => {

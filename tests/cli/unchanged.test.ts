@@ -51,3 +51,39 @@ test('an unchanged document is sent again if its processing has failed', async (
   await proxy.stop(true);
   expect(await server.client.get(stdout.trim())).toMatchObject({ content: 'a', version: 2 });
 });
+
+test('a document is sent again if only its stored metadata has been changed', async () => {
+  using folder = foldersFor(() => memoryAt(server))('metadata', { 'a.md': '# From the file' });
+  const id = (await folder.ingest(['a.md', '--wait'])).stdout.trim();
+  await server.client.update(id, { metadata: { title: 'By hand' } });
+  expect((await folder.ingest(['a.md'])).stderr).toStartWith('Queued.');
+  expect((await server.client.get(id)).metadata).toMatchObject({ title: 'From the file' });
+});
+
+test('a document is not sent again if its memory cannot be read', async () => {
+  const proxy = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { method, headers } = request;
+      const refusal = { error: 'forbidden', message: 'by the test', requestId: 'req_1' };
+      if (method === 'GET') return Response.json(refusal, { status: 403 });
+      const { pathname } = new URL(request.url);
+      return fetch(server.url + pathname, { method, headers, body: await request.arrayBuffer() });
+    },
+  });
+  const env = { MEMORY_BASE_URL: `http://127.0.0.1:${proxy.port}` };
+  using folder = foldersFor(() => memoryAt(server))('unread', { 'a.md': 'a' });
+  const id = (await folder.ingest(['a.md', '--wait'])).stdout.trim();
+  const again = await folder.ingest(['a.md'], { env });
+  await proxy.stop(true);
+  expect(again).toMatchObject({ code: 4, stdout: '' });
+  expect(await server.client.get(id)).toMatchObject({ version: 1 });
+});
+
+test('--wait waits for an unchanged document, too', async () => {
+  using folder = foldersFor(() => memoryAt(server))('waited', { 'a.md': 'a' });
+  const { stdout } = await folder.ingest(['a.md']);
+  const again = await folder.ingest(['a.md', '--wait']);
+  expect(again).toEqual({ code: 0, stdout, stderr: 'Complete.\n' });
+});

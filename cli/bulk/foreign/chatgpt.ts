@@ -28,7 +28,7 @@ export function* recordsOf(
       type: 'conversation',
       userId,
       source: 'chatgpt',
-      externalId: part === 0 ? id : `${id}#${part + 1}`,
+      externalId: part === 0 || id === '' ? id : `${id}#${part + 1}`,
       ...(!dated && typeof time === 'number' && { occurredAt: isoOf(time) }),
       data: { ...title, messages: messages.slice(at, at + messagesInRecord) },
     };
