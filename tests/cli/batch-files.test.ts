@@ -52,6 +52,16 @@ describe('--errors-out', () => {
     expect(code).toBe(1);
     expect((await server.client.list({ userId: 'early' })).items).toEqual([]);
   });
+
+  test('may exist already, next to the input file', async () => {
+    using folder = temporaryFolder();
+    const [file, out] = [folder.file('in.jsonl'), folder.file('bad.jsonl')];
+    writeFileSync(file, `${event('again', 'a')}\n{`);
+    writeFileSync(out, 'of an earlier run\n');
+    const { code, stdout } = await memory([...batch, file, '--errors-out', out]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: 'accepted\t1\nreplayed\t0\nfailed\t1\n' });
+    expect(lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line).line)).toEqual([2]);
+  });
 });
 
 test('bad lines of concurrent requests are reported and stored in file order', async () => {

@@ -85,4 +85,22 @@ describe('memory delete --user', () => {
     expect((await memory(argv)).stderr).toBe('Deleted 1 memory of keyed.\n');
     expect(await left('keyed')).toBe(1);
   });
+
+  test('does nothing if the question cannot be shown on a terminal: exit 2', async () => {
+    await fill('unseen', 1);
+    const { code, stderr } = await memory(['delete', '--user', 'unseen'], { typed: 'y\n' });
+    expect(stderr).toContain('requires --yes');
+    expect(code).toBe(2);
+    expect(await left('unseen')).toBe(1);
+  });
+
+  test('on a terminal, Enter ends the answer, although the input stays open', async () => {
+    await fill('enter', 1);
+    const stdin = new ReadableStream<Uint8Array>({
+      start: (stream) => stream.enqueue(Buffer.from('y\n')),
+    });
+    const around = { terminal: 80, typed: '', stdin };
+    expect(await memory(['delete', '--user', 'enter'], around)).toMatchObject({ code: 0 });
+    expect(await left('enter')).toBe(0);
+  });
 });

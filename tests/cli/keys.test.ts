@@ -200,6 +200,17 @@ describe('keys create', () => {
     const hidden = await memory(argv, { ...around, env });
     expect(hidden.stderr).toContain('MEMORY_API_KEY is set and overrides the profile');
   });
+
+  test.each([
+    ['90s', 90_000],
+    ['30m', 1_800_000],
+    ['12h', 43_200_000],
+  ])('--expires %s counts from now', async (time, ms) => {
+    using folder = temporaryFolder();
+    const create = ['keys', 'create', '--json', '--database', folder.file('new.db')];
+    const { stdout } = await memory([...create, '--expires', time]);
+    expect(Date.parse(JSON.parse(stdout).expiresAt) - Date.now()).toBeWithin(ms - 10_000, ms + 1);
+  });
 });
 
 test('keys revoke never prints a key', async () => {

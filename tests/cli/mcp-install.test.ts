@@ -224,6 +224,27 @@ describe("the key in the client's settings", () => {
       mcp_servers: { memory: { command, args, env: { MEMORY_API_KEY: server.key } } },
     });
   });
+
+  test('is the key of the project that --project names, which the entry repeats', async () => {
+    using place = home();
+    const keys = {
+      [server.url]: { apiKey: server.key },
+      [`${server.url}#shop`]: { apiKey: await server.createKey('shop') },
+    };
+    const profile = JSON.stringify({ baseUrl: server.url, keys });
+    writeFileSync(place.file('.config/memory-service/profile.json'), profile);
+    await place.install('cursor', ['--yes', '--project', 'shop']);
+    const { memory } = JSON.parse(place.read('cursor')).mcpServers;
+    expect(memory.args).toEqual([...args, '--project', 'shop']);
+  });
+
+  test('may differ from the key in the profile with --with-key', async () => {
+    using place = home();
+    const key = await server.createKey('default', { userId: 'ada' });
+    const env = { MEMORY_API_KEY: key };
+    expect((await place.install('cursor', ['--yes', '--with-key'], { env })).code).toBe(0);
+    expect(place.read('cursor')).toContain(key);
+  });
 });
 
 describe('a usage error names the missing argument and an example', () => {

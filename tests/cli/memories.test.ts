@@ -274,3 +274,11 @@ describe('one memory', () => {
     expect(stdout).toMatch(/^status {3}ok\nversion {2}\d/);
   });
 });
+
+test('a page without --limit has 20 memories', async () => {
+  const saved = Array.from({ length: 21 }, () => ({ userId: 'page', content: 'x' }));
+  await Promise.all(saved.map((one) => server.client.save(one)));
+  const { stdout, stderr } = await memory(['list', '--user', 'page']);
+  expect(lines(stdout)).toHaveLength(20);
+  expect(stderr).toStartWith('More results are available: add --all, or --cursor ');
+});

@@ -106,6 +106,13 @@ describe('memory update', () => {
     const argv = ['delete', '--user', 'u', '--yes', '--if-version', '1'];
     expect(await memoryAt(server)(argv)).toMatchObject({ code: 2, stdout: '' });
   });
+
+  test('to an empty text is a usage error that names memory delete', async () => {
+    const { id } = await server.client.save({ userId: 'updater', content: 'kept' });
+    const { code, stderr } = await memoryAt(server)(['update', id, '']);
+    expect(stderr).toContain(`\nTo delete the memory: memory delete ${id}\n`);
+    expect(code).toBe(2);
+  });
 });
 
 test.each([
@@ -194,4 +201,19 @@ describe('a key created by memory keys create', () => {
     expect(stderr).toContain('bound to another user');
     expect(code).toBe(4);
   });
+});
+
+test('memory get prints a line for every field to a pipe, also for an empty one', async () => {
+  const memory = await server.client.save({ userId: 'fields', content: 'x' });
+  const { stdout } = await memoryAt(server)(['get', memory.id]);
+  const names = lines(stdout).map((line) => line.split('\t')[0]);
+  const shown = await server.client.get(memory.id);
+  expect(names.toSorted()).toEqual(Object.keys(shown).toSorted());
+});
+
+test('a user, a source and an external id may have 256 characters', async () => {
+  const long = 'é'.repeat(256);
+  const named = ['--user', long, '--source', long, '--external-id', long];
+  const saved = await json(['save', ...named, 'x']);
+  expect(saved).toMatchObject({ userId: long, source: long, externalId: long });
 });

@@ -189,3 +189,18 @@ ofFile('doctor warns about a file that its group can read, and about a full disk
   expect(levels).toContain('disk warning');
   expect(levels).toContain('write-ahead log warning');
 });
+
+ofFile('an interrupted backup to stdout writes nothing more: exit 130', async () => {
+  const around = { interrupted: AbortSignal.abort('SIGINT') };
+  const { code, stdout } = await memory(['backup', '-', ...on(server.databaseUrl)], around);
+  expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+});
+
+ofFile('restore prints where it kept the previous database', async () => {
+  const [file, target] = [folder.file('twice.db'), folder.file('replaced.db')];
+  await memory(['backup', file, ...on(server.databaseUrl)]);
+  await memory(['restore', file, ...on(target)]);
+  const { code, stderr } = await memory(['restore', file, ...on(target)]);
+  const [, kept = ''] = /^The previous database was kept as (.+)$/m.exec(stderr) ?? [];
+  expect({ code, exists: existsSync(kept) }).toEqual({ code: 0, exists: true });
+});

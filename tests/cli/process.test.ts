@@ -268,3 +268,23 @@ describe('memory serve', () => {
     expect(code).toBe(1);
   });
 });
+
+test.each([
+  ['are printed on a terminal', {}, true],
+  ['are not printed with NO_COLOR', { NO_COLOR: '1' }, false],
+  ['are not printed on a dumb terminal', { TERM: 'dumb' }, false],
+])('colors %s', async (_, more, isColored) => {
+  using folder = temporaryFolder();
+  let screen = '';
+  const child = Bun.spawn([...program, 'get', ''], {
+    env: { PATH: process.env.PATH, HOME: folder.path, TERM: 'xterm', ...more },
+    terminal: {
+      data: (_, shown) => {
+        screen += new TextDecoder().decode(shown);
+      },
+    },
+  });
+  await until(() => screen.includes('See: '), { what: 'the error' });
+  expect(screen.includes('\u001b[31mError:')).toBe(isColored);
+  expect(await child.exited).toBe(2);
+});

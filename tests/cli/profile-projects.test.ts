@@ -136,3 +136,16 @@ test('a profile that was written before projects existed still works', async () 
   await memory(['profile', 'use', server.url], { home: folder.path });
   expect(await Bun.file(path).json()).toEqual(before);
 });
+
+test('removing a service forgets which of its projects was in use', async () => {
+  using user = await createUser();
+  await user.run(['profile', 'remove', server.url]);
+  expect(await Bun.file(user.profile).json()).toEqual({ keys: {} });
+});
+
+test('a project may have the name of a command', async () => {
+  using user = await createUser();
+  const { code, stderr } = await user.run(['--project', 'search', ...list]);
+  expect(stderr).toStartWith(`Error: No API key for project search of ${server.url}.\n`);
+  expect(code).toBe(4);
+});

@@ -112,6 +112,18 @@ describe('the profile', () => {
     expect((await memory(['save', '--user', 'u', 'text'], around)).code).toBe(0);
     await server.stop();
   });
+
+  test('that cannot be read is reported with the reason, but without its contents', async () => {
+    using unreadable = temporaryFolder();
+    mkdirSync(profilePath(ioAt(unreadable.path)), { recursive: true });
+    const read = await memory(['get', 'mem_1'], { home: unreadable.path });
+    expect(read.stderr).toContain(': EISDIR');
+    using invalid = temporaryFolder();
+    await Bun.write(profilePath(ioAt(invalid.path)), 'mk_0199c2a4f1e87c3d');
+    const parsed = await memory(['get', 'mem_1'], { home: invalid.path });
+    expect(parsed.stderr).toContain(': its contents are not a valid profile.\n');
+    expect(parsed.stderr).not.toContain('mk_');
+  });
 });
 
 describe('memory profile', () => {
@@ -157,6 +169,16 @@ describe('memory profile', () => {
   test('path prints the path', async () => {
     const { stdout } = await memory(['profile', 'path'], { home: '/her' });
     expect(stdout).toBe('/her/.config/memory-service/profile.json\n');
+  });
+
+  test('show prints the end of a key only if the key has at least 16 characters', async () => {
+    const shown = async (key: string) => {
+      const env = { MEMORY_API_KEY: key };
+      const { stdout } = await memory(['profile', 'show', '--json'], { env });
+      return JSON.parse(stdout).apiKey.value;
+    };
+    expect(await shown('z'.repeat(15))).toBe('…');
+    expect(await shown('z'.repeat(16))).toBe('…zzzz');
   });
 });
 

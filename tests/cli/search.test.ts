@@ -106,4 +106,9 @@ describe('memory search', () => {
     expect(stderr).toContain('query: must be at most 1000 characters');
     expect(code).toBe(1);
   });
+
+  test('--limit accepts 100', async () => {
+    const { code, stdout } = await memory(search('refund', '--limit', '100'));
+    expect({ code, found: lines(stdout).length }).toEqual({ code: 0, found: 2 });
+  });
 });

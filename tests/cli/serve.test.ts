@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { relative } from 'node:path';
+import { newDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { memory as inProcess, type Surroundings, temporaryFolder } from './command.ts';
 
@@ -137,4 +138,23 @@ test('requests to the local machine bypass a proxy', async () => {
   expect(await child.exited).toBe(5);
   expect(heard).toEqual([]);
   proxy.close();
+});
+
+test('an address in NO_PROXY is reached without the proxy', async () => {
+  const fetch = () => Response.json({ status: 'ok' });
+  const service = Bun.serve({ hostname: '127.0.0.2', port: 0, fetch });
+  const proxy = 'http://127.0.0.1:1';
+  const env = { HTTP_PROXY: proxy, http_proxy: proxy, NO_PROXY: '127.0.0.2' };
+  const child = memory(['health', '--base-url', `http://127.0.0.2:${service.port}`], env);
+  expect(await child.exited).toBe(0);
+  await service.stop(true);
+});
+
+test('a start on PostgreSQL names the database and claims no new file', async () => {
+  using home = temporaryFolder();
+  const { url, drop } = await newDatabase();
+  const output = await startAndStop(['-p', '0', '--database', url], { home: home.path });
+  await drop();
+  expect(output).toContain('\nData is stored in postgres');
+  expect(output).not.toContain('Created a new database');
 });

@@ -91,3 +91,9 @@ test.each([
   expect(stderr).not.toMatch(/refused|apiKey|schl/);
   expect(code).toBe(4);
 });
+
+test.each([401, 403])('%p from a proxy: reports which key was rejected, exit 4', async (status) => {
+  const { code, stdout, stderr } = await get(html(status));
+  expect(stderr).toStartWith('Error: The API key was rejected: the key in MEMORY_API_KEY');
+  expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
+});

@@ -45,6 +45,18 @@ describe('text for a terminal', () => {
     );
     expect(progressLine(1000, 50, undefined, 10)).toBe('1,000 records  100/s');
   });
+
+  test('age() counts minutes up to an hour and hours up to a day', () => {
+    const now = Date.parse('2026-11-20T10:00:00.000Z');
+    const ago = (seconds: number) => age(new Date(now - seconds * 1_000).toISOString(), now);
+    expect([2_700, 3_599, 82_800, 86_399, 86_400].map(ago)).toEqual([
+      '45m',
+      '59m',
+      '23h',
+      '23h',
+      '1d',
+    ]);
+  });
 });
 
 test('escapeField() is reversible and escapes every tab and newline', () => {

@@ -187,3 +187,11 @@ describe('malformed JSON', () => {
     expect((await askRaw(server, 'POST', path, '{"canary')).text).not.toContain('canary');
   });
 });
+
+test('a chunked body over the limit gets a 413, whatever its rest contains', async () => {
+  const lines = head(server, 'POST', path, json, 'Transfer-Encoding: chunked');
+  const body = chunked(' '.repeat(limit) + '['.repeat(1_000));
+  const answer = await exchange(server, lines, body);
+  if (answer === null) throw new Error('the connection closed without a response');
+  expectError(answer, 413, 'payload_too_large');
+});

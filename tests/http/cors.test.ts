@@ -129,3 +129,9 @@ test('without MEMORY_CORS_ORIGINS, no origin is allowed', async () => {
     expect(corsHeaders(answer)).toEqual([]);
   }
 });
+
+test('only an OPTIONS request is answered as a preflight', async () => {
+  const headers = { origin: allowed[0] ?? '', 'access-control-request-method': 'POST' };
+  const body = { userId: newUser(), content: 'x' };
+  expect((await ask(server, 'POST', '/v1/memories', { headers, body })).status).toBe(201);
+});

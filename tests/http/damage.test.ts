@@ -3,6 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Health } from '../../sdk/contract/status.ts';
+import { MemoryClient } from '../../sdk/index.ts';
 import { startServer } from '../../server/main.ts';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { saveMany } from '../storage/sqlite.ts';
@@ -48,4 +49,30 @@ test('damage in a file too large for the startup check is detected while serving
   const rejected = await damaged.list();
   expect(rejected.status).toBe(503);
   expect(await rejected.json()).toMatchObject({ message: failing.message });
+});
+
+test('a healthy server reports a warning of its storage and logs it once', async () => {
+  const lines: string[] = [];
+  const server = await startServer({
+    env: { MEMORY_API_KEY: key },
+    preload: [join(import.meta.dir, '../storage/failing-sync-in-scrub.ts')],
+    databaseUrl: `sqlite:${join(folder, 'warned.db')}`,
+    port: 0,
+    log: (line) => lines.push(line),
+  });
+  const client = new MemoryClient({ apiKey: key, baseUrl: server.url });
+  await client.save({ userId: 'u', content: 'x' });
+  await client.deleteAll({ userId: 'u' });
+  const { status, message } = await until(async () => {
+    const state = await client.health();
+    return state.message === undefined ? null : state;
+  });
+  expect({ status, message }).toEqual({
+    status: 'ok',
+    message: expect.stringContaining('could not be synced to the disk'),
+  });
+  const entries = lines.map((line) => JSON.parse(line) as { level: string; message: string });
+  const logged = entries.filter((entry) => entry.level === 'error' && entry.message === message);
+  expect(logged).toHaveLength(1);
+  await server.stop();
 });

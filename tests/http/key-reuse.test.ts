@@ -168,3 +168,16 @@ test('returns 400 for another batch that differs only in text that is not valid 
   const reused = await askRaw(server, 'POST', path, batch('\\ud800'), key);
   expectError(reused, 400, 'idempotency_key_reused');
 });
+
+test.each<[difference: string, one: object, other: object]>([
+  ['where a list begins', { x: [1, [2]] }, { x: [[1, 2]] }],
+  ['where a list ends', { x: [[1], 2] }, { x: [[1, 2]] }],
+  ['where an object begins', { x: [{ a: 1 }] }, { x: ['a', 1, {}] }],
+  ['where an object ends', { a: { b: 1 }, c: 2 }, { a: { b: 1, c: 2 } }],
+])('a used key is rejected for metadata that differs only in %s', async (_, one, other) => {
+  const userId = newUser();
+  const saveOf = (metadata: object) => {
+    return { method: 'POST', path: '/v1/memories', body: { userId, content: 'x', metadata } };
+  };
+  await refusesReuse(userId, saveOf(one), saveOf(other));
+});

@@ -277,3 +277,10 @@ function freePort(): number {
   held.stop(true);
   return held.port;
 }
+
+test('an MCP message is logged with the status of its response', async () => {
+  const headers = { ...json, accept: 'application/json, text/event-stream' };
+  const init = { method: 'POST', headers, body: '{}' };
+  const line = await lineOf(() => fetch(`${server.url}/mcp/users/u`, init));
+  expect(line).toMatchObject({ route: '/mcp/users/:userId', status: 400 });
+});

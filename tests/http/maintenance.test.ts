@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { limits } from '../../sdk/contract/limits.ts';
 import { openAdmin } from '../../server/admin.ts';
 import { sqlitePath } from '../../server/storage/open.ts';
 import { countIn } from '../storage/sqlite.ts';
@@ -6,6 +7,7 @@ import { backend } from '../support/backend.ts';
 import { query } from '../support/postgres.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
+import { sendKeyed } from '../support/writes.ts';
 
 /* The periodic cleanup of a running server, and what a server stores when it stops. */
 
@@ -64,4 +66,24 @@ test('the last use of a key is stored when the server stops', async () => {
   await own.restart();
   expect(await lastUse(own)).toBeGreaterThanOrEqual(begun);
   await own.stop();
+});
+
+test('a wall clock that jumps ahead deletes no idempotency key', async () => {
+  const [wall, monotonic] = [Date.now, performance.now];
+  let [wallAheadMs, aheadMs] = [0, 0];
+  // Replaced before the start, because the server keeps the functions.
+  Date.now = () => wall() + wallAheadMs;
+  performance.now = () => monotonic.call(performance) + aheadMs;
+  const own = await startWithFastCleanup();
+  const request = { method: 'POST', path: '/v1/memories', body: { userId: 'u', content: 'x' } };
+  const first = await sendKeyed(own, request, 'kept');
+  wallAheadMs = 10 * limits.idempotencyKeptMs;
+  // More than half of the time, so that the sum over two runs of the cleanup would exceed it.
+  aheadMs = 0.6 * limits.idempotencyKeptMs;
+  await Bun.sleep(200);
+  [wallAheadMs, aheadMs] = [0, 0];
+  expect((await sendKeyed(own, request, 'kept')).text).toBe(first.text);
+  await own.stop();
+  Date.now = wall;
+  performance.now = monotonic;
 });

@@ -73,7 +73,7 @@ describe('a 413 is returned', () => {
     expectError(answer, 413, 'payload_too_large');
   });
 
-  test('for endless chunks with a valid key, and the connection is then closed', async () => {
+  test.concurrent('for endless chunks with a valid key, and the connection is then closed', async () => {
     const lines = head(server, 'POST', '/v1/ingest', json, chunked);
     const [known, unknown] = await Promise.all([
       sendEndlessly(server, lines),
@@ -85,6 +85,20 @@ describe('a 413 is returned', () => {
     expect(unknown.received).toStartWith('HTTP/1.1 401 ');
     expect([known.closed, unknown.closed]).toEqual([true, true]);
   }, 30_000);
+});
+
+test.concurrent('a stalled upload does not keep the service from stopping', async () => {
+  const own = await startTestServer();
+  const { hostname, port } = new URL(own.url);
+  const stalled = connect(Number(port), hostname);
+  stalled.on('error', () => {});
+  const lines = ['Content-Type: application/json', `Content-Length: ${100_000}`];
+  stalled.write(head(own, 'POST', '/v1/ingest', ...lines) + ' '.repeat(1_000));
+  await Bun.sleep(50);
+  const begun = performance.now();
+  await own.stop();
+  expect(performance.now() - begun).toBeLessThan(15_000);
+  stalled.destroy();
 });
 
 /** After this many bytes, chunks are sent slowly until the timeout closes the connection. */

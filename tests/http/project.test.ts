@@ -3,6 +3,7 @@ import { limits } from '../../sdk/contract/limits.ts';
 import type { ApiKey, UserPage } from '../../sdk/contract/project.ts';
 import type { IngestStatuses } from '../../sdk/contract/status.ts';
 import { openAdmin } from '../../server/admin.ts';
+import { writeCursor } from '../../server/http/cursor.ts';
 import { misfit } from '../support/document.ts';
 import {
   ask,
@@ -174,4 +175,9 @@ describe('GET /v1/key', () => {
   test('returns 400 for a parameter', async () => {
     expectInvalid(await ask(server, 'GET', '/v1/key?a=1'), 'a');
   });
+});
+
+test('a cursor whose position contains NUL returns 400', async () => {
+  const cursor = writeCursor('a\0b', ['users']);
+  expectInvalid(await ask(server, 'GET', `/v1/users?cursor=${cursor}`), 'cursor');
 });

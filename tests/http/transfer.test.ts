@@ -223,3 +223,17 @@ describe('an export is imported without loss', () => {
     expect(await importAll(server, items)).toMatchObject({ imported: 2, skipped: 0 });
   });
 });
+
+test('an imported pending memory is processed at once, not at the next poll', async () => {
+  const waits: number[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    // After this pause, the worker is asleep.
+    await Bun.sleep(50);
+    const item = { ...importable(newUser()), status: 'processing' };
+    const begun = performance.now();
+    expect(await importAll(another, [item])).toMatchObject({ imported: 1 });
+    await whenComplete(another, item.id);
+    waits.push(performance.now() - begun);
+  }
+  expect(Math.min(...waits.slice(1))).toBeLessThan(1_000);
+});

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { askRaw, expectError } from '../support/http.ts';
+import { sendRaw } from '../support/raw.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { head } from '../support/socket.ts';
 import { until } from '../support/until.ts';
@@ -87,4 +88,43 @@ test('a body takes only as much of the memory as it declares', async () => {
   expect(answer?.status).toBe(202);
   stalled.destroy();
   await larger.stop();
+});
+
+test('large MCP messages do not raise the limit for bodies in memory', async () => {
+  const headers = {
+    authorization: `Bearer ${server.key}`,
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+  };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }).padEnd(90_000);
+  for (let sent = 0; sent < 2; sent += 1) {
+    const response = await fetch(`${server.url}/mcp/users/u`, { method: 'POST', headers, body });
+    expect(response.status).toBe(200);
+    await response.text();
+  }
+  const stalled = await stall(90_000);
+  await Bun.sleep(50);
+  const waiting = post(server.key, bodyBytes).then(({ status }) => status);
+  expect(await Promise.race([waiting, Bun.sleep(200)])).toBeUndefined();
+  stalled.destroy();
+  expect(await waiting).toBe(202);
+});
+
+test('a large body that takes more than two minutes to arrive gets a 400', async () => {
+  const clock = performance.now;
+  let aheadMs = 0;
+  performance.now = () => clock.call(performance) + aheadMs;
+  try {
+    const lines = ['Content-Type: application/json', `Content-Length: ${bodyBytes}`];
+    const begin = head(server, 'POST', path, ...lines) + ' '.repeat(70_000);
+    const end = ' '.repeat(bodyBytes - 70_000);
+    const reply = sendRaw(server.url, [begin, end], { pauseMs: 400 });
+    await Bun.sleep(200);
+    aheadMs = 121_000;
+    const { status, text } = await reply;
+    expect(status).toBe(400);
+    expect(text).toContain('did not arrive within 120 seconds');
+  } finally {
+    performance.now = clock;
+  }
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { networkInterfaces } from 'node:os';
 import { ask, expectError, save } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -40,4 +41,20 @@ test('a request without a key gets a 401, even from an address that sent many wr
     });
     expectError(answer, 401, 'unauthorized');
   }
+});
+
+const hasIpv6 = Object.values(networkInterfaces())
+  .flat()
+  .some((one) => one?.address === '::1');
+
+test.skipIf(!hasIpv6)('wrong keys from one address do not count for another address', async () => {
+  const open = await startTestServer({ HOST: '::' });
+  const { port } = new URL(open.url);
+  const knock = async (host: string) => {
+    const headers = { authorization: 'Bearer mk_wrong_key_wrong_key' };
+    return (await fetch(`http://${host}:${port}/v1/key`, { headers })).status;
+  };
+  for (let tries = 0; tries < perMinute; tries += 1) await knock('127.0.0.1');
+  expect([await knock('127.0.0.1'), await knock('[::1]')]).toEqual([429, 401]);
+  await open.stop();
 });

@@ -118,6 +118,21 @@ describe('memory mcp starts', () => {
     expect(stderr).toContain('memory mcp install');
     expect(code).toBe(0);
   });
+
+  test('but not with a key that cannot be sent', async () => {
+    const env = { MEMORY_API_KEY: 'schlüssel-mit-umlaut' };
+    const ran = await memory(['mcp', '--user', 'u'], { env });
+    const stderr = expect.stringContaining('The API key in MEMORY_API_KEY cannot be sent');
+    expect(ran).toMatchObject({ code: 4, stdout: '', stderr });
+  });
+
+  test('although the service reports an error, if the user is named', async () => {
+    using failing = startFaultServer(refusal(500, 'internal', { 'Retry-After': '90' }));
+    const env = { MEMORY_BASE_URL: failing.url };
+    const ran = await memory(['mcp', '--user', 'u'], { env });
+    const stderr = expect.stringContaining('it is internal');
+    expect(ran).toMatchObject({ code: 0, stdout: '', stderr });
+  });
 });
 
 const key = { project: 'default', keyName: 'k', userId: null, readOnly: false, expiresAt: null };
@@ -157,4 +172,13 @@ test('--read-only offers only the three tools that read', async () => {
   expect(answer.match(/"name":"\w+_memor\w+"/g)).toHaveLength(3);
   expect(answer).not.toContain('save_memory');
   expect(await child.exited).toBe(0);
+});
+
+test.each([
+  [401, 'unauthorized', 'The API key was rejected. Ask the user to configure a valid key.'],
+  [403, 'forbidden', 'Not allowed: it is forbidden. Ask the user to configure another key.'],
+  [413, 'payload_too_large', 'The text is too large: it is payload_too_large. Save it in parts.'],
+])('a tool advises the model on a %i', async (status, code, text) => {
+  const { result } = await listFrom(refusal(status, code));
+  expect(result).toEqual({ content: [{ type: 'text', text }], isError: true });
 });

@@ -2,9 +2,19 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
+import type { IngestStatuses } from '../../sdk/contract/status.ts';
 import { endsThread } from '../storage/faulty-threads.ts';
 import { backend } from '../support/backend.ts';
-import { ask, expectError, getStatus, ingest, newUser, whenComplete } from '../support/http.ts';
+import {
+  ask,
+  bodyOf,
+  expectError,
+  getStatus,
+  ingest,
+  newUser,
+  whenComplete,
+} from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { endFileVariable } from './end-once.ts';
@@ -64,3 +74,19 @@ test.skipIf(backend !== 'sqlite')(
     await whenComplete(server, await until(accepted, { what: 'another writer' }));
   },
 );
+
+test('a normal stop uses up no attempt of the tasks that the service had claimed', async () => {
+  const own = await startTestServer();
+  const data = { text: 'A sentence of some length. '.repeat(170) };
+  const body = { items: Array(1_000).fill({ type: 'document', userId: newUser(), data }) };
+  const answer = await ask(own, 'POST', '/v1/ingest/batch', { body });
+  const memoryIds = bodyOf<BatchAccepted>(answer, 202).items.map(({ memoryId }) => memoryId);
+  await own.restart();
+  const statuses = await until(async () => {
+    const found = await ask(own, 'POST', '/v1/memories/status', { body: { memoryIds } });
+    const { items } = bodyOf<IngestStatuses>(found, 200);
+    return items.every(({ status }) => status === 'complete') ? items : null;
+  });
+  expect(new Set(statuses.map(({ attempts }) => attempts))).toEqual(new Set([1]));
+  await own.stop();
+});

@@ -87,3 +87,19 @@ test.each([
   await flushKeyUsage();
   expect(writes).toEqual([]);
 });
+
+test('a revoked key is accepted for less than half a second after its last lookup', async () => {
+  let revokedAt: number | null = null;
+  const time = { ms: 1_000 };
+  const now = () => time.ms;
+  const findKey = async (): Promise<StoredKey> => ({ ...key, revokedAt });
+  const storage = { findKey } as Partial<Storage> as Storage;
+  const { authenticate } = createAuthenticator({ storage, now, clock: now, fixed: null });
+  const use = async () => authenticate('Bearer mk_of_a_test', () => '127.0.0.1');
+  await use();
+  revokedAt = time.ms;
+  time.ms += 499;
+  expect(await use()).toMatchObject({ lastFour: 'abcd' });
+  time.ms += 1;
+  expect(await rejectionOf(use())).toMatchObject({ code: 'unauthorized' });
+});

@@ -147,4 +147,24 @@ describe('a body is rejected with 503 and Retry-After', () => {
     await settle();
     expect(started).toEqual(['a', 'c', 'd']);
   });
+
+  test('if exactly the maximum number of bodies of all projects is waiting', async () => {
+    const { admit } = queueOf({ maxWaiting: 2 });
+    void admit('running', 1, 10);
+    void admit('first', 2, 1);
+    void admit('second', 3, 1);
+    const answer = await Promise.race([admit('third', 4, 1), settle()]);
+    expect(answer).toMatchObject(unavailable);
+  });
+});
+
+test('a body behind one that has waited too long starts at once', async () => {
+  const { admit, started } = queueOf({ maxWaitMs: 100 });
+  void admit('a', 1, 4);
+  const large = admit('large', 1, 5);
+  await Bun.sleep(50);
+  void admit('small', 1, 1);
+  expect(await large).toMatchObject({ code: 'unavailable' });
+  await settle();
+  expect(started).toEqual(['a', 'small']);
 });

@@ -34,6 +34,20 @@ describe("a new memory's id", () => {
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids).toEqual([...ids].sort());
   });
+
+  test('has the documented form and order while the clock stands still', () => {
+    const clock = Date.now;
+    const at = clock();
+    Date.now = () => at;
+    try {
+      const ids = Array.from({ length: 20_000 }, () => newMemoryId('u-1'));
+      const others = ids.filter((id) => !/^mem_[0-9a-f]{12}897c[89ab][0-9a-f]{15}$/.test(id));
+      expect(others).toEqual([]);
+      expect(ids).toEqual([...new Set(ids)].sort());
+    } finally {
+      Date.now = clock;
+    }
+  });
 });
 
 test('random task ids in one bucket are distinct safe integers that contain the bucket', () => {

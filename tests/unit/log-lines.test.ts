@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { type LogEntry, prettyLine } from '../../server/log.ts';
+import { type LogEntry, prettyLine, stderrSink } from '../../server/log.ts';
 
 /* Log lines in the terminal format. tests/http/log.test.ts covers the JSON format. */
 
@@ -35,4 +35,27 @@ test('an error follows its line, with its stack and its causes', () => {
   expect(more).toContain('caused by Error: the disk is full');
   expect(more.join('\n')).toContain('log-lines.test.ts');
   expect(pretty({ fields: { error: 'a text' } })).toBe('09:05:03 listening\na text');
+});
+
+test('the log states once how many lines stderr rejected', () => {
+  const { write } = process.stderr;
+  const written: string[] = [];
+  let fault: Error | undefined = new Error('the disk is full');
+  process.stderr.write = ((text: string, done: (error?: Error) => void) => {
+    written.push(text);
+    done(fault);
+    return true;
+  }) as never;
+  try {
+    const sink = stderrSink(({ message }) => message);
+    for (const message of ['lost', 'next', 'last']) {
+      sink.write({ at, level: 'info', message, fields: {} });
+      sink.flush();
+      fault = undefined;
+    }
+  } finally {
+    process.stderr.write = write;
+  }
+  const notice = '1 log lines were dropped because stderr did not accept them';
+  expect(written).toEqual(['lost\n', `${notice}\nnext\n`, 'last\n']);
 });

@@ -47,3 +47,18 @@ test('a line states how many lines were suppressed before it, even if it was onl
   const suppressed = lines.map(({ fields }) => fields.suppressed);
   expect(suppressed).toEqual([...Array(20).fill(undefined), 1]);
 });
+
+test('the duration of a request is logged in tenths of a millisecond', () => {
+  const lines: LogEntry[] = [];
+  const clock = { ms: 5_000 };
+  const trace = createTrace(
+    createLogger('info', (entry) => lines.push(entry)),
+    () => clock.ms,
+  );
+  const request = new Request('http://127.0.0.1:7070/health');
+  const set = { headers: {} };
+  trace.arrived(request, set);
+  clock.ms += 12.34;
+  trace.answered({ request, set });
+  expect(lines[0]?.fields.durationMs).toBe(12.3);
+});
