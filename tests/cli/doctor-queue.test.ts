@@ -45,3 +45,27 @@ test.each([
   expect(found('failed records')).toMatchObject({ level: 'warning', found: '1' });
   expect(code).toBe(0);
 });
+
+test.each([
+  [4, 'ok'],
+  [5.5, 'warning'],
+])('after %d minutes, doctor reports a pending record as %s', async (minutes, level) => {
+  const { opened, url } = await openSqliteQueue();
+  const project = await newProject(opened);
+  await project.acceptOne({}, Date.now() - minutes * 60_000);
+  const { stdout } = await memory(['doctor', '--json', '--database', url]);
+  await opened.dispose();
+  const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
+  expect(items.find(({ name }) => name === 'queue')).toMatchObject({ level });
+});
+
+test('doctor warns about a database without keys, and its queue is empty', async () => {
+  const { opened, url } = await openSqliteQueue();
+  const { stdout } = await memory(['doctor', '--json', '--database', url]);
+  await opened.dispose();
+  const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
+  const found = (name: string) => items.find((one) => one.name === name);
+  const advice = expect.stringContaining('memory keys create');
+  expect(found('keys')).toMatchObject({ level: 'warning', found: 'none', advice });
+  expect(found('queue')).toEqual({ name: 'queue', level: 'ok', found: '0 pending' });
+});

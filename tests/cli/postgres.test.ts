@@ -217,3 +217,43 @@ test('doctor warns about many connections, a long transaction and WAL of an inac
   expect(code).toBe(0);
   await own.drop();
 });
+
+test('a database URL may also begin with postgresql:', async () => {
+  const own = await newDatabase();
+  const made = await memory(['keys', 'create', '--json', '--database', own.url]);
+  const url = own.url.replace(/^postgres:/, 'postgresql:');
+  const { code, stdout } = await memory(['keys', 'list', '--json', '--database', url]);
+  await own.drop();
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).items).toMatchObject([{ id: JSON.parse(made.stdout).id }]);
+});
+
+test.each([
+  ['any 1 (*)', 'on', '1 connected, synchronous: any 1 (*)'],
+  ['', 'local', '1 connected, synchronous: none'],
+])('doctor accepts the standbys %p with synchronous_commit = %s', async (names, commit, found) => {
+  const own = await newDatabase();
+  const there = await shadow(own, [
+    settingAs('synchronous_standby_names', names),
+    'VIEW pg_stat_replication AS SELECT 1',
+    `VIEW pg_settings AS SELECT 'synchronous_commit' AS name, '${commit}' AS reset_val`,
+  ]);
+  const { stdout } = await memory(['doctor', '--json', '--database', there]);
+  const { items } = JSON.parse(stdout) as { items: { name: string }[] };
+  expect(items.find(({ name }) => name === 'standbys')).toMatchObject({ level: 'ok', found });
+  await own.drop();
+});
+
+test('doctor says that the next server start creates the tables, until they exist', async () => {
+  const own = await newDatabase();
+  const there = ['--database', own.url];
+  const advice = async () => {
+    const { stdout } = await memory(['doctor', '--json', ...there]);
+    const { items } = JSON.parse(stdout) as { items: { name: string; advice?: string }[] };
+    return items.find(({ name }) => name === 'version')?.advice ?? 'none';
+  };
+  expect(await advice()).toContain('the next server start creates');
+  await memory(['keys', 'create', ...there]);
+  expect(await advice()).toBe('none');
+  await own.drop();
+});

@@ -163,5 +163,28 @@ export function testErasure(name: string, open: OpenStorage): void {
       expect(await project.import([given])).toMatchObject({ imported: 1, skipped: 0 });
       expect(await project.get(given.id)).toEqual(given);
     });
+
+    test('under a key is separate from erasures of other users and projects that run', async () => {
+      const other = await newProject(opened);
+      await project.import(many(600));
+      await project.import(many(3, 'v'));
+      await other.import(many(3));
+      const counts = await Promise.all([
+        deleted(project.erase('u', { idempotency: keyed('a') })),
+        deleted(project.erase('v', { idempotency: keyed('b') })),
+        deleted(other.erase('u', { idempotency: keyed('a') })),
+      ]);
+      expect(counts).toEqual([600, 3, 3]);
+      expect((await project.users()).items).toEqual([]);
+      expect(await other.list()).toEqual([]);
+    });
+
+    test('without a key deletes all memories during the erasure of another user', async () => {
+      await project.import(many(600));
+      await project.import(many(3, 'v'));
+      const counts = await Promise.all([deleted(project.erase()), deleted(project.erase('v'))]);
+      expect(counts).toEqual([600, 3]);
+      expect((await project.users()).items).toEqual([]);
+    });
   });
 }

@@ -209,5 +209,14 @@ export function testIdempotency(name: string, open: OpenStorage): void {
       expect(Math.max(...runs)).toBeLessThan(1_500);
       expect(runs.reduce((sum, one) => sum + one, 0)).toBeGreaterThanOrEqual(1_500);
     });
+
+    test('a key is kept for the retention time, however long the service has run', async () => {
+      const now = 140 * day;
+      await isReplayed(now);
+      await opened.storage.maintain({ now: now + kept, elapsedMs: 2 * kept });
+      expect(await isReplayed(now + kept)).toBe(true);
+      await opened.storage.maintain({ now: now + kept + 1, elapsedMs: 0 });
+      expect(await isReplayed(now + kept + 1)).toBe(false);
+    });
   });
 }

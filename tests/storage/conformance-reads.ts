@@ -166,6 +166,14 @@ export function testReads(name: string, open: OpenStorage): void {
         expect(await walkTag('maybe')).toEqual([[]]);
       }
     });
+
+    test('continue after a memory that is several times as large as a page', async () => {
+      const huge = imported({ content: '語'.repeat(4_500_000), createdAt: 1 });
+      const small = imported({ createdAt: 2 });
+      await project.import([huge, small]);
+      const pages = await walk((after) => project.page('u', { order: 'asc', limit: 100, after }));
+      expect(pages.flat().map(({ id }) => id)).toEqual([huge.id, small.id]);
+    });
   });
 
   describe(`${name}: users`, () => {
@@ -248,6 +256,17 @@ export function testReads(name: string, open: OpenStorage): void {
         createdAt: 7,
         updatedAt: 7,
       });
+    });
+
+    test('of ids that contain NUL are omitted, as by other operations', async () => {
+      const given = memory();
+      await project.save(given);
+      const id = 'mem_\0';
+      expect(await project.statuses([id, given.id])).toMatchObject([{ memoryId: given.id }]);
+      expect(await project.get(id)).toBeNull();
+      expect(await project.status(id)).toBeNull();
+      const update = project.update(id, { content: 'x' });
+      expect(await rejectionOf(update)).toMatchObject({ code: 'not_found' });
     });
   });
 }

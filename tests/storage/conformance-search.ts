@@ -184,5 +184,17 @@ export function testSearch(name: string, open: OpenStorage): void {
       await project.save(memory({ content: 'lantern' }));
       expect(await project.search('lantern', {}, AbortSignal.abort())).toEqual([]);
     });
+
+    test('finds records of one user id in two projects that are completed together', async () => {
+      const other = await newProject(opened);
+      for (const own of [project, other]) {
+        await own.accept([record({ content: 'lantern' })]);
+        expect(await own.search('lantern')).toEqual([]);
+      }
+      const tasks = await claim(opened.storage);
+      const results = tasks.map((task) => ({ ...task, now: 3_000, chunks: 1 }));
+      expect(await opened.storage.completeTasks(results)).toEqual([true, true]);
+      for (const own of [project, other]) expect(await own.search('lantern')).toHaveLength(1);
+    });
   });
 }

@@ -156,5 +156,12 @@ export function testTransfer(name: string, open: OpenStorage): void {
       expect(await other.import(again)).toMatchObject({ imported: 2, failedCount: 0 });
       expect((await other.exportPage()).items).toEqual(items);
     });
+
+    test('an export of many texts with three bytes per character is complete', async () => {
+      const content = '語'.repeat(4_000);
+      await project.import(Array.from({ length: 700 }, () => imported({ content })));
+      const pages = await walk((after) => project.exportPage({ after, limit: 1_000 }));
+      expect(pages.flat()).toHaveLength(700);
+    });
   });
 }

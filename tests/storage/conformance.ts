@@ -6,6 +6,7 @@ import { testKeys } from './conformance-keys.ts';
 import { testLeases } from './conformance-leases.ts';
 import { testMemories } from './conformance-memories.ts';
 import { testReads } from './conformance-reads.ts';
+import { testRetries } from './conformance-retries.ts';
 import { testSearch } from './conformance-search.ts';
 import { testTasks } from './conformance-tasks.ts';
 import { testTransfer } from './conformance-transfer.ts';
@@ -21,6 +22,7 @@ export function testConformance(name: string, open: OpenStorage): void {
     testIdempotency,
     testTasks,
     testLeases,
+    testRetries,
     testKeys,
     testErasure,
     testTransfer,

@@ -1,5 +1,8 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { diagnose } from '../../server/storage/sqlite/admin/doctor.ts';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { createRandom } from '../support/random.ts';
@@ -248,4 +251,37 @@ test.concurrent("an erasure keeps another user's memory that reuses a deleted ro
   expect(JSON.parse(erased.response.body)).toEqual({ deleted: 699 });
   expect(await project.list('u')).toEqual([]);
   expect(await project.list('v')).toMatchObject([{ id: later.id }]);
+});
+
+test.concurrent('the doctor advises a rebuild by hand only for a large file', async () => {
+  await using project = await open();
+  const { opened } = project;
+  await project.save(memory({ userId: erased }));
+  await project.erase(erased);
+  await opened.storage.close();
+  const advice = () =>
+    diagnose(opened.path, Date.now()).find(({ name }) => name === 'erasure')?.advice;
+  expect(advice()).toContain('a running server removes the text within ten minutes');
+  const { size } = statSync(opened.path);
+  // A sparse file. SQLite ignores the part beyond the last page.
+  truncateSync(opened.path, 2 ** 30 + 4_096);
+  expect(advice()).toContain('VACUUM');
+  truncateSync(opened.path, size);
+  opened.storage = await openSqlite(opened.path);
+});
+
+test.concurrent('a file in a folder with a quote in its name is scrubbed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), "memory's-"));
+  const path = join(folder, 'memory.db');
+  const warnings: string[] = [];
+  const storage = await openSqlite(path, { warn: (message) => warnings.push(message) });
+  const dispose = () => storage.close();
+  const project = await newProject({ storage, reopen: async () => storage, dispose });
+  await project.save(memory());
+  await project.erase();
+  const isPending = () => isScrubPending({ path } as OpenedFile);
+  await until(() => !isPending() || warnings.length > 0, { what: 'the scrub', timeoutMs: 25_000 });
+  expect(warnings).toEqual([]);
+  await dispose();
+  rmSync(folder, { recursive: true, force: true });
 });

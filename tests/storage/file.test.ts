@@ -16,6 +16,7 @@ import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { memory, newProject } from './fixtures.ts';
+import { scrubbed } from './scrub.ts';
 import { countIn, type OpenedFile, openInFolder, saveMany, saveOne } from './sqlite.ts';
 
 /* The files of a running storage: locks, modes, the write-ahead log, and moved files. */
@@ -239,4 +240,46 @@ test('close() ends the check for damage of a large file', async () => {
   await opened.storage.close();
   expect((await check).message).toContain('the integrity thread exited');
   opened.storage = await openSqlite(opened.path);
+});
+
+test('close() rejects the searches that wait for a reader thread', async () => {
+  await using opened = await openInFolder();
+  const project = await newProject(opened);
+  // A project may use at most eight threads at a time, so most of the searches wait.
+  const searches = Promise.allSettled(Array.from({ length: 50 }, () => project.search('text')));
+  await opened.reopen();
+  const rejected = (await searches).filter(({ status }) => status === 'rejected');
+  expect(rejected.length).toBeGreaterThan(40);
+  for (const one of rejected) expect(one).toMatchObject({ reason: { code: 'unavailable' } });
+});
+
+test('a search that begins after close() is rejected as unavailable', async () => {
+  await using opened = await openInFolder();
+  const project = await newProject(opened);
+  const reopened = opened.reopen();
+  expect(await rejectionOf(project.search('text'))).toMatchObject({ code: 'unavailable' });
+  await reopened;
+});
+
+test('an existing project is found while another program holds the write lock', async () => {
+  await using opened = await openInFolder();
+  const projectId = await opened.storage.ensureProject('p');
+  using other = new Database(opened.path);
+  other.run('BEGIN IMMEDIATE');
+  expect(await opened.storage.ensureProject('p')).toBe(projectId);
+  other.run('ROLLBACK');
+});
+
+test('after a scrub, a short write by another program still delays writes', async () => {
+  await using opened = await openInFolder();
+  const project = await newProject(opened);
+  await project.save(memory());
+  await project.erase();
+  await scrubbed(opened);
+  using other = new Database(opened.path);
+  other.run('BEGIN IMMEDIATE');
+  const saving = project.save(memory());
+  await Bun.sleep(200);
+  other.run('COMMIT');
+  expect((await saving).response.status).toBe(201);
 });

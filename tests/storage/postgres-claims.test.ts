@@ -41,3 +41,14 @@ test('each task is claimed once, the one that has been due longest first', async
   expect(both.flat().sort()).toEqual(ids.slice(2).sort());
   expect(await claim('b', 100)).toEqual([]);
 });
+
+test('results that are being stored when the task storage closes are stored', async () => {
+  const own = connectPostgres({ url: database.url, isDistributed: false });
+  const id = await project.acceptOne();
+  const request = { owner: 'c', now: 2_000, leaseMs, horizon: 62_000, limit: 1 };
+  const tasks = await own.claimTasks(request);
+  const storing = own.completeTasks(tasks.map((task) => ({ ...task, now: 3_000, chunks: 1 })));
+  await own.close();
+  expect(await storing).toEqual([true]);
+  expect(await project.status(id)).toMatchObject({ status: 'complete' });
+});

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { openPostgres } from '../../server/storage/postgres/open.ts';
-import { newWholeDatabase, query } from '../support/postgres.ts';
+import { newDatabase, newWholeDatabase, query } from '../support/postgres.ts';
+import { rejectionOf } from '../support/thrown.ts';
 import { memory, newProject } from './fixtures.ts';
 
 test('writes wait for the disk even if the database is set to synchronous_commit = off', async () => {
@@ -31,4 +32,49 @@ test('writes wait for the disk even if the database is set to synchronous_commit
   await storage.close();
   await database.drop();
   expect(stored).toEqual([{ commit: 'on' }]);
+});
+
+/** Opens a storage in which each COMMIT of a new memory runs these PL/pgSQL statements. */
+async function openWithCommit(statements: string) {
+  const { url, drop } = await newDatabase();
+  const storage = await openPostgres(url);
+  await query(url, 'CREATE SEQUENCE commits');
+  await query(
+    url,
+    `CREATE FUNCTION at_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       ${statements} RETURN NULL;
+     END $$`,
+  );
+  await query(
+    url,
+    `CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON memories
+     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION at_commit()`,
+  );
+  const project = await newProject({ storage, reopen: async () => storage, dispose: drop });
+  return {
+    project,
+    async [Symbol.asyncDispose]() {
+      await storage.close();
+      await drop();
+    },
+  };
+}
+
+test.each([
+  ['part of the database is lost', '08006'],
+  ['the session ends', '57P01'],
+])('a save has an unknown outcome if %s during COMMIT', async (_, code) => {
+  await using at = await openWithCommit(`RAISE 'failed' USING ERRCODE = '${code}';`);
+  expect(await rejectionOf(at.project.save(memory()))).toMatchObject({
+    code: 'internal',
+    message: expect.stringContaining('the outcome is unknown'),
+  });
+});
+
+test('a save is repeated if its COMMIT conflicts with another transaction', async () => {
+  await using at = await openWithCommit(
+    `IF nextval('commits') = 1 THEN RAISE 'conflict' USING ERRCODE = '40001'; END IF;`,
+  );
+  await at.project.save(memory());
+  expect(await at.project.list()).toHaveLength(1);
 });

@@ -107,3 +107,16 @@ test('a health probe that cannot connect is a warning, and writes continue', asy
   await setLimit(-1);
   await until(async () => (await warning()) === null, { what: 'the end of the warning' });
 });
+
+test('a database that has closed all sessions and accepts no new ones is a fault', async () => {
+  const areOpen = async () =>
+    (await countSessions('writer')) === 4 && (await countSessions('server')) === 2;
+  await until(areOpen, { what: 'the open sessions' });
+  await setLimit(0);
+  const text = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name LIKE 'memory %'`;
+  await query(database.url, text);
+  const message = 'the database has no free connections';
+  const isFault = async () => (await storage.health()).fault === message;
+  expect(await until(isFault, { what: 'the fault', timeoutMs: 4_000 })).toBe(true);
+});

@@ -3,6 +3,7 @@ import { openCopySide } from '../../server/storage/postgres/admin/copy.ts';
 import { openPostgres } from '../../server/storage/postgres/open.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
+import { claimOne, newProject } from './fixtures.ts';
 
 test('a copy detects a server that starts during the copy, but ignores servers on other schemas', async () => {
   const [database, another] = [await newDatabase(), await newDatabase()];
@@ -18,4 +19,33 @@ test('a copy detects a server that starts during the copy, but ignores servers o
   side.close();
   await elsewhere.close();
   for (const { drop } of [database, another]) await drop();
+});
+
+test('a copy is rejected until the turn of a server without visible sessions ends', async () => {
+  const { url, drop } = await newDatabase();
+  await (await openPostgres(url)).close();
+  const hold = (time: string) => {
+    const held = `held_until = now() + interval '${time}'`;
+    return query(url, `UPDATE maintenance SET ${held} WHERE name = 'turn'`);
+  };
+  await hold('1 hour');
+  const { message } = await rejectionOf(openCopySide(url, { create: false }));
+  expect(message).toMatch(/^a server is using the database.* wait 3[56]\d\d seconds\.$/);
+  await hold('-1 second');
+  (await openCopySide(url, { create: false })).close();
+  await drop();
+});
+
+test('a running task is copied as waiting, without its interrupted attempt', async () => {
+  const { url, drop } = await newDatabase();
+  const storage = await openPostgres(url);
+  const project = await newProject({ storage, reopen: async () => storage, dispose: drop });
+  await project.acceptOne();
+  await claimOne(storage);
+  await storage.close();
+  const side = await openCopySide(url, { create: false });
+  const { rows } = (await side.read('pending_tasks', null)) ?? { rows: [] };
+  expect(rows).toMatchObject([{ state: 'waiting', attempts: 0 }]);
+  side.close();
+  await drop();
 });

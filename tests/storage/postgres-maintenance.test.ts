@@ -3,6 +3,8 @@ import { SQL } from 'bun';
 import { openPostgres } from '../../server/storage/postgres/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+import { newKey } from './conformance-keys.ts';
 import { memory, newProject } from './fixtures.ts';
 
 let database: TestDatabase;
@@ -63,4 +65,55 @@ test('another server takes over the cleanup of a killed server once its turn has
   expect(await second.maintain(run)).toMatchObject({ expiredMemories: 0 });
   await killedServerHolds('-1 second');
   expect(await second.maintain(run)).toMatchObject({ expiredMemories: 1 });
+});
+
+test("a server that stops does not end another server's turn", async () => {
+  const own = await newDatabase();
+  const [holder, other] = [await openPostgres(own.url), await openPostgres(own.url)];
+  await other.close();
+  const storage = await openPostgres(own.url);
+  const project = await newProject({
+    storage,
+    reopen: async () => storage,
+    dispose: async () => {},
+  });
+  await project.save(memory({ expiresAt: 2_000 }));
+  const run = { now: 3_000, elapsedMs: 1_000 };
+  expect(await storage.maintain(run)).toMatchObject({ expiredMemories: 0 });
+  expect(await holder.maintain(run)).toMatchObject({ expiredMemories: 1 });
+  for (const one of [holder, storage]) await one.close();
+  await own.drop();
+});
+
+test('a memory whose expiry is removed during the cleanup is kept', async () => {
+  const own = await newDatabase();
+  const storage = await openPostgres(own.url);
+  const project = await newProject({ storage, reopen: async () => storage, dispose: own.drop });
+  const given = memory({ expiresAt: 2_000 });
+  await project.save(given);
+  const sql = new SQL(own.url, { max: 1 });
+  const session = await sql.reserve();
+  await session`BEGIN`;
+  const [{ pid }] = await session`SELECT pg_backend_pid() AS pid`;
+  await session`UPDATE users SET last_change = last_change + 1`;
+  await session`UPDATE memories SET expires_at = NULL`;
+  const cleanup = storage.maintain({ now: 3_000, elapsedMs: 0 });
+  const isWaiting = async () => {
+    const text = 'SELECT 1 FROM pg_stat_activity WHERE $1::int4 = ANY (pg_blocking_pids(pid))';
+    return (await query(own.url, text, [pid])).length > 0;
+  };
+  await until(isWaiting, { what: 'the wait of the cleanup' });
+  await session`COMMIT`;
+  session.release();
+  await sql.close();
+  expect(await cleanup).toMatchObject({ expiredMemories: 0 });
+  expect(await project.get(given.id, { now: 3_000 })).toMatchObject({ expiresAt: null });
+  await storage.close();
+  await own.drop();
+});
+
+test('a server that reports an earlier use of a key does not replace a later one', async () => {
+  await second.createKey(newKey({ id: 'used' }));
+  for (const at of [9, 5]) await second.touchKeys([{ id: 'used', at }]);
+  expect(await second.findKey('hash of used')).toMatchObject({ lastUsedAt: 9 });
 });

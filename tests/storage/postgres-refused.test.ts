@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { createConnection } from '../../server/storage/postgres/connection.ts';
 import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { statement } from '../../server/storage/postgres/statement.ts';
 import { newDatabase, postgresUrl, query, type TestDatabase } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
@@ -62,4 +64,16 @@ test('a standby is rejected, because its data may be outdated', async () => {
   );
   const { message } = await rejectionOf(openPostgres(url.href));
   expect(message).toContain('the server is a standby');
+});
+
+test('the database in the URL is used even if PGDATABASE names another one', async () => {
+  const { PGDATABASE: before } = process.env;
+  const connection = createConnection({ url: url.href, purpose: 'test' });
+  process.env.PGDATABASE = 'another';
+  const running = connection.run([statement('SELECT current_database() AS name')]);
+  if (before === undefined) delete process.env.PGDATABASE;
+  else process.env.PGDATABASE = before;
+  const [rows] = await running;
+  expect(rows).toEqual([{ name: url.pathname.slice(1) }]);
+  connection.close();
 });

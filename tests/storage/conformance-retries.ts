@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'bun:test';
+import { claim, claimOne, type Opened, type OpenStorage, type Project } from './fixtures.ts';
+import { taskEnds, withStorage } from './suite.ts';
+
+const origin = { source: 's', externalId: 'e' };
+
+/** Tests the state of a record after a retry, and after it is ingested again. */
+export function testRetries(name: string, open: OpenStorage): void {
+  describe(`${name}: a retry`, () => {
+    let opened: Opened;
+    let project: Project;
+    withStorage(open, (...given) => {
+      [opened, project] = given;
+    });
+    const { fail } = taskEnds(() => opened.storage);
+
+    test('a record that succeeds at the time of its retry has no error message', async () => {
+      const id = await project.acceptOne();
+      await fail(await claimOne(opened.storage), 2_500);
+      const task = await claimOne(opened.storage, { now: 2_500 });
+      await opened.storage.completeTasks([{ ...task, now: 3_000, chunks: 1 }]);
+      const done = { status: 'complete', attempts: 2, errorMessage: null };
+      expect(await project.status(id)).toMatchObject(done);
+    });
+
+    test('a complete record that is ingested again waits anew, without chunks', async () => {
+      const id = await project.acceptOne(origin, 10);
+      const task = await claimOne(opened.storage);
+      await opened.storage.completeTasks([{ ...task, now: 3_000, chunks: 2 }]);
+      await project.acceptOne(origin, 5_000);
+      const waiting = { status: 'processing', chunksComplete: 0, chunksTotal: 0 };
+      expect(await project.status(id)).toMatchObject(waiting);
+      const state = { pending: 1, oldestAcceptedAt: 5_000 };
+      expect(await opened.storage.taskQueueState()).toEqual(state);
+    });
+
+    test('updatedAt of a record never decreases, even if the clock is set back', async () => {
+      const id = await project.acceptOne(origin);
+      const updatedAt = async () => (await project.status(id))?.updatedAt;
+      const next = () => claimOne(opened.storage, { now: 9_000 });
+      await fail(await next(), 9_000, 9_000);
+      await fail(await next(), 9_000, 3_000);
+      expect(await updatedAt()).toBe(9_000);
+      await opened.storage.completeTasks([{ ...(await next()), now: 4_000, chunks: 1 }]);
+      expect(await updatedAt()).toBe(9_000);
+      await project.acceptOne(origin, 5_000);
+      expect(await updatedAt()).toBe(9_000);
+      await project.update(id, { content: 'x' }, { at: 6_000 });
+      expect(await updatedAt()).toBe(9_000);
+    });
+
+    test('a failed task is due exactly at its retry time', async () => {
+      const id = await project.acceptOne({}, 10);
+      await fail(await claimOne(opened.storage, { now: 20 }), 100, 20);
+      const due = await claim(opened.storage, { now: 100 });
+      expect(due.map(({ memoryId }) => memoryId)).toEqual([id]);
+    });
+  });
+}

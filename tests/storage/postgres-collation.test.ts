@@ -1,0 +1,23 @@
+import { expect, test } from 'bun:test';
+import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { postgresUrl, query } from '../support/postgres.ts';
+import { memory, newProject } from './fixtures.ts';
+
+test('users are listed in bytewise order in a database that sorts by a language', async () => {
+  const base = await postgresUrl();
+  const name = `test_${crypto.randomUUID().replaceAll('-', '')}`;
+  const sorting = `TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en'`;
+  await query(base, `CREATE DATABASE ${name} ${sorting}`);
+  const url = Object.assign(new URL(base), { pathname: `/${name}` });
+  const storage = await openPostgres(url.href);
+  const project = await newProject({
+    storage,
+    reopen: async () => storage,
+    dispose: async () => {},
+  });
+  for (const userId of ['b', 'ä', 'B', 'a']) await project.save(memory({ userId }));
+  const { items } = await project.users();
+  expect(items.map(({ userId }) => userId)).toEqual(['B', 'a', 'b', 'ä']);
+  await storage.close();
+  await query(base, `DROP DATABASE ${name} WITH (FORCE)`);
+});

@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test';
+import { createConnection } from '../../server/storage/postgres/connection.ts';
+import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { statement } from '../../server/storage/postgres/statement.ts';
+import { newDatabase, query } from '../support/postgres.ts';
+import { rejectionOf } from '../support/thrown.ts';
+import { memory, newProject } from './fixtures.ts';
+
+test('a save that the database rejects does not fail the other saves of its group', async () => {
+  const { url, drop } = await newDatabase();
+  const storage = await openPostgres(url);
+  const project = await newProject({ storage, reopen: async () => storage, dispose: drop });
+  await query(url, `ALTER TABLE memories ADD CHECK (content <> 'rejected')`);
+  const outcomes = await Promise.allSettled([
+    project.save(memory({ content: 'rejected' })),
+    project.save(memory({ userId: 'v' })),
+  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+  expect(await project.list('v')).toHaveLength(1);
+  await storage.close();
+  await drop();
+});
+
+test('a statement that the database rejects does not end the session', async () => {
+  const { url, drop } = await newDatabase();
+  const connection = createConnection({ url, purpose: 'test' });
+  const session = () => connection.run([statement('SELECT pg_backend_pid() AS pid')]);
+  const before = await session();
+  const failed = await rejectionOf(connection.run([statement('SELECT 1 / 0')]));
+  expect(failed.message).toContain('division by zero');
+  expect(await session()).toEqual(before);
+  connection.close();
+  await drop();
+});
