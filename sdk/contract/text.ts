@@ -1,5 +1,6 @@
 import { Kind, type SchemaOptions, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
 import { limits } from './limits.ts';
+import { firstMs, isDate, isRepresentable, isRfc3339, lastMs, pointInTimeMs } from './times.ts';
 
 /*
  * Kinds of values that JSON Schema alone cannot validate: lengths in code points (TypeBox counts
@@ -44,13 +45,6 @@ export function OpenEnum<const T extends string>(values: readonly T[], descripti
     }),
   );
 }
-
-/**
- * RFC 3339 has only four-digit years. A time with an offset can be outside this range when it is
- * converted to UTC.
- */
-const firstMs = Date.parse('0000-01-01T00:00:00.000Z');
-const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** A `PointInTime`, whole milliseconds since 1970, or an empty string, which counts as omitted. */
 export const Timestamp = Type.Unsafe<string | number>({
@@ -154,26 +148,6 @@ function pointInTimeProblem(value: unknown): string | null {
   return 'must be an RFC 3339 time or a date (YYYY-MM-DD)';
 }
 
-/**
- * Converts a valid `PointInTime` to milliseconds since 1970. Fractions of a millisecond are
- * dropped.
- */
-export function pointInTimeMs(text: string): number {
-  const upper = text.toUpperCase();
-  if (upper.slice(17, 19) !== '60') return Date.parse(upper);
-  // Date.parse does not support leap seconds, so they are converted to the following second.
-  return Date.parse(`${upper.slice(0, 17)}59${upper.slice(19)}`) + 1_000;
-}
-
-/** Like `pointInTimeMs`, but returns null if the time is omitted: undefined, null or empty. */
-export function optionalTimeMs(text: string | null | undefined): number | null {
-  return text ? pointInTimeMs(text) : null;
-}
-
-function isRepresentable(ms: number): boolean {
-  return ms >= firstMs && ms <= lastMs;
-}
-
 export function metadataProblem(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return 'must be an object';
@@ -231,26 +205,6 @@ function codePoints(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;
-}
-
-/** The colon in an offset is optional: Python's `%z` and generated Python clients omit it. */
-const rfc3339 =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/;
-
-function isRfc3339(text: string): boolean {
-  const parts = rfc3339.exec(text);
-  if (parts === null) return false;
-  const [hour = 0, minute = 0, second = 0] = parts.slice(4).map(Number);
-  return isDate(text.slice(0, 10)) && hour <= 23 && minute <= 59 && second <= 60;
-}
-
-/** Whether the text is YYYY-MM-DD and the day exists. */
-function isDate(text: string): boolean {
-  const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
-  if (parts === null) return false;
-  const [year = 0, month = 0, day = 0] = parts.slice(1).map(Number);
-  const daysInMonth = new Date(Date.UTC(year, month, 0)).getUTCDate();
-  return month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth;
 }
 
 /** For each kind, returns the problem with a value, or null. */

@@ -3,7 +3,8 @@ import { messageExamples, ticket } from './ingest-examples.ts';
 import { limits } from './limits.ts';
 import { List } from './list.ts';
 import { callText, MessageContent, type MessagePart, partText, ToolCall } from './message-parts.ts';
-import { Nullish, optionalTimeMs, Text, Timestamp } from './text.ts';
+import { Nullish, Text, Timestamp } from './text.ts';
+import { optionalTimeMs } from './times.ts';
 
 /*
  * The schemas of comments and messages. A message may have any field of a message in OpenAI's Chat

@@ -4,7 +4,7 @@ import { limits } from '../../sdk/contract/limits.ts';
 import { SaveRequest, UpdateRequest } from '../../sdk/contract/memory.ts';
 import { ListQuery } from '../../sdk/contract/page.ts';
 import { SearchQuery } from '../../sdk/contract/search.ts';
-import { optionalTimeMs } from '../../sdk/contract/text.ts';
+import { optionalTimeMs } from '../../sdk/contract/times.ts';
 import { validator } from '../../sdk/contract/validate.ts';
 import type { RouteServices } from '../app.ts';
 import { noSuchMemory } from '../errors.ts';

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia';
 import { limits } from '../../sdk/contract/limits.ts';
 import type { Memory } from '../../sdk/contract/memory.ts';
-import { optionalTimeMs } from '../../sdk/contract/text.ts';
+import { optionalTimeMs } from '../../sdk/contract/times.ts';
 import { DeleteAllQuery, ExportQuery, ImportedMemory } from '../../sdk/contract/transfer.ts';
 import { validator } from '../../sdk/contract/validate.ts';
 import type { RouteServices } from '../app.ts';

@@ -1,5 +1,6 @@
 import type { FilterFields } from '../../sdk/contract/filter.ts';
-import { type JsonValue, optionalTimeMs } from '../../sdk/contract/text.ts';
+import type { JsonValue } from '../../sdk/contract/text.ts';
+import { optionalTimeMs } from '../../sdk/contract/times.ts';
 import type { Filter, StoredMemory } from '../storage/storage.ts';
 
 /** A filter in a query, where times are strings. */

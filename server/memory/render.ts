@@ -1,7 +1,8 @@
 import { recordMetadata } from '../../sdk/contract/descriptive.ts';
 import type { IngestRecord } from '../../sdk/contract/ingest.ts';
-import { type JsonValue, optionalTimeMs } from '../../sdk/contract/text.ts';
+import type { JsonValue } from '../../sdk/contract/text.ts';
 import { entryText, type Message, timestampMs } from '../../sdk/contract/timeline.ts';
+import { optionalTimeMs } from '../../sdk/contract/times.ts';
 import type { NewMemory } from '../storage/storage.ts';
 
 export function renderRecord(record: IngestRecord, id: string): NewMemory {

@@ -18,7 +18,7 @@ type Row = {
 
 const backends = ['server/storage/sqlite/', 'server/storage/postgres/'];
 /** The parts of the contract that do not need TypeBox at run time. */
-const plainContract = ['errors', 'headers', 'limits', 'operations'].map(
+const plainContract = ['errors', 'headers', 'limits', 'operations', 'times'].map(
   (name) => `sdk/contract/${name}.ts`,
 );
 /** The interfaces that every backend implements. */
@@ -134,9 +134,12 @@ const table: Row[] = [
     may: ['server/storage/postgres/', ...anyBackend],
     types: ['sdk/contract/'],
   },
+  { from: ['server/memory/render.ts'], may: [...pure, ...interfaces, 'sdk/contract/'] },
   {
+    // The reader threads load these modules, and would start more slowly with TypeBox.
     from: pure,
-    may: [...pure, ...interfaces, 'server/errors.ts', 'sdk/contract/'],
+    may: [...pure, ...interfaces, 'server/errors.ts', ...plainContract],
+    types: ['sdk/contract/'],
   },
   {
     from: ['server/tasks/'],

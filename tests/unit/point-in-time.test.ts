@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
-import { PointInTime, pointInTimeMs } from '../../sdk/contract/text.ts';
+import { PointInTime } from '../../sdk/contract/text.ts';
+import { pointInTimeMs } from '../../sdk/contract/times.ts';
 import { sentence, validator } from '../../sdk/contract/validate.ts';
 
 const validate = validator(PointInTime);
