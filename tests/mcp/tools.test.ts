@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { holdRecord } from '../support/queue.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { type Connected, connectTo, ways } from './connect.ts';
 
@@ -284,14 +283,5 @@ describe.each(ways)('over $transport, version $version', (way) => {
     ]);
     await expect(connectTo(server, way, { key, userId })).rejects.toThrow();
     await server.client.deleteAll({ userId: 'carol' });
-  });
-
-  test('a memory that is not complete is listed with its status', async () => {
-    const held = await holdRecord(server);
-    await using reader = await connectTo(server, way, { userId: held.userId });
-    const head = `[${held.memoryId}] ${new Date().toISOString().slice(0, 10)} document`;
-    expect(await reader.call('list_memories')).toStartWith(`${head} (processing): held back`);
-    await held.fail('no luck');
-    expect(await reader.call('list_memories')).toStartWith(`${head} (failed): held back`);
   });
 });
