@@ -1,9 +1,8 @@
 import { startThread, type Thread } from '../../threads/start.ts';
 import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
-/** The HTTP thread's handle to the checkpoint thread. */
+/** The HTTP thread's handle to the checkpoint thread, which starts with the first checkpoint. */
 export type Checkpointer = {
-  ready: Promise<void>;
   checkpoint(): void;
   /** Records that the writer failed to sync the file. No further checkpoints are made. */
   noteSyncFailure(): void;
@@ -29,8 +28,7 @@ export function createCheckpointer(
   const { preload, warn, made } = options;
   let syncFailed = false;
   let silence: string | null = null;
-  let isStopping = false;
-  let thread = start();
+  let thread: Thread | null = null;
 
   function start(): Thread {
     return startThread({
@@ -42,20 +40,20 @@ export function createCheckpointer(
       onSilent(reason) {
         warn(reason);
         silence = `${reason}: writes are stored, but the write-ahead log keeps growing`;
-        thread.terminate();
+        thread?.terminate();
       },
       onEnd(reason) {
-        warn(`${reason}; it is being restarted`);
+        warn(`${reason}; the next checkpoint starts another one`);
         silence = null;
-        if (!isStopping) thread = start();
+        thread = null;
       },
     });
   }
 
   return {
-    ready: thread.ready,
     checkpoint() {
       if (syncFailed) return made({ syncFailed });
+      thread ??= start();
       thread.call('checkpoint', null).then(
         ({ value }) => {
           const outcome = value as CheckpointOutcome;
@@ -70,9 +68,8 @@ export function createCheckpointer(
     },
     syncFailed: () => syncFailed,
     warning: () => (syncFailed ? fileNotSynced : silence),
-    stop() {
-      isStopping = true;
-      return thread.stop();
+    async stop() {
+      await thread?.stop();
     },
   };
 }

@@ -94,7 +94,7 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
   }
 
   return {
-    ready: Promise.all([writer.ready, checkpointer.ready]).then(() => {}),
+    ready: writer.ready,
     async write<T>(request: WriteRequest): Promise<T> {
       const why = isStopping ? 'the service is shutting down' : (silence ?? fault);
       if (why !== null) throw unavailable(`${why}; nothing was stored`);
