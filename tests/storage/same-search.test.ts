@@ -15,8 +15,8 @@ import { openSqliteStorage } from './sqlite.ts';
 /* Both backends return the same ids, order, scores and snippets for the same data. */
 
 const seed = 20_261_122;
-const memories = 300;
-const queries = 50;
+const memories = 150;
+const queries = 30;
 const words =
   'lantern harbour kettle walrus zeppelin garden winter coffee doctor invoice refund delivery ' +
   'running runs ran city cities São Zürich naïve 東京 метро tickets ticket dark mode prefers';
