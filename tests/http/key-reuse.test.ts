@@ -173,6 +173,7 @@ test.each<[difference: string, one: object, other: object]>([
   ['where a list begins', { x: [1, [2]] }, { x: [[1, 2]] }],
   ['where a list ends', { x: [[1], 2] }, { x: [[1, 2]] }],
   ['where an object begins', { x: [{ a: 1 }] }, { x: ['a', 1, {}] }],
+  ['the name of a key', { a: 1 }, { b: 1 }],
   ['where an object ends', { a: { b: 1 }, c: 2 }, { a: { b: 1, c: 2 } }],
 ])('a used key is rejected for metadata that differs only in %s', async (_, one, other) => {
   const userId = newUser();
