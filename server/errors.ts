@@ -32,7 +32,7 @@ export class InvalidSettingsError extends Error {
   override readonly name = 'InvalidSettingsError';
 }
 
-/** There is no database at the given place, or it has no tables of this service. */
+/** There is no database at the given path or URL, or it has no tables of this service. */
 export class MissingDatabaseError extends Error {
   override readonly name = 'MissingDatabaseError';
 }

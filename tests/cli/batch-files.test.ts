@@ -53,7 +53,7 @@ describe('--errors-out', () => {
     expect((await server.client.list({ userId: 'early' })).items).toEqual([]);
   });
 
-  test('may exist already, next to the input file', async () => {
+  test('overwrites an existing file next to the input file', async () => {
     using folder = temporaryFolder();
     const [file, out] = [folder.file('in.jsonl'), folder.file('bad.jsonl')];
     writeFileSync(file, `${event('again', 'a')}\n{`);
@@ -218,7 +218,7 @@ test('a folder and a missing file cause different errors', async () => {
   expect([missing.code, code]).toEqual([1, 1]);
 });
 
-test('a second line that is only a string is reported, and the others are ingested', async () => {
+test('a second line that is only a JSON string is reported, and the other lines are ingested', async () => {
   const stdin = [event('quote', 'a'), '"oops"', event('quote', 'b')].join('\n');
   const { code, stdout, stderr } = await memory([...batch, '-'], { stdin });
   expect(stdout).toBe('accepted\t2\nreplayed\t0\nfailed\t1\n');

@@ -59,7 +59,7 @@ test.each([
   expect(items.find(({ name }) => name === 'queue')).toMatchObject({ level });
 });
 
-test('doctor warns about a database without keys, and its queue is empty', async () => {
+test('doctor warns about a database without keys and reports an empty queue', async () => {
   const { opened, url } = await openSqliteQueue();
   const { stdout } = await memory(['doctor', '--json', '--database', url]);
   await opened.dispose();

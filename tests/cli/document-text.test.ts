@@ -193,8 +193,8 @@ test('a dry run reports a path that is too long for an external id', async () =>
   expect(code).toBe(1);
 });
 
-test('on a terminal, a run that stops still prints the documents before the error', async () => {
-  const refusal = { error: 'unauthorized', message: 'by the test', requestId: 'req_1' };
+test('on a terminal, a run that stops at an error still prints the documents sent before it', async () => {
+  const rejection = { error: 'unauthorized', message: 'by the test', requestId: 'req_1' };
   const endpoint = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -203,7 +203,7 @@ test('on a terminal, a run that stops still prints the documents before the erro
       const accepted = { memoryId: 'mem_a', status: 'processing', source: null, externalId };
       if (externalId === 'a.md') return Response.json(accepted, { status: 202 });
       await Bun.sleep(50);
-      return Response.json(refusal, { status: 401 });
+      return Response.json(rejection, { status: 401 });
     },
   });
   using folder = inFolder('refused', { 'a.md': 'a', 'b.md': 'b' });

@@ -166,7 +166,7 @@ describe('any page', () => {
   );
 });
 
-test('a numbered list begins with 1, or with its start', async () => {
+test('a numbered list begins at 1, or at the value of its start attribute', async () => {
   expect((await read('<ol><li>a<li>b</ol>')).text).toBe('1. a\n2. b');
   expect((await read('<ol start="19"><li>a</ol>')).text).toBe('19. a');
 });

@@ -222,7 +222,7 @@ describe('memory import --from chatgpt', () => {
     expect(await all(userId)).toMatchObject([updated]);
   });
 
-  test('rejects a list of other objects', async () => {
+  test('rejects a list of objects that are not conversations', async () => {
     const list = JSON.stringify([{ id: '1', memory: 'Likes tea' }]);
     const { code, stdout, stderr } = await importFrom('chatgpt', list, '--user', newUser());
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

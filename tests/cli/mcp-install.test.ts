@@ -225,7 +225,7 @@ describe("the key in the client's settings", () => {
     });
   });
 
-  test('is the key of the project that --project names, which the entry repeats', async () => {
+  test('is the key of the project in --project, and the args include --project', async () => {
     using place = home();
     const keys = {
       [server.url]: { apiKey: server.key },

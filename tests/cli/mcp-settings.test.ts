@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { openSettings } from '../../cli/mcp-clients/clients.ts';
 import { temporaryFolder, testTerminal } from './command.ts';
 
-test('a TOML entry with a table of variables is replaced as a whole', async () => {
+test('replacing a TOML entry keeps its environment variables, without duplicates', async () => {
   using folder = temporaryFolder();
   const file = folder.file('config.toml');
   const before = '[mcp_servers.memory]\ncommand = "old"\n\n[mcp_servers.memory.env]\nA = "b"\n';

@@ -203,7 +203,7 @@ describe('a key created by memory keys create', () => {
   });
 });
 
-test('memory get prints a line for every field to a pipe, also for an empty one', async () => {
+test('memory get prints a line for every field to a pipe, even if the field is empty', async () => {
   const memory = await server.client.save({ userId: 'fields', content: 'x' });
   const { stdout } = await memoryAt(server)(['get', memory.id]);
   const names = lines(stdout).map((line) => line.split('\t')[0]);

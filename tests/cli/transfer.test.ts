@@ -184,31 +184,31 @@ describe('memory import', () => {
     expect(code).toBe(4);
   });
 
-  test('continues after first lines that are not JSON', async () => {
+  test('continues if the first lines are not JSON', async () => {
     const stdin = `oops\noops\n${jsonl(many('damaged', 1))}`;
     const { code, stdout, stderr } = await memory(['import', '-'], { stdin });
     expect({ code, stdout }).toEqual({ code: 1, stdout: summary(1, 0, 2) });
     expect(stderr).toStartWith('line 1: is not valid JSON');
   });
 
-  test('sends lines with the same id one request after the other', async () => {
-    let [running, most] = [0, 0];
+  test('does not send lines with the same id in concurrent requests', async () => {
+    let [running, maxRunning] = [0, 0];
     const endpoint = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',
       async fetch(request) {
         running += 1;
-        most = Math.max(most, running);
+        maxRunning = Math.max(maxRunning, running);
         const { items } = (await request.json()) as { items: unknown[] };
         await Bun.sleep(50);
         running -= 1;
         return Response.json({ imported: items.length, skipped: 0, failedCount: 0, failed: [] });
       },
     });
-    const all = many('in-turn', 500);
+    const all = many('same-id', 500);
     const env = { MEMORY_BASE_URL: `http://127.0.0.1:${endpoint.port}` };
     const { stdout } = await memory(['import', '-'], { stdin: jsonl([...all, all[0]]), env });
     await endpoint.stop(true);
-    expect({ stdout, most }).toEqual({ stdout: summary(501, 0, 0), most: 1 });
+    expect({ stdout, maxRunning }).toEqual({ stdout: summary(501, 0, 0), maxRunning: 1 });
   });
 });

@@ -66,8 +66,8 @@ test('a document is not sent again if its memory cannot be read', async () => {
     hostname: '127.0.0.1',
     async fetch(request) {
       const { method, headers } = request;
-      const refusal = { error: 'forbidden', message: 'by the test', requestId: 'req_1' };
-      if (method === 'GET') return Response.json(refusal, { status: 403 });
+      const rejection = { error: 'forbidden', message: 'by the test', requestId: 'req_1' };
+      if (method === 'GET') return Response.json(rejection, { status: 403 });
       const { pathname } = new URL(request.url);
       return fetch(server.url + pathname, { method, headers, body: await request.arrayBuffer() });
     },

@@ -188,7 +188,7 @@ describe('malformed JSON', () => {
   });
 });
 
-test('a chunked body over the limit gets a 413, whatever its rest contains', async () => {
+test('a chunked body over the limit gets a 413, whatever it contains after the limit', async () => {
   const lines = head(server, 'POST', path, json, 'Transfer-Encoding: chunked');
   const body = chunked(' '.repeat(limit) + '['.repeat(1_000));
   const answer = await exchange(server, lines, body);

@@ -51,7 +51,7 @@ test('damage in a file too large for the startup check is detected while serving
   expect(await rejected.json()).toMatchObject({ message: failing.message });
 });
 
-test('a healthy server reports a warning of its storage and logs it once', async () => {
+test('a healthy server reports a warning from its storage and logs it once', async () => {
   const lines: string[] = [];
   const server = await startServer({
     env: { MEMORY_API_KEY: key },

@@ -68,17 +68,17 @@ test('the last use of a key is stored when the server stops', async () => {
   await own.stop();
 });
 
-test('a wall clock that jumps ahead deletes no idempotency key', async () => {
+test('no idempotency key is deleted early if the wall clock jumps ahead', async () => {
   const [wall, monotonic] = [Date.now, performance.now];
   let [wallAheadMs, aheadMs] = [0, 0];
-  // Replaced before the start, because the server keeps the functions.
+  // Replaced before the server starts, because it stores references to these functions.
   Date.now = () => wall() + wallAheadMs;
   performance.now = () => monotonic.call(performance) + aheadMs;
   const own = await startWithFastCleanup();
   const request = { method: 'POST', path: '/v1/memories', body: { userId: 'u', content: 'x' } };
   const first = await sendKeyed(own, request, 'kept');
   wallAheadMs = 10 * limits.idempotencyKeptMs;
-  // More than half of the time, so that the sum over two runs of the cleanup would exceed it.
+  // More than half of the retention time, so counting it in two cleanups would exceed that time.
   aheadMs = 0.6 * limits.idempotencyKeptMs;
   await Bun.sleep(200);
   [wallAheadMs, aheadMs] = [0, 0];

@@ -80,7 +80,7 @@ test('a body that will be rejected as too large does not block other requests', 
   for (const socket of stalled) socket.destroy();
 }, 10_000);
 
-test('a body takes only as much of the memory as it declares', async () => {
+test('a body reserves only as much memory as its declared length', async () => {
   const larger = await startTestServer({ MEMORY_MAX_BODY_BYTES: String(2 * bodyBytes) });
   const stalled = await stall(75_000, 80_000, larger);
   await Bun.sleep(50);

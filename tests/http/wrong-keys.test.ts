@@ -14,22 +14,22 @@ afterAll(() => server.stop());
 
 test('an address that keeps sending wrong keys gets a 429, and valid keys still work', async () => {
   let tries = 0;
-  const knock = () => {
+  const sendWrongKey = () => {
     tries += 1;
     const headers = { authorization: `Bearer mk_wrong_key_number_${tries}` };
     return ask(server, 'GET', '/v1/memories?userId=u', { headers });
   };
-  let answer = await knock();
+  let answer = await sendWrongKey();
   while (answer.status === 401 && tries <= perMinute) {
     expectError(answer, 401, 'unauthorized');
-    answer = await knock();
+    answer = await sendWrongKey();
   }
   expect(tries).toBe(perMinute + 1);
   expectError(answer, 429, 'rate_limited');
   // The window began with the first wrong key, a moment ago.
   expect(Number(answer.headers.get('retry-after'))).toBeWithin(45, 61);
   expect((await save(server, 'u')).content).toBe('a memory');
-  expectError(await knock(), 429, 'rate_limited');
+  expectError(await sendWrongKey(), 429, 'rate_limited');
   const headers = { authorization: `Bearer ${await server.createKey('other')}` };
   expect((await ask(server, 'GET', '/v1/memories?userId=u', { headers })).status).toBe(200);
 });
@@ -47,14 +47,14 @@ const hasIpv6 = Object.values(networkInterfaces())
   .flat()
   .some((one) => one?.address === '::1');
 
-test.skipIf(!hasIpv6)('wrong keys from one address do not count for another address', async () => {
+test.skipIf(!hasIpv6)('wrong keys from one address do not count against another', async () => {
   const open = await startTestServer({ HOST: '::' });
   const { port } = new URL(open.url);
-  const knock = async (host: string) => {
+  const sendWrongKey = async (host: string) => {
     const headers = { authorization: 'Bearer mk_wrong_key_wrong_key' };
     return (await fetch(`http://${host}:${port}/v1/key`, { headers })).status;
   };
-  for (let tries = 0; tries < perMinute; tries += 1) await knock('127.0.0.1');
-  expect([await knock('127.0.0.1'), await knock('[::1]')]).toEqual([429, 401]);
+  for (let tries = 0; tries < perMinute; tries += 1) await sendWrongKey('127.0.0.1');
+  expect([await sendWrongKey('127.0.0.1'), await sendWrongKey('[::1]')]).toEqual([429, 401]);
   await open.stop();
 });

@@ -3,7 +3,7 @@ import { send, startTestServer } from '../support/server.ts';
 
 // Only Linux assigns all addresses in 127.0.0.0/8 to the loopback interface.
 test.skipIf(process.platform !== 'linux')(
-  'MCP clients reach a server under the address that it listens on',
+  'MCP clients can reach a server at the address that it listens on',
   async () => {
     const server = await startTestServer({ HOST: '127.0.0.2' });
     const headers = { accept: 'application/json, text/event-stream' };

@@ -126,7 +126,7 @@ describe('memory mcp starts', () => {
     expect(ran).toMatchObject({ code: 4, stdout: '', stderr });
   });
 
-  test('although the service reports an error, if the user is named', async () => {
+  test('even if the service reports an error, as long as --user is given', async () => {
     using failing = startFaultServer(refusal(500, 'internal', { 'Retry-After': '90' }));
     const env = { MEMORY_BASE_URL: failing.url };
     const ran = await memory(['mcp', '--user', 'u'], { env });
@@ -178,7 +178,7 @@ test.each([
   [401, 'unauthorized', 'The API key was rejected. Ask the user to configure a valid key.'],
   [403, 'forbidden', 'Not allowed: it is forbidden. Ask the user to configure another key.'],
   [413, 'payload_too_large', 'The text is too large: it is payload_too_large. Save it in parts.'],
-])('a tool advises the model on a %i', async (status, code, text) => {
+])('a tool result for a %i tells the model what to do', async (status, code, text) => {
   const { result } = await listFrom(refusal(status, code));
   expect(result).toEqual({ content: [{ type: 'text', text }], isError: true });
 });

@@ -176,7 +176,7 @@ test('the options override the environment', async () => {
   expect(server.requests[0]?.headers.get('Authorization')).toBe(`Bearer ${apiKey}`);
 });
 
-test('withResponse() reports a write that ran now as created', async () => {
+test('withResponse() reports a write that was not a replay as created', async () => {
   using server = startFaultServer(json(201, saved, { 'Idempotency-Status': 'created' }));
   const { response } = await clientOf(server).save({ userId: 'u-1', content: 'x' }).withResponse();
   expect(response.idempotencyStatus).toBe('created');

@@ -118,7 +118,7 @@ test('a failed call causes no unhandled rejection, however its promise is used',
   expect(unhandled).toEqual([]);
 });
 
-test('the message in a 200 of another program does not become the error message', async () => {
+test('the message in a 200 response from another program is not used as the error message', async () => {
   using server = startFaultServer(json(200, { message: 'Welcome', error: 'none' }));
   const error = await failure(clientOf(server).get('mem_1'));
   expect(error.code).toBe('unexpected_answer');
@@ -144,7 +144,7 @@ test('a ConnectionError contains the code of a cause without a message', async (
   expect(error.message).toBe(`no response from ${baseUrl}: ECONNREFUSED`);
 });
 
-test('the error for a redirect names its target, and any other the content type', async () => {
+test('the error for a redirect names its target, and for another response its content type', async () => {
   const location = 'https://example.com/login';
   using server = startFaultServer(text(302, '', { Location: location }), text(200, ''));
   const client = clientOf(server);

@@ -40,7 +40,7 @@ test('health() does not retry after a timeout', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test('health() rejects an error response of a proxy whose body has a status', async () => {
+test('health() rejects an error response from a proxy, even if the body has a status', async () => {
   using server = startFaultServer(json(502, { status: 502, error: 'Bad Gateway' }));
   const error = await failure(clientOf(server).health());
   expect(error).toBeInstanceOf(ServerError);

@@ -38,7 +38,7 @@ describe('search finds', () => {
     expect(snippet(corpus[order[0] ?? ''] ?? '', ranked.matcher)).toContain(mark);
   });
 
-  test('matches only the first eight mistyped words of a query', () => {
+  test('only the first eight mistyped words of a query', () => {
     const words =
       'apricot balloon cathedral dolphin elephant furnace giraffe harbour icicles'.split(' ');
     const query = words.map((word) => `${word}q`).join(' ');

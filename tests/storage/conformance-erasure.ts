@@ -164,7 +164,7 @@ export function testErasure(name: string, open: OpenStorage): void {
       expect(await project.get(given.id)).toEqual(given);
     });
 
-    test('under a key is separate from erasures of other users and projects that run', async () => {
+    test('under a key is separate from concurrent erasures of other users and projects', async () => {
       const other = await newProject(opened);
       await project.import(many(600));
       await project.import(many(3, 'v'));
@@ -179,7 +179,7 @@ export function testErasure(name: string, open: OpenStorage): void {
       expect(await other.list()).toEqual([]);
     });
 
-    test('without a key deletes all memories during the erasure of another user', async () => {
+    test('without a key deletes all memories of the user while another user is being erased', async () => {
       await project.import(many(600));
       await project.import(many(3, 'v'));
       const counts = await Promise.all([deleted(project.erase()), deleted(project.erase('v'))]);

@@ -258,7 +258,7 @@ export function testReads(name: string, open: OpenStorage): void {
       });
     });
 
-    test('of ids that contain NUL are omitted, as by other operations', async () => {
+    test('of ids that contain NUL are omitted, and other operations find no such memory', async () => {
       const given = memory();
       await project.save(given);
       const id = 'mem_\0';

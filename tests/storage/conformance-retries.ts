@@ -6,7 +6,7 @@ const origin = { source: 's', externalId: 'e' };
 
 /** Tests the state of a record after a retry, and after it is ingested again. */
 export function testRetries(name: string, open: OpenStorage): void {
-  describe(`${name}: a retry`, () => {
+  describe(`${name}: retries`, () => {
     let opened: Opened;
     let project: Project;
     withStorage(open, (...given) => {
@@ -14,7 +14,7 @@ export function testRetries(name: string, open: OpenStorage): void {
     });
     const { fail } = taskEnds(() => opened.storage);
 
-    test('a record that succeeds at the time of its retry has no error message', async () => {
+    test('a record whose retry succeeds has no error message', async () => {
       const id = await project.acceptOne();
       await fail(await claimOne(opened.storage), 2_500);
       const task = await claimOne(opened.storage, { now: 2_500 });
@@ -23,7 +23,7 @@ export function testRetries(name: string, open: OpenStorage): void {
       expect(await project.status(id)).toMatchObject(done);
     });
 
-    test('a complete record that is ingested again waits anew, without chunks', async () => {
+    test('a complete record that is ingested again is pending and has no chunks', async () => {
       const id = await project.acceptOne(origin, 10);
       const task = await claimOne(opened.storage);
       await opened.storage.completeTasks([{ ...task, now: 3_000, chunks: 2 }]);

@@ -257,7 +257,7 @@ test.concurrent('the doctor advises a rebuild by hand only for a large file', as
   await using project = await open();
   const { opened } = project;
   await opened.storage.close();
-  // Noted by hand, because a busy machine may scrub an erasure before the storage closes.
+  // Inserted directly, because a busy machine may scrub an erasure before the storage closes.
   const db = new Database(opened.path);
   db.run(`INSERT INTO maintenance (name, value) VALUES ('scrub', 1)`);
   db.close(true);

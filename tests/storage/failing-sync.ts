@@ -2,10 +2,10 @@ import { Database, SQLiteError } from 'bun:sqlite';
 import { isMainThread, workerData } from 'node:worker_threads';
 
 /**
- * Simulates a disk that fails to sync the database file, or to do what `code` says. The first
- * checkpoint that calls `method` on its statement throws: the checkpoint thread calls `all`, the
- * writer calls `get`. Later syncs seem to succeed, because the kernel reports an error only once.
- * The caller is a module that every thread of a storage preloads.
+ * Simulates a disk that fails to sync the database file. `code` selects another SQLite error. The
+ * first checkpoint that calls `method` on its statement throws: the checkpoint thread calls `all`,
+ * the writer calls `get`. Later syncs seem to succeed, because the kernel reports an error only
+ * once. The caller is a module that every thread of a storage preloads.
  */
 export function failFirstCheckpoint(
   method: 'all' | 'get',

@@ -270,7 +270,7 @@ test('an existing project is found while another program holds the write lock', 
   other.run('ROLLBACK');
 });
 
-test('after a scrub, a short write by another program still delays writes', async () => {
+test('after a scrub, writes still wait for a short transaction of another program', async () => {
   await using opened = await openInFolder();
   const project = await newProject(opened);
   await project.save(memory());

@@ -8,7 +8,7 @@ import { openInFolder } from './sqlite.ts';
 
 /* A disk that becomes full during a commit of several writes. */
 
-/** Limits the size of the writer's database, which fails with the same error as a full disk. */
+/** Limits the size of the writer's database. A write over the limit fails as on a full disk. */
 const smallDisk = `
   import { Database } from 'bun:sqlite';
   const { run } = Database.prototype;

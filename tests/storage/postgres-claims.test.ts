@@ -42,7 +42,7 @@ test('each task is claimed once, the one that has been due longest first', async
   expect(await claim('b', 100)).toEqual([]);
 });
 
-test('results that are being stored when the task storage closes are stored', async () => {
+test('closing the task storage waits for results that are being stored', async () => {
   const own = connectPostgres({ url: database.url, isDistributed: false });
   const id = await project.acceptOne();
   const request = { owner: 'c', now: 2_000, leaseMs, horizon: 62_000, limit: 1 };

@@ -3,7 +3,7 @@ import { openPostgres } from '../../server/storage/postgres/open.ts';
 import { postgresUrl, query } from '../support/postgres.ts';
 import { memory, newProject } from './fixtures.ts';
 
-test('users are listed in bytewise order in a database that sorts by a language', async () => {
+test('users are listed in bytewise order in a database with a linguistic collation', async () => {
   const base = await postgresUrl();
   const name = `test_${crypto.randomUUID().replaceAll('-', '')}`;
   const sorting = `TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en'`;

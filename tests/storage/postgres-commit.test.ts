@@ -61,20 +61,20 @@ async function openWithCommit(statements: string) {
 }
 
 test.each([
-  ['part of the database is lost', '08006'],
+  ['part of the database cannot be reached', '08006'],
   ['the session ends', '57P01'],
 ])('a save has an unknown outcome if %s during COMMIT', async (_, code) => {
-  await using at = await openWithCommit(`RAISE 'failed' USING ERRCODE = '${code}';`);
-  expect(await rejectionOf(at.project.save(memory()))).toMatchObject({
+  await using context = await openWithCommit(`RAISE 'failed' USING ERRCODE = '${code}';`);
+  expect(await rejectionOf(context.project.save(memory()))).toMatchObject({
     code: 'internal',
     message: expect.stringContaining('the outcome is unknown'),
   });
 });
 
 test('a save is repeated if its COMMIT conflicts with another transaction', async () => {
-  await using at = await openWithCommit(
+  await using context = await openWithCommit(
     `IF nextval('commits') = 1 THEN RAISE 'conflict' USING ERRCODE = '40001'; END IF;`,
   );
-  await at.project.save(memory());
-  expect(await at.project.list()).toHaveLength(1);
+  await context.project.save(memory());
+  expect(await context.project.list()).toHaveLength(1);
 });

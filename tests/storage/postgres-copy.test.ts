@@ -21,7 +21,7 @@ test('a copy detects a server that starts during the copy, but ignores servers o
   for (const { drop } of [database, another]) await drop();
 });
 
-test('a copy is rejected until the turn of a server without visible sessions ends', async () => {
+test('a copy is rejected until the cleanup turn of a server without visible sessions ends', async () => {
   const { url, drop } = await newDatabase();
   await (await openPostgres(url)).close();
   const hold = (time: string) => {

@@ -43,8 +43,8 @@ async function setUp() {
 
 describe('a connection that is lost after COMMIT was sent', () => {
   test.concurrent('fails a save with an unknown outcome, and a retry has no further effect', async () => {
-    await using at = await setUp();
-    const { project, proxy } = at;
+    await using context = await setUp();
+    const { project, proxy } = context;
     // The first use prepares a statement. Only prepared statements are sent in a pipeline.
     await project.save(memory(), { idempotency: keyed('first') });
     const idempotency = keyed('lost');
@@ -61,8 +61,8 @@ describe('a connection that is lost after COMMIT was sent', () => {
   });
 
   test.concurrent('fails an update with an unknown outcome, and a retry has no further effect', async () => {
-    await using at = await setUp();
-    const { project, proxy } = at;
+    await using context = await setUp();
+    const { project, proxy } = context;
     const given = memory();
     await project.save(given);
     await project.update(given.id, { content: 'second' }, { idempotency: keyed('second') });
@@ -76,8 +76,8 @@ describe('a connection that is lost after COMMIT was sent', () => {
 });
 
 test.concurrent('creating a key has an unknown outcome if its connection is lost', async () => {
-  await using at = await setUp();
-  const { proxy, storage } = at;
+  await using context = await setUp();
+  const { proxy, storage } = context;
   await storage.createKey(newKey({ id: 'kept' }));
   const lost = newKey({ id: 'lost' });
   proxy.loseAnswerTo(lost.hash);
@@ -89,8 +89,8 @@ test.concurrent('creating a key has an unknown outcome if its connection is lost
 });
 
 test.concurrent('a write whose connection is lost before COMMIT stores nothing and is retried', async () => {
-  await using at = await setUp();
-  const { project, proxy } = at;
+  await using context = await setUp();
+  const { project, proxy } = context;
   const given = memory();
   await project.save(given);
   // The connection is lost at the read of the memory, before the transaction has written anything.
@@ -100,8 +100,8 @@ test.concurrent('a write whose connection is lost before COMMIT stores nothing a
 });
 
 test.concurrent('writes are unavailable while the database refuses connections', async () => {
-  await using at = await setUp();
-  const { fault, project, proxy } = at;
+  await using context = await setUp();
+  const { fault, project, proxy } = context;
   proxy.refuse();
   const unavailable = { code: 'unavailable', retryAfterSeconds: expect.any(Number) };
   await until(fault, { what: 'a fault' });
@@ -115,8 +115,8 @@ test.concurrent('writes are unavailable while the database refuses connections',
 });
 
 test.concurrent('a database that stops responding is reported within three seconds, and no write waits', async () => {
-  await using at = await setUp();
-  const { fault, project, proxy } = at;
+  await using context = await setUp();
+  const { fault, project, proxy } = context;
   const begun = performance.now();
   proxy.silence();
   expect(await until(fault, { what: 'a fault' })).toContain('cannot be reached');
@@ -129,8 +129,8 @@ test.concurrent('a database that stops responding is reported within three secon
 });
 
 test.concurrent('reads use another connection if one stops responding', async () => {
-  await using at = await setUp();
-  const { fault, project, proxy, storage } = at;
+  await using context = await setUp();
+  const { fault, project, proxy, storage } = context;
   const given = memory();
   await project.save(given);
   proxy.silenceAt(given.id);
@@ -158,8 +158,8 @@ test.concurrent('connecting fails if the database stops responding during the co
 });
 
 test.concurrent('a write that fails on a worker of a cluster does not fail the other writes of its group', async () => {
-  await using at = await setUp();
-  const { project } = at;
+  await using context = await setUp();
+  const { project } = context;
   await query(
     database.url,
     `CREATE FUNCTION lose_worker() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -191,8 +191,8 @@ test.concurrent('a closed connection is not opened again', async () => {
 });
 
 test('the termination of an idle session does not fail a write', async () => {
-  await using at = await setUp();
-  const { project } = at;
+  await using context = await setUp();
+  const { project } = context;
   await project.save(memory());
   // Waits for the end of the sessions, for at most five seconds.
   const ended = await query(
@@ -207,8 +207,8 @@ test('the termination of an idle session does not fail a write', async () => {
 });
 
 test('writes are unavailable while the disk of the database server is full, and reads continue', async () => {
-  await using at = await setUp();
-  const { fault, project } = at;
+  await using context = await setUp();
+  const { fault, project } = context;
   const given = memory();
   await project.save(given);
   // A sequence also counts the probes that fail.

@@ -42,8 +42,8 @@ async function lockUser(userId: string): Promise<() => Promise<void>> {
 }
 
 test.concurrent('a save does not wait for the lock on the user of another save in its group', async () => {
-  await using at = await setUp();
-  const { project } = at;
+  await using context = await setUp();
+  const { project } = context;
   await project.save(memory({ userId: 'locked' }));
   const unlock = await lockUser('locked');
   const begun = performance.now();
@@ -56,8 +56,8 @@ test.concurrent('a save does not wait for the lock on the user of another save i
 });
 
 test.concurrent('saves of other users do not wait for many saves of a locked user', async () => {
-  await using at = await setUp();
-  const { project } = at;
+  await using context = await setUp();
+  const { project } = context;
   await project.save(memory({ userId: 'busy' }));
   const unlock = await lockUser('busy');
   const waiting = Array.from({ length: 20 }, () => project.save(memory({ userId: 'busy' })));
@@ -71,8 +71,8 @@ test.concurrent('saves of other users do not wait for many saves of a locked use
 });
 
 test.concurrent('every save of a locked user fails after five seconds', async () => {
-  await using at = await setUp();
-  const { project } = at;
+  await using context = await setUp();
+  const { project } = context;
   await project.save(memory({ userId: 'stuck' }));
   const unlock = await lockUser('stuck');
   const begun = performance.now();
@@ -92,8 +92,8 @@ test.concurrent('every save of a locked user fails after five seconds', async ()
 }, 20_000);
 
 test.concurrent('one connection is left for other projects while updates of a locked user wait', async () => {
-  await using at = await setUp();
-  const { other, project } = at;
+  await using context = await setUp();
+  const { other, project } = context;
   const [locked, free, neighbour] = [memory({ userId: 'held' }), memory(), memory()];
   await project.save(locked);
   await project.save(free);
@@ -115,8 +115,8 @@ test.concurrent('one connection is left for other projects while updates of a lo
 });
 
 test.concurrent("the results of other tasks are stored even if one task's user is locked", async () => {
-  await using at = await setUp();
-  const { project, storage } = at;
+  await using context = await setUp();
+  const { project, storage } = context;
   const { url } = database;
   const tasks = connectPostgres({ url, isDistributed: await isDistributed(database) });
   const [locked, ...free] = [

@@ -67,7 +67,7 @@ test('another server takes over the cleanup of a killed server once its turn has
   expect(await second.maintain(run)).toMatchObject({ expiredMemories: 1 });
 });
 
-test("a server that stops does not end another server's turn", async () => {
+test("a server that stops does not end another server's cleanup turn", async () => {
   const own = await newDatabase();
   const [holder, other] = [await openPostgres(own.url), await openPostgres(own.url)];
   await other.close();

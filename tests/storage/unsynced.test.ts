@@ -104,7 +104,7 @@ test.concurrent('after the checkpoint thread has ended, another one makes the ne
   await until(isCheckpointed, { what: 'a checkpoint', timeoutMs: 25_000 });
 });
 
-test.concurrent('after a checkpoint that could not write, later checkpoints continue', async () => {
+test.concurrent('after a checkpoint fails with a write error, a later one succeeds', async () => {
   await using all = await open('failing-write-in-thread.ts');
   const { opened, project, save, warning, logBytes } = all;
   using log = watchLog(opened.path);
@@ -119,10 +119,10 @@ test.concurrent('after a checkpoint that could not write, later checkpoints cont
 
 /** Reads how many pages of the write-ahead log have been copied to the file. */
 function watchLog(path: string) {
-  const beside = new Database(path, { readonly: true });
-  const look = beside.prepare<{ checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)');
+  const db = new Database(path, { readonly: true });
+  const query = db.prepare<{ checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)');
   return {
-    checkpointed: () => look.get()?.checkpointed ?? 0,
-    [Symbol.dispose]: () => beside.close(true),
+    checkpointed: () => query.get()?.checkpointed ?? 0,
+    [Symbol.dispose]: () => db.close(true),
   };
 }

@@ -158,7 +158,7 @@ describe('a body is rejected with 503 and Retry-After', () => {
   });
 });
 
-test('a body behind one that has waited too long starts at once', async () => {
+test('a body starts as soon as the body ahead of it in the queue times out', async () => {
   const { admit, started } = queueOf({ maxWaitMs: 100 });
   void admit('a', 1, 4);
   const large = admit('large', 1, 5);

@@ -41,8 +41,8 @@ describe("a new memory's id", () => {
     Date.now = () => at;
     try {
       const ids = Array.from({ length: 20_000 }, () => newMemoryId('u-1'));
-      const others = ids.filter((id) => !/^mem_[0-9a-f]{12}897c[89ab][0-9a-f]{15}$/.test(id));
-      expect(others).toEqual([]);
+      const malformed = ids.filter((id) => !/^mem_[0-9a-f]{12}897c[89ab][0-9a-f]{15}$/.test(id));
+      expect(malformed).toEqual([]);
       expect(ids).toEqual([...new Set(ids)].sort());
     } finally {
       Date.now = clock;

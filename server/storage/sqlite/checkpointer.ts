@@ -43,7 +43,7 @@ export function createCheckpointer(
         thread?.terminate();
       },
       onEnd(reason) {
-        warn(`${reason}; the next checkpoint starts another one`);
+        warn(`${reason}; the next checkpoint starts a new thread`);
         silence = null;
         thread = null;
       },

@@ -8,7 +8,7 @@ import { createKeyReads } from '../reader/memories.ts';
 import { closeKeepingLog, keepFilesPrivate, openForWriting } from '../settings.ts';
 import { createKeyWrites } from '../writer/keys.ts';
 
-/** Opens the database file, creating it if it does not exist. */
+/** Opens the database file. If it does not exist, creates it if `create` is true, else throws. */
 export function openKeyAdmin(name: string, { create }: { create: boolean }): KeyAdmin {
   if (!create) assertExists(name);
   keepFilesPrivate();
