@@ -71,19 +71,24 @@ test('the last use of a key is stored when the server stops', async () => {
 test('no idempotency key is deleted early if the wall clock jumps ahead', async () => {
   const [wall, monotonic] = [Date.now, performance.now];
   let [wallAheadMs, aheadMs] = [0, 0];
+  let own: TestServer | undefined;
   // Replaced before the server starts, because it stores references to these functions.
   Date.now = () => wall() + wallAheadMs;
   performance.now = () => monotonic.call(performance) + aheadMs;
-  const own = await startWithFastCleanup();
-  const request = { method: 'POST', path: '/v1/memories', body: { userId: 'u', content: 'x' } };
-  const first = await sendKeyed(own, request, 'kept');
-  wallAheadMs = 10 * limits.idempotencyKeptMs;
-  // More than half of the retention time, so counting it in two cleanups would exceed that time.
-  aheadMs = 0.6 * limits.idempotencyKeptMs;
-  await Bun.sleep(200);
-  [wallAheadMs, aheadMs] = [0, 0];
-  expect((await sendKeyed(own, request, 'kept')).text).toBe(first.text);
-  await own.stop();
-  Date.now = wall;
-  performance.now = monotonic;
+  try {
+    own = await startWithFastCleanup();
+    const request = { method: 'POST', path: '/v1/memories', body: { userId: 'u', content: 'x' } };
+    const first = await sendKeyed(own, request, 'kept');
+    wallAheadMs = 10 * limits.idempotencyKeptMs;
+    // More than half of the retention time: counted in two cleanups, it would exceed that time.
+    aheadMs = 0.6 * limits.idempotencyKeptMs;
+    await Bun.sleep(200);
+    [wallAheadMs, aheadMs] = [0, 0];
+    expect((await sendKeyed(own, request, 'kept')).text).toBe(first.text);
+  } finally {
+    [wallAheadMs, aheadMs] = [0, 0];
+    Date.now = wall;
+    performance.now = monotonic;
+    await own?.stop();
+  }
 });

@@ -83,11 +83,14 @@ test('a body that will be rejected as too large does not block other requests', 
 test('a body reserves only as much memory as its declared length', async () => {
   const larger = await startTestServer({ MEMORY_MAX_BODY_BYTES: String(2 * bodyBytes) });
   const stalled = await stall(75_000, 80_000, larger);
-  await Bun.sleep(50);
-  const answer = await Promise.race([post(larger.key, 80_000, larger), Bun.sleep(1_000)]);
-  expect(answer?.status).toBe(202);
-  stalled.destroy();
-  await larger.stop();
+  try {
+    await Bun.sleep(50);
+    const answer = await Promise.race([post(larger.key, 80_000, larger), Bun.sleep(1_000)]);
+    expect(answer?.status).toBe(202);
+  } finally {
+    stalled.destroy();
+    await larger.stop();
+  }
 });
 
 test('large MCP messages do not raise the limit for bodies in memory', async () => {

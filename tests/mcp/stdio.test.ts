@@ -178,7 +178,7 @@ test.each([
   [401, 'unauthorized', 'The API key was rejected. Ask the user to configure a valid key.'],
   [403, 'forbidden', 'Not allowed: it is forbidden. Ask the user to configure another key.'],
   [413, 'payload_too_large', 'The text is too large: it is payload_too_large. Save it in parts.'],
-])('a tool result for a %i tells the model what to do', async (status, code, text) => {
+])('a tool result for a %i contains advice for the model', async (status, code, text) => {
   const { result } = await listFrom(refusal(status, code));
   expect(result).toEqual({ content: [{ type: 'text', text }], isError: true });
 });

@@ -33,7 +33,7 @@ if (url === undefined || killCommand === undefined || startCommand === undefined
 }
 
 const storage: Storage = await openPostgres(url);
-const project = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
+const project = await newProject({ storage });
 const answered: Save[] = [];
 const unanswered: Save[] = [];
 const counts: Record<string, number> = {};

@@ -278,7 +278,7 @@ test.concurrent('a file in a folder with a quote in its name is scrubbed', async
   const warnings: string[] = [];
   const storage = await openSqlite(path, { warn: (message) => warnings.push(message) });
   const dispose = () => storage.close();
-  const project = await newProject({ storage, reopen: async () => storage, dispose });
+  const project = await newProject({ storage });
   await project.save(memory());
   await project.erase();
   const isPending = () => isScrubPending({ path } as OpenedFile);

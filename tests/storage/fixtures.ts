@@ -85,7 +85,7 @@ export type Found = Memory & { score: number; snippet: string };
 /** A Storage as seen by one project. Tests with separate projects can share a Storage. */
 export type Project = Awaited<ReturnType<typeof newProject>>;
 
-export async function newProject(opened: Opened) {
+export async function newProject(opened: Pick<Opened, 'storage'>) {
   const projectId = await opened.storage.ensureProject(`project-${crypto.randomUUID()}`);
 
   const write = ({ at = 1_000, idempotency = null, onlyUserId = null }: WriteFields) => {

@@ -29,7 +29,7 @@ beforeEach(async () => {
   proxy = startTcpProxy(address, (_, bytes) => breakBegin(bytes));
   url.port = String(proxy.port);
   storage = await openPostgres(url.href);
-  project = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
+  project = await newProject({ storage });
 });
 afterEach(async () => {
   await storage.close();

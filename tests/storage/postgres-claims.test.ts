@@ -19,7 +19,7 @@ beforeAll(async () => {
   database = await newDatabase();
   storage = await openPostgres(database.url);
   tasks = connectPostgres({ url: database.url, isDistributed: true });
-  project = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
+  project = await newProject({ storage });
 });
 afterAll(async () => {
   await tasks.close();

@@ -10,11 +10,7 @@ test('users are listed in bytewise order in a database with a linguistic collati
   await query(base, `CREATE DATABASE ${name} ${sorting}`);
   const url = Object.assign(new URL(base), { pathname: `/${name}` });
   const storage = await openPostgres(url.href);
-  const project = await newProject({
-    storage,
-    reopen: async () => storage,
-    dispose: async () => {},
-  });
+  const project = await newProject({ storage });
   for (const userId of ['b', 'ä', 'B', 'a']) await project.save(memory({ userId }));
   const { items } = await project.users();
   expect(items.map(({ userId }) => userId)).toEqual(['B', 'a', 'b', 'ä']);

@@ -8,11 +8,7 @@ test('writes wait for the disk even if the database is set to synchronous_commit
   const database = await newWholeDatabase();
   await query(database.url, `ALTER DATABASE ${database.name} SET synchronous_commit = off`);
   const storage = await openPostgres(database.url);
-  const project = await newProject({
-    storage,
-    reopen: async () => storage,
-    dispose: async () => {},
-  });
+  const project = await newProject({ storage });
   // Stores the setting of the session that inserts the memory.
   await query(
     database.url,
@@ -50,7 +46,7 @@ async function openWithCommit(statements: string) {
     `CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON memories
      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION at_commit()`,
   );
-  const project = await newProject({ storage, reopen: async () => storage, dispose: drop });
+  const project = await newProject({ storage });
   return {
     project,
     async [Symbol.asyncDispose]() {

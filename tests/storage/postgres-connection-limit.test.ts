@@ -26,7 +26,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await setLimit(-1);
   storage = await openPostgres(url);
-  project = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
+  project = await newProject({ storage });
 });
 afterEach(() => storage.close());
 
@@ -84,7 +84,7 @@ test('searches use another thread if the connection of one cannot be reopened', 
   await project.save(memory());
   const search = () => project.search('hello');
   // A single project is not allowed to use all threads.
-  const other = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
+  const other = await newProject({ storage });
   await Promise.all([search(), other.search('hello')]);
   // The first idle thread holds the index, so it runs this search and loses its session.
   await search();

@@ -39,7 +39,7 @@ test('a copy is rejected until the cleanup turn of a server without visible sess
 test('a running task is copied as waiting, without its interrupted attempt', async () => {
   const { url, drop } = await newDatabase();
   const storage = await openPostgres(url);
-  const project = await newProject({ storage, reopen: async () => storage, dispose: drop });
+  const project = await newProject({ storage });
   await project.acceptOne();
   await claimOne(storage);
   await storage.close();

@@ -24,11 +24,7 @@ async function setUp() {
   const proxy = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
   url.port = String(proxy.port);
   const storage = await openPostgres(url.href);
-  const project = await newProject({
-    storage,
-    reopen: async () => storage,
-    dispose: async () => {},
-  });
+  const project = await newProject({ storage });
   return {
     proxy,
     storage,

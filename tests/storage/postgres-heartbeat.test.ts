@@ -19,7 +19,7 @@ async function openWithFastHeartbeat(url: string) {
 test('a server extends the leases of its own tasks, but not those of another server', async () => {
   const { url, drop } = await newDatabase();
   const [storage, other] = [await openWithFastHeartbeat(url), await openPostgres(url)];
-  const project = await newProject({ storage, reopen: async () => storage, dispose: drop });
+  const project = await newProject({ storage });
   await project.acceptOne();
   await project.acceptOne();
   await claimOne(storage, { owner: 'alive' });

@@ -38,11 +38,7 @@ async function areWaiting(count: number): Promise<boolean> {
 }
 
 test('an id that is imported for two users at the same time is imported once', async () => {
-  const project = await newProject({
-    storage,
-    reopen: async () => storage,
-    dispose: async () => {},
-  });
+  const project = await newProject({ storage });
   const id = 'mem_of_another_database';
   const users = [userInBucketOf(id), 'another user'];
   const sql = new SQL(database.url, { max: 1 });

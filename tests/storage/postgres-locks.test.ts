@@ -21,8 +21,7 @@ afterAll(() => database.drop());
 /** Opens a storage with its own connections. The tests wait for locks, so they run concurrently. */
 async function setUp() {
   const storage = await openPostgres(database.url);
-  const newOne = () =>
-    newProject({ storage, reopen: async () => storage, dispose: async () => {} });
+  const newOne = () => newProject({ storage });
   const [project, other] = [await newOne(), await newOne()];
   return { storage, project, other, [Symbol.asyncDispose]: () => storage.close() };
 }

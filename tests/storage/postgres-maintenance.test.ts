@@ -28,11 +28,7 @@ async function uptime(): Promise<number> {
 }
 
 test('one server at a time removes expired memories and advances the uptime', async () => {
-  const project = await newProject({
-    storage: first,
-    reopen: async () => first,
-    dispose: async () => {},
-  });
+  const project = await newProject({ storage: first });
   await project.save(memory({ userId: 'u', expiresAt: 2_000 }));
   const run = { now: 3_000, elapsedMs: 1_000 };
   expect(await second.maintain(run)).toEqual({ expiredMemories: 0, expiredKeys: 0, more: false });
@@ -48,11 +44,7 @@ test('one server at a time removes expired memories and advances the uptime', as
 });
 
 test('another server takes over the cleanup of a killed server once its turn has ended', async () => {
-  const project = await newProject({
-    storage: second,
-    reopen: async () => second,
-    dispose: async () => {},
-  });
+  const project = await newProject({ storage: second });
   await project.save(memory({ userId: 'u', expiresAt: 2_000 }));
   const killedServerHolds = (interval: string) =>
     query(
@@ -72,11 +64,7 @@ test("a server that stops does not end another server's cleanup turn", async () 
   const [holder, other] = [await openPostgres(own.url), await openPostgres(own.url)];
   await other.close();
   const storage = await openPostgres(own.url);
-  const project = await newProject({
-    storage,
-    reopen: async () => storage,
-    dispose: async () => {},
-  });
+  const project = await newProject({ storage });
   await project.save(memory({ expiresAt: 2_000 }));
   const run = { now: 3_000, elapsedMs: 1_000 };
   expect(await storage.maintain(run)).toMatchObject({ expiredMemories: 0 });
@@ -88,7 +76,7 @@ test("a server that stops does not end another server's cleanup turn", async () 
 test('a memory whose expiry is removed during the cleanup is kept', async () => {
   const own = await newDatabase();
   const storage = await openPostgres(own.url);
-  const project = await newProject({ storage, reopen: async () => storage, dispose: own.drop });
+  const project = await newProject({ storage });
   const given = memory({ expiresAt: 2_000 });
   await project.save(given);
   const sql = new SQL(own.url, { max: 1 });

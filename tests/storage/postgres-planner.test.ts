@@ -29,7 +29,7 @@ beforeAll(async () => {
   url.hostname = '127.0.0.1';
   url.port = String(recorder.port);
   storage = await openPostgres(url.href);
-  project = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
+  project = await newProject({ storage });
   const accept = (userId: string, count: number) =>
     project.accept(
       Array.from({ length: count }, () => record({ id: newMemoryId(userId), userId })),

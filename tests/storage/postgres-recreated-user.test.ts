@@ -11,7 +11,7 @@ let project: Project;
 beforeAll(async () => {
   database = await newDatabase();
   storage = await openPostgres(database.url);
-  project = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
+  project = await newProject({ storage });
 });
 afterAll(async () => {
   await storage.close();

@@ -9,7 +9,7 @@ import { memory, newProject } from './fixtures.ts';
 test('a save that the database rejects does not fail the other saves of its group', async () => {
   const { url, drop } = await newDatabase();
   const storage = await openPostgres(url);
-  const project = await newProject({ storage, reopen: async () => storage, dispose: drop });
+  const project = await newProject({ storage });
   await query(url, `ALTER TABLE memories ADD CHECK (content <> 'rejected')`);
   const outcomes = await Promise.allSettled([
     project.save(memory({ content: 'rejected' })),

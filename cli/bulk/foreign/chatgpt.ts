@@ -28,6 +28,7 @@ export function* recordsOf(
       type: 'conversation',
       userId,
       source: 'chatgpt',
+      // Without an id, no part has one, because parts with the same one would replace each other.
       externalId: part === 0 || id === '' ? id : `${id}#${part + 1}`,
       ...(!dated && typeof time === 'number' && { occurredAt: isoOf(time) }),
       data: { ...title, messages: messages.slice(at, at + messagesInRecord) },
