@@ -6,6 +6,7 @@ const table: [code: string, tests: string[]][] = [
   ['server/search/', ['search/', 'http/search', 'storage/sqlite', 'http/timeline']],
   ['server/memory/', ['unit/', 'storage/sqlite', 'tasks/', 'http/']],
   ['server/tasks/', ['unit/', 'tasks/', 'http/ingest', 'http/health']],
+  ['server/mcp/', ['mcp/']],
   ['server/threads/', ['storage/', 'tasks/']],
   [
     'server/storage/',

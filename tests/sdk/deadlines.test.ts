@@ -1,4 +1,5 @@
 import { expect, spyOn, test } from 'bun:test';
+import { join } from 'node:path';
 import { AbortError, TimeoutError } from '../../sdk/index.ts';
 import { aMemory, json, silent, stalled, startFaultServer } from '../support/fault-server.ts';
 import { clientOf, failure } from './client-of.ts';
@@ -63,4 +64,17 @@ test('by default, an attempt may take 30 s and a wait 60 s', async () => {
   set.mockRestore();
   expect(delays).toContain(30_000);
   expect(delays).toContain(60_000);
+});
+
+test('a program ends when its call has ended, without waiting for timeoutMs', async () => {
+  using server = startFaultServer(json(200, aMemory));
+  const program = `
+    import { MemoryClient } from './sdk/index.ts';
+    const options = { baseUrl: '${server.url}', apiKey: 'k', timeoutMs: 60_000 };
+    const client = new MemoryClient(options);
+    console.log((await client.get('mem_1')).id);`;
+  const cwd = join(import.meta.dir, '../..');
+  const child = Bun.spawn([process.execPath, '-e', program], { cwd, timeout: 4_000 });
+  expect(await child.exited).toBe(0);
+  expect(await child.stdout.text()).toBe('mem_1\n');
 });

@@ -38,6 +38,11 @@ describe('search finds', () => {
     expect(snippet(corpus[order[0] ?? ''] ?? '', ranked.matcher)).toContain(mark);
   });
 
+  test('the synonyms of all senses of a word', () => {
+    const { found } = ask('love', ['Enjoys chess', 'Prefers tea', 'Has a cat']);
+    expect(found.map(({ id }) => Number(id)).sort()).toEqual([0, 1]);
+  });
+
   test('only the first eight mistyped words of a query', () => {
     const words =
       'apricot balloon cathedral dolphin elephant furnace giraffe harbour icicles'.split(' ');

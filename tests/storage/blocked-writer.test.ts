@@ -24,6 +24,8 @@ test('a hanging writer thread that does not exit in time ends the service', asyn
     const hung = await rejectionOf(project.save(memory({ userId: hangsThread })));
     expect(hung).toMatchObject({ code: 'internal' });
     await until(() => ends.length > 0, { what: 'the end', timeoutMs: 3_000 });
+    const next = await rejectionOf(project.save(memory()));
+    expect(next.message).toBe('the writer thread does not respond; nothing was stored');
   } finally {
     globalThis.setTimeout = original;
   }

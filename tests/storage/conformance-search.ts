@@ -196,5 +196,14 @@ export function testSearch(name: string, open: OpenStorage): void {
       expect(await opened.storage.completeTasks(results)).toEqual([true, true]);
       for (const own of [project, other]) expect(await own.search('lantern')).toHaveLength(1);
     });
+
+    test('is answered if two projects send more searches than there are reader threads', async () => {
+      const other = await newProject(opened);
+      for (const own of [project, other]) await own.save(memory({ content: 'lantern' }));
+      const searches = [project, other].flatMap((own) =>
+        Array.from({ length: 20 }, () => own.search('lantern')),
+      );
+      for (const results of await Promise.all(searches)) expect(results).toHaveLength(1);
+    });
   });
 }
