@@ -60,19 +60,22 @@ test('a healthy server reports a warning from its storage and logs it once', asy
     port: 0,
     log: (line) => lines.push(line),
   });
-  const client = new MemoryClient({ apiKey: key, baseUrl: server.url });
-  await client.save({ userId: 'u', content: 'x' });
-  await client.deleteAll({ userId: 'u' });
-  const { status, message } = await until(async () => {
-    const state = await client.health();
-    return state.message === undefined ? null : state;
-  });
-  expect({ status, message }).toEqual({
-    status: 'ok',
-    message: expect.stringContaining('could not be synced to the disk'),
-  });
-  const entries = lines.map((line) => JSON.parse(line) as { level: string; message: string });
-  const logged = entries.filter((entry) => entry.level === 'error' && entry.message === message);
-  expect(logged).toHaveLength(1);
-  await server.stop();
+  try {
+    const client = new MemoryClient({ apiKey: key, baseUrl: server.url });
+    await client.save({ userId: 'u', content: 'x' });
+    await client.deleteAll({ userId: 'u' });
+    const { status, message } = await until(async () => {
+      const state = await client.health();
+      return state.message === undefined ? null : state;
+    });
+    expect({ status, message }).toEqual({
+      status: 'ok',
+      message: expect.stringContaining('could not be synced to the disk'),
+    });
+    const entries = lines.map((line) => JSON.parse(line) as { level: string; message: string });
+    const logged = entries.filter((entry) => entry.level === 'error' && entry.message === message);
+    expect(logged).toHaveLength(1);
+  } finally {
+    await server.stop();
+  }
 });

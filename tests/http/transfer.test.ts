@@ -235,5 +235,6 @@ test('an imported pending memory is processed at once, not at the next poll', as
     await whenComplete(another, item.id);
     waits.push(performance.now() - begun);
   }
-  expect(Math.min(...waits.slice(1))).toBeLessThan(1_000);
+  // The poll interval is five seconds.
+  expect(Math.min(...waits.slice(1))).toBeLessThan(3_000);
 });

@@ -43,7 +43,7 @@ function post(key: string, bytes: number, at = server) {
 test('too many large bodies of one project get a 503 and block no other requests', async () => {
   const other = await server.createKey('other');
   const stalled = await Promise.all(Array.from({ length: 1 }, () => stall(90_000)));
-  await Bun.sleep(50);
+  await Bun.sleep(200);
   let done = 0;
   const waiting = Array.from({ length: maxWaiting }, async () => {
     const { status } = await post(server.key, bodyBytes);
@@ -73,7 +73,7 @@ test('clients that declare large bodies but send little do not block other reque
 
 test('a body that will be rejected as too large does not block other requests', async () => {
   const stalled = await Promise.all([1, 2].map(() => stall(90_000, 3 * bodyBytes)));
-  await Bun.sleep(50);
+  await Bun.sleep(200);
   const other = await server.createKey('not-blocked');
   const answers = await Promise.all([post(server.key, bodyBytes), post(other, bodyBytes)]);
   expect(answers.map(({ status }) => status)).toEqual([202, 202]);
@@ -84,14 +84,15 @@ test('a body reserves only as much memory as its declared length', async () => {
   const larger = await startTestServer({ MEMORY_MAX_BODY_BYTES: String(2 * bodyBytes) });
   const stalled = await stall(75_000, 80_000, larger);
   try {
-    await Bun.sleep(50);
-    const answer = await Promise.race([post(larger.key, 80_000, larger), Bun.sleep(1_000)]);
+    await Bun.sleep(200);
+    // If the whole limit were reserved, the body would wait for 30 seconds.
+    const answer = await Promise.race([post(larger.key, 80_000, larger), Bun.sleep(15_000)]);
     expect(answer?.status).toBe(202);
   } finally {
     stalled.destroy();
     await larger.stop();
   }
-});
+}, 30_000);
 
 test('large MCP messages do not raise the limit for bodies in memory', async () => {
   const headers = {
@@ -106,10 +107,11 @@ test('large MCP messages do not raise the limit for bodies in memory', async () 
     await response.text();
   }
   const stalled = await stall(90_000);
-  await Bun.sleep(50);
+  await Bun.sleep(200);
   const waiting = post(server.key, bodyBytes).then(({ status }) => status);
-  expect(await Promise.race([waiting, Bun.sleep(200)])).toBeUndefined();
+  const first = await Promise.race([waiting, Bun.sleep(200)]);
   stalled.destroy();
+  expect(first).toBeUndefined();
   expect(await waiting).toBe(202);
 });
 
@@ -121,8 +123,8 @@ test('a large body that takes more than two minutes to arrive gets a 400', async
     const lines = ['Content-Type: application/json', `Content-Length: ${bodyBytes}`];
     const begin = head(server, 'POST', path, ...lines) + ' '.repeat(70_000);
     const end = ' '.repeat(bodyBytes - 70_000);
-    const reply = sendRaw(server.url, [begin, end], { pauseMs: 400 });
-    await Bun.sleep(200);
+    const reply = sendRaw(server.url, [begin, end], { pauseMs: 1_000 });
+    await Bun.sleep(500);
     aheadMs = 121_000;
     const { status, text } = await reply;
     expect(status).toBe(400);

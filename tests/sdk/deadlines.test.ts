@@ -49,19 +49,17 @@ test('an infinite timeoutMs does not expire immediately', async () => {
 test('a timeoutMs of a day is not shortened', async () => {
   using server = startFaultServer(json(200, aMemory));
   const day = 86_400_000;
-  const set = spyOn(globalThis, 'setTimeout');
+  using set = spyOn(globalThis, 'setTimeout');
   await clientOf(server).get('mem_1', { timeoutMs: day });
   const delays = set.mock.calls.map(([, ms]) => ms);
-  set.mockRestore();
   expect(delays).toContain(day);
 });
 
 test('by default, an attempt may take 30 s and a wait 60 s', async () => {
   using server = startFaultServer(json(200, { ...aMemory, memoryId: 'mem_1' }));
-  const set = spyOn(globalThis, 'setTimeout');
+  using set = spyOn(globalThis, 'setTimeout');
   await clientOf(server).waitUntilComplete('mem_1');
   const delays = set.mock.calls.map(([, ms]) => ms);
-  set.mockRestore();
   expect(delays).toContain(30_000);
   expect(delays).toContain(60_000);
 });

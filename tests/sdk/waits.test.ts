@@ -111,13 +111,11 @@ test('the error from a save aborted between attempts has its idempotency key', a
 
 test('an abort during a wait leaves no timer that keeps the process alive', async () => {
   using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '50' }));
-  const set = spyOn(globalThis, 'setTimeout');
-  const clear = spyOn(globalThis, 'clearTimeout');
+  using set = spyOn(globalThis, 'setTimeout');
+  using clear = spyOn(globalThis, 'clearTimeout');
   await firstWait(server);
   const waits = set.mock.results.filter((_, at) => set.mock.calls[at]?.[1] === 50_000);
   const cleared: unknown[] = clear.mock.calls.map(([timer]) => timer);
-  set.mockRestore();
-  clear.mockRestore();
   expect(waits).toHaveLength(1);
   expect(cleared.includes(waits[0]?.value)).toBe(true);
 });

@@ -277,13 +277,15 @@ test.concurrent('a file in a folder with a quote in its name is scrubbed', async
   const path = join(folder, 'memory.db');
   const warnings: string[] = [];
   const storage = await openSqlite(path, { warn: (message) => warnings.push(message) });
-  const dispose = () => storage.close();
-  const project = await newProject({ storage });
-  await project.save(memory());
-  await project.erase();
-  const isPending = () => isScrubPending({ path } as OpenedFile);
-  await until(() => !isPending() || warnings.length > 0, { what: 'the scrub', timeoutMs: 25_000 });
-  expect(warnings).toEqual([]);
-  await dispose();
-  rmSync(folder, { recursive: true, force: true });
+  try {
+    const project = await newProject({ storage });
+    await project.save(memory());
+    await project.erase();
+    const isDone = () => !isScrubPending({ path } as OpenedFile) || warnings.length > 0;
+    await until(isDone, { what: 'the scrub', timeoutMs: 25_000 });
+    expect(warnings).toEqual([]);
+  } finally {
+    await storage.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

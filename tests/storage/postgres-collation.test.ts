@@ -8,12 +8,15 @@ test('users are listed in bytewise order in a database with a linguistic collati
   const name = `test_${crypto.randomUUID().replaceAll('-', '')}`;
   const sorting = `TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en'`;
   await query(base, `CREATE DATABASE ${name} ${sorting}`);
-  const url = Object.assign(new URL(base), { pathname: `/${name}` });
-  const storage = await openPostgres(url.href);
-  const project = await newProject({ storage });
-  for (const userId of ['b', 'ä', 'B', 'a']) await project.save(memory({ userId }));
-  const { items } = await project.users();
-  expect(items.map(({ userId }) => userId)).toEqual(['B', 'a', 'b', 'ä']);
-  await storage.close();
-  await query(base, `DROP DATABASE ${name} WITH (FORCE)`);
+  try {
+    const url = Object.assign(new URL(base), { pathname: `/${name}` });
+    const storage = await openPostgres(url.href);
+    const project = await newProject({ storage });
+    for (const userId of ['b', 'ä', 'B', 'a']) await project.save(memory({ userId }));
+    const { items } = await project.users();
+    await storage.close();
+    expect(items.map(({ userId }) => userId)).toEqual(['B', 'a', 'b', 'ä']);
+  } finally {
+    await query(base, `DROP DATABASE ${name} WITH (FORCE)`);
+  }
 });

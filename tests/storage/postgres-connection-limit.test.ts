@@ -118,5 +118,5 @@ test('a database that has closed all sessions and accepts no new ones is a fault
   await query(database.url, text);
   const message = 'the database has no free connections';
   const isFault = async () => (await storage.health()).fault === message;
-  expect(await until(isFault, { what: 'the fault', timeoutMs: 4_000 })).toBe(true);
+  expect(await until(isFault, { what: 'the fault' })).toBe(true);
 });

@@ -3,6 +3,7 @@ import { openCopySide } from '../../server/storage/postgres/admin/copy.ts';
 import { openPostgres } from '../../server/storage/postgres/open.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
+import { until } from '../support/until.ts';
 import { claimOne, newProject } from './fixtures.ts';
 
 test('a copy detects a server that starts during the copy, but ignores servers on other schemas', async () => {
@@ -21,6 +22,12 @@ test('a copy detects a server that starts during the copy, but ignores servers o
   for (const { drop } of [database, another]) await drop();
 });
 
+/** Retries, because the sessions of a storage that was just closed may end only later. */
+function openUnused(url: string) {
+  const open = () => openCopySide(url, { create: false }).catch(() => null);
+  return until(open, { what: 'the end of the sessions' });
+}
+
 test('a copy is rejected until the cleanup turn of a server without visible sessions ends', async () => {
   const { url, drop } = await newDatabase();
   await (await openPostgres(url)).close();
@@ -32,7 +39,7 @@ test('a copy is rejected until the cleanup turn of a server without visible sess
   const { message } = await rejectionOf(openCopySide(url, { create: false }));
   expect(message).toMatch(/^a server is using the database.* wait 3[56]\d\d seconds\.$/);
   await hold('-1 second');
-  (await openCopySide(url, { create: false })).close();
+  (await openUnused(url)).close();
   await drop();
 });
 
@@ -43,7 +50,7 @@ test('a running task is copied as waiting, without its interrupted attempt', asy
   await project.acceptOne();
   await claimOne(storage);
   await storage.close();
-  const side = await openCopySide(url, { create: false });
+  const side = await openUnused(url);
   const { rows } = (await side.read('pending_tasks', null)) ?? { rows: [] };
   expect(rows).toMatchObject([{ state: 'waiting', attempts: 0 }]);
   side.close();

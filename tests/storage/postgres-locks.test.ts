@@ -48,7 +48,7 @@ test.concurrent('a save does not wait for the lock on the user of another save i
   const begun = performance.now();
   const waiting = project.save(memory({ userId: 'locked' }));
   await project.save(memory({ userId: 'free' }));
-  expect(performance.now() - begun).toBeLessThan(2_500);
+  expect(performance.now() - begun).toBeLessThan(4_000);
   await unlock();
   await waiting;
   expect(await project.list('locked')).toHaveLength(2);
@@ -63,7 +63,7 @@ test.concurrent('saves of other users do not wait for many saves of a locked use
   await Bun.sleep(500);
   const begun = performance.now();
   await Promise.all([1, 2, 3].map((user) => project.save(memory({ userId: `idle ${user}` }))));
-  expect(performance.now() - begun).toBeLessThan(2_500);
+  expect(performance.now() - begun).toBeLessThan(4_000);
   await unlock();
   await Promise.all(waiting);
   expect(await project.list('busy')).toHaveLength(21);
@@ -85,7 +85,7 @@ test.concurrent('every save of a locked user fails after five seconds', async ()
   const seconds = (performance.now() - begun) / 1_000;
   await unlock();
   expect(seconds).toBeGreaterThan(4.5);
-  expect(seconds).toBeLessThan(8);
+  expect(seconds).toBeLessThan(9.5);
   await project.save(memory({ userId: 'stuck' }));
   expect(await project.list('stuck')).toHaveLength(2);
 }, 20_000);

@@ -90,9 +90,9 @@ test('a normal stop uses up no attempt of the tasks that the service had claimed
       const { items } = bodyOf<IngestStatuses>(found, 200);
       return items.every(({ status }) => status === 'complete') ? items : null;
     };
-    const statuses = await until(processed, { what: 'the processing' });
+    const statuses = await until(processed, { what: 'the processing', timeoutMs: 30_000 });
     expect(new Set(statuses.map(({ attempts }) => attempts))).toEqual(new Set([1]));
   } finally {
     await own.stop();
   }
-});
+}, 60_000);

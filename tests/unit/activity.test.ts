@@ -1,10 +1,8 @@
-import { afterEach, expect, spyOn, test } from 'bun:test';
+import { expect, spyOn, test } from 'bun:test';
 import { Activity } from '../../server/storage/activity.ts';
 
-const clock = spyOn(performance, 'now');
-afterEach(() => void clock.mockRestore());
-
 test('a project counts as active for a second after its last request', () => {
+  using clock = spyOn(performance, 'now');
   const activity = new Activity();
   clock.mockReturnValue(1_000);
   activity.note(1);
