@@ -69,3 +69,16 @@ test('doctor warns about a database without keys and reports an empty queue', as
   expect(found('keys')).toMatchObject({ level: 'warning', found: 'none', advice });
   expect(found('queue')).toEqual({ name: 'queue', level: 'ok', found: '0 pending' });
 });
+
+test('doctor counts no lease that has not ended yet', async () => {
+  const { opened, url } = await openPostgresQueue();
+  const project = await newProject(opened);
+  const now = Date.now();
+  await project.acceptOne({}, now);
+  expect(await claim(opened.storage, { now, leaseMs: 60_000 })).toHaveLength(1);
+  const { stdout } = await memory(['doctor', '--json', '--database', url]);
+  await opened.dispose();
+  const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
+  const found = expect.stringMatching(/^1 pending, the oldest for \d+ s, 0 with an expired lease$/);
+  expect(items.find(({ name }) => name === 'queue')).toMatchObject({ found });
+});

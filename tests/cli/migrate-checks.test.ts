@@ -110,6 +110,16 @@ describe('--verify', () => {
     await query(base, `DELETE FROM ${at} WHERE user_id = 'eva'`);
     expect((await verify()).stdout).toMatch(/^users\tother\t1\t0\tdifferent$/m);
   });
+
+  test('names a project that only the target has', async () => {
+    const at = `${target.schema}.projects`;
+    const base = await target.base();
+    await query(base, `INSERT INTO ${at} (project_id, name) VALUES (999, 'extra')`);
+    const { code, stderr } = await verify();
+    await query(base, `DELETE FROM ${at} WHERE name = 'extra'`);
+    expect(stderr).toContain('projects of project extra.');
+    expect(code).toBe(1);
+  });
 });
 
 test('a changed byte in an SQLite database is detected, and the database is not served', async () => {

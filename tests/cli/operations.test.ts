@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { openAdmin } from '../../server/admin.ts';
+import { diagnose } from '../../server/storage/sqlite/admin/doctor.ts';
 import { backend } from '../support/backend.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, temporaryFolder } from './command.ts';
@@ -203,4 +204,34 @@ ofFile('restore prints where it kept the previous database', async () => {
   const { code, stderr } = await memory(['restore', file, ...on(target)]);
   const [, kept = ''] = /^The previous database was kept as (.+)$/m.exec(stderr) ?? [];
   expect({ code, exists: existsSync(kept) }).toEqual({ code: 0, exists: true });
+});
+
+ofFile('doctor advises no upgrade of a current schema', async () => {
+  const version = (await findings(server.databaseUrl)).find(({ name }) => name === 'version');
+  const found = expect.stringMatching(/^schema \d+, SQLite \d/);
+  expect(version).toEqual({ name: 'version', level: 'ok', found });
+});
+
+ofFile('doctor warns about a write-ahead log of 256 MB, but not about a shorter one', async () => {
+  const copy = folder.file('long-log.db');
+  await memory(['backup', copy, ...on(server.databaseUrl)]);
+  const levelAt = async (bytes: number) => {
+    writeFileSync(`${copy}-wal`, '');
+    // A sparse file, which takes no space on the disk.
+    truncateSync(`${copy}-wal`, bytes);
+    const found = await findings(`sqlite:${copy}`);
+    return found.find(({ name }) => name === 'write-ahead log')?.level;
+  };
+  const limit = 256 * 1024 * 1024;
+  expect([await levelAt(limit - 1), await levelAt(limit)]).toEqual(['ok', 'warning']);
+});
+
+ofFile('doctor does not count a key at the time of its expiry', async () => {
+  const path = folder.file('expiring.db');
+  const admin = await openAdmin(`sqlite:${path}`);
+  const expiresAt = Date.now() + 60_000;
+  await admin.createKey({ name: 'n', project: 'default', expiresAt });
+  await admin.close();
+  const keysAt = (now: number) => diagnose(path, now).find(({ name }) => name === 'keys')?.found;
+  expect([keysAt(expiresAt - 1), keysAt(expiresAt)]).toEqual(['1 in use', 'none']);
 });

@@ -176,3 +176,16 @@ test.each([
   const answer = await ask(server, 'POST', '/v1/ingest/support', { body: { userId: 'u', data } });
   expectInvalid(answer, `data.comments.0.${field}`);
 });
+
+test('an empty name and an empty tool call id are ignored', async () => {
+  const empty = { name: '', tool_call_id: '' };
+  const chat = { userId: newUser(), messages: [{ role, content: 'Hi', ...empty }] };
+  expect(await contentOf((await ingest(server, '/v1/ingest/chat', chat)).memoryId)).toBe(
+    'assistant: Hi',
+  );
+  const comments = [{ author: 'user', content: 'Help', ...empty }];
+  const ticket = { userId: newUser(), data: { subject: 'S', comments } };
+  expect(await contentOf((await ingest(server, '/v1/ingest/support', ticket)).memoryId)).toBe(
+    'S\n\nuser: Help',
+  );
+});

@@ -133,3 +133,13 @@ test('a large body that takes more than two minutes to arrive gets a 400', async
     performance.now = clock;
   }
 });
+
+test('a large body of which exactly 64 KiB arrive first reserves memory only once', async () => {
+  const first = 64 * 1024;
+  const lines = ['Content-Type: application/json', `Content-Length: ${bodyBytes}`];
+  const begin = head(server, 'POST', path, ...lines) + ' '.repeat(first);
+  const record = JSON.stringify({ userId: 'u', data: { text: 'x' } });
+  const end = record.padStart(bodyBytes - first);
+  const reply = await sendRaw(server.url, [begin, end], { pauseMs: 200 });
+  expect(reply.status).toBe(202);
+});

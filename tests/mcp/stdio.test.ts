@@ -182,3 +182,9 @@ test.each([
   const { result } = await listFrom(refusal(status, code));
   expect(result).toEqual({ content: [{ type: 'text', text }], isError: true });
 });
+
+test('memory mcp exits if it is interrupted before it has connected to the service', async () => {
+  const stdin = new ReadableStream<Uint8Array>();
+  const ran = await memory(['mcp', '--user', 'u'], { stdin, interrupted: AbortSignal.abort() });
+  expect(ran).toMatchObject({ code: 0, stdout: '' });
+});

@@ -181,3 +181,17 @@ test('withResponse() reports a write that was not a replay as created', async ()
   const { response } = await clientOf(server).save({ userId: 'u-1', content: 'x' }).withResponse();
   expect(response.idempotencyStatus).toBe('created');
 });
+
+test('a memory that contains the API key is returned unchanged', async () => {
+  const content = `The key of the staging service is ${apiKey}`;
+  using server = startFaultServer(json(200, { ...aMemory, content }));
+  expect(await clientOf(server).get('mem_1')).toMatchObject({ content });
+});
+
+test('retryDelayMs may be 0, for retries without a wait, but not negative', async () => {
+  using server = startFaultServer(html(502), json(200, aMemory));
+  const client = clientOf(server, { retryDelayMs: 0 });
+  expect(await client.get('mem_1')).toMatchObject({ id: 'mem_1' });
+  const message = 'retryDelayMs must be a number that is at least 0';
+  expect(() => clientOf(server, { retryDelayMs: -1 })).toThrow(message);
+});

@@ -76,3 +76,12 @@ test('a program ends when its call has ended, without waiting for timeoutMs', as
   expect(await child.exited).toBe(0);
   expect(await child.stdout.text()).toBe('mem_1\n');
 });
+
+test('a call may have a timeoutMs of 1, but not a smaller one', async () => {
+  using server = startFaultServer(silent());
+  const client = clientOf(server, { maxRetries: 0 });
+  const late = await failure(client.get('mem_1', { timeoutMs: 1 }));
+  expect(late).toBeInstanceOf(TimeoutError);
+  const refused = await failure(client.get('mem_1', { timeoutMs: 0.5 }));
+  expect(refused.message).toBe('timeoutMs must be a number that is at least 1');
+});

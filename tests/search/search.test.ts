@@ -177,3 +177,10 @@ function expectFalling(found: RankedMemory[]): void {
     expect(score).toBeGreaterThan(0);
   }
 }
+
+test('a number with another digit is another number, not a typo', () => {
+  const texts = ['Order 10023844 was sent', 'It failed with ERR-4711', 'Flight BA117 is late'];
+  for (const query of ['10023845?', '4712?', '47111?', 'BA118?']) {
+    expect([query, ask(query, texts).found]).toEqual([query, []]);
+  }
+});

@@ -110,5 +110,13 @@ export function testIsolation(name: string, open: OpenStorage): void {
         expect(await rejected).toMatchObject({ code: 'not_found' });
       }
     });
+
+    test('a write gets its own response if the write before it is rejected', async () => {
+      const given = memory();
+      const rejected = rejectionOf(project.remove('mem_unknown'));
+      const saved = await project.save(given);
+      expect(bodyOf(saved)).toMatchObject({ id: given.id, content: given.content });
+      expect(await rejected).toMatchObject({ code: 'not_found' });
+    });
   });
 }

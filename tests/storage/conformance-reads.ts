@@ -268,5 +268,19 @@ export function testReads(name: string, open: OpenStorage): void {
       const update = project.update(id, { content: 'x' });
       expect(await rejectionOf(update)).toMatchObject({ code: 'not_found' });
     });
+
+    test('with a filter continue past many memories that only seem to match', async () => {
+      // Most memories contain both texts of the filter, but the value belongs to another key.
+      const seeming = '{"tag":"no","next":"yes"}';
+      const given = Array.from({ length: 600 }, (_, n) =>
+        imported({ createdAt: n, metadata: n % 100 === 7 ? '{"tag":"yes"}' : seeming }),
+      );
+      await project.import(given);
+      const range = { filter: withKey('tag', 'yes'), order: 'asc', limit: 4 } as const;
+      const pages = await walk((after) => project.page('u', { ...range, after }));
+      const wanted = given.filter((_, n) => n % 100 === 7).map(({ id }) => id);
+      const ids = pages.map((page) => page.map(({ id }) => id));
+      expect(ids).toEqual([wanted.slice(0, 4), wanted.slice(4)]);
+    });
   });
 }

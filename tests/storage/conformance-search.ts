@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { bucketOf } from '../../server/bucket.ts';
 import {
   claim,
   claimOne,
@@ -204,6 +205,19 @@ export function testSearch(name: string, open: OpenStorage): void {
         Array.from({ length: 20 }, () => own.search('lantern')),
       );
       for (const results of await Promise.all(searches)) expect(results).toHaveLength(1);
+    });
+
+    test('does not return a deleted memory whose id another user now has', async () => {
+      // PostgreSQL stores the memories of both users in the same bucket.
+      const other = 'u1667';
+      expect(bucketOf(other)).toBe(bucketOf('u'));
+      const [given, kept] = [memory({ content: 'lantern' }), memory({ content: 'lantern' })];
+      for (const one of [given, kept]) await project.save(one);
+      expect(await found('lantern')).toHaveLength(2);
+      await project.remove(given.id);
+      await project.import([imported({ id: given.id, userId: other, content: 'lantern' })]);
+      expect(await found('lantern')).toEqual([kept.id]);
+      expect(await found('lantern', { userId: other })).toEqual([given.id]);
     });
   });
 }

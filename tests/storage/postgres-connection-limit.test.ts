@@ -120,3 +120,15 @@ test('a database that has closed all sessions and accepts no new ones is a fault
   const isFault = async () => (await storage.health()).fault === message;
   expect(await until(isFault, { what: 'the fault' })).toBe(true);
 });
+
+test('a lost connection for reads is opened again while the other serves the reads', async () => {
+  const given = memory();
+  await project.save(given);
+  await loseOneOf(2, 'server');
+  await setLimit(-1);
+  const isRestored = async () => {
+    expect(await project.get(given.id)).toMatchObject(given);
+    return (await countSessions('server')) === 2;
+  };
+  await until(isRestored, { what: 'the second session' });
+});

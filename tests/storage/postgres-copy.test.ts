@@ -1,10 +1,13 @@
 import { expect, test } from 'bun:test';
+import { copyRows } from '../../server/storage/copy/copy.ts';
 import { openCopySide } from '../../server/storage/postgres/admin/copy.ts';
 import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { openCopySide as openSqliteSide } from '../../server/storage/sqlite/admin/copy.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
-import { claimOne, newProject } from './fixtures.ts';
+import { claimOne, memory, newProject, record } from './fixtures.ts';
+import { openInFolder } from './sqlite.ts';
 
 test('a copy detects a server that starts during the copy, but ignores servers on other schemas', async () => {
   const [database, another] = [await newDatabase(), await newDatabase()];
@@ -55,4 +58,40 @@ test('a running task is copied as waiting, without its interrupted attempt', asy
   expect(rows).toMatchObject([{ state: 'waiting', attempts: 0 }]);
   side.close();
   await drop();
+});
+
+test('pending tasks of several batches keep their order in the queue', async () => {
+  await using opened = await openInFolder();
+  const project = await newProject(opened);
+  // A batch of a copy has at most 512 rows.
+  const ids = await project.accept(Array.from({ length: 600 }, () => record()));
+  await opened.storage.close();
+  const database = await newDatabase();
+  const source = openSqliteSide(opened.path, { create: false });
+  const target = await openCopySide(database.url, { create: true });
+  await copyRows(source, target, async () => {});
+  source.close();
+  target.close();
+  const inOrder = 'SELECT memory_id AS id FROM tasks ORDER BY run_at, place';
+  const copied = await query(database.url, inOrder);
+  await database.drop();
+  expect(copied.map(({ id }) => id)).toEqual(ids);
+});
+
+test('the progress of a resumed copy counts only the rows that remain', async () => {
+  await using opened = await openInFolder();
+  await (await newProject(opened)).save(memory());
+  await opened.storage.close();
+  const database = await newDatabase();
+  const source = openSqliteSide(opened.path, { create: false });
+  const target = await openCopySide(database.url, { create: true });
+  const interrupted = copyRows(source, target, () => Promise.reject(new Error('interrupted')));
+  expect((await rejectionOf(interrupted)).message).toBe('interrupted');
+  const reports: [done: number, total: number][] = [];
+  const copied = await copyRows(source, target, async (...report) => void reports.push(report));
+  source.close();
+  target.close();
+  await database.drop();
+  expect(copied).toBeGreaterThan(1);
+  expect(reports.at(-1)).toEqual([copied, copied]);
 });

@@ -55,3 +55,16 @@ test('an id that is imported for two users at the same time is imported once', a
   const lists = await Promise.all(users.map((userId) => project.list(userId)));
   expect(lists.flat()).toMatchObject([{ id }]);
 });
+
+test('an id that two projects import for different users is found in both projects', async () => {
+  const id = 'mem_in_two_projects';
+  const projects = [await newProject({ storage }), await newProject({ storage })];
+  for (const [n, project] of projects.entries()) {
+    await project.import([imported({ id, userId: `owner ${n}` })]);
+  }
+  // The two users are in different buckets, and neither is in the bucket of the id.
+  const buckets = [bucketOfId(id), bucketOf('owner 0'), bucketOf('owner 1')];
+  expect(new Set(buckets).size).toBe(3);
+  const found = await Promise.all(projects.map((project) => project.get(id)));
+  expect(found).toMatchObject([{ userId: 'owner 0' }, { userId: 'owner 1' }]);
+});

@@ -116,3 +116,11 @@ describe('the items in a batch', () => {
     );
   });
 });
+
+test('any white space may surround the items of a batch', () => {
+  const blank = ' \t\r\n';
+  const text = `${blank}{${blank}"items"${blank}:${blank}[1,${blank}2]${blank}}${blank}`;
+  expect(scan(text)).toHaveLength(2);
+  const [one, two] = [object(20_000), object(1)];
+  expect(scan(`{"items":[${one},${two}]\r\n}\r\n`)).toHaveLength(2);
+});

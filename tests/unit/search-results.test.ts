@@ -38,3 +38,9 @@ test('expired memories and those beyond the limit are left out', () => {
   expect(results.isFull).toBe(true);
   expect(results.found.map(({ memory }) => memory.content)).toEqual(['first']);
 });
+
+test('two memories that together exceed the limit are not returned in one response', () => {
+  const results = open(10);
+  add(results, 'x'.repeat(maxText));
+  expect(() => add(results, 'y')).toThrow('limit must be at most 1');
+});

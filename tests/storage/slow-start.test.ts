@@ -1,0 +1,13 @@
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { openInFolder, saveOne } from './sqlite.ts';
+
+test('a writer thread that takes seconds to start is not treated as hanging', async () => {
+  const warnings: string[] = [];
+  await using opened = await openInFolder({
+    preload: [join(import.meta.dir, 'slow-starting.ts')],
+    warn: (message) => warnings.push(message),
+  });
+  expect((await saveOne(opened.storage)).response.status).toBe(201);
+  expect(warnings).toEqual([]);
+});
