@@ -186,5 +186,19 @@ export function testErasure(name: string, open: OpenStorage): void {
       expect(counts).toEqual([600, 3]);
       expect((await project.users()).items).toEqual([]);
     });
+
+    test('hides no memory that is imported for the same user later', async () => {
+      const users = Array.from({ length: 30 }, (_, n) => `user ${n}`);
+      const importFor = (content: string) =>
+        project.import(users.map((userId) => imported({ userId, content })));
+      const found = async (userId: string) =>
+        (await project.search('lantern', { userId })).map(({ content }) => content);
+      await importFor('old lantern');
+      for (const userId of users) expect(await found(userId)).toEqual(['old lantern']);
+      await Promise.all(users.map((userId) => project.erase(userId)));
+      await importFor('new lantern');
+      // A user's first change number is random, so each user is another case.
+      for (const userId of users) expect(await found(userId)).toEqual(['new lantern']);
+    });
   });
 }

@@ -206,5 +206,21 @@ export function testExpiry(name: string, open: OpenStorage): void {
       expect(await project.import([again, again], after)).toMatchObject(outcome);
       expect((await project.users()).items).toMatchObject([{ userId: 'u', memories: 1 }]);
     });
+
+    test('is removed from the replays of an update, and of a save that replaced a memory', async () => {
+      const origin = { source: 's', externalId: 'e' };
+      const { id } = bodyOf(await project.save(memory(origin)));
+      const later = memory({ ...origin, expiresAt, content: 'secret' });
+      const changes = { content: 'new secret' };
+      const writes = [
+        (at: number) => project.save(later, { at, idempotency: keyed('save') }),
+        (at: number) => project.update(id, changes, { at, idempotency: keyed('update') }),
+      ];
+      for (const write of writes) await write(before.at);
+      const cut = { status: 200, body: deletedBody(id), memoryId: id, version: null };
+      for (const write of writes) {
+        expect(await write(after.at)).toEqual({ response: cut, replayed: true });
+      }
+    });
   });
 }

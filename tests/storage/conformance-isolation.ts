@@ -3,6 +3,7 @@ import type { WriteResult } from '../../server/storage/storage.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import {
   bodyOf,
+  imported,
   keyed,
   memory,
   newProject,
@@ -117,6 +118,21 @@ export function testIsolation(name: string, open: OpenStorage): void {
       const saved = await project.save(given);
       expect(bodyOf(saved)).toMatchObject({ id: given.id, content: given.content });
       expect(await rejected).toMatchObject({ code: 'not_found' });
+    });
+
+    test("changes to a user's memories do not affect the user's count in another project", async () => {
+      const other = await newProject(opened);
+      await project.save(memory());
+      await other.save(memory({ externalId: 'saved' }));
+      await other.accept([record({ externalId: 'ingested' })]);
+      await other.import([imported()]);
+      const counts = [
+        [project, 1],
+        [other, 3],
+      ] as const;
+      for (const [own, memories] of counts) {
+        expect((await own.users()).items).toMatchObject([{ userId: 'u', memories }]);
+      }
     });
   });
 }

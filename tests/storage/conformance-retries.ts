@@ -55,5 +55,13 @@ export function testRetries(name: string, open: OpenStorage): void {
       const due = await claim(opened.storage, { now: 100 });
       expect(due.map(({ memoryId }) => memoryId)).toEqual([id]);
     });
+
+    test('a record keeps its id and external id, however often it is ingested again', async () => {
+      const id = await project.acceptOne(origin);
+      for (const content of ['second', 'third']) {
+        expect(await project.acceptOne({ ...origin, content })).toBe(id);
+        expect(await project.get(id)).toMatchObject({ ...origin, content });
+      }
+    });
   });
 }

@@ -134,3 +134,20 @@ test.concurrent("the results of other tasks are stored even if one task's user i
   );
   await tasks.close();
 });
+
+test.concurrent('an update of another user does not wait for sixty saves of a locked user', async () => {
+  await using context = await setUp();
+  const { project } = context;
+  const free = memory({ userId: 'alone' });
+  await project.save(free);
+  await project.save(memory({ userId: 'crowded' }));
+  const unlock = await lockUser('crowded');
+  const waiting = Array.from({ length: 60 }, () => project.save(memory({ userId: 'crowded' })));
+  await Bun.sleep(500);
+  const begun = performance.now();
+  await project.update(free.id, { content: 'at once' });
+  expect(performance.now() - begun).toBeLessThan(2_500);
+  await unlock();
+  await Promise.all(waiting);
+  expect(await project.list('crowded')).toHaveLength(61);
+});

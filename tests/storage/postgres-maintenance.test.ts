@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { SQL } from 'bun';
+import { limits } from '../../sdk/contract/limits.ts';
 import { openPostgres } from '../../server/storage/postgres/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { newKey } from './conformance-keys.ts';
-import { memory, newProject } from './fixtures.ts';
+import { keyed, memory, newProject } from './fixtures.ts';
+import { isDistributed } from './plans.ts';
 
 let database: TestDatabase;
 let first: Storage;
@@ -104,4 +106,26 @@ test('a server that reports an earlier use of a key does not replace a later one
   await second.createKey(newKey({ id: 'used' }));
   for (const at of [9, 5]) await second.touchKeys([{ id: 'used', at }]);
   expect(await second.findKey('hash of used')).toMatchObject({ lastUsedAt: 9 });
+});
+
+test('the cleanup skips an old idempotency key that another transaction has locked', async () => {
+  // Citus cannot skip locked rows.
+  if (await isDistributed(database)) return;
+  const own = await newDatabase();
+  const storage = await openPostgres(own.url);
+  const project = await newProject({ storage });
+  for (const key of ['free', 'locked']) await project.save(memory(), { idempotency: keyed(key) });
+  const sql = new SQL(own.url, { max: 1 });
+  const session = await sql.reserve();
+  await session`BEGIN`;
+  await session`SELECT 1 FROM idempotency_keys WHERE key = 'locked' FOR UPDATE`;
+  const keptMs = limits.idempotencyKeptMs;
+  const late = { now: 2_000 + keptMs, elapsedMs: keptMs + 1 };
+  expect(await storage.maintain(late)).toMatchObject({ expiredKeys: 1 });
+  await session`COMMIT`;
+  session.release();
+  await sql.close();
+  expect(await storage.maintain({ ...late, elapsedMs: 0 })).toMatchObject({ expiredKeys: 1 });
+  await storage.close();
+  await own.drop();
 });

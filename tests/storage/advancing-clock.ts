@@ -1,0 +1,20 @@
+import { isMainThread, parentPort, workerData } from 'node:worker_threads';
+
+/*
+ * Preloaded in each thread of a storage. A call that contains this text sets the writer thread's
+ * clock ahead by ten minutes, which is longer than any pause between two scrubs.
+ */
+
+export const advancesClock = 'this call advances the clock of its thread';
+const stepMs = 10 * 60_000;
+
+const isWriter = !isMainThread && typeof workerData?.syncFailed === 'boolean';
+if (isWriter && parentPort !== null) {
+  const { now } = performance;
+  let aheadMs = 0;
+  performance.now = () => now.call(performance) + aheadMs;
+  parentPort.on('message', (message: unknown) => {
+    const [json] = Array.isArray(message) ? message : [''];
+    if (String(json).includes(advancesClock)) aheadMs += stepMs;
+  });
+}
