@@ -113,3 +113,12 @@ test.each(costly)('sixteen bodies of %s do not block the event loop', async (_, 
   }
   expect(Math.min(...pauses)).toBeLessThan(maxPauseMs);
 });
+
+test('a batch of 50,000 fields is accepted under an idempotency key', async () => {
+  const items = Array(500)
+    .fill(event(`,${fields(100)}`))
+    .join(',');
+  const headers = { 'idempotency-key': newUser() };
+  const answer = await post('/v1/ingest/batch', `{"items":[${items}]}`, headers);
+  expect(bodyOf<{ accepted: number }>(answer, 202).accepted).toBe(500);
+});

@@ -182,3 +182,21 @@ test.each<[difference: string, one: object, other: object]>([
   };
   await refusesReuse(userId, saveOf(one), saveOf(other));
 });
+
+test('a used key is rejected for metadata that differs only in where a key ends', async () => {
+  const userId = newUser();
+  const saveOf = (metadata: object) => {
+    return { method: 'POST', path: '/v1/memories', body: { userId, content: 'x', metadata } };
+  };
+  await refusesReuse(userId, saveOf({ ab: 'c' }), saveOf({ a: 'bc' }));
+});
+
+test('returns 400 for another batch that differs only in a lone surrogate', async () => {
+  const key = { 'idempotency-key': newUser() };
+  const send = (name: string) => {
+    const item = `{"userId":"u","type":"event","data":{"name":"${name}"}}`;
+    return askRaw(server, 'POST', '/v1/ingest/batch', `{"items":[${item}]}`, key);
+  };
+  expect((await send('\\ud800')).status).toBe(202);
+  expectError(await send('\\ud801'), 400, 'idempotency_key_reused');
+});

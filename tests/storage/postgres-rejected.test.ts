@@ -4,6 +4,7 @@ import { openPostgres } from '../../server/storage/postgres/open.ts';
 import { statement } from '../../server/storage/postgres/statement.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
+import { newKey } from './conformance-keys.ts';
 import { memory, newProject } from './fixtures.ts';
 
 test('a save that the database rejects does not fail the other saves of its group', async () => {
@@ -30,5 +31,35 @@ test('a statement that the database rejects does not end the session', async () 
   expect(failed.message).toContain('division by zero');
   expect(await session()).toEqual(before);
   connection.close();
+  await drop();
+});
+
+test.each<[fault: string, code: string, error: object]>([
+  [
+    'the disk is full: nothing was stored',
+    '53100',
+    { code: 'unavailable', message: "the database server's disk is full; nothing was stored" },
+  ],
+  [
+    'part of the database cannot be reached: the outcome is unknown',
+    '08006',
+    { code: 'internal', message: expect.stringContaining('the outcome is unknown') },
+  ],
+])('creating a key fails if %s', async (_, code, error) => {
+  const { url, drop } = await newDatabase();
+  const storage = await openPostgres(url);
+  await query(
+    url,
+    `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       RAISE 'failed' USING ERRCODE = '${code}';
+     END $$`,
+  );
+  await query(
+    url,
+    'CREATE TRIGGER fail BEFORE INSERT ON api_keys FOR EACH ROW EXECUTE FUNCTION fail()',
+  );
+  const failed = storage.createKey(newKey({ id: 'key_1' }));
+  expect(await rejectionOf(failed)).toMatchObject(error);
+  await storage.close();
   await drop();
 });

@@ -103,3 +103,42 @@ test('a revoked key is accepted for less than half a second after its last looku
   time.ms += 1;
   expect(await rejectionOf(use())).toMatchObject({ code: 'unauthorized' });
 });
+
+test('ten thousand headers are cached, and another one empties the cache', async () => {
+  let lookups = 0;
+  const findKey = async () => {
+    lookups += 1;
+    return key;
+  };
+  const storage = { findKey } as Partial<Storage> as Storage;
+  const now = () => 1_000;
+  const { authenticate } = createAuthenticator({ storage, now, clock: now, fixed: null });
+  const use = async (name: number) => authenticate(`Bearer ${name}`, () => '127.0.0.1');
+  for (let name = 0; name < 10_000; name += 1) await use(name);
+  await use(0);
+  expect(lookups).toBe(10_000);
+  await use(10_000);
+  await use(0);
+  expect(lookups).toBe(10_002);
+});
+
+test('storing the uses drops stale headers from the cache and keeps the others', async () => {
+  const time = { ms: 1_000 };
+  let lookups = 0;
+  const findKey = async () => {
+    lookups += 1;
+    return key;
+  };
+  const storage = { findKey, touchKeys: async () => {} } as Partial<Storage> as Storage;
+  const now = () => time.ms;
+  const made = createAuthenticator({ storage, now, clock: now, fixed: null });
+  const use = async (name: string) => made.authenticate(`Bearer ${name}`, () => '127.0.0.1');
+  for (let n = 0; n < 9_998; n += 1) await use(`stale_${n}`);
+  time.ms += 500;
+  await use('recent');
+  await made.flushKeyUsage();
+  lookups = 0;
+  // With the stale headers, these would be more than the cache can hold.
+  for (const name of ['recent', 'one', 'two', 'recent']) await use(name);
+  expect(lookups).toBe(2);
+});

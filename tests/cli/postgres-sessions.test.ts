@@ -1,0 +1,25 @@
+import { expect, test } from 'bun:test';
+import { newDatabase, postgresUrl, query } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+import { memory } from './command.ts';
+
+test('every command closes its connection, even if it rejects the database', async () => {
+  const own = await newDatabase();
+  const schema = new URL(own.url).searchParams.get('search_path');
+  // The service adds the id of the schema to the name of each session.
+  const isClosed = async () => {
+    const text = `SELECT 1 FROM pg_stat_activity WHERE application_name =
+      (SELECT concat('memory admin ', oid) FROM pg_namespace WHERE nspname = $1)`;
+    return (await query(await postgresUrl(), text, [schema])).length === 0;
+  };
+  for (const [command, code] of [
+    ['list', 1],
+    ['create', 0],
+    ['list', 0],
+  ] as const) {
+    const ran = await memory(['keys', command, '--database', own.url]);
+    expect([command, ran.code]).toEqual([command, code]);
+    await until(isClosed, { what: 'the end of the session', timeoutMs: 3_000 });
+  }
+  await own.drop();
+});
