@@ -225,3 +225,44 @@ test('a second line that is only a JSON string is reported, and the other lines 
   expect(stderr).toStartWith('line 2: ');
   expect(code).toBe(1);
 });
+
+test('if one of two lines cannot be sent, the other one is ingested', async () => {
+  const deep = event('pair', 'deep').replace('"deep"', `${'['.repeat(33)}${']'.repeat(33)}`);
+  const stdin = `${event('pair', 'a')}\n${deep}`;
+  const { code, stdout, stderr } = await memory([...batch, '-'], { stdin });
+  expect(stdout).toBe('accepted\t1\nreplayed\t0\nfailed\t1\n');
+  expect(stderr).toStartWith('line 2: the JSON must be at most 32 levels deep');
+  expect(code).toBe(1);
+});
+
+test('no request with several lines exceeds 1 MiB, the default limit of nginx', async () => {
+  const sizes: number[] = [];
+  const proxy = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { method, headers } = request;
+      const body = await request.arrayBuffer();
+      sizes.push(body.byteLength);
+      return fetch(server.url + new URL(request.url).pathname, { method, headers, body });
+    },
+  });
+  const all = Array.from({ length: 6 }, (_, at) => event('sizes', `${at}`.repeat(400_000)));
+  const env = { MEMORY_BASE_URL: `http://127.0.0.1:${proxy.port}` };
+  const { stdout } = await memory([...batch, '-'], { stdin: all.join('\n'), env });
+  await proxy.stop(true);
+  expect(stdout).toBe('accepted\t6\nreplayed\t0\nfailed\t0\n');
+  expect(Math.max(...sizes)).toBeLessThan(1024 * 1024);
+});
+
+test('--dry-run still reads a line of 17 MiB, and reports the limit of the service', async () => {
+  const stdin = event('dry', 'x'.repeat(17 * 1024 * 1024));
+  const { stderr } = await memory([...batch, '-', '--dry-run'], { stdin });
+  expect(stderr).toBe('line 1: is larger than 5 MiB, the default limit of the service\n');
+});
+
+test('exactly 20 invalid lines are all shown, without a note about more', async () => {
+  const { stderr } = await memory([...batch, '-'], { stdin: '{\n'.repeat(20) });
+  expect(lines(stderr).filter((line) => line.startsWith('line '))).toHaveLength(20);
+  expect(stderr).not.toMatch(/^and /m);
+});

@@ -65,3 +65,11 @@ describe('a folder with links to targets outside it', () => {
     expect((await folder.ingest(['docs/file.md'])).code).toBe(0);
   });
 });
+
+test('a pattern does not report links below the folders that it can match', async () => {
+  using folder = inFolder('shallow', { 'docs/a.md': 'a', 'docs/deep/b.md': 'b' });
+  symlinkSync('nowhere', folder.file('docs/deep/c.md'));
+  const { code, stdout, stderr } = await folder.ingest(['docs/*.md']);
+  expect(names(stdout)).toEqual(['docs/a.md']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '1 ingested, 0 failed.\n' });
+});

@@ -215,3 +215,10 @@ test('on a terminal, a run that stops at an error still prints the documents sen
   expect(stderr).toContain('Stopped after 1 of 2 documents.');
   expect(code).toBe(4);
 });
+
+test('a dry run still reads a file of 17 MiB, and reports the limit of the service', async () => {
+  using folder = inFolder('17-mib', { 'a.txt': Buffer.alloc(17 * 1024 * 1024, 'x') });
+  const { code, stderr } = await folder.ingest(['a.txt', '--dry-run']);
+  expect(stderr).toStartWith('a.txt is larger than 5 MiB, the default limit of the service');
+  expect(code).toBe(1);
+});

@@ -182,3 +182,16 @@ test('an empty cell at the end of a row does not move the cells of the next row'
   const table = '<table><tr><td>a<td><tr><td>b<td>c</table>';
   expect((await read(table)).text).toBe('a\nb | c');
 });
+
+test('an empty preformatted block adds no item to a list', async () => {
+  expect((await read('<ul><li>a<li><pre>\n\n</pre></ul>b')).text).toBe('- a\n\nb');
+});
+
+test('a list beyond the limit of open elements does not indent the lists after it', () => {
+  const page = `${'<div>'.repeat(10_000)}<ul><li>a</ul><ul><li>b</ul>`;
+  expect(readHtml(page).text).toBe('- a\n- b');
+});
+
+test('the cells of a table without rows are on one line', async () => {
+  expect((await read('<table><td><p>a</p><td>b</table>')).text).toBe('a | b');
+});

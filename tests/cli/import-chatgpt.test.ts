@@ -228,4 +228,15 @@ describe('memory import --from chatgpt', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('expected conversations with a mapping of messages.\n');
   });
+
+  test('a conversation with exactly 1,000 messages becomes one record', async () => {
+    const userId = newUser();
+    const nodes = Array.from({ length: 1_000 }, (_, n) =>
+      node(`${n}`, n === 0 ? null : `${n - 1}`, say('user', `message ${n}`)),
+    );
+    const full = { ...conversation, current_node: '999', mapping: Object.assign({}, ...nodes) };
+    const ran = await importFrom('chatgpt', JSON.stringify([full]), '--user', userId);
+    expect(ran.stdout).toBe('accepted\t1\nreplayed\t0\nfailed\t0\n');
+    expect((await all(userId)).map(({ externalId }) => externalId)).toEqual(['c-1']);
+  });
 });

@@ -218,3 +218,13 @@ test('a line that is not UTF-8 is reported, not imported with replacement charac
   expect(stderr).toStartWith('line 1: is not UTF-8 text');
   expect(await all(userId)).toEqual([]);
 });
+
+test('the ids of imported memories stay the same, so that a later version skips them', async () => {
+  const item = { id: '1', memory: 'Likes tea', user_id: 'pinned' };
+  await importFrom('mem0', JSON.stringify([item]));
+  await importFrom('jsonl', JSON.stringify({ userId: 'pinned', text: 'Likes tea' }));
+  expect((await all('pinned')).map(({ id }) => id).toSorted()).toEqual([
+    'mem_a1d85e4d17ec6b6dc44a0f5d8a7197ba',
+    'mem_fd328be8aa7c75c9b3554fddb727c53f',
+  ]);
+});

@@ -211,6 +211,14 @@ describe('keys create', () => {
     const { stdout } = await memory([...create, '--expires', time]);
     expect(Date.parse(JSON.parse(stdout).expiresAt) - Date.now()).toBeWithin(ms - 10_000, ms + 1);
   });
+
+  test('says that the key is shown only once, except with --json', async () => {
+    using folder = temporaryFolder();
+    const create = ['keys', 'create', '--database', folder.file('new.db')];
+    const once = '\nThe key is shown only once. To use it: export MEMORY_API_KEY=<key>;';
+    expect((await memory(create)).stderr).toContain(once);
+    expect((await memory([...create, '--json'])).stderr).toBe('');
+  });
 });
 
 test('keys revoke never prints a key', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { importable } from '../support/writes.ts';
 import { lines, memoryAt } from './command.ts';
 
 /* The columns of `memory list` on narrow terminals. */
@@ -43,4 +44,25 @@ test('a narrower terminal drops first the age, then the type', async () => {
     ['ID', 'TYPE', 'CONTENT'],
     ['ID', 'CONTENT'],
   ]);
+});
+
+test('a text that exactly fits the terminal is not cut', async () => {
+  const content = 'x'.repeat(37);
+  await server.client.save({ userId: 'fits', content });
+  const { stdout } = await memory(['list', '--user', 'fits'], { terminal: 80 });
+  const [, row = ''] = lines(stdout);
+  expect(row).toEndWith(`  ${content}`);
+  expect(Bun.stringWidth(row)).toBe(80);
+});
+
+test('--all prints 100 memories in one table', async () => {
+  const items = Array.from({ length: 100 }, (_, n) => ({
+    ...importable('hundred'),
+    id: `mem_hundred_${n}`,
+  }));
+  await server.client.import({ items });
+  const argv = ['list', '--user', 'hundred', '--all'];
+  const found = lines((await memory(argv, { terminal: 80 })).stdout);
+  expect(found).toHaveLength(101);
+  expect(found.filter((line) => line.startsWith('ID '))).toHaveLength(1);
 });

@@ -235,3 +235,14 @@ ofFile('doctor does not count a key at the time of its expiry', async () => {
   const keysAt = (now: number) => diagnose(path, now).find(({ name }) => name === 'keys')?.found;
   expect([keysAt(expiresAt - 1), keysAt(expiresAt)]).toEqual(['1 in use', 'none']);
 });
+
+ofFile('a backup prints how to restore it, except with --json', async () => {
+  const [file, other] = [folder.file('hint.db'), folder.file('no-hint.db')];
+  expect(await memory(['backup', file, ...on(server.databaseUrl)])).toEqual({
+    code: 0,
+    stdout: `${file}\n`,
+    stderr: `Backed up 1 memory. To restore the backup: memory restore ${file}\n`,
+  });
+  const json = await memory(['backup', other, '--json', ...on(server.databaseUrl)]);
+  expect(json).toMatchObject({ code: 0, stderr: '' });
+});

@@ -1,7 +1,10 @@
 import { expect, test } from 'bun:test';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { processOutput } from '../../cli/terminal/process-output.ts';
+import { noHome } from '../support/process.ts';
+import { until } from '../support/until.ts';
 import { temporaryFolder } from './command.ts';
+import { program } from './shell.ts';
 
 test('concurrent writes are written whole and in order', async () => {
   using folder = temporaryFolder();
@@ -12,4 +15,21 @@ test('concurrent writes are written whole and in order', async () => {
   await Promise.all(pieces.map((piece) => output.write(piece)));
   closeSync(fd);
   expect(readFileSync(path, 'utf8')).toBe(pieces.join(''));
+});
+
+test('the help fills a wide terminal', async () => {
+  let screen = '';
+  const child = Bun.spawn([...program, 'keys', '--help'], {
+    env: { PATH: process.env.PATH, ...noHome },
+    terminal: {
+      cols: 200,
+      rows: 50,
+      data: (_, shown) => {
+        screen += new TextDecoder().decode(shown);
+      },
+    },
+  });
+  expect(await child.exited).toBe(0);
+  await until(() => screen.includes('--no-color'), { what: 'the global options' });
+  expect(screen).toContain('API keys in the database. Works whether or not the server is running.');
 });

@@ -149,3 +149,21 @@ test('a project may have the name of a command', async () => {
   expect(stderr).toStartWith(`Error: No API key for project search of ${server.url}.\n`);
   expect(code).toBe(4);
 });
+
+test('the hint for a project without a key stores the key for this project', async () => {
+  using folder = temporaryFolder();
+  const use = async (...more: string[]) =>
+    (await memory(['profile', 'use', 'http://x', ...more], { home: folder.path })).stderr;
+  expect(await use()).toEndWith('To store one: memory profile set http://x -\n');
+  const named = await use('--project', 'books');
+  expect(named).toEndWith('To store one: memory profile set http://x - --project books\n');
+});
+
+test('the only key of a service is used, whatever keys other services have', async () => {
+  using folder = temporaryFolder();
+  const env = { MEMORY_BASE_URL: server.url };
+  const run = (argv: string[], stdin = '') => memory(argv, { home: folder.path, env, stdin });
+  await run(['profile', 'set', 'http://other.example', '-'], server.key);
+  await run(['profile', 'set', server.url, '-', '--project', 'shop'], server.key);
+  expect((await run(list)).code).toBe(0);
+});

@@ -112,3 +112,17 @@ describe('memory search', () => {
     expect({ code, found: lines(stdout).length }).toEqual({ code: 0, found: 2 });
   });
 });
+
+test('on a terminal, a word that is longer than a line is broken', async () => {
+  const word = 'x'.repeat(120);
+  await server.client.save({ userId: 'long-word', content: `refund ${word}` });
+  const { stdout } = await memory(['search', '--user', 'long-word', 'refund'], { terminal: 50 });
+  expect(lines(stdout).filter((line) => Bun.stringWidth(line) > 50)).toEqual([]);
+  expect(stdout.replace(/\s/g, '')).toContain(word);
+});
+
+test('--no-color also applies to errors', async () => {
+  const around = { terminal: 80, color: true } as const;
+  expect((await memory(['get', ''], around)).stderr).toContain('\u001b[31mError:');
+  expect((await memory(['get', '', '--no-color'], around)).stderr).toStartWith('Error: ');
+});

@@ -57,6 +57,12 @@ describe('text for a terminal', () => {
       '1d',
     ]);
   });
+
+  test('progressLine() never exceeds 100%, even if a file grows while it is read', () => {
+    expect(progressLine(1000, 300, 200, 10)).toBe(
+      '████████████████████ 100%  1,000 records  100/s  0 s left',
+    );
+  });
 });
 
 test('escapeField() is reversible and escapes every tab and newline', () => {

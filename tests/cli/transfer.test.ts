@@ -66,6 +66,20 @@ describe('memory export', () => {
     expect(stderr).toStartWith('Stopped after 1 memory: the export is incomplete.\nError: ');
     expect(code).toBe(5);
   });
+
+  test('writes small memories together and large ones as they arrive', async () => {
+    const large = many('export-mixed', 4).map((one) => ({ ...one, content: 'x'.repeat(90_000) }));
+    const small = many('export-small', 50);
+    await memory(['import', '-'], { stdin: jsonl([...large, ...small]) });
+    const written = async (user: string) => {
+      const lengths: number[] = [];
+      const onOutput = ({ length }: string) => void lengths.push(length);
+      await memory(['export', '--user', user, '--json'], { onOutput });
+      return lengths;
+    };
+    expect(await written('export-small')).toHaveLength(1);
+    expect(Math.max(...(await written('export-mixed')))).toBeLessThan(180_000);
+  });
 });
 
 describe('memory import', () => {

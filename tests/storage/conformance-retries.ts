@@ -63,5 +63,13 @@ export function testRetries(name: string, open: OpenStorage): void {
         expect(await project.get(id)).toMatchObject({ ...origin, content });
       }
     });
+
+    test('a task whose retry time is exactly the horizon is not due yet', async () => {
+      await project.acceptOne({}, 10);
+      await fail(await claimOne(opened.storage, { now: 20 }), 60_100, 20);
+      // The horizon is 60 seconds after `now`.
+      expect(await claim(opened.storage, { now: 100 })).toEqual([]);
+      expect(await claim(opened.storage, { now: 99 })).toHaveLength(1);
+    });
   });
 }

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connectPostgres, openPostgres } from '../../server/storage/postgres/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import type { TaskStorage } from '../../server/storage/task-storage.ts';
-import { newDatabase, type TestDatabase } from '../support/postgres.ts';
-import { leaseMs, newProject, type Project } from './fixtures.ts';
+import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
+import { claimOne, complete, leaseMs, memory, newProject, type Project } from './fixtures.ts';
 
 /*
  * Claims in two statements, which Citus needs: one reads the due tasks, one claims them. Both also
@@ -51,4 +51,32 @@ test('closing the task storage waits for results that are being stored', async (
   await own.close();
   expect(await storing).toEqual([true]);
   expect(await project.status(id)).toMatchObject({ status: 'complete' });
+});
+
+test.each([
+  ['one statement', false],
+  ['two statements', true],
+])('a claim in %s leases the task for the requested time', async (owner, isDistributed) => {
+  const own = connectPostgres({ url: database.url, isDistributed });
+  await project.acceptOne();
+  await own.claimTasks({ owner, now: 2_000, leaseMs, horizon: 62_000, limit: 1 });
+  await own.close();
+  const text = `SELECT extract(epoch FROM leased_until - now())::float8 AS seconds FROM tasks
+    WHERE lease_owner = $1`;
+  const [row] = await query(database.url, text, [owner]);
+  expect(Number(row?.seconds)).toBeWithin(1, leaseMs / 1_000 + 1);
+});
+
+test('completing a task does not change the user with the same id in another project', async () => {
+  const other = await newProject({ storage });
+  await other.save(memory());
+  const changes = () => {
+    const text = 'SELECT last_change::text AS change FROM users WHERE project_id = $1';
+    return query(database.url, text, [other.id]);
+  };
+  const before = await changes();
+  expect(before).toHaveLength(1);
+  await project.acceptOne();
+  expect(await complete(storage, await claimOne(storage))).toBe(true);
+  expect(await changes()).toEqual(before);
 });

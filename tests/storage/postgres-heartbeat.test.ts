@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { openPostgres } from '../../server/storage/postgres/open.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
-import { claimOne, newProject } from './fixtures.ts';
+import { claimOne, leaseMs, newProject } from './fixtures.ts';
 
 /** Opens a storage whose heartbeat runs every few milliseconds. */
 async function openWithFastHeartbeat(url: string) {
@@ -44,4 +44,49 @@ test('a server extends the leases of its own tasks, but not those of another ser
     ['alive', true],
     ['gone', false],
   ]);
+});
+
+test('a server does not extend a lease that it has lost to another server', async () => {
+  const { url, drop } = await newDatabase();
+  const [storage, other] = [await openWithFastHeartbeat(url), await openPostgres(url)];
+  const project = await newProject({ storage });
+  const endLeasesIn = (interval: string) =>
+    query(url, `UPDATE tasks SET leased_until = now() + interval '${interval}'`);
+  await project.acceptOne();
+  await claimOne(storage, { owner: 'slow' });
+  await endLeasesIn('-1 second');
+  await claimOne(other, { owner: 'gone' });
+  await other.close();
+  await project.acceptOne();
+  await claimOne(storage, { owner: 'alive' });
+  await endLeasesIn('20 seconds');
+  const extended = async () => {
+    const text = `SELECT lease_owner AS owner FROM tasks
+      WHERE leased_until > now() + interval '20 seconds' ORDER BY owner`;
+    const owners = (await query(url, text)).map(({ owner }) => owner);
+    return owners.includes('alive') ? owners : null;
+  };
+  const owners = await until(extended, { what: 'an extended lease' });
+  await storage.close();
+  await drop();
+  expect(owners).toEqual(['alive']);
+});
+
+test('a heartbeat extends a lease to the length that was requested, and no further', async () => {
+  const { url, drop } = await newDatabase();
+  const storage = await openWithFastHeartbeat(url);
+  const project = await newProject({ storage });
+  await project.acceptOne();
+  await claimOne(storage);
+  await query(url, `UPDATE tasks SET leased_until = now() + interval '20 seconds'`);
+  const extended = async () => {
+    const text = 'SELECT extract(epoch FROM leased_until - now())::float8 AS seconds FROM tasks';
+    const [row] = await query(url, text);
+    const seconds = Number(row?.seconds);
+    return seconds > 20 ? seconds : null;
+  };
+  const seconds = await until(extended, { what: 'an extended lease' });
+  await storage.close();
+  await drop();
+  expect(seconds).toBeLessThan(leaseMs / 1_000 + 1);
 });

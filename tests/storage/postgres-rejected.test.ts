@@ -63,3 +63,29 @@ test.each<[fault: string, code: string, error: object]>([
   await storage.close();
   await drop();
 });
+
+test('an update that fails because the disk is full makes the storage report a fault', async () => {
+  const { url, drop } = await newDatabase();
+  const storage = await openPostgres(url);
+  const project = await newProject({ storage });
+  const given = memory();
+  await project.save(given);
+  await query(
+    url,
+    `CREATE FUNCTION fill_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       RAISE 'no space' USING ERRCODE = '53100';
+     END $$`,
+  );
+  await query(
+    url,
+    `CREATE TRIGGER disk_full BEFORE UPDATE ON memories
+     FOR EACH ROW EXECUTE FUNCTION fill_disk()`,
+  );
+  const failed = await rejectionOf(project.update(given.id, { content: 'newer' }));
+  const { fault } = await storage.health();
+  await storage.close();
+  await drop();
+  const message = "the database server's disk is full";
+  expect(failed).toMatchObject({ code: 'unavailable', message: `${message}; nothing was stored` });
+  expect(fault).toBe(message);
+});

@@ -1,8 +1,12 @@
 import { expect, test } from 'bun:test';
+import { SQL } from 'bun';
 import type { Connection } from '../../server/storage/postgres/connection.ts';
 import { ConnectionLost } from '../../server/storage/postgres/errors.ts';
+import { planSave } from '../../server/storage/postgres/writer/memories.ts';
 import { createWriteQueue } from '../../server/storage/postgres/writer/write-queue.ts';
+import { keyed, memory } from '../storage/fixtures.ts';
 import { rejectionOf } from '../support/thrown.ts';
+import { until } from '../support/until.ts';
 
 /* Writes on connections that cannot be opened. */
 
@@ -54,4 +58,103 @@ test('a write whose connection cannot be opened moves to an open connection', as
   const moved = queue.run(writeAfter(Promise.resolve()));
   first.resolve();
   expect(await Promise.all([stored, moved])).toEqual(['stored', 'stored']);
+});
+
+test('a save is stored after a locked save of the same user has been rejected', async () => {
+  const queue = queueOn(open, open);
+  const lockTimeout = { code: 'ERR_POSTGRES_SERVER_ERROR', errno: '55P03' };
+  const errors = [new SQL.PostgresError('lock timeout', lockTimeout), new Error('rejected')];
+  const save = (key: string) =>
+    queue.run<unknown>({
+      ...planSave({ projectId: 1, at: 1, idempotency: keyed(key), memory: memory() }),
+      projectId: 1,
+      work: async () => {
+        const error = errors.shift();
+        if (error !== undefined) throw error;
+        return { last: [], result: 'stored' };
+      },
+    });
+  await save('known');
+  // A save under a known key runs alone. Its first attempt times out, and the second is rejected.
+  expect((await rejectionOf(save('known'))).message).toBe('rejected');
+  expect(await save('new')).toBeDefined();
+});
+
+test.each([2, 3])('one of %i connections is left for other projects', async (count) => {
+  const queue = queueOn(...Array.from({ length: count }, () => open));
+  const ended = Promise.withResolvers<void>();
+  let begun = 0;
+  const begin = () =>
+    queue.run({
+      projectId: 1,
+      work: async () => {
+        begun += 1;
+        await ended.promise;
+        return { last: [], result: 'stored' };
+      },
+    });
+  const waiting = Array.from({ length: count - 2 }, begin);
+  // The end of a write must not free the connections of the writes that still run.
+  await queue.run(writeAfter(Promise.resolve()));
+  waiting.push(begin(), begin());
+  await until(() => begun >= count - 1, { what: 'the writes of the project' });
+  const other = { ...writeAfter(Promise.resolve()), projectId: 2 };
+  expect(await queue.run(other)).toBe('stored');
+  ended.resolve();
+  expect(await Promise.all(waiting)).toEqual(Array(count).fill('stored'));
+});
+
+test('saves whose connection cannot be opened move to an open connection', async () => {
+  const queue = queueOn(open, closed);
+  const write = { projectId: 1, at: 1, idempotency: null };
+  const response = { status: 201, body: 'saved', memoryId: null, version: 1 };
+  const insert = { write, response, bucket: null, rows: [], areQueued: false };
+  const first = Promise.withResolvers<void>();
+  const stored = queue.run<unknown>(writeAfter(first.promise));
+  const save = () => queue.run<unknown>({ ...writeAfter(Promise.resolve()), insert });
+  const moved = [save(), save()];
+  first.resolve();
+  const saved = { response, replayed: false };
+  expect(await Promise.all([stored, ...moved])).toEqual(['stored', saved, saved]);
+});
+
+test('drain() rejects new writes and waits for the writes that still run', async () => {
+  const queue = queueOn(open, open);
+  await queue.run(writeAfter(Promise.resolve()));
+  // All connections are idle before the drain begins.
+  await Bun.sleep(5);
+  const ended = Promise.withResolvers<void>();
+  const stored = queue.run(writeAfter(ended.promise));
+  const drained = queue.drain().then(() => 'drained');
+  expect(await rejectionOf(queue.run(writeAfter(Promise.resolve())))).toMatchObject({
+    code: 'unavailable',
+    message: 'the service is shutting down; nothing was stored',
+  });
+  expect(await Promise.race([drained, Bun.sleep(20)])).toBeUndefined();
+  ended.resolve();
+  expect(await stored).toBe('stored');
+  expect(await drained).toBe('drained');
+});
+
+test('a locked write is retried even if other writes keep arriving', async () => {
+  const queue = queueOn(open);
+  const lockTimeout = { code: 'ERR_POSTGRES_SERVER_ERROR', errno: '55P03' };
+  const errors = [new SQL.PostgresError('lock timeout', lockTimeout)];
+  let isStored = false;
+  const locked = queue.run({
+    projectId: 1,
+    work: async () => {
+      const error = errors.shift();
+      if (error !== undefined) throw error;
+      isStored = true;
+      return { last: [], result: 'stored' };
+    },
+  });
+  let others = 0;
+  while (!isStored && others < 100) {
+    await queue.run({ ...writeAfter(Promise.resolve()), projectId: 2 });
+    others += 1;
+  }
+  expect(others).toBeLessThan(100);
+  expect(await locked).toBe('stored');
 });
