@@ -283,3 +283,10 @@ test('after a scrub, writes still wait for a short transaction of another progra
   other.run('COMMIT');
   expect((await saving).response.status).toBe(201);
 });
+
+test('a save that begins after close() is rejected, and nothing is stored', async () => {
+  await using opened = await openInFolder();
+  await opened.storage.close();
+  const { message } = await rejectionOf(saveOne(opened.storage));
+  expect(message).toBe('the service is shutting down; nothing was stored');
+});

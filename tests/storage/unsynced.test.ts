@@ -6,7 +6,7 @@ import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { endsThread } from './faulty-threads.ts';
-import { memory, newProject } from './fixtures.ts';
+import { imported, memory, newProject } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
 /* Checkpoints that fail or block. The write-ahead log keeps data that the file may lack. */
@@ -117,12 +117,68 @@ test.concurrent('after a checkpoint fails with a write error, a later one succee
   await until(async () => (await warning()) === null, { what: 'no warning', timeoutMs: 5_000 });
 });
 
-/** Reads how many pages of the write-ahead log have been copied to the file. */
+/** Reads how many pages the write-ahead log has, and how many were copied to the file. */
 function watchLog(path: string) {
   const db = new Database(path, { readonly: true });
-  const query = db.prepare<{ checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)');
+  const query = db.prepare<{ log: number; checkpointed: number }, []>(
+    'PRAGMA wal_checkpoint(NOOP)',
+  );
   return {
+    pages: () => query.get()?.log ?? 0,
     checkpointed: () => query.get()?.checkpointed ?? 0,
     [Symbol.dispose]: () => db.close(true),
   };
 }
+
+test.concurrent('after a failed sync, the writer does not checkpoint a log that is already long', async () => {
+  await using all = await open('failing-sync-in-thread.ts');
+  const { opened, project, warning } = all;
+  using log = watchLog(opened.path);
+  // A single commit that exceeds the length at which the writer checkpoints the rest of the log.
+  await project.import([imported({ content: 'x'.repeat(1.2 * longBytes) })]);
+  while ((await warning()) === null) await project.save(memory());
+  // The writer handles this save after the report of the failed sync.
+  await project.save(memory());
+  expect(log.checkpointed()).toBe(0);
+  // After a complete checkpoint, the save would have restarted the log.
+  expect(log.pages()).toBeGreaterThan(8_000);
+});
+
+test.concurrent('after a sync fails while the log is emptied, close() keeps the log', async () => {
+  await using all = await open('failing-sync-in-scrub.ts');
+  const { opened, project, save, warning, logBytes } = all;
+  await save();
+  await project.erase('u');
+  await until(warning, { what: 'the warning' });
+  await opened.storage.close();
+  expect(logBytes()).toBeGreaterThan(0);
+});
+
+test.concurrent('after close(), no log is left, even if the checkpoint thread was running', async () => {
+  await using all = await open();
+  const { opened, save } = all;
+  {
+    using log = watchLog(opened.path);
+    const isCheckpointed = async () => {
+      await save();
+      return log.checkpointed() > 0;
+    };
+    await until(isCheckpointed, { what: 'a checkpoint' });
+  }
+  await opened.storage.close();
+  expect(existsSync(`${opened.path}-wal`)).toBe(false);
+});
+
+test.concurrent('the end of the checkpoint thread is logged', async () => {
+  const warnings: string[] = [];
+  await using opened = await openInFolder({
+    preload: [join(import.meta.dir, 'ending-checkpoint.ts')],
+    warn: (message) => warnings.push(message),
+  });
+  const project = await newProject(opened);
+  const isLogged = async () => {
+    await project.save(memory({ content }));
+    return warnings.join().includes('the checkpoint thread exited');
+  };
+  await until(isLogged, { what: 'the warning', timeoutMs: 20_000 });
+});

@@ -1,0 +1,20 @@
+import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqlite } from '../../server/storage/sqlite/open.ts';
+import { rejectionOf } from '../support/thrown.ts';
+
+test('a database whose writer thread cannot start is not opened', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'memory-failed-start-'));
+  const preload = [join(folder, 'ending.ts')];
+  writeFileSync(join(folder, 'ending.ts'), 'process.exit(7);');
+  const ended = Promise.withResolvers<string>();
+  try {
+    const opening = openSqlite(join(folder, 'memory.db'), { preload, onEnd: ended.resolve });
+    expect((await rejectionOf(opening)).message).toContain('the writer thread exited');
+    expect(await ended.promise).toContain('too many restarts');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

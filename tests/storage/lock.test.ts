@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { openKeyAdmin } from '../../server/storage/sqlite/admin/keys.ts';
+import { openInPlace } from '../../server/storage/sqlite/lock.ts';
+import { openInFolder } from './sqlite.ts';
+
+const isRoot = process.getuid?.() === 0;
+/** Without its privileges, root cannot write to a read-only file either. */
+const unprivileged = isRoot ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : [];
+const canTest = process.platform === 'linux' && (!isRoot || Bun.which('setpriv') !== null);
+
+const opens = `
+  import { openSqlite } from '${join(import.meta.dir, '../../server/storage/sqlite/open.ts')}';
+  await openSqlite(process.env.DATABASE);
+  process.exit();
+`;
+
+test.if(canTest)('a server that cannot write to the lock file does not start', async () => {
+  await using opened = await openInFolder();
+  await opened.storage.close();
+  chmodSync(`${opened.path}.lock`, 0o400);
+  const env = { ...process.env, DATABASE: opened.path };
+  const child = Bun.spawnSync([...unprivileged, process.execPath, '-e', opens], { env });
+  expect(child.stderr.toString()).toContain(`${opened.path}.lock cannot be used`);
+});
+
+test('two commands can open the database at the same time', async () => {
+  await using opened = await openInFolder();
+  const open = () => openKeyAdmin(opened.path, { create: false });
+  const admin = openInPlace(opened.path, open);
+  expect(await admin.listKeys()).toEqual([]);
+  admin.close();
+});

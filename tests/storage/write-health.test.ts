@@ -1,0 +1,70 @@
+import { Database } from 'bun:sqlite';
+import { expect, test } from 'bun:test';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { rejectionOf } from '../support/thrown.ts';
+import { until } from '../support/until.ts';
+import { hangsThread } from './faulty-threads.ts';
+import { memory, newProject } from './fixtures.ts';
+import { openInFolder, saveOne } from './sqlite.ts';
+
+/** A program that fills its disk page by page and prints the fault in the following second. */
+const fillsDisk = `
+  import { openSqlite } from '${import.meta.dir}/../../server/storage/sqlite/open.ts';
+  import { saveOne } from '${import.meta.dir}/sqlite.ts';
+  const storage = await openSqlite(process.env.DATABASE);
+  await saveOne(storage, { content: 'x'.repeat(1_800_000) });
+  const store = () => storage.maintain({ now: 0, elapsedMs: 1 }).then(() => true, () => false);
+  while (await store()) {}
+  const faults = [];
+  for (let n = 0; n < 10; n += 1) {
+    await Bun.sleep(100);
+    faults.push((await storage.health()).fault);
+  }
+  console.log(JSON.stringify(faults));
+  process.exit();`;
+
+test.concurrent('a disk error is reported until a write succeeds again', async () => {
+  await using opened = await openInFolder();
+  await opened.storage.close();
+  // Writing beyond the limit fails with EFBIG, which SQLite reports like any other disk error.
+  const limited = `trap '' XFSZ; ulimit -f 2000; exec "$0" -e "$1"`;
+  const child = Bun.spawn(['bash', '-c', limited, process.execPath, fillsDisk], {
+    env: { ...process.env, DATABASE: opened.path },
+  });
+  const faults: string[] = JSON.parse(await child.stdout.text());
+  expect(new Set(faults)).toEqual(new Set(['the disk reported an error']));
+});
+
+test.concurrent('the health reports a writer thread that hangs', async () => {
+  await using opened = await openInFolder({
+    preload: [join(import.meta.dir, 'faulty-threads.ts')],
+  });
+  const project = await newProject(opened);
+  const hung = await rejectionOf(project.save(memory({ userId: hangsThread })));
+  expect((await opened.storage.health()).fault).toBe('the writer thread does not respond');
+  expect(hung).toMatchObject({ code: 'internal' });
+  await until(() => project.save(memory()).catch(() => null), { what: 'another writer' });
+});
+
+test.concurrent('the test writes after a fault leave no data', async () => {
+  await using opened = await openInFolder();
+  using other = new Database(opened.path);
+  other.run('BEGIN IMMEDIATE');
+  expect(await rejectionOf(saveOne(opened.storage))).toMatchObject({ code: 'unavailable' });
+  other.run('ROLLBACK');
+  const isOver = async () => (await opened.storage.health()).fault === null;
+  await until(isOver, { what: 'the end of the fault' });
+  const left = other.prepare(`SELECT value FROM maintenance WHERE name = 'probe'`).all();
+  expect(left).toEqual([]);
+});
+
+test.concurrent('an idle storage writes nothing to the disk', async () => {
+  await using opened = await openInFolder();
+  await saveOne(opened.storage);
+  const logBytes = () => statSync(`${opened.path}-wal`).size;
+  const before = logBytes();
+  // The writer thread checks the database file every 500 ms.
+  await Bun.sleep(700);
+  expect(logBytes()).toBe(before);
+});
