@@ -117,3 +117,17 @@ function leavesOf({ commands }: AnyCommand): string[][] {
     return below.length > 0 ? below : [[command.name()]];
   });
 }
+
+test('all operations that a restricted key cannot call document the status 403', () => {
+  const others = documented.filter(({ responses }) => !('403' in responses));
+  expect(others.map(({ operationId }) => operationId).sort()).toEqual([
+    'getApiKey',
+    'getHealth',
+    'getLiveness',
+    'getMemory',
+    'getMemoryStatus',
+    'getMemoryStatuses',
+    'getOpenApiDocument',
+    'listUsers',
+  ]);
+});

@@ -53,6 +53,10 @@ describe('the suggestions', () => {
     );
   });
 
+  test('count - as an argument', async () => {
+    expect(await after('memory completion - ')).not.toContain('bash');
+  });
+
   test('are the unused options if no more arguments are allowed', async () => {
     const options = await after('memory health --json ');
     expect(options).toContain('--base-url');

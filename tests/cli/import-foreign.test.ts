@@ -168,6 +168,17 @@ test('a numeric id that JSON.parse would round is reported, and null is an inval
   expect((await all(userId)).map(({ externalId }) => externalId)).toEqual(['9007199254740991']);
 });
 
+test('a number below 1e11 is a time in seconds, and any other one is in milliseconds', async () => {
+  const userId = newUser();
+  const times = [100_000_000_000, 99_999_999_999];
+  const text = times.map((created_at) => JSON.stringify({ userId, text: 'a', created_at }));
+  expect((await importFrom('jsonl', text.join('\n'))).code).toBe(0);
+  expect((await all(userId)).map(({ createdAt }) => createdAt)).toEqual([
+    '1973-03-03T09:46:40.000Z',
+    '5138-11-16T09:46:39.000Z',
+  ]);
+});
+
 test('times can be in milliseconds; invalid times and metadata are reported with their lines', async () => {
   const userId = newUser();
   const lines = [

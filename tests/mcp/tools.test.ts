@@ -34,6 +34,8 @@ describe.each(ways)('over $transport, version $version', (way) => {
     expect(tools.map(({ name }) => name)).toEqual(names);
     expect(JSON.stringify(tools).length / charactersPerToken).toBeLessThanOrEqual(800);
     for (const { inputSchema } of tools) expect(inputSchema.additionalProperties).toBe(false);
+    // Older versions of JSON Schema do not allow an empty list.
+    expect(tools.filter(({ inputSchema }) => inputSchema.required?.length === 0)).toEqual([]);
     const readers = tools.filter(({ annotations }) => annotations?.readOnlyHint);
     expect(readers.map(({ name }) => name)).toEqual(names.slice(0, 3));
     for (const { annotations } of tools) {
@@ -104,6 +106,13 @@ describe.each(ways)('over $transport, version $version', (way) => {
     );
     expect(await server.client.get(first)).toMatchObject({ content: 'Lives in Porto' });
     await server.client.deleteAll({ userId });
+  });
+
+  test('a key can have 256 characters', async () => {
+    const key = 'k'.repeat(256);
+    const saved = await memory.call('save_memory', { key, content: 'Is vegetarian' });
+    expect(saved).toStartWith('Saved: ');
+    await memory.call('delete_memory', { id: idIn(saved) });
   });
 
   test('a save under a key replaces the memory with that key', async () => {
