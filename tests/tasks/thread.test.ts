@@ -10,14 +10,15 @@ test('/health reports a failure while the tasks thread is blocked, and the threa
   const server = await startTestServer({}, [join(import.meta.dir, 'blocked-tasks.ts')]);
   try {
     const { client } = server;
-    const accepted = await client.ingest.document({ userId: 'u', data: { text: 'a lantern' } });
+    const ingest = () => client.ingest.document({ userId: 'u', data: { text: 'a lantern' } });
+    await ingest();
     const failing = await until(async () => {
       const state = await client.health();
       return state.status === 'failing' ? state : null;
     });
-    expect(failing).toMatchObject({ message: 'the tasks thread does not respond', pending: 1 });
+    expect(failing.message).toBe('the tasks thread does not respond');
     await client.save({ userId: 'u', content: 'still saved' });
-    await client.waitUntilComplete(accepted.memoryId);
+    await client.waitUntilComplete((await ingest()).memoryId);
     await until(async () => {
       const { status, pending } = await client.health();
       return status === 'ok' && pending === 0;
