@@ -48,6 +48,7 @@ describe('memory help --json', () => {
       const [own = ''] = stdout.split('Global Options:');
       const named = [...own.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, name = '']) => name);
       expect([path, options.map(({ name }) => name)]).toEqual([path, named]);
+      for (const option of options) expect(Object.keys(option)).toContain('default');
     }
   });
 

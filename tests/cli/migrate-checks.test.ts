@@ -211,6 +211,8 @@ describe('memory migrate is rejected', () => {
       stdout: '',
       stderr: expect.stringContaining(words),
     });
+    // Nothing was copied yet that another run could continue.
+    expect(stderr).not.toContain('Run the same command again');
     expect(existsSync(folder.file('no.db'))).toBe(false);
   });
 

@@ -141,13 +141,13 @@ test('requests to the local machine bypass a proxy', async () => {
 });
 
 // Only Linux assigns all addresses in 127.0.0.0/8 to the loopback interface.
-test.skipIf(process.platform !== 'linux')(
-  'an address in NO_PROXY is reached without the proxy',
-  async () => {
+test.skipIf(process.platform !== 'linux').each(['NO_PROXY', 'no_proxy'])(
+  'an address in %s is reached without the proxy',
+  async (name) => {
     const fetch = () => Response.json({ status: 'ok' });
     const service = Bun.serve({ hostname: '127.0.0.2', port: 0, fetch });
     const proxy = 'http://127.0.0.1:1';
-    const env = { HTTP_PROXY: proxy, http_proxy: proxy, NO_PROXY: '127.0.0.2' };
+    const env = { HTTP_PROXY: proxy, http_proxy: proxy, [name]: '127.0.0.2' };
     const child = memory(['health', '--base-url', `http://127.0.0.2:${service.port}`], env);
     expect(await child.exited).toBe(0);
     await service.stop(true);
