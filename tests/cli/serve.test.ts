@@ -122,7 +122,11 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test('requests to the local machine bypass a proxy', async () => {
+test.each([
+  ['no variable', {}],
+  ['NO_PROXY', { NO_PROXY: 'example.com' }],
+  ['no_proxy', { no_proxy: 'example.com' }],
+])('requests to the local machine bypass a proxy if %s names other hosts', async (_, others) => {
   const heard: string[] = [];
   const proxy = createServer((socket) => {
     socket.on('data', (data) => heard.push(String(data)));
@@ -133,7 +137,7 @@ test('requests to the local machine bypass a proxy', async () => {
   const address = proxy.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const url = `http://127.0.0.1:${port}`;
-  const env = { HTTP_PROXY: url, http_proxy: url, MEMORY_API_KEY: 'a-secret-key-of-mine' };
+  const env = { HTTP_PROXY: url, http_proxy: url, MEMORY_API_KEY: 'a-secret', ...others };
   const child = memory(['list', '--user', 'u', '--base-url', 'http://127.0.0.1:9'], env);
   expect(await child.exited).toBe(5);
   expect(heard).toEqual([]);
