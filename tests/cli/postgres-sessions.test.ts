@@ -19,7 +19,7 @@ test('every command closes its connection, even if it rejects the database', asy
   ] as const) {
     const ran = await memory(['keys', command, '--database', own.url]);
     expect([command, ran.code]).toEqual([command, code]);
-    await until(isClosed, { what: 'the end of the session', timeoutMs: 3_000 });
+    await until(isClosed, { what: 'the end of the session' });
   }
   await own.drop();
 });

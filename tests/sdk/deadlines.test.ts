@@ -72,7 +72,7 @@ test('a program ends when its call has ended, without waiting for timeoutMs', as
     const client = new MemoryClient(options);
     console.log((await client.get('mem_1')).id);`;
   const cwd = join(import.meta.dir, '../..');
-  const child = Bun.spawn([process.execPath, '-e', program], { cwd, timeout: 4_000 });
+  const child = Bun.spawn([process.execPath, '-e', program], { cwd, timeout: 20_000 });
   expect(await child.exited).toBe(0);
   expect(await child.stdout.text()).toBe('mem_1\n');
 });

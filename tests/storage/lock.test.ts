@@ -8,7 +8,12 @@ import { openInFolder } from './sqlite.ts';
 const isRoot = process.getuid?.() === 0;
 /** Without its privileges, root cannot write to a read-only file either. */
 const unprivileged = isRoot ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : [];
-const canTest = process.platform === 'linux' && (!isRoot || Bun.which('setpriv') !== null);
+/** Not every setpriv has these options, and not every container permits them. */
+function canDropPrivileges(): boolean {
+  if (Bun.which('setpriv') === null) return false;
+  return Bun.spawnSync([...unprivileged, 'true']).exitCode === 0;
+}
+const canTest = process.platform === 'linux' && (!isRoot || canDropPrivileges());
 
 const opens = `
   import { openSqlite } from '${join(import.meta.dir, '../../server/storage/sqlite/open.ts')}';

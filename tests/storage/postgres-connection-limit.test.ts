@@ -48,7 +48,8 @@ async function loseOneOf(count: number, purpose: string): Promise<void> {
   const has = (n: number) => async () => (await countSessions(purpose)) === n;
   await until(has(count), { what: 'the open sessions' });
   await setLimit(0);
-  const text = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  // Waits for the end of the process, for at most five seconds.
+  const text = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = $1
     ORDER BY state_change DESC LIMIT 1`;
   await query(database.url, text, [`memory ${purpose}`]);

@@ -4,10 +4,10 @@ import { newDatabase, query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { claimOne, leaseMs, newProject } from './fixtures.ts';
 
-/** Opens a storage whose heartbeat runs every few milliseconds. */
+/** Opens a storage whose heartbeat runs every 50 ms, so that a slow database keeps up with it. */
 async function openWithFastHeartbeat(url: string) {
   const { setInterval: original } = globalThis;
-  const fast = (act: () => void) => original(act, 10);
+  const fast = (act: () => void) => original(act, 50);
   globalThis.setInterval = Object.assign(fast, original);
   try {
     return await openPostgres(url);

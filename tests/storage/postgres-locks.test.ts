@@ -146,7 +146,8 @@ test.concurrent('an update of another user does not wait for sixty saves of a lo
   await Bun.sleep(500);
   const begun = performance.now();
   await project.update(free.id, { content: 'at once' });
-  expect(performance.now() - begun).toBeLessThan(2_500);
+  // Otherwise, it would wait until the saves fail, five seconds after they began.
+  expect(performance.now() - begun).toBeLessThan(4_000);
   await unlock();
   await Promise.all(waiting);
   expect(await project.list('crowded')).toHaveLength(61);
