@@ -131,3 +131,8 @@ test('all operations that a restricted key cannot call document the status 403',
     'listUsers',
   ]);
 });
+
+test('all operations document the status 500', () => {
+  const others = documented.filter(({ responses }) => !('500' in responses));
+  expect(others).toEqual([]);
+});

@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { watchStarvation } from '../../server/threads/starvation.ts';
+import { until } from '../support/until.ts';
 
 /** The watchdog ends a thread that has been silent for this long. */
 const silentMs = 1_600;
@@ -16,6 +18,20 @@ test.skipIf(!isPossible)(
     expect(Number(await new Response(child.stdout).text())).toBeGreaterThan(silentMs);
   },
   20_000,
+);
+
+test.skipIf(process.platform !== 'linux')(
+  'a thread that uses a core does not count as waiting for one',
+  async () => {
+    // The function reads the main thread of this process, which is busy in each round.
+    const isStarved = watchStarvation(String(process.pid));
+    const hasCore = () => {
+      const begun = performance.now();
+      while (performance.now() - begun < 200);
+      return !isStarved();
+    };
+    await until(hasCore, { what: 'a core' });
+  },
 );
 
 function status(): string {

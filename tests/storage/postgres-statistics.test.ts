@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test';
+import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { newDatabase, query } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+import { imported, newProject } from './fixtures.ts';
+import { isDistributed } from './plans.ts';
+
+test('a table is analyzed soon after it has grown, and a small table is not', async () => {
+  const database = await newDatabase();
+  // Citus analyzes its tables itself.
+  if (await isDistributed(database)) return database.drop();
+  const { url, drop } = database;
+  const { setInterval: original } = globalThis;
+  const fast = (act: () => void) => original(act, 100);
+  globalThis.setInterval = Object.assign(fast, original);
+  const storage = await openPostgres(url).finally(() => {
+    globalThis.setInterval = original;
+  });
+  const project = await newProject({ storage });
+  await project.import(Array.from({ length: 1_200 }, () => imported()));
+  const analyzed = async () => {
+    const text = `SELECT relname FROM pg_stat_user_tables
+      WHERE schemaname = current_schema() AND last_analyze IS NOT NULL`;
+    const rows = await query(url, text);
+    return rows.length > 0 ? rows.map(({ relname }) => relname) : null;
+  };
+  const tables = await until(analyzed, { what: 'the analysis' });
+  await storage.close();
+  await drop();
+  expect(tables).toEqual(['memories']);
+});
