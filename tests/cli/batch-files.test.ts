@@ -255,7 +255,7 @@ test('no request with several lines exceeds 1 MiB, the default limit of nginx', 
   expect(Math.max(...sizes)).toBeLessThan(1024 * 1024);
 });
 
-test('--dry-run still reads a line of 17 MiB, and reports the limit of the service', async () => {
+test('--dry-run reads a line of 17 MiB and reports that the service would reject it', async () => {
   const stdin = event('dry', 'x'.repeat(17 * 1024 * 1024));
   const { stderr } = await memory([...batch, '-', '--dry-run'], { stdin });
   expect(stderr).toBe('line 1: is larger than 5 MiB, the default limit of the service\n');

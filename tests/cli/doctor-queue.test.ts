@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
-import { claim, complete, newProject, type Opened } from '../storage/fixtures.ts';
+import { claim, claimOne, complete, newProject, type Opened } from '../storage/fixtures.ts';
+import { openInSchema } from '../storage/postgres.ts';
 import { openInFolder } from '../storage/sqlite.ts';
-import { newDatabase } from '../support/postgres.ts';
 import { memory } from './command.ts';
 
 /* What doctor reports about the queue. */
@@ -13,13 +12,8 @@ async function openSqliteQueue(): Promise<{ opened: Opened; url: string }> {
 }
 
 async function openPostgresQueue(): Promise<{ opened: Opened; url: string }> {
-  const { url, drop } = await newDatabase();
-  const storage = await openPostgres(url);
-  const dispose = async () => {
-    await storage.close();
-    await drop();
-  };
-  return { opened: { storage, reopen: async () => storage, dispose }, url };
+  const opened = await openInSchema();
+  return { opened, url: opened.url };
 }
 
 test.each([
@@ -70,14 +64,13 @@ test('doctor warns about a database without keys and reports an empty queue', as
   expect(found('queue')).toEqual({ name: 'queue', level: 'ok', found: '0 pending' });
 });
 
-test('doctor counts no lease that has not ended yet', async () => {
-  const { opened, url } = await openPostgresQueue();
+test('doctor counts only leases that have expired', async () => {
+  await using opened = await openInSchema();
   const project = await newProject(opened);
   const now = Date.now();
   await project.acceptOne({}, now);
-  expect(await claim(opened.storage, { now, leaseMs: 60_000 })).toHaveLength(1);
-  const { stdout } = await memory(['doctor', '--json', '--database', url]);
-  await opened.dispose();
+  await claimOne(opened.storage, { now, leaseMs: 60_000 });
+  const { stdout } = await memory(['doctor', '--json', '--database', opened.url]);
   const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
   const found = expect.stringMatching(/^1 pending, the oldest for \d+ s, 0 with an expired lease$/);
   expect(items.find(({ name }) => name === 'queue')).toMatchObject({ found });

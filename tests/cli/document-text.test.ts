@@ -216,7 +216,7 @@ test('on a terminal, a run that stops at an error still prints the documents sen
   expect(code).toBe(4);
 });
 
-test('a dry run still reads a file of 17 MiB, and reports the limit of the service', async () => {
+test('a dry run reads a file of 17 MiB and reports that the service would reject it', async () => {
   using folder = inFolder('17-mib', { 'a.txt': Buffer.alloc(17 * 1024 * 1024, 'x') });
   const { code, stderr } = await folder.ingest(['a.txt', '--dry-run']);
   expect(stderr).toStartWith('a.txt is larger than 5 MiB, the default limit of the service');

@@ -39,7 +39,7 @@ function leaves(command: AnyCommand, path: string[] = []): string[] {
 }
 
 describe('memory help --json', () => {
-  test('has every command and every option', async () => {
+  test('has every command, and every option with its default', async () => {
     const program = await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' }));
     const all = [...leaves(program), 'mcp'];
     expect((await commands).map(({ path }) => path).sort()).toEqual(all.sort());

@@ -168,11 +168,11 @@ test('a numeric id that JSON.parse would round is reported, and null is an inval
   expect((await all(userId)).map(({ externalId }) => externalId)).toEqual(['9007199254740991']);
 });
 
-test('a number below 1e11 is a time in seconds, and any other one is in milliseconds', async () => {
+test('a numeric time below 1e11 is in seconds, and any other is in milliseconds', async () => {
   const userId = newUser();
   const times = [100_000_000_000, 99_999_999_999];
-  const text = times.map((created_at) => JSON.stringify({ userId, text: 'a', created_at }));
-  expect((await importFrom('jsonl', text.join('\n'))).code).toBe(0);
+  const lines = times.map((created_at) => JSON.stringify({ userId, text: 'a', created_at }));
+  expect((await importFrom('jsonl', lines.join('\n'))).code).toBe(0);
   expect((await all(userId)).map(({ createdAt }) => createdAt)).toEqual([
     '1973-03-03T09:46:40.000Z',
     '5138-11-16T09:46:39.000Z',
@@ -230,7 +230,7 @@ test('a line that is not UTF-8 is reported, not imported with replacement charac
   expect(await all(userId)).toEqual([]);
 });
 
-test('the ids of imported memories stay the same, so that a later version skips them', async () => {
+test('ids stay the same across versions, so that a later one skips known memories', async () => {
   const item = { id: '1', memory: 'Likes tea', user_id: 'pinned' };
   await importFrom('mem0', JSON.stringify([item]));
   await importFrom('jsonl', JSON.stringify({ userId: 'pinned', text: 'Likes tea' }));

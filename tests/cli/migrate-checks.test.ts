@@ -211,7 +211,7 @@ describe('memory migrate is rejected', () => {
       stdout: '',
       stderr: expect.stringContaining(words),
     });
-    // Nothing was copied yet that another run could continue.
+    // Nothing has been copied that another run could continue.
     expect(stderr).not.toContain('Run the same command again');
     expect(existsSync(folder.file('no.db'))).toBe(false);
   });

@@ -150,7 +150,7 @@ test('a project may have the name of a command', async () => {
   expect(code).toBe(4);
 });
 
-test('the hint for a project without a key stores the key for this project', async () => {
+test('the hint to store a key names the project, if one was chosen', async () => {
   using folder = temporaryFolder();
   const use = async (...more: string[]) =>
     (await memory(['profile', 'use', 'http://x', ...more], { home: folder.path })).stderr;

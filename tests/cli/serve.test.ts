@@ -123,10 +123,10 @@ async function freePort(): Promise<number> {
 }
 
 test.each([
-  ['no variable', {}],
-  ['NO_PROXY', { NO_PROXY: 'example.com' }],
-  ['no_proxy', { no_proxy: 'example.com' }],
-])('requests to the local machine bypass a proxy if %s names other hosts', async (_, others) => {
+  ['without NO_PROXY', {}],
+  ['with other hosts in NO_PROXY', { NO_PROXY: 'example.com' }],
+  ['with other hosts in no_proxy', { no_proxy: 'example.com' }],
+])('requests to the local machine bypass a proxy %s', async (_, exceptions) => {
   const heard: string[] = [];
   const proxy = createServer((socket) => {
     socket.on('data', (data) => heard.push(String(data)));
@@ -137,11 +137,11 @@ test.each([
   const address = proxy.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const url = `http://127.0.0.1:${port}`;
-  const env = { HTTP_PROXY: url, http_proxy: url, MEMORY_API_KEY: 'a-secret', ...others };
+  const env = { HTTP_PROXY: url, http_proxy: url, MEMORY_API_KEY: 'a-secret', ...exceptions };
   const child = memory(['list', '--user', 'u', '--base-url', 'http://127.0.0.1:9'], env);
-  expect(await child.exited).toBe(5);
-  expect(heard).toEqual([]);
+  const code = await child.exited;
   proxy.close();
+  expect({ code, heard }).toEqual({ code: 5, heard: [] });
 });
 
 // Only Linux assigns all addresses in 127.0.0.0/8 to the loopback interface.
@@ -153,8 +153,9 @@ test.skipIf(process.platform !== 'linux').each(['NO_PROXY', 'no_proxy'])(
     const proxy = 'http://127.0.0.1:1';
     const env = { HTTP_PROXY: proxy, http_proxy: proxy, [name]: '127.0.0.2' };
     const child = memory(['health', '--base-url', `http://127.0.0.2:${service.port}`], env);
-    expect(await child.exited).toBe(0);
+    const code = await child.exited;
     await service.stop(true);
+    expect(code).toBe(0);
   },
 );
 

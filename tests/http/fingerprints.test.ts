@@ -21,18 +21,21 @@ async function storedFingerprints(databaseUrl: string): Promise<unknown[]> {
 
 test('an upgrade does not change the fingerprint of a request', async () => {
   const server = await startTestServer();
-  const metadata = { b: [1, true, null], a: 'x' };
-  const save = { userId: 'u', content: 'café', metadata };
-  const record = { userId: 'u', type: 'document', data: { text: 'T' } };
-  const batch = { items: [record, record] };
-  const sent = [
-    await sendKeyed(server, { method: 'POST', path: '/v1/memories', body: save }, 'save'),
-    await sendKeyed(server, { method: 'POST', path: '/v1/ingest/batch', body: batch }, 'batch'),
-  ];
-  expect(sent.map(({ status }) => status)).toEqual([201, 202]);
-  expect(await storedFingerprints(server.databaseUrl)).toEqual([
-    { key: 'batch', fingerprint: 'lEUTJ5y-nZ0F_O0VNoaiOSO87p6CtsnOVH9BLbDu0FA' },
-    { key: 'save', fingerprint: 'HB0HeJ_-I4gHJaM1p9qlUi2DeUW7ZR_tj66zMw3936k' },
-  ]);
-  await server.stop();
+  try {
+    const metadata = { b: [1, true, null], a: 'x' };
+    const save = { userId: 'u', content: 'café', metadata };
+    const record = { userId: 'u', type: 'document', data: { text: 'T' } };
+    const batch = { items: [record, record] };
+    const sent = [
+      await sendKeyed(server, { method: 'POST', path: '/v1/memories', body: save }, 'save'),
+      await sendKeyed(server, { method: 'POST', path: '/v1/ingest/batch', body: batch }, 'batch'),
+    ];
+    expect(sent.map(({ status }) => status)).toEqual([201, 202]);
+    expect(await storedFingerprints(server.databaseUrl)).toEqual([
+      { key: 'batch', fingerprint: 'lEUTJ5y-nZ0F_O0VNoaiOSO87p6CtsnOVH9BLbDu0FA' },
+      { key: 'save', fingerprint: 'HB0HeJ_-I4gHJaM1p9qlUi2DeUW7ZR_tj66zMw3936k' },
+    ]);
+  } finally {
+    await server.stop();
+  }
 });

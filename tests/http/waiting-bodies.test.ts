@@ -31,8 +31,8 @@ async function stall(sentBytes: number, declaredBytes = bodyBytes, at = server):
   await new Promise<void>((resolve) => {
     socket.on('connect', () => socket.write(begin, () => resolve()));
   });
-  // The server shares this event loop. On a busy machine, a long sleep may be a single turn of it.
-  for (let turn = 0; turn < 20; turn += 1) await Bun.sleep(10);
+  // The server shares this event loop. On a busy machine, a long sleep may be only one iteration.
+  for (let n = 0; n < 20; n += 1) await Bun.sleep(10);
   return socket;
 }
 
@@ -46,14 +46,14 @@ test('too many large bodies of one project get a 503 and block no other requests
   const other = await server.createKey('other');
   const stalled = await stall(90_000);
   const answers: Awaited<ReturnType<typeof post>>[] = [];
-  // One more than may wait. Any one of these requests may be the last to arrive, which is refused.
+  // One more than may wait. The last to arrive, which may be any of them, is rejected.
   const sent = Array.from({ length: maxWaiting + 1 }, async () => {
     answers.push(await post(server.key, bodyBytes));
   });
   try {
-    const refused = await until(() => answers[0], { what: 'the refusal' });
-    expectError(refused, 503, 'unavailable');
-    expect(refused.headers.get('retry-after')).toBe('1');
+    const rejected = await until(() => answers[0], { what: 'the rejection' });
+    expectError(rejected, 503, 'unavailable');
+    expect(rejected.headers.get('retry-after')).toBe('1');
     expect((await post(server.key, 1_000)).status).toBe(202);
     expect((await post(other, bodyBytes)).status).toBe(202);
     expect(answers).toHaveLength(1);
@@ -131,7 +131,7 @@ test('a large body that takes more than two minutes to arrive gets a 400', async
   }
 });
 
-test('a large body of which exactly 64 KiB arrive first reserves memory only once', async () => {
+test('a large body that pauses after exactly 64 KiB reserves memory only once', async () => {
   const first = 64 * 1024;
   const lines = ['Content-Type: application/json', `Content-Length: ${bodyBytes}`];
   const begin = head(server, 'POST', path, ...lines) + ' '.repeat(first);

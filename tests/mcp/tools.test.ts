@@ -34,7 +34,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
     expect(tools.map(({ name }) => name)).toEqual(names);
     expect(JSON.stringify(tools).length / charactersPerToken).toBeLessThanOrEqual(800);
     for (const { inputSchema } of tools) expect(inputSchema.additionalProperties).toBe(false);
-    // Older versions of JSON Schema do not allow an empty list.
+    // In draft 4 of JSON Schema, `required` must not be empty.
     expect(tools.filter(({ inputSchema }) => inputSchema.required?.length === 0)).toEqual([]);
     const readers = tools.filter(({ annotations }) => annotations?.readOnlyHint);
     expect(readers.map(({ name }) => name)).toEqual(names.slice(0, 3));

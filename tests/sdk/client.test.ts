@@ -188,7 +188,7 @@ test('a memory that contains the API key is returned unchanged', async () => {
   expect(await clientOf(server).get('mem_1')).toMatchObject({ content });
 });
 
-test('retryDelayMs may be 0, for retries without a wait, but not negative', async () => {
+test('retryDelayMs may be 0, but not negative', async () => {
   using server = startFaultServer(html(502), json(200, aMemory));
   const client = clientOf(server, { retryDelayMs: 0 });
   expect(await client.get('mem_1')).toMatchObject({ id: 'mem_1' });

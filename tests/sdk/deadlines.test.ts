@@ -64,7 +64,7 @@ test('by default, an attempt may take 30 s and a wait 60 s', async () => {
   expect(delays).toContain(60_000);
 });
 
-test('a program ends when its call has ended, without waiting for timeoutMs', async () => {
+test('a completed call leaves no timer that keeps the process alive', async () => {
   using server = startFaultServer(json(200, aMemory));
   const program = `
     import { MemoryClient } from './sdk/index.ts';
@@ -77,11 +77,11 @@ test('a program ends when its call has ended, without waiting for timeoutMs', as
   expect(await child.stdout.text()).toBe('mem_1\n');
 });
 
-test('a call may have a timeoutMs of 1, but not a smaller one', async () => {
+test('timeoutMs may be 1, but not less', async () => {
   using server = startFaultServer(silent());
   const client = clientOf(server, { maxRetries: 0 });
   const late = await failure(client.get('mem_1', { timeoutMs: 1 }));
   expect(late).toBeInstanceOf(TimeoutError);
-  const refused = await failure(client.get('mem_1', { timeoutMs: 0.5 }));
-  expect(refused.message).toBe('timeoutMs must be a number that is at least 1');
+  const rejected = await failure(client.get('mem_1', { timeoutMs: 0.5 }));
+  expect(rejected.message).toBe('timeoutMs must be a number that is at least 1');
 });

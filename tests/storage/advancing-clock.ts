@@ -1,13 +1,14 @@
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 
 /*
- * Preloaded in each thread of a storage. A call that contains this text sets the writer thread's
- * clock ahead by ten minutes, which is longer than any pause between two scrubs.
+ * Preloaded in each thread of a storage. A call that contains this text advances the clock of the
+ * writer thread by ten minutes, which is longer than any pause between two scrubs.
  */
 
 export const advancesClock = 'this call advances the clock of its thread';
 const stepMs = 10 * 60_000;
 
+// Only the writer thread is started with `syncFailed`.
 const isWriter = !isMainThread && typeof workerData?.syncFailed === 'boolean';
 if (isWriter && parentPort !== null) {
   const { now } = performance;

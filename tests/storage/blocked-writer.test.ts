@@ -12,7 +12,7 @@ const maxSilenceMs = 30_000;
 
 test('a hanging writer thread that does not exit in time ends the service', async () => {
   const { setTimeout: original } = globalThis;
-  // Expires immediately: even a short delay could be longer than the rest of the thread's sleep.
+  // Calls `act` at once, because even a short delay could outlast the rest of the thread's sleep.
   const soon = (act: () => void, ms: number) => {
     if (ms !== maxSilenceMs) return original(act, ms);
     queueMicrotask(act);

@@ -197,7 +197,7 @@ export function testErasure(name: string, open: OpenStorage): void {
       for (const userId of users) expect(await found(userId)).toEqual(['old lantern']);
       await Promise.all(users.map((userId) => project.erase(userId)));
       await importFor('new lantern');
-      // A user's first change number is random, so each user is another case.
+      // A user's first change number is random, so each user is a separate case.
       for (const userId of users) expect(await found(userId)).toEqual(['new lantern']);
     });
   });

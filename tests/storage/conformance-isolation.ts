@@ -120,7 +120,7 @@ export function testIsolation(name: string, open: OpenStorage): void {
       expect(await rejected).toMatchObject({ code: 'not_found' });
     });
 
-    test("changes to a user's memories do not affect the user's count in another project", async () => {
+    test("changes in one project do not affect a user's memory count in another", async () => {
       const other = await newProject(opened);
       await project.save(memory());
       await other.save(memory({ externalId: 'saved' }));

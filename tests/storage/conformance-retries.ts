@@ -69,6 +69,7 @@ export function testRetries(name: string, open: OpenStorage): void {
       await fail(await claimOne(opened.storage, { now: 20 }), 60_100, 20);
       // The horizon is 60 seconds after `now`.
       expect(await claim(opened.storage, { now: 100 })).toEqual([]);
+      // A retry time beyond the horizon is due, because the clock must have been set back.
       expect(await claim(opened.storage, { now: 99 })).toHaveLength(1);
     });
   });

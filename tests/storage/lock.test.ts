@@ -15,7 +15,8 @@ function canDropPrivileges(): boolean {
 }
 const canTest = process.platform === 'linux' && (!isRoot || canDropPrivileges());
 
-const opens = `
+/** A program that opens the database. */
+const program = `
   import { openSqlite } from '${join(import.meta.dir, '../../server/storage/sqlite/open.ts')}';
   await openSqlite(process.env.DATABASE);
   process.exit();
@@ -26,12 +27,14 @@ test.if(canTest)('a server that cannot write to the lock file does not start', a
   await opened.storage.close();
   chmodSync(`${opened.path}.lock`, 0o400);
   const env = { ...process.env, DATABASE: opened.path };
-  const child = Bun.spawnSync([...unprivileged, process.execPath, '-e', opens], { env });
+  const child = Bun.spawnSync([...unprivileged, process.execPath, '-e', program], { env });
+  expect(child.exitCode).toBe(1);
   expect(child.stderr.toString()).toContain(`${opened.path}.lock cannot be used`);
 });
 
 test('two commands can open the database at the same time', async () => {
   await using opened = await openInFolder();
+  // openKeyAdmin() also calls openInPlace(), so the lock is held twice at the same time.
   const open = () => openKeyAdmin(opened.path, { create: false });
   const admin = openInPlace(opened.path, open);
   expect(await admin.listKeys()).toEqual([]);

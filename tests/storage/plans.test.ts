@@ -50,11 +50,8 @@ beforeAll(async () => {
     await (await openPostgres(database.url)).close();
     await cutByBucket(database);
   }
-  const url = new URL(database.url);
-  recorder = recordStatements({ hostname: url.hostname, port: Number(url.port) });
-  url.hostname = '127.0.0.1';
-  url.port = String(recorder.port);
-  storage = await openPostgres(url.href);
+  recorder = recordStatements(database.url);
+  storage = await openPostgres(recorder.url);
   project = await newProject({ storage });
 });
 afterAll(async () => {

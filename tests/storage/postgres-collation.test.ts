@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { openPostgres } from '../../server/storage/postgres/open.ts';
-import { postgresUrl, query } from '../support/postgres.ts';
+import { newWholeDatabase, postgresUrl, query } from '../support/postgres.ts';
 import { memory, newProject } from './fixtures.ts';
 
 test('users are listed in bytewise order in a database with a linguistic collation', async () => {
@@ -8,18 +8,16 @@ test('users are listed in bytewise order in a database with a linguistic collati
   // A server at TEST_POSTGRES_URL may have been built without ICU.
   const icu = await query(base, `SELECT 1 FROM pg_collation WHERE collprovider = 'i' LIMIT 1`);
   if (icu.length === 0) return;
-  const name = `test_${crypto.randomUUID().replaceAll('-', '')}`;
-  const sorting = `TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en'`;
-  await query(base, `CREATE DATABASE ${name} ${sorting}`);
+  const options = `TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en'`;
+  const { url, drop } = await newWholeDatabase(options);
   try {
-    const url = Object.assign(new URL(base), { pathname: `/${name}` });
-    const storage = await openPostgres(url.href);
+    const storage = await openPostgres(url);
     const project = await newProject({ storage });
     for (const userId of ['b', 'ä', 'B', 'a']) await project.save(memory({ userId }));
     const { items } = await project.users();
     await storage.close();
     expect(items.map(({ userId }) => userId)).toEqual(['B', 'a', 'b', 'ä']);
   } finally {
-    await query(base, `DROP DATABASE ${name} WITH (FORCE)`);
+    await drop();
   }
 });

@@ -122,7 +122,7 @@ test('a database that has closed all sessions and accepts no new ones is a fault
   expect(await until(isFault, { what: 'the fault' })).toBe(true);
 });
 
-test('a lost connection for reads is opened again while the other serves the reads', async () => {
+test('a lost read connection is reopened while reads use the other one', async () => {
   const given = memory();
   await project.save(given);
   await loseOneOf(2, 'server');

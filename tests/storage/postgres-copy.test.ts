@@ -7,7 +7,25 @@ import { newDatabase, query } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { claimOne, memory, newProject, record } from './fixtures.ts';
-import { openInFolder } from './sqlite.ts';
+import { type OpenedFile, openInFolder } from './sqlite.ts';
+
+/** Closes the storage, and opens both sides of a copy of it to a new PostgreSQL database. */
+async function openSides(opened: OpenedFile) {
+  await opened.storage.close();
+  const { url, drop } = await newDatabase();
+  const source = openSqliteSide(opened.path, { create: false });
+  const target = await openCopySide(url, { create: true });
+  return {
+    url,
+    source,
+    target,
+    async [Symbol.asyncDispose]() {
+      source.close();
+      target.close();
+      await drop();
+    },
+  };
+}
 
 test('a copy detects a server that starts during the copy, but ignores servers on other schemas', async () => {
   const [database, another] = [await newDatabase(), await newDatabase()];
@@ -25,7 +43,7 @@ test('a copy detects a server that starts during the copy, but ignores servers o
   for (const { drop } of [database, another]) await drop();
 });
 
-/** Retries, because the sessions of a storage that was just closed may end only later. */
+/** Retries, because the sessions of a closed storage may end a little later. */
 function openUnused(url: string) {
   const open = () => openCopySide(url, { create: false }).catch(() => null);
   return until(open, { what: 'the end of the sessions' });
@@ -65,33 +83,22 @@ test('pending tasks of several batches keep their order in the queue', async () 
   const project = await newProject(opened);
   // A batch of a copy has at most 512 rows.
   const ids = await project.accept(Array.from({ length: 600 }, () => record()));
-  await opened.storage.close();
-  const database = await newDatabase();
-  const source = openSqliteSide(opened.path, { create: false });
-  const target = await openCopySide(database.url, { create: true });
-  await copyRows(source, target, async () => {});
-  source.close();
-  target.close();
+  await using sides = await openSides(opened);
+  await copyRows(sides.source, sides.target, async () => {});
   const inOrder = 'SELECT memory_id AS id FROM tasks ORDER BY run_at, place';
-  const copied = await query(database.url, inOrder);
-  await database.drop();
+  const copied = await query(sides.url, inOrder);
   expect(copied.map(({ id }) => id)).toEqual(ids);
 });
 
 test('the progress of a resumed copy counts only the rows that remain', async () => {
   await using opened = await openInFolder();
   await (await newProject(opened)).save(memory());
-  await opened.storage.close();
-  const database = await newDatabase();
-  const source = openSqliteSide(opened.path, { create: false });
-  const target = await openCopySide(database.url, { create: true });
+  await using sides = await openSides(opened);
+  const { source, target } = sides;
   const interrupted = copyRows(source, target, () => Promise.reject(new Error('interrupted')));
   expect((await rejectionOf(interrupted)).message).toBe('interrupted');
   const reports: [done: number, total: number][] = [];
   const copied = await copyRows(source, target, async (...report) => void reports.push(report));
-  source.close();
-  target.close();
-  await database.drop();
   expect(copied).toBeGreaterThan(1);
   expect(reports.at(-1)).toEqual([copied, copied]);
 });

@@ -189,19 +189,22 @@ test.concurrent('a closed connection is not opened again', async () => {
 test('the termination of an idle session does not fail a write', async () => {
   // Without the proxy, so that the storage is notified as soon as the sessions have ended.
   const storage = await openPostgres(database.url);
-  const project = await newProject({ storage });
-  await project.save(memory());
-  // Waits for the end of the sessions, for at most five seconds.
-  const ended = await query(
-    database.url,
-    `SELECT pg_terminate_backend(pid, 5000) AS "hasEnded" FROM pg_stat_activity
-     WHERE datname = current_database() AND application_name = 'memory writer'`,
-  );
-  expect(ended.map(({ hasEnded }) => hasEnded)).toContain(true);
-  await Bun.sleep(20);
-  await project.save(memory());
-  expect(await project.list()).toHaveLength(2);
-  await storage.close();
+  try {
+    const project = await newProject({ storage });
+    await project.save(memory());
+    // Waits for the end of the sessions, for at most five seconds.
+    const ended = await query(
+      database.url,
+      `SELECT pg_terminate_backend(pid, 5000) AS "hasEnded" FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name = 'memory writer'`,
+    );
+    expect(ended.map(({ hasEnded }) => hasEnded)).toContain(true);
+    await Bun.sleep(20);
+    await project.save(memory());
+    expect(await project.list()).toHaveLength(2);
+  } finally {
+    await storage.close();
+  }
 });
 
 test('writes are unavailable while the disk of the database server is full, and reads continue', async () => {

@@ -3,18 +3,10 @@ import { openPostgres } from '../../server/storage/postgres/open.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { claimOne, leaseMs, newProject } from './fixtures.ts';
+import { openWithFastTimers } from './postgres.ts';
 
-/** Opens a storage whose heartbeat runs every 50 ms, so that a slow database keeps up with it. */
-async function openWithFastHeartbeat(url: string) {
-  const { setInterval: original } = globalThis;
-  const fast = (act: () => void) => original(act, 50);
-  globalThis.setInterval = Object.assign(fast, original);
-  try {
-    return await openPostgres(url);
-  } finally {
-    globalThis.setInterval = original;
-  }
-}
+/** The heartbeat runs every 50 ms, so that a slow database keeps up with it. */
+const openWithFastHeartbeat = (url: string) => openWithFastTimers(url, 50);
 
 test('a server extends the leases of its own tasks, but not those of another server', async () => {
   const { url, drop } = await newDatabase();

@@ -69,7 +69,7 @@ test('an id that two projects import for different users is found in both projec
   expect(found).toMatchObject([{ userId: 'owner 0' }, { userId: 'owner 1' }]);
 });
 
-test('the ids of projects are drawn from so many numbers that they do not collide', async () => {
+test('project ids are drawn from a range so large that they do not collide', async () => {
   const ids: number[] = [];
   for (let n = 0; n < 8; n += 1) ids.push((await newProject({ storage })).id);
   // The chance that eight numbers of 48 bits are all below 2⁴⁰ is 2⁻⁶⁴.

@@ -3,11 +3,12 @@ import { SQL } from 'bun';
 import { limits } from '../../sdk/contract/limits.ts';
 import { openPostgres } from '../../server/storage/postgres/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
-import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
+import { newDatabase, openTransaction, query, type TestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { newKey } from './conformance-keys.ts';
 import { keyed, memory, newProject } from './fixtures.ts';
 import { isDistributed } from './plans.ts';
+import { openInSchema } from './postgres.ts';
 
 let database: TestDatabase;
 let first: Storage;
@@ -111,21 +112,16 @@ test('a server that reports an earlier use of a key does not replace a later one
 test('the cleanup skips an old idempotency key that another transaction has locked', async () => {
   // Citus cannot skip locked rows.
   if (await isDistributed(database)) return;
-  const own = await newDatabase();
-  const storage = await openPostgres(own.url);
-  const project = await newProject({ storage });
+  await using own = await openInSchema();
+  const { storage, url } = own;
+  const project = await newProject(own);
   for (const key of ['free', 'locked']) await project.save(memory(), { idempotency: keyed(key) });
-  const sql = new SQL(own.url, { max: 1 });
-  const session = await sql.reserve();
-  await session`BEGIN`;
-  await session`SELECT 1 FROM idempotency_keys WHERE key = 'locked' FOR UPDATE`;
+  const lock = `SELECT 1 FROM idempotency_keys WHERE key = 'locked' FOR UPDATE`;
+  const commit = await openTransaction(url, lock);
   const keptMs = limits.idempotencyKeptMs;
   const late = { now: 2_000 + keptMs, elapsedMs: keptMs + 1 };
-  expect(await storage.maintain(late)).toMatchObject({ expiredKeys: 1 });
-  await session`COMMIT`;
-  session.release();
-  await sql.close();
+  const whileLocked = await storage.maintain(late);
+  await commit();
+  expect(whileLocked).toMatchObject({ expiredKeys: 1 });
   expect(await storage.maintain({ ...late, elapsedMs: 0 })).toMatchObject({ expiredKeys: 1 });
-  await storage.close();
-  await own.drop();
 });

@@ -24,11 +24,8 @@ let project: Awaited<ReturnType<typeof newProject>>;
 
 beforeAll(async () => {
   database = await newDatabase();
-  const url = new URL(database.url);
-  recorder = recordStatements({ hostname: url.hostname, port: Number(url.port) });
-  url.hostname = '127.0.0.1';
-  url.port = String(recorder.port);
-  storage = await openPostgres(url.href);
+  recorder = recordStatements(database.url);
+  storage = await openPostgres(recorder.url);
   project = await newProject({ storage });
   const accept = (userId: string, count: number) =>
     project.accept(

@@ -6,6 +6,7 @@ import { newDatabase, query } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { newKey } from './conformance-keys.ts';
 import { memory, newProject } from './fixtures.ts';
+import { openInSchema } from './postgres.ts';
 
 test('a save that the database rejects does not fail the other saves of its group', async () => {
   const { url, drop } = await newDatabase();
@@ -34,6 +35,17 @@ test('a statement that the database rejects does not end the session', async () 
   await drop();
 });
 
+/** Makes the database reject each `write`, such as `INSERT ON api_keys`, with this SQLSTATE. */
+async function rejectEach(url: string, write: string, code: string): Promise<void> {
+  await query(
+    url,
+    `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       RAISE 'failed' USING ERRCODE = '${code}';
+     END $$`,
+  );
+  await query(url, `CREATE TRIGGER fail BEFORE ${write} FOR EACH ROW EXECUTE FUNCTION fail()`);
+}
+
 test.each<[fault: string, code: string, error: object]>([
   [
     'the disk is full: nothing was stored',
@@ -46,46 +58,20 @@ test.each<[fault: string, code: string, error: object]>([
     { code: 'internal', message: expect.stringContaining('the outcome is unknown') },
   ],
 ])('creating a key fails if %s', async (_, code, error) => {
-  const { url, drop } = await newDatabase();
-  const storage = await openPostgres(url);
-  await query(
-    url,
-    `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-       RAISE 'failed' USING ERRCODE = '${code}';
-     END $$`,
-  );
-  await query(
-    url,
-    'CREATE TRIGGER fail BEFORE INSERT ON api_keys FOR EACH ROW EXECUTE FUNCTION fail()',
-  );
-  const failed = storage.createKey(newKey({ id: 'key_1' }));
+  await using opened = await openInSchema();
+  await rejectEach(opened.url, 'INSERT ON api_keys', code);
+  const failed = opened.storage.createKey(newKey({ id: 'key_1' }));
   expect(await rejectionOf(failed)).toMatchObject(error);
-  await storage.close();
-  await drop();
 });
 
 test('an update that fails because the disk is full makes the storage report a fault', async () => {
-  const { url, drop } = await newDatabase();
-  const storage = await openPostgres(url);
-  const project = await newProject({ storage });
+  await using opened = await openInSchema();
+  const project = await newProject(opened);
   const given = memory();
   await project.save(given);
-  await query(
-    url,
-    `CREATE FUNCTION fill_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-       RAISE 'no space' USING ERRCODE = '53100';
-     END $$`,
-  );
-  await query(
-    url,
-    `CREATE TRIGGER disk_full BEFORE UPDATE ON memories
-     FOR EACH ROW EXECUTE FUNCTION fill_disk()`,
-  );
+  await rejectEach(opened.url, 'UPDATE ON memories', '53100');
   const failed = await rejectionOf(project.update(given.id, { content: 'newer' }));
-  const { fault } = await storage.health();
-  await storage.close();
-  await drop();
   const message = "the database server's disk is full";
   expect(failed).toMatchObject({ code: 'unavailable', message: `${message}; nothing was stored` });
-  expect(fault).toBe(message);
+  expect((await opened.storage.health()).fault).toBe(message);
 });

@@ -1,21 +1,16 @@
 import { expect, test } from 'bun:test';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { imported, memory, newProject } from './fixtures.ts';
 import { isDistributed } from './plans.ts';
+import { openWithFastTimers } from './postgres.ts';
 
 test('a table is analyzed soon after it has grown, and a small table is not', async () => {
   const database = await newDatabase();
   // On Citus, the workers' own autovacuum analyzes the tables.
   if (await isDistributed(database)) return database.drop();
   const { url, drop } = database;
-  const { setInterval: original } = globalThis;
-  const fast = (act: () => void) => original(act, 100);
-  globalThis.setInterval = Object.assign(fast, original);
-  const storage = await openPostgres(url).finally(() => {
-    globalThis.setInterval = original;
-  });
+  const storage = await openWithFastTimers(url, 100);
   const project = await newProject({ storage });
   await project.import(Array.from({ length: 1_200 }, () => imported()));
   const analyzed = async () => {

@@ -1,15 +1,20 @@
 import { limits } from '../../sdk/contract/limits.ts';
+import { bucketOf } from '../../server/bucket.ts';
 import { openPostgres } from '../../server/storage/postgres/open.ts';
-import { newDatabase, query } from '../support/postgres.ts';
+import type { Storage } from '../../server/storage/storage.ts';
+import { newDatabase, openTransaction, query } from '../support/postgres.ts';
 import { type Opened, type OpenStorage, smallQueueRecords } from './fixtures.ts';
 
-/** Opens a PostgreSQL storage in a new schema, for the conformance suite. */
-export const openPostgresStorage: OpenStorage = async ({ smallQueue = false } = {}) => {
+export type OpenedSchema = Opened & { url: string; [Symbol.asyncDispose](): Promise<void> };
+
+/** Opens a PostgreSQL storage in a new schema. */
+export async function openInSchema({ smallQueue = false } = {}): Promise<OpenedSchema> {
   const database = await newDatabase();
   const { pendingRecords } = limits;
   // This backend checks the limit in the current thread.
   if (smallQueue) Object.assign(limits, { pendingRecords: smallQueueRecords });
-  const opened: Opened = {
+  const opened: OpenedSchema = {
+    url: database.url,
     storage: await openPostgres(database.url),
     async reopen() {
       await opened.storage.close();
@@ -26,6 +31,29 @@ export const openPostgresStorage: OpenStorage = async ({ smallQueue = false } = 
         WHERE $1::text IS NULL OR lease_owner = $1`;
       await query(database.url, text, [owner ?? null]);
     },
+    [Symbol.asyncDispose]: () => opened.dispose(),
   };
   return opened;
-};
+}
+
+/** Opens a storage whose timers, such as that of the heartbeat, run every `ms`. */
+export async function openWithFastTimers(url: string, ms: number): Promise<Storage> {
+  const { setInterval: original } = globalThis;
+  const fast = (act: () => void) => original(act, ms);
+  globalThis.setInterval = Object.assign(fast, original);
+  try {
+    return await openPostgres(url);
+  } finally {
+    globalThis.setInterval = original;
+  }
+}
+
+/** Opens a PostgreSQL storage for the conformance suite. */
+export const openPostgresStorage: OpenStorage = openInSchema;
+
+/** Locks the user's row in an open transaction. Returns a function that releases the lock. */
+export function lockUser(url: string, userId: string): Promise<() => Promise<void>> {
+  // Citus can lock rows only within a single bucket.
+  const text = 'SELECT 1 FROM users WHERE user_id = $1 AND bucket = $2 FOR UPDATE';
+  return openTransaction(url, text, [userId, bucketOf(userId)]);
+}

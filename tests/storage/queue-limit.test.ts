@@ -4,7 +4,7 @@ import { advancesClock } from './advancing-clock.ts';
 import { drainTasks, memory, newProject, record, smallQueueRecords } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
-test('a queue that was full for a long time accepts records once its tasks are done', async () => {
+test('a full queue is counted again after a pause, and then accepts records', async () => {
   const preload = ['small-queue.ts', 'advancing-clock.ts'];
   await using opened = await openInFolder({
     preload: preload.map((name) => join(import.meta.dir, name)),

@@ -289,12 +289,3 @@ test('the doctor creates no lock file next to a backup', () => {
   });
   expect(existsSync(`${backup}.lock`)).toBe(false);
 });
-
-test('the doctor changes neither the file nor the log of a killed server', async () => {
-  const crashed = join(folder, 'crashed.db');
-  await leaveLog(crashed, 20);
-  const bytes = () => [readFileSync(crashed), readFileSync(`${crashed}-wal`)];
-  const before = bytes();
-  diagnose(crashed, Date.now());
-  expect(bytes()).toEqual(before);
-});

@@ -2,47 +2,42 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { maxRebuiltBytes } from '../../server/storage/sqlite/writer/scrub.ts';
 import { until } from '../support/until.ts';
 import { advancesClock } from './advancing-clock.ts';
 import { memory, newProject } from './fixtures.ts';
-import { isScrubPending, open, scrubbed } from './scrub.ts';
-import { type OpenedFile, openInFolder } from './sqlite.ts';
+import {
+  beginRead,
+  isRebuildBegun,
+  isScrubPending,
+  open,
+  scrubbed,
+  unscrubbedErasures,
+  unusedPages,
+} from './scrub.ts';
+import { openInFolder } from './sqlite.ts';
 
 /* When a scrub runs: delays, pauses, repetitions, and the size of the file. */
 
 const preload = [join(import.meta.dir, 'advancing-clock.ts')];
 
-/** Whether a rebuild has begun. It first removes the note that memories were deleted. */
-function isRebuildBegun({ path }: OpenedFile): boolean {
-  const db = new Database(path, { readonly: true });
-  try {
-    return db.prepare(`SELECT 1 FROM maintenance WHERE name = 'deleted'`).get() === null;
-  } finally {
-    db.close(true);
-  }
-}
-
 test.concurrent('a scrub that a read blocks is repeated after a pause', async () => {
   await using opened = await openInFolder({ preload });
   const project = await newProject(opened);
   await project.save(memory());
-  const reader = new Database(opened.path, { readonly: true });
-  reader.run('BEGIN');
-  const look = reader.prepare('SELECT count(*) FROM memories');
-  look.get();
+  const endRead = beginRead(opened);
   await project.erase();
   await until(() => isRebuildBegun(opened), { what: 'the rebuild' });
   // The writer stores this memory only after the attempt.
   await project.save(memory({ userId: 'v' }));
-  look.finalize();
-  reader.close(true);
+  endRead();
   await Bun.sleep(1_000);
   expect(isScrubPending(opened)).toBe(true);
   await project.save(memory({ userId: advancesClock }));
   await scrubbed(opened);
 });
 
-test.concurrent('a scrub that fails is repeated after a pause', async () => {
+test.concurrent('a scrub that fails is logged, and repeated after a pause', async () => {
   const warnings: string[] = [];
   await using opened = await openInFolder({
     preload,
@@ -80,10 +75,10 @@ test.concurrent('a file of 1 GiB is rebuilt', async () => {
   const { opened } = project;
   await project.save(memory());
   // A sparse file. SQLite ignores the part beyond the last page and later cuts it off.
-  truncateSync(opened.path, 2 ** 30);
+  truncateSync(opened.path, maxRebuiltBytes);
   await project.erase();
   await scrubbed(opened);
-  expect(statSync(opened.path).size).toBeLessThan(2 ** 30);
+  expect(statSync(opened.path).size).toBeLessThan(maxRebuiltBytes);
 });
 
 test.concurrent('a memory deleted while a scrub is blocked requires another scrub', async () => {
@@ -92,15 +87,11 @@ test.concurrent('a memory deleted while a scrub is blocked requires another scru
   const deleted = memory({ userId: 'v' });
   await project.save(memory());
   await project.save(deleted);
-  const reader = new Database(opened.path, { readonly: true });
-  reader.run('BEGIN');
-  const look = reader.prepare('SELECT count(*) FROM memories');
-  look.get();
+  const endRead = beginRead(opened);
   await project.erase();
   await until(() => isRebuildBegun(opened), { what: 'the rebuild' });
   await project.remove(deleted.id);
-  look.finalize();
-  reader.close(true);
+  endRead();
   await project.save(memory({ userId: advancesClock }));
   await scrubbed(opened);
   // A read that keeps the next scrub from ending before it is seen.
@@ -117,29 +108,15 @@ test.concurrent('a file over 1 GiB is not rebuilt, but its log is emptied', asyn
   const { opened } = project;
   await project.save(memory({ content: 'word '.repeat(4_000) }));
   // A sparse file. SQLite ignores the part beyond the last page.
-  truncateSync(opened.path, 2 ** 30 + 4_096);
+  truncateSync(opened.path, maxRebuiltBytes + 4_096);
   await project.erase();
   await until(() => statSync(`${opened.path}-wal`).size === 0, { what: 'the empty log' });
-  const db = new Database(opened.path, { readonly: true });
-  const unused = Number(db.prepare('PRAGMA freelist_count').values()[0]?.[0]);
-  db.close(true);
   // A rebuild would have removed the pages of the erased text.
-  expect(unused).toBeGreaterThan(0);
+  expect(unusedPages(opened)).toBeGreaterThan(0);
   expect(isScrubPending(opened)).toBe(true);
 });
 
-/** The number of erasures since the last complete scrub. */
-function unscrubbed({ path }: OpenedFile): number {
-  const db = new Database(path, { readonly: true });
-  try {
-    const rows = db.prepare(`SELECT value FROM maintenance WHERE name = 'scrub'`).values();
-    return Number(rows[0]?.[0] ?? 0);
-  } finally {
-    db.close(true);
-  }
-}
-
-test.concurrent('further erasures do not put off a scrub', async () => {
+test.concurrent('further erasures do not postpone a scrub', async () => {
   await using project = await open();
   const { opened } = project;
   let erasures = 0;
@@ -149,13 +126,13 @@ test.concurrent('further erasures do not put off a scrub', async () => {
     await project.erase();
     erasures += 1;
     await Bun.sleep(100);
-    return unscrubbed(opened) < erasures;
+    return unscrubbedErasures(opened) < erasures;
   };
   await until(isScrubbed, { what: 'a scrub', timeoutMs: 20_000 });
   expect((await project.users()).items).toEqual([]);
 });
 
-test.concurrent('an erasure starts no scrub if nothing was deleted since', async () => {
+test.concurrent('an erasure starts no second scrub if nothing was deleted in between', async () => {
   await using project = await open();
   const { opened } = project;
   await project.save(memory());

@@ -12,13 +12,45 @@ export async function open() {
   return { ...(await newProject(opened)), opened, [Symbol.asyncDispose]: () => opened.dispose() };
 }
 
-export function isScrubPending({ path }: OpenedFile): boolean {
+/** Reads the file with a separate connection. */
+function readValue({ path }: OpenedFile, sql: string): unknown {
   const db = new Database(path, { readonly: true });
   try {
-    return db.prepare(`SELECT 1 FROM maintenance WHERE name = 'scrub'`).get() !== null;
+    return db.prepare(sql).values()[0]?.[0];
   } finally {
     db.close(true);
   }
+}
+
+export function isScrubPending(opened: OpenedFile): boolean {
+  return readValue(opened, `SELECT 1 FROM maintenance WHERE name = 'scrub'`) !== undefined;
+}
+
+/** Whether a rebuild has begun. It first removes the note that memories were deleted. */
+export function isRebuildBegun(opened: OpenedFile): boolean {
+  return readValue(opened, `SELECT 1 FROM maintenance WHERE name = 'deleted'`) === undefined;
+}
+
+/** The number of unused pages, which a rebuild removes. */
+export function unusedPages(opened: OpenedFile): number {
+  return Number(readValue(opened, 'PRAGMA freelist_count'));
+}
+
+/** The number of erasures since the last complete scrub. */
+export function unscrubbedErasures(opened: OpenedFile): number {
+  return Number(readValue(opened, `SELECT value FROM maintenance WHERE name = 'scrub'`) ?? 0);
+}
+
+/** Begins a read, which keeps a scrub from completing. Returns a function that ends the read. */
+export function beginRead({ path }: OpenedFile): () => void {
+  const db = new Database(path, { readonly: true });
+  db.run('BEGIN');
+  const statement = db.prepare('SELECT count(*) FROM memories');
+  statement.get();
+  return () => {
+    statement.finalize();
+    db.close(true);
+  };
 }
 
 export const scrubbed = (opened: OpenedFile) =>

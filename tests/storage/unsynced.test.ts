@@ -12,7 +12,8 @@ import { openInFolder } from './sqlite.ts';
 /* Checkpoints that fail or block. The write-ahead log keeps data that the file may lack. */
 
 /** A log of this length is restarted, unless the database file may be incomplete. */
-const longBytes = 8_000 * 4_096;
+const longPages = 8_000;
+const longBytes = longPages * 4_096;
 const content = 'a long text '.repeat(80_000);
 
 async function open(...preload: string[]) {
@@ -143,7 +144,7 @@ test('after a failed sync, the writer does not checkpoint a log that is already 
   await project.save(memory());
   expect(log.checkpointed()).toBe(0);
   // After a complete checkpoint, the save would have restarted the log.
-  expect(log.pages()).toBeGreaterThan(8_000);
+  expect(log.pages()).toBeGreaterThan(longPages);
 });
 
 test.concurrent('after a sync fails while the log is emptied, close() keeps the log', async () => {

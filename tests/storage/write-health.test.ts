@@ -24,7 +24,7 @@ const fillsDisk = `
   console.log(JSON.stringify(faults));
   process.exit();`;
 
-test.concurrent('a disk error is reported until a write succeeds again', async () => {
+test.concurrent('a disk error is reported for as long as no write succeeds', async () => {
   await using opened = await openInFolder();
   await opened.storage.close();
   // Writing beyond the limit fails with EFBIG, which SQLite reports like any other disk error.
@@ -36,7 +36,7 @@ test.concurrent('a disk error is reported until a write succeeds again', async (
   expect(new Set(faults)).toEqual(new Set(['the disk reported an error']));
 });
 
-test.concurrent('the health reports a writer thread that hangs', async () => {
+test.concurrent('health() reports a writer thread that hangs', async () => {
   await using opened = await openInFolder({
     preload: [join(import.meta.dir, 'faulty-threads.ts')],
   });
@@ -47,7 +47,7 @@ test.concurrent('the health reports a writer thread that hangs', async () => {
   await until(() => project.save(memory()).catch(() => null), { what: 'another writer' });
 });
 
-test.concurrent('the test writes after a fault leave no data', async () => {
+test.concurrent('the probes after a fault leave no data', async () => {
   await using opened = await openInFolder();
   using other = new Database(opened.path);
   other.run('BEGIN IMMEDIATE');
@@ -59,7 +59,7 @@ test.concurrent('the test writes after a fault leave no data', async () => {
   expect(left).toEqual([]);
 });
 
-test.concurrent('an idle storage writes nothing to the disk', async () => {
+test.concurrent('an idle storage writes nothing to its log', async () => {
   await using opened = await openInFolder();
   await saveOne(opened.storage);
   const logBytes = () => statSync(`${opened.path}-wal`).size;

@@ -97,17 +97,34 @@ export async function newDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Creates a separate database, for tests that terminate all connections to it. */
-export async function newWholeDatabase(): Promise<TestDatabase & { name: string }> {
+/** Creates a separate database, for tests that terminate all connections or need `options`. */
+export async function newWholeDatabase(options = ''): Promise<TestDatabase & { name: string }> {
   const base = await postgresUrl();
   const name = `test_${crypto.randomUUID().replaceAll('-', '')}`;
-  await query(base, `CREATE DATABASE ${name}`);
+  await query(base, `CREATE DATABASE ${name} ${options}`);
   const url = new URL(base);
   url.pathname = `/${name}`;
   return {
     url: url.href,
     name,
     drop: async () => void (await query(base, `DROP DATABASE ${name} WITH (FORCE)`)),
+  };
+}
+
+/** Runs the statement in a transaction that stays open. Returns a function that commits it. */
+export async function openTransaction(
+  url: string,
+  text: string,
+  values: (string | number)[] = [],
+): Promise<() => Promise<void>> {
+  const sql = new SQL({ url, max: 1 });
+  const session = await sql.reserve();
+  await session`BEGIN`;
+  await session.unsafe(text, values);
+  return async () => {
+    await session`COMMIT`;
+    session.release();
+    await sql.close();
   };
 }
 

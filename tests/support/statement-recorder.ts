@@ -9,8 +9,13 @@ type Reading = { isStarted: boolean; rest: Buffer; prepared: Map<string, string>
 
 const sslRequest = 80_877_103;
 
-/** Starts a proxy that records the statements of its clients, with their values, in order. */
-export function recordStatements(to: { hostname: string; port: number }) {
+/**
+ * Starts a proxy that records the statements of its clients, with their values, in order. Clients
+ * connect to `url`.
+ */
+export function recordStatements(databaseUrl: string) {
+  const url = new URL(databaseUrl);
+  const to = { hostname: url.hostname, port: Number(url.port) };
   const readings = new Map<object, Reading>();
   let sent: SentStatement[] = [];
   const proxy = startTcpProxy(to, (client, bytes) => {
@@ -26,8 +31,10 @@ export function recordStatements(to: { hostname: string; port: number }) {
       if (statement !== null) sent.push(statement);
     }
   });
+  url.hostname = '127.0.0.1';
+  url.port = String(proxy.port);
   return {
-    port: proxy.port,
+    url: url.href,
     stop: proxy.stop,
     take(): SentStatement[] {
       const taken = sent;

@@ -20,19 +20,27 @@ const key: StoredKey = {
   revokedAt: null,
 };
 
-/** An authenticator whose storage contains only `stored`. `time.ms` is the time of both clocks. */
-function authenticatorFor(stored: StoredKey, touchKeys: Storage['touchKeys']) {
+/**
+ * An authenticator whose storage returns `stored` for every key. `time.ms` is the time of both
+ * clocks. `lookups` returns how often a key was looked up.
+ */
+function authenticatorFor(stored: StoredKey, touchKeys: Storage['touchKeys'] = async () => {}) {
   const time = { ms: 1_000 };
   const now = () => time.ms;
-  const storage = { findKey: async () => stored, touchKeys } as Partial<Storage> as Storage;
+  let lookups = 0;
+  const findKey = async () => {
+    lookups += 1;
+    return stored;
+  };
+  const storage = { findKey, touchKeys } as Partial<Storage> as Storage;
   const { authenticate, flushKeyUsage } = createAuthenticator({
     storage,
     now,
     clock: now,
     fixed: null,
   });
-  const use = async () => authenticate('Bearer mk_of_a_test', () => '127.0.0.1');
-  return { time, use, flushKeyUsage };
+  const use = async (token = 'mk_of_a_test') => authenticate(`Bearer ${token}`, () => '127.0.0.1');
+  return { time, use, flushKeyUsage, lookups: () => lookups };
 }
 
 test('the last use of a key is stored once', async () => {
@@ -104,41 +112,24 @@ test('a revoked key is accepted for less than half a second after its last looku
   expect(await rejectionOf(use())).toMatchObject({ code: 'unauthorized' });
 });
 
-test('ten thousand headers are cached, and another one empties the cache', async () => {
-  let lookups = 0;
-  const findKey = async () => {
-    lookups += 1;
-    return key;
-  };
-  const storage = { findKey } as Partial<Storage> as Storage;
-  const now = () => 1_000;
-  const { authenticate } = createAuthenticator({ storage, now, clock: now, fixed: null });
-  const use = async (name: number) => authenticate(`Bearer ${name}`, () => '127.0.0.1');
-  for (let name = 0; name < 10_000; name += 1) await use(name);
-  await use(0);
-  expect(lookups).toBe(10_000);
-  await use(10_000);
-  await use(0);
-  expect(lookups).toBe(10_002);
+test('ten thousand headers are cached, and one more empties the cache', async () => {
+  const { use, lookups } = authenticatorFor(key);
+  for (let n = 0; n < 10_000; n += 1) await use(`token_${n}`);
+  await use('token_0');
+  expect(lookups()).toBe(10_000);
+  await use('one_more');
+  await use('token_0');
+  expect(lookups()).toBe(10_002);
 });
 
-test('storing the uses drops stale headers from the cache and keeps the others', async () => {
-  const time = { ms: 1_000 };
-  let lookups = 0;
-  const findKey = async () => {
-    lookups += 1;
-    return key;
-  };
-  const storage = { findKey, touchKeys: async () => {} } as Partial<Storage> as Storage;
-  const now = () => time.ms;
-  const made = createAuthenticator({ storage, now, clock: now, fixed: null });
-  const use = async (name: string) => made.authenticate(`Bearer ${name}`, () => '127.0.0.1');
+test('flushKeyUsage() removes stale headers from the cache and keeps recent ones', async () => {
+  const { time, use, lookups, flushKeyUsage } = authenticatorFor(key);
   for (let n = 0; n < 9_998; n += 1) await use(`stale_${n}`);
   time.ms += 500;
   await use('recent');
-  await made.flushKeyUsage();
-  lookups = 0;
+  await flushKeyUsage();
+  const before = lookups();
   // With the stale headers, these would be more than the cache can hold.
-  for (const name of ['recent', 'one', 'two', 'recent']) await use(name);
-  expect(lookups).toBe(2);
+  for (const token of ['recent', 'one', 'two', 'recent']) await use(token);
+  expect(lookups() - before).toBe(2);
 });

@@ -115,12 +115,13 @@ describe('the items in a batch', () => {
       }),
     );
   });
-});
 
-test('any white space may surround the items of a batch', () => {
-  const blank = ' \t\r\n';
-  const text = `${blank}{${blank}"items"${blank}:${blank}[1,${blank}2]${blank}}${blank}`;
-  expect(scan(text)).toHaveLength(2);
-  const [one, two] = [object(20_000), object(1)];
-  expect(scan(`{"items":[${one},${two}]\r\n}\r\n`)).toHaveLength(2);
+  test('may be surrounded by any white space', () => {
+    const blank = ' \t\r\n';
+    const text = `${blank}{${blank}"items"${blank}:${blank}[1,${blank}2]${blank}}${blank}`;
+    expect(scan(text)).toHaveLength(2);
+    // If this were not recognized as a batch, the fields would be counted together.
+    const [one, two] = [object(20_000), object(1)];
+    expect(scan(`{"items":[${one},${two}]\r\n}\r\n`)).toHaveLength(2);
+  });
 });

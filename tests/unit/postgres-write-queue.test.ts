@@ -8,7 +8,7 @@ import { keyed, memory } from '../storage/fixtures.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 
-/* Writes on connections that cannot be opened. */
+/* The queue of writes, on simulated connections. */
 
 const lost = async () => {
   throw new ConnectionLost('the server refuses connections');
@@ -43,6 +43,21 @@ function writeAfter(ended: Promise<void>) {
   return { projectId: 1, work };
 }
 
+/** A write whose first attempts fail with these errors, and that then succeeds. */
+function writeAfterErrors(...errors: Error[]) {
+  const work = async () => {
+    const error = errors.shift();
+    if (error !== undefined) throw error;
+    return { last: [], result: 'stored' };
+  };
+  return { projectId: 1, work };
+}
+
+function lockTimeout(): Error {
+  const details = { code: 'ERR_POSTGRES_SERVER_ERROR', errno: '55P03' };
+  return new SQL.PostgresError('lock timeout', details);
+}
+
 test('a write is rejected soon if no connection can be opened', async () => {
   const begun = performance.now();
   const write = queueOn(closed, closed).run(writeAfter(Promise.resolve()));
@@ -62,17 +77,11 @@ test('a write whose connection cannot be opened moves to an open connection', as
 
 test('a save is stored after a locked save of the same user has been rejected', async () => {
   const queue = queueOn(open, open);
-  const lockTimeout = { code: 'ERR_POSTGRES_SERVER_ERROR', errno: '55P03' };
-  const errors = [new SQL.PostgresError('lock timeout', lockTimeout), new Error('rejected')];
+  const write = writeAfterErrors(lockTimeout(), new Error('rejected'));
   const save = (key: string) =>
     queue.run<unknown>({
       ...planSave({ projectId: 1, at: 1, idempotency: keyed(key), memory: memory() }),
-      projectId: 1,
-      work: async () => {
-        const error = errors.shift();
-        if (error !== undefined) throw error;
-        return { last: [], result: 'stored' };
-      },
+      ...write,
     });
   await save('known');
   // A save under a known key runs alone. Its first attempt times out, and the second is rejected.
@@ -121,7 +130,7 @@ test('saves whose connection cannot be opened move to an open connection', async
 test('drain() rejects new writes and waits for the writes that still run', async () => {
   const queue = queueOn(open, open);
   await queue.run(writeAfter(Promise.resolve()));
-  // All connections are idle before the drain begins.
+  // After this pause, all connections are idle again.
   await Bun.sleep(5);
   const ended = Promise.withResolvers<void>();
   const stored = queue.run(writeAfter(ended.promise));
@@ -138,20 +147,12 @@ test('drain() rejects new writes and waits for the writes that still run', async
 
 test('a locked write is retried even if other writes keep arriving', async () => {
   const queue = queueOn(open);
-  const lockTimeout = { code: 'ERR_POSTGRES_SERVER_ERROR', errno: '55P03' };
-  const errors = [new SQL.PostgresError('lock timeout', lockTimeout)];
-  let isStored = false;
-  const locked = queue.run({
-    projectId: 1,
-    work: async () => {
-      const error = errors.shift();
-      if (error !== undefined) throw error;
-      isStored = true;
-      return { last: [], result: 'stored' };
-    },
+  let hasEnded = false;
+  const locked = queue.run(writeAfterErrors(lockTimeout())).finally(() => {
+    hasEnded = true;
   });
   let others = 0;
-  while (!isStored && others < 100) {
+  while (!hasEnded && others < 100) {
     await queue.run({ ...writeAfter(Promise.resolve()), projectId: 2 });
     others += 1;
   }
