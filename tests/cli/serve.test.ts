@@ -122,7 +122,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test.each([
+test.concurrent.each([
   ['without NO_PROXY', {}],
   ['with other hosts in NO_PROXY', { NO_PROXY: 'example.com' }],
   ['with other hosts in no_proxy', { no_proxy: 'example.com' }],
