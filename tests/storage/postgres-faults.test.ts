@@ -39,21 +39,27 @@ async function setUp() {
 
 describe('a connection that is lost after COMMIT was sent', () => {
   test.concurrent('fails a save with an unknown outcome, and a retry has no further effect', async () => {
-    await using context = await setUp();
-    const { project, proxy } = context;
-    // The first use prepares a statement. Only prepared statements are sent in a pipeline.
-    await project.save(memory(), { idempotency: keyed('first') });
-    const idempotency = keyed('lost');
-    const given = memory({ content: 'the answer is lost' });
-    proxy.loseAnswerTo('the answer is lost');
-    const failed = project.save(given, { idempotency });
-    expect(await rejectionOf(failed)).toMatchObject({
-      code: 'internal',
-      message: expect.stringContaining('the outcome is unknown'),
-    });
-    const again = await project.save(memory({ content: 'the answer is lost' }), { idempotency });
-    expect(again).toMatchObject({ replayed: true, response: { memoryId: given.id } });
-    expect(await project.list()).toHaveLength(2);
+    // COMMIT is sent with the save only on a connection that has prepared its statements. A busy
+    // machine may use another connection, and the database then rolls the save back.
+    let isReplayed = false;
+    for (let attempt = 0; attempt < 5 && !isReplayed; attempt += 1) {
+      await using context = await setUp();
+      const { project, proxy } = context;
+      await project.save(memory(), { idempotency: keyed('first') });
+      const idempotency = keyed('lost');
+      const given = memory({ content: 'the answer is lost' });
+      proxy.loseAnswerTo('the answer is lost');
+      const failed = project.save(given, { idempotency });
+      expect(await rejectionOf(failed)).toMatchObject({
+        code: 'internal',
+        message: expect.stringContaining('the outcome is unknown'),
+      });
+      const again = await project.save(memory({ content: 'the answer is lost' }), { idempotency });
+      expect(await project.list()).toHaveLength(2);
+      isReplayed = again.replayed;
+      if (isReplayed) expect(again.response.memoryId).toBe(given.id);
+    }
+    expect(isReplayed).toBe(true);
   });
 
   test.concurrent('fails an update with an unknown outcome, and a retry has no further effect', async () => {
