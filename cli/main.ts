@@ -10,10 +10,10 @@ const samePressMs = 1_000;
 
 // Requests to this machine contain the API key and must not go through an outbound proxy.
 const local = ['127.0.0.1', 'localhost', '::1'];
-const direct = [process.env.no_proxy ?? process.env.NO_PROXY, ...local].filter(Boolean).join(',');
+const noProxy = [process.env.no_proxy ?? process.env.NO_PROXY, ...local].filter(Boolean).join(',');
 // If both are set, Bun uses `no_proxy`.
-process.env.NO_PROXY = direct;
-process.env.no_proxy = direct;
+process.env.NO_PROXY = noProxy;
+process.env.no_proxy = noProxy;
 
 /** The JIT starts after this time, because most commands end before it pays off. */
 const shortMs = 100;

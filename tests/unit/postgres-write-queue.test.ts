@@ -151,11 +151,11 @@ test('a locked write is retried even if other writes keep arriving', async () =>
   const locked = queue.run(writeAfterErrors(lockTimeout())).finally(() => {
     hasEnded = true;
   });
-  let others = 0;
-  while (!hasEnded && others < 100) {
+  let otherWrites = 0;
+  while (!hasEnded && otherWrites < 100) {
     await queue.run({ ...writeAfter(Promise.resolve()), projectId: 2 });
-    others += 1;
+    otherWrites += 1;
   }
-  expect(others).toBeLessThan(100);
+  expect(otherWrites).toBeLessThan(100);
   expect(await locked).toBe('stored');
 });
