@@ -4,10 +4,8 @@ import { createConnection, readInIndexOrder } from '../../server/storage/postgre
 import { openPostgres } from '../../server/storage/postgres/open.ts';
 import { statement } from '../../server/storage/postgres/statement.ts';
 import type { Storage } from '../../server/storage/storage.ts';
-import { backend } from '../support/backend.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { recordStatements, type SentStatement } from '../support/statement-recorder.ts';
-import { until } from '../support/until.ts';
 import { memory, newProject, record } from './fixtures.ts';
 import { isPlanned } from './plans.ts';
 
@@ -38,23 +36,6 @@ afterAll(async () => {
   await storage.close();
   recorder.stop();
   await database.drop();
-});
-
-// Skipped in `npm test`, because PostgreSQL may count new rows up to ten seconds late.
-test.skipIf(backend !== 'postgres')('tables are analyzed soon after they have grown', async () => {
-  const analyzed = async () => {
-    const rows = await query(
-      database.url,
-      `SELECT relname AS name FROM pg_stat_user_tables
-       WHERE schemaname = current_schema() AND coalesce(last_analyze, last_autoanalyze) IS NOT NULL
-         AND relname IN ('memories', 'tasks') ORDER BY relname`,
-    );
-    return rows.map(({ name }) => name).join();
-  };
-  await until(async () => (await analyzed()) === 'memories,tasks', {
-    what: 'ANALYZE of the tables with new rows',
-    timeoutMs: 20_000,
-  });
 });
 
 test('every cleanup sends the same statements, so that no statement is prepared again', async () => {
