@@ -31,15 +31,16 @@ export async function plainTypes(path: string, declarations: string): Promise<st
 }
 
 /**
- * Drops declarations that mention TypeBox, and functions, which are not part of the types. Keeps
- * the doc comment of a schema for the type of the same name.
+ * Drops functions, and the constants that no type depends on, because their types may name TypeBox.
+ * Keeps the doc comment of a schema for the type of the same name.
  */
 function withoutSchemas(declarations: string) {
   const docs = new Map<string, string>();
   const statement =
     /(\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?^(?:export )?declare (?:const|function) (\w+)[\s\S]*?;\n(?![\s}])/gm;
-  const text = `${declarations}\n`.replace(statement, (whole, doc, name) => {
-    if (!whole.includes('typebox') && !whole.includes('declare function')) return whole;
+  const text = declarations.replace(statement, (whole, doc, name) => {
+    const isUsed = new RegExp(`\\btypeof ${name}\\b`).test(declarations);
+    if (isUsed && !whole.includes('typebox')) return whole;
     if (doc !== undefined) docs.set(name, doc);
     return '';
   });

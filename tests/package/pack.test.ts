@@ -6,6 +6,7 @@ import { $ } from 'bun';
 import { packSdk } from '../../.release/sdk.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { emptyProject, type Project, writeScenario } from './project.ts';
+import { compileProgram, settings } from './types.ts';
 
 /* Tests of the packed SDK that need no registry. tests/package/main.ts runs the other tests. */
 
@@ -51,6 +52,14 @@ test('the packed SDK contains only modules and types, without TypeBox', async ()
     if (name.endsWith('.d.ts')) expect(text).not.toMatch(/(?:from|import\() ?['"][^.]/);
   }
 });
+
+// The node16 setting needs @types/node, which only main.ts installs.
+test.each(settings.filter(({ types }) => types.length === 0))(
+  'a program compiles against every packed declaration with $moduleResolution',
+  async (setting) => {
+    await compileProgram(project, setting, join(root, 'node_modules/typescript/bin/tsc'));
+  },
+);
 
 test('the packed types equal the types in the sources', async () => {
   const index = await Bun.file(join(root, 'sdk/index.ts')).text();

@@ -53,7 +53,7 @@ export async function main(): Promise<Memory[]> {
 }
 `;
 
-const settings = [
+export const settings = [
   { moduleResolution: 'bundler', module: 'ESNext', lib: ['ES2022', 'DOM'], types: [] },
   { moduleResolution: 'node16', module: 'node16', lib: ['ES2022'], types: ['node'] },
   { moduleResolution: 'nodenext', module: 'nodenext', lib: ['ES2022', 'DOM'], types: [] },
@@ -69,13 +69,17 @@ export function typeCases({ sdk }: Packed): Case[] {
 async function check(sdk: string, version: string): Promise<string> {
   await using project = await emptyProject();
   await project.install(sdk, `typescript@${version}`, '@types/node@20');
-  await project.write('main.ts', program);
-  for (const setting of settings) await compile(project, setting);
+  for (const setting of settings) await compileProgram(project, setting);
   const names = settings.map(({ moduleResolution }) => moduleResolution);
   return `${names.join(', ')}; strict, skipLibCheck off`;
 }
 
-async function compile(project: Project, setting: object): Promise<void> {
+/** Compiles a program that uses the installed SDK. Throws if the compiler reports an error. */
+export async function compileProgram(
+  project: Project,
+  setting: object,
+  tsc = project.file('node_modules/typescript/bin/tsc'),
+): Promise<void> {
   const compilerOptions = {
     ...setting,
     target: 'ES2022',
@@ -85,6 +89,7 @@ async function compile(project: Project, setting: object): Promise<void> {
     skipLibCheck: false,
     noEmit: true,
   };
-  await project.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['main.ts'] }));
-  await project.run(['node', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']);
+  await project.write('program.ts', program);
+  await project.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['program.ts'] }));
+  await project.run(['node', tsc, '-p', 'tsconfig.json']);
 }
