@@ -11,6 +11,7 @@ import { constantHeaders, errorResponse, textual } from './http/errors.ts';
 import { health } from './http/health.ts';
 import { ingest } from './http/ingest.ts';
 import { mcp } from './http/mcp.ts';
+import { isMcp, rpcError } from './http/mcp-errors.ts';
 import { memories } from './http/memories.ts';
 import { noSuchRoute, unknownRoutes } from './http/not-found.ts';
 import { openapi } from './http/openapi.ts';
@@ -79,7 +80,9 @@ export function createApp(services: Services) {
       if (!(known instanceof ServiceError) || known.code === 'internal') {
         log.error('unhandled error while serving request', { requestId, error: known });
       }
-      const response = errorResponse(known, requestId, set.headers);
+      const response = errorResponse(known, requestId, set.headers, (body) =>
+        isMcp(request) ? rpcError(request, body) : body,
+      );
       set.status = response.status;
       end({ request, route, set, caller });
       return response;

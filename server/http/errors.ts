@@ -9,11 +9,12 @@ export const constantHeaders = {
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** Hides all details of an unexpected error. */
+/** Hides all details of an unexpected error. `format` converts the body for another protocol. */
 export function errorResponse(
   error: unknown,
   requestId: string,
   headers: ResponseHead['headers'],
+  format: (body: ErrorBody) => unknown = (body) => body,
 ): Response {
   const { code, message, details, retryAfterSeconds, allow } = toServiceError(error);
   const body: ErrorBody = { error: code, message, ...(details && { details }), requestId };
@@ -27,7 +28,7 @@ export function errorResponse(
   if (allow !== undefined) responseHeaders.set('allow', allow);
   if (retryAfterSeconds !== undefined)
     responseHeaders.set('retry-after', String(retryAfterSeconds));
-  return new Response(JSON.stringify(body), {
+  return new Response(JSON.stringify(format(body)), {
     status: errorTable[code].status,
     headers: responseHeaders,
   });

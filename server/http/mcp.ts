@@ -8,6 +8,7 @@ import type { Caller } from './authenticate.ts';
 import { bodyUnread } from './body.ts';
 import { withBoundUser } from './bound-user.ts';
 import { rejectForeignHosts } from './hosts.ts';
+import { noteMessage } from './mcp-errors.ts';
 import { badRequest } from './parse.ts';
 import type { ResponseHead } from './response.ts';
 
@@ -22,7 +23,7 @@ export function mcp({ reading: auth }: Auth, services: RouteServices) {
     request: Request,
     set: ResponseHead,
     caller: Caller,
-    userId: string,
+    userOf: () => string,
   ): Promise<Response> {
     rejectForeignHosts(request, config);
     if (request.method !== 'POST') {
@@ -32,6 +33,11 @@ export function mcp({ reading: auth }: Auth, services: RouteServices) {
     const body = await bodies.readJson(request, caller.projectId, limits.saveBodyBytes);
     // Free this body's share of the queue, because the tool's own requests wait in the same queue.
     bodies.release(request);
+    noteMessage(request, body);
+    if (Array.isArray(body)) {
+      throw badRequest('', 'JSON-RPC batches are not supported; send each message in its own POST');
+    }
+    const userId = userOf();
     waitLonger(request);
     const requestId = String(set.headers[headerNames.requestId]);
     const message = { headers: request.headers, body, requestId };
@@ -44,16 +50,12 @@ export function mcp({ reading: auth }: Auth, services: RouteServices) {
     .use(auth)
     .all(
       '/mcp',
-      ({ request, set, caller }) => answer(request, set, caller, boundUserOf(caller)),
+      ({ request, set, caller }) => answer(request, set, caller, () => boundUserOf(caller)),
       bodyUnread,
     )
     .all(
       '/mcp/users/:userId',
-      ({ request, set, caller }) => {
-        const userId = userIn(request);
-        withBoundUser({ userId }, caller);
-        return answer(request, set, caller, userId);
-      },
+      ({ request, set, caller }) => answer(request, set, caller, () => userIn(request, caller)),
       bodyUnread,
     );
 }
@@ -64,10 +66,13 @@ function boundUserOf({ userId }: Caller): string {
 }
 
 /** Decodes the user id here, because the router leaves invalid percent-encoding unchanged. */
-function userIn({ url }: Request): string {
+function userIn({ url }: Request, caller: Caller): string {
+  let userId: string;
   try {
-    return decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? '');
+    userId = decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? '');
   } catch {
     throw badRequest('userId', 'is not valid percent-encoded UTF-8');
   }
+  withBoundUser({ userId }, caller);
+  return userId;
 }

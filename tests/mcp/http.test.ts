@@ -37,7 +37,8 @@ describe('access to /mcp', () => {
     async (headers) => {
       for (const path of ['/mcp', '/mcp/users/u']) {
         const { status, headers: found, json } = await post(path, list, headers);
-        expect({ status, error: json.error }).toEqual({ status: 401, error: 'unauthorized' });
+        expect(status).toBe(401);
+        expect(json.error.data.error).toBe('unauthorized');
         expect(found.get('www-authenticate')).toBe('Bearer');
       }
     },
@@ -46,7 +47,7 @@ describe('access to /mcp', () => {
   test('with a key for the whole project, the path must name the user', async () => {
     const { status, json } = await post('/mcp', list);
     expect(status).toBe(400);
-    expect(json.message).toContain('/mcp/users/<userId>');
+    expect(json.error.message).toContain('/mcp/users/<userId>');
   });
 
   test('a key that is bound to a user works only for that user', async () => {
@@ -137,7 +138,7 @@ describe('rejected requests', () => {
 
   test('a body that is too large, not JSON, or of another type', async () => {
     const large = await post('/mcp/users/u', { ...list, params: { x: 'x'.repeat(1_100_000) } });
-    expect(large).toMatchObject({ status: 413, json: { error: 'payload_too_large' } });
+    expect(large).toMatchObject({ status: 413, json: { error: { code: -32_000 } } });
     const headers = { ...bearer(server.key), accept, 'content-type': 'application/json' };
     const url = `${server.url}/mcp/users/u`;
     const broken = await fetch(url, { method: 'POST', headers, body: '{"jsonrpc":' });
@@ -226,7 +227,7 @@ test('a thread that exits is replaced without affecting other requests', async (
   const other = await startTestServer({}, [join(import.meta.dir, 'faulty-tools.ts')]);
   const { status, json } = await post('/mcp/users/u', call('end_thread', {}), {}, other);
   expect(status).toBe(503);
-  expect(json.message).toContain('try again');
+  expect(json).toMatchObject({ id: 1, error: { message: expect.stringContaining('try again') } });
   const saved = await post('/mcp/users/u', call('save_memory', { content: 'x' }), {}, other);
   expect(saved.json.result.content[0].text).toStartWith('Saved: ');
   await other.stop();

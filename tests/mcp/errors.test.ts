@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { send, startTestServer, type TestServer } from '../support/server.ts';
+import { connectTo, type Way, ways } from './connect.ts';
+
+/* Errors of /mcp before a tool runs are JSON-RPC errors, with the status and headers of the API. */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const accept = 'application/json, text/event-stream';
+const list = { jsonrpc: '2.0', id: 'seven', method: 'tools/list' };
+const text = (length: number) => ({ ...list, params: { x: 'x'.repeat(length) } });
+
+type Sent = {
+  method?: string;
+  path?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+};
+type Expected = {
+  status: number;
+  error: string;
+  code: number;
+  id?: string | number | null;
+  header?: [name: string, value: string];
+};
+
+const badKey = { authorization: 'Bearer mk_unknown_key_0123' };
+const cases: [name: string, Sent, Expected][] = [
+  [
+    'an unknown key',
+    { headers: badKey },
+    { status: 401, error: 'unauthorized', code: -32_000, header: ['www-authenticate', 'Bearer'] },
+  ],
+  [
+    'a foreign Host',
+    { headers: { host: 'evil.example' } },
+    { status: 403, error: 'forbidden', code: -32_000 },
+  ],
+  ['an unknown path', { path: '/mcp/none' }, { status: 404, error: 'not_found', code: -32_000 }],
+  [
+    'another method',
+    { method: 'PUT' },
+    { status: 405, error: 'method_not_allowed', code: -32_000, header: ['allow', 'POST'] },
+  ],
+  [
+    'a body that is too large',
+    { body: text(1_100_000) },
+    { status: 413, error: 'payload_too_large', code: -32_000 },
+  ],
+  [
+    'another media type',
+    { headers: { 'content-type': 'text/plain' } },
+    { status: 415, error: 'unsupported_media_type', code: -32_000 },
+  ],
+  [
+    'a key for the whole project, without a user',
+    { path: '/mcp' },
+    { status: 400, error: 'invalid_request', code: -32_600, id: 'seven' },
+  ],
+  [
+    'an invalid user',
+    { path: '/mcp/users/%ff', body: { ...list, id: 7 } },
+    { status: 400, error: 'invalid_request', code: -32_600, id: 7 },
+  ],
+  [
+    'an id of another type',
+    { path: '/mcp', body: { ...list, id: { a: 1 } } },
+    { status: 400, error: 'invalid_request', code: -32_600 },
+  ],
+  [
+    'an array of messages',
+    { body: [list, list] },
+    { status: 400, error: 'invalid_request', code: -32_600 },
+  ],
+];
+
+describe('errors before a tool runs', () => {
+  test.each(cases)('%s', async (_, sent, { id = null, ...expected }) => {
+    const { method = 'POST', path = '/mcp/users/u', body = list, headers } = sent;
+    const response = await send(server, method, path, { body, headers: { accept, ...headers } });
+    const json = await response.json();
+    expect(response.status).toBe(expected.status);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(json).toEqual({
+      jsonrpc: '2.0',
+      id,
+      error: {
+        code: expected.code,
+        message: expect.any(String),
+        data: { error: expected.error, requestId: response.headers.get('x-request-id') },
+      },
+    });
+    const [name, value] = expected.header ?? ['cache-control', 'no-store'];
+    expect(response.headers.get(name)).toBe(value);
+  });
+
+  test('malformed JSON is a parse error', async () => {
+    const headers = { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: '{"jsonrpc":' };
+    const response = await fetch(`${server.url}/mcp/users/u`, init);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ id: null, error: { code: -32_700 } });
+  });
+
+  test('a request over the rate limit', async () => {
+    const limited = await startTestServer({ MEMORY_RATE_LIMIT: '1/60' });
+    await send(limited, 'POST', '/mcp/users/u', { body: list, headers: { accept } });
+    const response = await send(limited, 'POST', '/mcp/users/u', { body: list });
+    expect(response.status).toBe(429);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    const error = { code: -32_000, data: { error: 'rate_limited' } };
+    expect(await response.json()).toMatchObject({ id: null, error });
+    await limited.stop();
+  });
+
+  test('errors of other paths keep their format', async () => {
+    for (const path of ['/v1/none', '/mcpx']) {
+      const response = await send(server, 'GET', path);
+      expect(await response.json()).toMatchObject({ error: 'not_found' });
+    }
+  });
+});
+
+test('an array of messages runs no tool', async () => {
+  const save = { name: 'save_memory', arguments: { content: 'x' } };
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: save };
+  const body = [call, { ...call, id: 2 }];
+  const response = await send(server, 'POST', '/mcp/users/batch', { body, headers: { accept } });
+  expect(response.status).toBe(400);
+  const message = 'JSON-RPC batches are not supported; send each message in its own POST';
+  expect(await response.json()).toMatchObject({ error: { message } });
+  expect((await server.client.list({ userId: 'batch' })).items).toEqual([]);
+});
+
+describe('the official client', () => {
+  const way: Way = { transport: 'http', version: '2025-11-25' };
+  test.each([
+    ['an unknown key', { key: 'mk_unknown_key_0123' }, 'the API key is unknown'],
+    ['a missing user', {}, 'connect to /mcp/users/<userId>'],
+  ])('shows the reason when it connects: %s', async (_, as, why) => {
+    await expect(connectTo(server, way, as)).rejects.toThrow(why);
+  });
+
+  test.each(ways.filter(({ transport }) => transport === 'http'))(
+    'shows the reason when it calls a tool, version $version',
+    async (way) => {
+      const limited = await startTestServer({ MEMORY_RATE_LIMIT: '12/60' });
+      await using memory = await connectTo(limited, way, { userId: 'u' });
+      while ((await send(limited, 'GET', '/v1/key')).status === 200);
+      await expect(memory.call('list_memories')).rejects.toThrow('more than 12 requests');
+      await limited.stop();
+    },
+  );
+});
