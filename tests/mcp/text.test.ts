@@ -28,3 +28,26 @@ test('a memory that is not complete is listed with its status', async () => {
   await held.fail('no luck');
   expect(await reader.call('list_memories')).toStartWith(`${head} (failed): held back`);
 });
+
+/** Texts with invisible characters, and what a model receives. */
+const hidden: [name: string, stored: string, shown: string][] = [
+  ['bidirectional overrides and isolates', 'a\u202eb\u202cc\u2066d\u2069e\u200ff', 'abcdef'],
+  ['zero-width characters', '\ufeffa\u200bb\u2060c\u00add', 'abcd'],
+  ['tags', `a${String.fromCodePoint(0xe0001, 0xe006f, 0xe0062, 0xe007f)}b`, 'ab'],
+  ['fillers', 'a\u3164b\uffa0c\u115fd', 'abcd'],
+  ['joiners that join nothing', '\u200da \u200c\u200db\u200d\u200dc', 'a bc'],
+  ['variation selectors that encode text', '☺\ufe0f\ufe01\u{e0110}', '☺\ufe0f'],
+  ['joined emoji', '👩🏽\u200d🚀 ❤\ufe0f\u200d🔥 #\ufe0f⃣', '👩🏽\u200d🚀 ❤\ufe0f\u200d🔥 #\ufe0f⃣'],
+  ['Persian and Hindi', 'می\u200cخواهم क्\u200dष', 'می\u200cخواهم क्\u200dष'],
+  ['an ideographic variant', '葛\u{e0100}', '葛\u{e0100}'],
+];
+
+test.each(hidden)('invisible characters: %s', async (name, stored, shown) => {
+  const userId = `hidden ${name}`;
+  const { id } = await server.client.save({ userId, content: stored, metadata: { note: stored } });
+  await using memory = await connectTo(server, way, { userId });
+  const text = await memory.call('get_memory', { id });
+  expect(text).toEndWith(`metadata ${JSON.stringify({ note: shown })}\n\n${shown}`);
+  expect(await memory.call('list_memories')).toContain(`: ${shown}\n`);
+  expect((await server.client.get(id)).content).toBe(stored);
+});

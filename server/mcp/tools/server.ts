@@ -2,7 +2,7 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { adviceOn, isUnreachable } from './errors.ts';
 import { compiled } from './schemas.ts';
 import type { Session } from './session.ts';
-import { oneLine } from './text.ts';
+import { oneLine, withoutInvisible } from './text.ts';
 import { type Tool, tools } from './tools.ts';
 
 const instructions =
@@ -34,13 +34,13 @@ type Result = { content: { type: 'text'; text: string }[]; isError?: true };
 
 async function run(tool: Pick<Tool, 'run'>, args: unknown, session: Session): Promise<Result> {
   try {
-    return { content: [{ type: 'text', text: await tool.run(args, session) }] };
+    return { content: [{ type: 'text', text: withoutInvisible(await tool.run(args, session)) }] };
   } catch (error) {
     const advice = adviceOn(error);
     if (advice === undefined) session.onError(error);
     const text = advice ?? 'Internal error in the memory tools; see the log for details.';
     const more = isUnreachable(error) ? await session.onUnreachable?.(error) : undefined;
-    const line = oneLine(more === undefined ? text : `${text} ${more}`);
+    const line = withoutInvisible(oneLine(more === undefined ? text : `${text} ${more}`));
     return { content: [{ type: 'text', text: line }], isError: true };
   }
 }

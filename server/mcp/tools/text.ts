@@ -24,6 +24,22 @@ export function oneLine(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
+/**
+ * Removes invisible characters, such as bidirectional overrides, zero-width spaces and tags. They
+ * can hide instructions from people, but not from a model. Single joiners and variation selectors
+ * stay where scripts and emoji need them.
+ */
+export function withoutInvisible(text: string): string {
+  return text.replace(invisible, '');
+}
+
+const ignorable = String.raw`\p{Default_Ignorable_Code_Point}`;
+const joined = String.raw`[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]`;
+const joiner = String.raw`(?<=${joined})[\u200C\u200D](?=${joined})`;
+const emojiStyle = String.raw`(?<=[^\s${ignorable}])[\uFE00-\uFE0F]`;
+const ideographVariant = String.raw`(?<=\p{Script=Han})[\u{E0100}-\u{E01EF}]`;
+const invisible = new RegExp(`(?!${joiner}|${emojiStyle}|${ideographVariant})${ignorable}`, 'gu');
+
 export function cutLine(text: string, characters: number): string {
   // Cut the text first, because a document can have millions of characters.
   const line = oneLine(text.slice(0, characters * 4));
