@@ -77,7 +77,9 @@ export class Memories {
    *
    * ```ts
    * const { items } = await memory.search({ userId: 'u-1', query: 'where is my refund' });
-   * for (const { score, snippet, id } of items) … // matching words are in «guillemets»
+   * for (const { snippet, highlights } of items) {
+   *   const matched = highlights.map(({ start, end }) => [...snippet].slice(start, end).join(''));
+   * }
    * ```
    */
   search(query: SearchQuery, options?: CallOptions): ApiPromise<SearchAnswer> {

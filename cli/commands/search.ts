@@ -45,8 +45,7 @@ const help = `
 A query is plain words or a question; there are no operators. If it contains a
 phrase in double quotes, memories that contain this phrase rank higher.
 
-A pipe receives the id, score, type, createdAt and snippet, separated by tabs.
-Matches are marked with «guillemets».`;
+A pipe receives the id, score, type, createdAt and snippet, separated by tabs.`;
 
 const columns: Column<FoundMemory>[] = [
   { title: 'ID', value: ({ id }) => id },
@@ -61,11 +60,11 @@ async function printFound(term: Terminal, found: FoundMemory[]): Promise<void> {
   if (!term.stdout.isTerminal) return printTable(term, columns, found);
   const now = term.now();
   for (const memory of found) {
-    const { id, type, createdAt, snippet } = memory;
+    const { id, type, createdAt, snippet, highlights } = memory;
     const about = `${escapeControls(id)}  ${type === 'memory' ? '' : `${type}  `}${age(createdAt, now)}`;
     const title = cut(titleOf(memory), Math.max(10, term.stdout.columns - about.length - 2));
     const head = title === '' ? about : `${about}  ${title}`;
-    const text = highlighted(term.stdout, escapeControls(snippet));
+    const text = highlighted(term.stdout, snippet, highlights);
     await term.stdout.write(`${paint(term.stdout, 'dim', head)}\n${indented(term.stdout, text)}\n`);
   }
 }

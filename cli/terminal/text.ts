@@ -47,12 +47,22 @@ export function cut(text: string, width: number): string {
   return `${kept.trimEnd()}…`;
 }
 
-/** Highlights the matches, which are marked with «guillemets», if color is enabled. */
-export function highlighted(output: Output, snippet: string): string {
-  if (!output.color) return snippet;
-  return snippet.replace(/«([^«»]*)»/g, (_, word) =>
-    paint(output, 'bold', paint(output, 'yellow', word)),
-  );
+/** Paints the parts of the text between the given positions, which are counted in code points. */
+export function highlighted(
+  output: Output,
+  text: string,
+  highlights: readonly { start: number; end: number }[],
+): string {
+  const characters = [...text];
+  const part = (start: number, end?: number) =>
+    escapeControls(characters.slice(start, end).join(''));
+  let at = 0;
+  const painted = highlights.map(({ start, end }) => {
+    const before = part(at, start);
+    at = end;
+    return before + paint(output, 'bold', paint(output, 'yellow', part(start, end)));
+  });
+  return painted.join('') + part(at);
 }
 
 export function indented(output: Output, text: string): string {

@@ -33,7 +33,30 @@ export type SearchQuery = {
   limit?: number | undefined;
 } & FilterFields;
 
-const exampleFound = { ...exampleMemory, score: 4.21, snippet: 'Prefers «dark» «mode»' };
+const Point = Type.Integer({ minimum: 0 });
+
+/** A part of a snippet, counted in code points: `[...snippet].slice(start, end)`. */
+export const Highlight = Type.Object(
+  { start: Point, end: Point },
+  {
+    title: 'Highlight',
+    description:
+      'A matched part of the snippet, as positions in code points: `start` is the first one, `end` ' +
+      'the one after the last.',
+    examples: [{ start: 8, end: 12 }],
+  },
+);
+export type Highlight = Static<typeof Highlight>;
+
+const exampleFound = {
+  ...exampleMemory,
+  score: 4.21,
+  snippet: 'Prefers dark mode',
+  highlights: [
+    { start: 8, end: 12 },
+    { start: 13, end: 17 },
+  ],
+};
 
 /** A memory that matches, with the score and snippet of its best chunk. */
 export const FoundMemory = Type.Object(
@@ -43,7 +66,11 @@ export const FoundMemory = Type.Object(
       description: 'Higher is better. Scores are comparable only within one response.',
     }),
     snippet: Type.String({
-      description: 'An excerpt from the best chunk, with matching words in «guillemets».',
+      description:
+        'An excerpt from the best chunk: plain text on one line, with an ellipsis where it is cut.',
+    }),
+    highlights: Type.Array(Highlight, {
+      description: 'The matched parts of the snippet, in order and without overlaps.',
     }),
   },
   {

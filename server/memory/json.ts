@@ -1,7 +1,13 @@
 import type { Memory } from '../../sdk/contract/memory.ts';
+import type { Highlight } from '../../sdk/contract/search.ts';
 import type { ItemsJson, StoredMemory, StoredStatus } from '../storage/storage.ts';
 
-export type FoundMemory = { memory: StoredMemory; score: number; snippet: string };
+export type FoundMemory = {
+  memory: StoredMemory;
+  score: number;
+  snippet: string;
+  highlights: Highlight[];
+};
 
 export function memoryJson(memory: StoredMemory): string {
   return JSON.stringify(shownMemory(memory));
@@ -17,8 +23,8 @@ export function memoriesJson(items: readonly StoredMemory[]): ItemsJson {
 }
 
 export function foundJson(found: readonly FoundMemory[]): ItemsJson {
-  const items = found.map(({ memory, score, snippet }) => {
-    return { ...shownMemory(memory), score: Number(score.toPrecision(6)), snippet };
+  const items = found.map(({ memory, score, ...rest }) => {
+    return { ...shownMemory(memory), score: Number(score.toPrecision(6)), ...rest };
   });
   return arrayJson(items);
 }

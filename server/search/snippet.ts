@@ -2,10 +2,10 @@ import type { Matcher } from './match.ts';
 import { normalizeWords } from './normalize.ts';
 import { isLowSurrogate, isUnspaced } from './scripts.ts';
 
-export const markOpen = '«';
-export const markClose = '»';
+/** A matched part of a snippet, in code points. */
+type Highlight = { start: number; end: number };
 
-/** About three terminal lines of 80 columns, not counting the marks. */
+/** About three terminal lines of 80 columns. */
 const snippetLength = 220;
 /** A cut moves to a word boundary if one is within this many units. */
 const wordReach = 24;
@@ -16,21 +16,35 @@ const words =
   /\d{1,3}(?:,\d{3})+(?!\d)|[\p{L}\p{N}\p{M}]+(?:['’][\p{L}\p{M}]+)*|\p{RI}{2}|\p{Extended_Pictographic}/gu;
 
 /**
- * Returns the part of the text that matches most of the query, on one line, with each matched word
- * between « and », and an ellipsis at each cut.
+ * Returns the part of the text that matches most of the query, on one line and with an ellipsis at
+ * each cut, and the positions of the matched words in it.
  */
-export function snippet(text: string, matcher: Matcher): string {
+export function snippet(text: string, matcher: Matcher) {
   const spans = findSpans(text, matcher);
   const { start, end } = cutWindow(text, spans);
-  let out = start > 0 ? '…' : '';
+  const highlights: Highlight[] = [];
+  let shown = start > 0 ? '…' : '';
   let at = start;
+  let points = shown.length;
+  const append = (part: string) => {
+    shown += part;
+    points += [...part].length;
+  };
   for (const span of merge(spans)) {
     if (span.start < at || span.end > end) continue;
-    out += `${text.slice(at, span.start)}${markOpen}${text.slice(span.start, span.end)}${markClose}`;
+    append(singleSpaced(text.slice(at, span.start), shown));
+    const from = points;
+    append(text.slice(span.start, span.end));
+    highlights.push({ start: from, end: points });
     at = span.end;
   }
-  out += text.slice(at, end) + (end < text.length ? '…' : '');
-  return out.replace(/\s+/g, ' ').trim();
+  append(singleSpaced(text.slice(at, end), shown));
+  return { snippet: end < text.length ? `${shown}…` : shown.trimEnd(), highlights };
+}
+
+/** Replaces each run of whitespace with a space, and drops it at the beginning of the snippet. */
+function singleSpaced(part: string, before: string): string {
+  return (before === '' ? part.trimStart() : part).replace(/\s+/g, ' ');
 }
 
 function findSpans(text: string, matcher: Matcher): Span[] {
@@ -89,7 +103,7 @@ function runSpans(piece: { text: string; start: number }, matcher: Matcher): Spa
   return spans;
 }
 
-/** Merges overlapping and adjacent n-grams, so that they share one pair of marks. */
+/** Merges overlapping and adjacent n-grams, so that they are one highlight. */
 function merge(spans: Span[]): Span[] {
   const merged: Span[] = [];
   for (const span of spans) {

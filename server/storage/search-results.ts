@@ -37,6 +37,6 @@ export class SearchResults {
     this.#units += memory.content.length;
     if (this.found.length > 0 && this.#units > maxText) throw tooMuchText(this.found.length);
     const chunk = memory.content.slice(start, start + length);
-    this.found.push({ memory, score, snippet: snippet(chunk, this.#matcher) });
+    this.found.push({ memory, score, ...snippet(chunk, this.#matcher) });
   }
 }

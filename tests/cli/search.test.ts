@@ -10,7 +10,7 @@ beforeAll(async () => {
   memory = memoryAt(server);
   const metadata = { plan: 'pro' };
   await server.client.save({ userId, content: 'Asked for a refund\nof order 5512', metadata });
-  await server.client.save({ userId, content: 'Likes «quoted» tea\u001b[31m' });
+  await server.client.save({ userId, content: 'Likes 😀\u0007 «quoted» tea\u001b[31m' });
   const data = { subject: 'Refund', comments: [{ author: 'user', content: 'Where is it?' }] };
   const { memoryId } = await server.client.ingest.support({ userId, source: 'crm', data });
   await server.client.waitUntilComplete(memoryId);
@@ -20,7 +20,7 @@ afterAll(() => server.stop());
 const search = (...argv: string[]) => ['search', '--user', userId, ...argv];
 
 describe('memory search', () => {
-  test('in a pipe, prints id, score, type, time and marked snippet, best match first', async () => {
+  test('in a pipe, prints id, score, type, time and plain snippet, best match first', async () => {
     const { code, stdout, stderr } = await memory(search('refund of order 5512'));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const { items } = await server.client.search({ userId, query: 'refund of order 5512' });
@@ -31,7 +31,7 @@ describe('memory search', () => {
       }),
     );
     expect(rows.map(([, , type]) => type)).toEqual(['memory', 'ticket']);
-    expect(rows[0]?.[4]).toContain('«refund» of «order» «5512»');
+    expect(rows[0]?.[4]).toBe('Asked for a refund of order 5512');
   });
 
   test('--json prints the response of the API', async () => {
@@ -44,7 +44,7 @@ describe('memory search', () => {
     const found = lines(stdout);
     expect(found.filter((line) => /^mem_\w{32} {2}(ticket {2})?\d+\w$/.test(line))).toHaveLength(2);
     expect(found.filter((line) => line.startsWith('  '))).not.toEqual([]);
-    expect(stdout).toContain('«refund»');
+    expect(stdout).toContain('  Asked for a refund of order 5512\n');
     expect(found.filter((line) => Bun.stringWidth(line) > 50)).toEqual([]);
   });
 
@@ -68,14 +68,14 @@ describe('memory search', () => {
     expect(narrow.filter((line) => Bun.stringWidth(line) > 70)).toEqual([]);
   });
 
-  test('colors only the matched words, without guillemets', async () => {
+  test('colors only the matched words', async () => {
     const { stdout } = await memory(search('tea'), { terminal: 80, color: true });
     const boldYellow = '\u001b[1m\u001b[33mtea\u001b[39m\u001b[22m';
     expect(stdout).toContain(boldYellow);
-    expect(stdout).not.toContain('«tea»');
+    expect(stdout).toContain('  Likes 😀\\u0007 «quoted» \u001b[1m');
     expect(stdout).not.toContain('\u001b[31m');
     const plain = await memory(search('tea', '--no-color'), { terminal: 80, color: true });
-    expect(plain.stdout).toContain('«tea»');
+    expect(plain.stdout).toContain('  Likes 😀\\u0007 «quoted» tea\\u001b[31m\n');
     expect(plain.stdout).not.toContain('\u001b');
   });
 
@@ -93,7 +93,7 @@ describe('memory search', () => {
   test('- reads the query from stdin and treats options in it as words', async () => {
     const piped = await memory(search('-'), { stdin: '"order 5512" --limit OR (\n' });
     expect(piped.code).toBe(0);
-    expect(lines(piped.stdout)[0]).toContain('«order» «5512»');
+    expect(lines(piped.stdout)[0]).toContain('refund of order 5512');
   });
 
   test('an empty result is not a failure', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { SearchAnswer } from '../../sdk/contract/search.ts';
 import { cases, corpus } from '../search/cases.ts';
 import { ask } from '../support/http.ts';
+import { marked } from '../support/marked.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 /* Runs the cases of tests/search over HTTP. */
@@ -30,7 +31,7 @@ describe('search finds', () => {
     if (none) expect(order).toEqual([]);
     if (first !== undefined) expect(order[0]).toBe(first);
     for (const name of among ?? []) expect(order.slice(0, 3)).toContain(name);
-    if (mark !== undefined) expect(items[0]?.snippet).toContain(mark);
+    if (mark !== undefined) expect(items.map(marked)[0]).toContain(mark);
   });
 });
 
@@ -45,7 +46,8 @@ describe('search', () => {
     expect(scores).toEqual([...scores].sort((a, b) => b - a));
     const [best] = items;
     expect(best?.content).toBe('Zeppelin number 11');
-    expect(best?.snippet).toBe('«Zeppelin» number 11');
+    expect(best?.snippet).toBe('Zeppelin number 11');
+    expect(best?.highlights).toEqual([{ start: 0, end: 8 }]);
     expect(best).toMatchObject(await server.client.get(best?.id ?? ''));
     expect((await search('zeppelin', { userId: 'many', limit: '12' })).items.length).toBe(12);
   });
@@ -108,7 +110,7 @@ describe('search', () => {
     const byTitle = await search('moustache handbook', { userId: 'doc' });
     const byEnd = await search('walrus', { userId: 'doc' });
     expect(byTitle.items.map(({ id }) => id)).toEqual([memoryId]);
-    expect(byEnd.items[0]?.snippet).toContain('«walrus»');
+    expect(byEnd.items.map(marked)[0]).toContain('«walrus»');
   });
 });
 

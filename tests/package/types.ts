@@ -5,8 +5,8 @@ import type { Case, Packed } from './runtimes.ts';
 
 const program = `
 import { MemoryClient, NotFoundError } from 'memory-service-sdk';
-import type { ApiResponse, CallOptions, IngestRecord, Memory, Page } from 'memory-service-sdk';
-import type { Message, RecordType, SaveRequest, TimelineEntry } from 'memory-service-sdk';
+import type { ApiResponse, CallOptions, Highlight, IngestRecord, Memory } from 'memory-service-sdk';
+import type { Message, Page, RecordType, SaveRequest, TimelineEntry } from 'memory-service-sdk';
 
 const memory = new MemoryClient({ apiKey: 'k', baseUrl: 'http://127.0.0.1', maxRetries: 1 });
 const request: SaveRequest = { userId: 'u', content: 'c', metadata: { tags: ['a', 1, null] } };
@@ -28,6 +28,8 @@ export async function main(): Promise<Memory[]> {
   const text: 'processing' | 'complete' | 'failed' = status;
   const { items } = await memory.search({ userId: 'u', query: text });
   items.map(({ score, snippet }) => score.toFixed() + snippet + response.headers.get('x'));
+  const found: Highlight[] = items.flatMap(({ highlights }) => highlights);
+  found.map(({ start, end }) => end - start);
   interface Part { type: 'image_url'; image_url: { url: string } }
   const image: Part = { type: 'image_url', image_url: { url: 'https://a.example/i.png' } };
   const parts = [{ type: 'text', text: 'x' }, image];

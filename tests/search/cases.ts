@@ -56,7 +56,8 @@ export const corpus: { [name: string]: string } = {
 
 /**
  * `first` must be the first result, and all of `among` must be in the first three. With `none`, the
- * query must have no results. The snippet of the first result must contain `mark`.
+ * query must have no results. The snippet of the first result must contain `mark`, in which « and »
+ * enclose a highlight.
  */
 export type Case = {
   kind: string;

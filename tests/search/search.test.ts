@@ -4,6 +4,7 @@ import { type Ranked, type RankedMemory, SearchIndex } from '../../server/search
 import { normalize } from '../../server/search/normalize.ts';
 import { parseQuery } from '../../server/search/query.ts';
 import { snippet } from '../../server/search/snippet.ts';
+import { marked } from '../support/marked.ts';
 import { cases, corpus } from './cases.ts';
 
 const names = Object.keys(corpus);
@@ -35,7 +36,7 @@ describe('search finds', () => {
     if (first !== undefined) expect(order[0]).toBe(first);
     for (const name of among ?? []) expect(order.slice(0, 3)).toContain(name);
     if (mark === undefined) return;
-    expect(snippet(corpus[order[0] ?? ''] ?? '', ranked.matcher)).toContain(mark);
+    expect(marked(snippet(corpus[order[0] ?? ''] ?? '', ranked.matcher))).toContain(mark);
   });
 
   test('the synonyms of all senses of a word', () => {

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { SearchIndex } from '../../server/search/index.ts';
 import { normalize } from '../../server/search/normalize.ts';
 import { parseQuery } from '../../server/search/query.ts';
-import { markClose, markOpen, snippet } from '../../server/search/snippet.ts';
+import { snippet } from '../../server/search/snippet.ts';
+import { marked } from '../support/marked.ts';
 
 const filler = 'nothing of note was said on that day. '.repeat(20);
 
@@ -75,7 +76,7 @@ describe('snippet', () => {
     );
   });
 
-  test('is a substring of the text if the marks are removed', () => {
+  test('is a substring of the text, with highlights in order and without overlaps', () => {
     const piece = fc.constantFrom(
       'tea ',
       'Ana: ',
@@ -87,27 +88,51 @@ describe('snippet', () => {
       '\n',
       filler,
       'x'.repeat(300),
+      '«tea» ',
+      'te\u0301a\u0323 ',
+      'กุ้ง',
+      '\t\u3000',
     );
     const text = fc.oneof(
       fc.array(piece).map((all) => all.join('')),
       fc.string({ unit: 'binary' }),
     );
     fc.assert(
-      fc.property(text, fc.constantFrom('tea 1', 'cafe 北京', 'ana 𩸽'), (content, query) => {
-        const plain = content
-          .replaceAll(markOpen, '')
-          .replaceAll(markClose, '')
-          .replaceAll('…', '');
-        const shown = snippetOf(query, plain).replaceAll(markOpen, '').replaceAll(markClose, '');
+      fc.property(text, fc.constantFrom('tea 1', 'cafe 北京', 'ana 𩸽', 'กุ้ง'), (content, query) => {
+        const plain = content.replaceAll('…', '');
+        const { snippet: shown, highlights } = excerptOf(query, plain);
         expect(plain.replace(/\s+/g, ' ')).toContain(shown.replace(/^…|…$/g, '').trim());
-        expect(shown.length).toBeLessThanOrEqual(226);
-        expect(snippetOf(query, plain).isWellFormed()).toBe(true);
+        expect(shown.length).toBeLessThanOrEqual(222);
+        expect(shown.isWellFormed()).toBe(true);
+        const characters = [...shown];
+        let at = 0;
+        for (const { start, end } of highlights) {
+          expect(start).toBeGreaterThanOrEqual(at);
+          expect(end).toBeGreaterThan(start);
+          expect(characters.slice(start, end).join('')).toMatch(/^[^\s«»…]+$/u);
+          at = end;
+        }
+        expect(at).toBeLessThanOrEqual(characters.length);
       }),
     );
+  });
+
+  test('is plain text: marks in the text are not matches, and nothing matched is []', () => {
+    const text = '\n «dog» 🐕 and  «oak»\n';
+    const shown = '«dog» 🐕 and «oak»';
+    expect(excerptOf('oak', text)).toEqual({
+      snippet: shown,
+      highlights: [{ start: 13, end: 16 }],
+    });
+    expect(excerptOf('zeppelin', text)).toEqual({ snippet: shown, highlights: [] });
   });
 });
 
 function snippetOf(query: string, text: string): string {
+  return marked(excerptOf(query, text));
+}
+
+function excerptOf(query: string, text: string) {
   const index = new SearchIndex();
   const chunks = [{ start: 0, length: text.length, text: normalize(text) }];
   index.put({ id: 'mem_1', createdAt: 1, chunks });

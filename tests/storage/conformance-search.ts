@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { bucketOf } from '../../server/bucket.ts';
+import { marked } from '../support/marked.ts';
 import {
   claim,
   claimOne,
@@ -43,9 +44,9 @@ export function testSearch(name: string, open: OpenStorage): void {
       ]);
       const scores = results.map(({ score }) => score);
       expect(scores).toEqual([...scores].sort((a, b) => b - a));
-      for (const { score, snippet, ...rest } of results) {
+      for (const { score, snippet, highlights, ...rest } of results) {
         expect(score).toBeGreaterThan(0);
-        expect(snippet).toContain('lantern');
+        expect(marked({ snippet, highlights })).toContain('«lantern»');
         const [listed] = (await project.list()).filter(({ id }) => id === rest.id);
         expect(rest).toEqual(listed ?? expect.anything());
       }

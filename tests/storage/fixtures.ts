@@ -1,5 +1,6 @@
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { Memory } from '../../sdk/contract/memory.ts';
+import type { FoundMemory } from '../../sdk/contract/search.ts';
 import type { Imported } from '../../sdk/contract/transfer.ts';
 import { noFilter } from '../../server/memory/filter.ts';
 import type {
@@ -80,8 +81,6 @@ type ListFields = ReadFields & FilterFields & Partial<PageRange> & { order?: 'as
 type UserSummary = { userId: string; memories: number; lastCreatedAt: string };
 type ListedPage<T> = { items: T[]; next: string | null };
 
-export type Found = Memory & { score: number; snippet: string };
-
 /** A Storage as seen by one project. Tests with separate projects can share a Storage. */
 export type Project = Awaited<ReturnType<typeof newProject>>;
 
@@ -161,7 +160,7 @@ export async function newProject(opened: Pick<Opened, 'storage'>) {
       query: string,
       more: ReadFields & FilterFields & { userId?: string; limit?: number } = {},
       signal?: AbortSignal,
-    ): Promise<Found[]> => {
+    ): Promise<FoundMemory[]> => {
       const { userId = 'u', limit = 10 } = more;
       const filter = { ...noFilter, ...more.filter };
       const wanted = { ...read(more), userId, query, filter, limit };

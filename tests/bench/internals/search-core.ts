@@ -85,7 +85,8 @@ function ask(query: string, index: SearchIndex, texts: string[]): string[] {
   const shown: string[] = [];
   for (const { id, start, length } of ranked) {
     const text = texts[Number(id.slice('mem_'.length))] ?? '';
-    if (shown.push(snippet(text.slice(start, start + length), ranked.matcher)) === results) break;
+    const chunk = text.slice(start, start + length);
+    if (shown.push(snippet(chunk, ranked.matcher).snippet) === results) break;
   }
   return shown;
 }
