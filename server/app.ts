@@ -54,10 +54,10 @@ export function createApp(services: Services) {
   const auth = createAuth(services);
   const bodies = createBodyReader(createBodyQueue(bodyQueueLimits(config)), config.maxBodyBytes);
   const routes: RouteServices = { ...services, bodies };
-  function end(answered: Answered): void {
+  function end(answered: Answered, isSending: boolean): void {
     const { request } = answered;
     bodies.release(request);
-    if (bodies.mayStillSend(request)) services.closeSoon(request);
+    if (isSending) services.closeSoon(request);
     trace.answered(answered);
   }
   return new Elysia({ normalize: false, strictPath: true, handler: { standardHostname: false } })
@@ -66,7 +66,7 @@ export function createApp(services: Services) {
       trace.arrived(request, set);
       if (allowOrigin(request, config.corsOrigins, set.headers)) {
         set.status = 204;
-        end({ request, set });
+        end({ request, set }, bodies.mayStillSend(request));
         return new Response(null, { status: 204, headers: textual(set.headers) });
       }
       if (!URL.canParse(request.url)) {
@@ -74,7 +74,7 @@ export function createApp(services: Services) {
       }
       return undefined;
     })
-    .onError(function fail({ error, code, request, route, set, caller }: Failed) {
+    .onError(async function fail({ error, code, request, route, set, caller }: Failed) {
       const known = code === 'NOT_FOUND' ? noSuchRoute(request) : error;
       const requestId = String(set.headers[headerNames.requestId] ?? newRequestId());
       if (!(known instanceof ServiceError) || known.code === 'internal') {
@@ -84,11 +84,12 @@ export function createApp(services: Services) {
         isMcp(request) ? rpcError(request, body) : body,
       );
       set.status = response.status;
-      end({ request, route, set, caller });
+      const isSending = !(await bodies.discardRest(request));
+      end({ request, route, set, caller }, isSending);
       return response;
     })
     .onAfterHandle(function finish({ request, route, set, caller }: Answered) {
-      end({ request, route, set, caller });
+      end({ request, route, set, caller }, bodies.mayStillSend(request));
     })
     .use(health(services))
     .use(openapi(services.version))

@@ -1,6 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import { mapYielding, yieldToEventLoop } from '../event-loop.ts';
 import type { BodyQueue } from './body-queue.ts';
+import { createDiscard } from './discard.ts';
 import { invalidBody, JsonScan, type Range } from './json-scan.ts';
 
 /** Disables Elysia's body parser for a route. Handlers read bodies with a `BodyReader`. */
@@ -16,17 +17,29 @@ export type BodyReader = {
   readJson(request: Request, projectId: number, routeMaxBytes?: number): Promise<unknown>;
   release(request: Request): void;
   /**
-   * Whether the client may send more of the request body after the response. Bun would read and
-   * discard the rest.
+   * Reads and discards the rest of a rejected request's body, within limits. Returns whether the
+   * body has ended.
+   */
+  discardRest(request: Request): Promise<boolean>;
+  /**
+   * Whether the client may send much more of the request body after the response. Bun would read
+   * and discard the rest.
    */
   mayStillSend(request: Request): boolean;
 };
 
 export function createBodyReader(queue: BodyQueue, maxBodyBytes: number): BodyReader {
   const releases = new WeakMap<Request, () => void>();
-  /** The length of each body that was read completely. */
+  /** The length of each body that was read and parsed. */
   const received = new WeakMap<Request, number>();
+  const discard = createDiscard(discardLimits);
   let uncollectedBytes = 0;
+
+  /** Frees the memory that is reserved for a body. */
+  function free(request: Request): void {
+    releases.get(request)?.();
+    releases.delete(request);
+  }
 
   /**
    * Collects garbage once large bodies have accumulated, because the garbage collector does not
@@ -53,14 +66,19 @@ export function createBodyReader(queue: BodyQueue, maxBodyBytes: number): BodyRe
       return parseJson(bytes, scan.end());
     },
     release(request) {
-      releases.get(request)?.();
-      releases.delete(request);
+      free(request);
       collectAfter(received.get(request) ?? 0);
     },
+    async discardRest(request) {
+      free(request);
+      const { body } = request;
+      // A body stays locked after it was read as a whole.
+      if (body === null || body.locked) return true;
+      return !isTooLongToDiscard(request) && discard(body);
+    },
     mayStillSend(request) {
-      const declared = declaredBytes(request.headers) ?? 0;
-      const isLong = declared > maxBodyBytes * discardedLimits;
-      return (isLong || request.headers.has('transfer-encoding')) && !received.has(request);
+      const isUnknown = request.headers.has('transfer-encoding');
+      return (isUnknown || isTooLongToDiscard(request)) && !received.has(request);
     },
   };
 }
@@ -73,11 +91,12 @@ const mostlyTextBytes = 1024 * 1024;
 /** A larger body waits in the queue. The code that scans and parses it yields to the event loop. */
 const largeBytes = 64 * 1024;
 
-/**
- * A body over the limit is read and discarded up to this many times the limit, because most clients
- * read the response only after they have sent the whole body.
- */
-const discardedLimits = 4;
+/** Bounds what rejected requests cost, because even requests without an API key are rejected. */
+const discardLimits = { maxBytes: 64 * 1024 * 1024, maxMs: 10_000, maxConcurrent: 64 };
+
+function isTooLongToDiscard({ headers }: Request): boolean {
+  return (declaredBytes(headers) ?? 0) > discardLimits.maxBytes;
+}
 
 /**
  * How long a large body may take to arrive once it is admitted. Memory is reserved for it during
@@ -115,10 +134,10 @@ async function readBytes(
   admit: () => Promise<void>,
 ): Promise<Uint8Array> {
   const { declared, maxBytes, scan } = reading;
-  if (declared !== null && declared > maxBytes * discardedLimits) throw tooLarge(maxBytes);
+  if (declared !== null && declared > maxBytes) throw tooLarge(maxBytes);
   try {
     // Bun's HTTP parser does not read more than the declared length.
-    if (declared !== null && declared <= Math.min(maxBytes, largeBytes)) {
+    if (declared !== null && declared <= largeBytes) {
       const bytes = await request.bytes();
       scan.push(bytes);
       return bytes;
@@ -132,22 +151,18 @@ async function readBytes(
 
 async function readCounted(
   body: ReadableStream<Uint8Array> | null,
-  { declared, maxBytes, scan }: Reading,
+  { maxBytes, scan }: Reading,
   admit: () => Promise<void>,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   let admittedAt = Number.POSITIVE_INFINITY;
-  for await (const chunk of body ?? []) {
+  // Without `preventCancel`, an error would cancel the stream, and the rest could not be discarded.
+  for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
     const wasLarge = bytes > largeBytes;
     bytes += chunk.length;
-    if (bytes > maxBytes * discardedLimits) break;
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
     if (performance.now() - admittedAt > maxReadMs) throw tooSlow();
-    // A body that will be rejected is not kept in memory, so it needs no admission.
-    if (bytes > maxBytes || (declared ?? 0) > maxBytes) {
-      chunks.length = 0;
-      continue;
-    }
     chunks.push(chunk);
     // Admission depends on the bytes received: a client that only declares a large body must not
     // reserve memory.
@@ -158,7 +173,6 @@ async function readCounted(
     scan.push(chunk);
     if (bytes > largeBytes) await yieldToEventLoop();
   }
-  if (bytes > maxBytes) throw tooLarge(maxBytes);
   return Buffer.concat(chunks);
 }
 

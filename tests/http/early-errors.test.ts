@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+/*
+ * An error that is known before the body has arrived reaches clients that read the response only
+ * after they have sent the whole body.
+ */
+
+type Upload = {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  bytes: number;
+  chunked: boolean;
+};
+type Case = { upload: Upload; status: number };
+
+const MB = 1_000_000;
+const sizes = [2 * MB, 6 * MB, 20 * MB, 60 * MB];
+
+let server: TestServer;
+let limited: TestServer;
+let cases: Case[];
+
+beforeAll(async () => {
+  server = await startTestServer();
+  limited = await startTestServer({ MEMORY_RATE_LIMIT: '1/3600' });
+  const authorization = `Bearer ${limited.key}`;
+  await fetch(`${limited.url}/v1/key`, { headers: { authorization } });
+  cases = await earlyErrors();
+});
+afterAll(() => Promise.all([server.stop(), limited.stop()]));
+
+async function earlyErrors(): Promise<Case[]> {
+  const readOnly = await server.createKey('default', { readOnly: true });
+  const json = { 'content-type': 'application/json' };
+  const by = (key: string) => ({ ...json, authorization: `Bearer ${key}` });
+  const known = by(server.key);
+  const saves = `${server.url}/v1/memories`;
+  const to = (url: string, headers: Upload['headers'], bytes: number, chunked = false) => {
+    return { method: 'POST', url, headers, bytes, chunked };
+  };
+  const important = sizes.flatMap((bytes) => [
+    { status: 401, upload: to(saves, json, bytes) },
+    { status: 413, upload: to(saves, known, bytes) },
+    { status: 413, upload: to(saves, known, bytes, true) },
+    { status: 429, upload: to(`${limited.url}/v1/memories`, by(limited.key), bytes) },
+  ]);
+  const bytes = 6 * MB;
+  const { 'content-type': _, ...untyped } = known;
+  return [
+    ...important,
+    { status: 401, upload: to(saves, json, bytes, true) },
+    { status: 403, upload: to(saves, by(readOnly), bytes) },
+    { status: 404, upload: to(`${server.url}/nothing`, json, bytes) },
+    { status: 405, upload: { ...to(saves, known, bytes), method: 'PUT' } },
+    { status: 415, upload: to(saves, { ...untyped, 'content-type': 'text/plain' }, bytes) },
+  ];
+}
+
+async function run(command: string[]): Promise<string[]> {
+  const input = JSON.stringify(cases.map(({ upload }) => upload));
+  const child = Bun.spawn(command, { stdin: Buffer.from(input), stderr: 'inherit' });
+  return (await new Response(child.stdout).text()).trim().split('\n');
+}
+
+const script = (name: string) => join(import.meta.dir, 'clients', name);
+const python = (library: string) => ['python3', script('upload.py'), library];
+const javascript = (runtime: string, api: string) => [runtime, script('upload.mjs'), api];
+
+function isInstalled(program: string, ...args: string[]): boolean {
+  if (Bun.which(program) === null) return false;
+  return args.length === 0 || Bun.spawnSync([program, ...args]).exitCode === 0;
+}
+
+const clients: [name: string, command: string[], isFound: boolean][] = [
+  ['urllib', python('urllib'), isInstalled('python3')],
+  ['requests', python('requests'), isInstalled('python3', '-c', 'import requests')],
+  ['httpx', python('httpx'), isInstalled('python3', '-c', 'import httpx')],
+  ['fetch on Node', javascript('node', 'fetch'), isInstalled('node')],
+  ['node:http', javascript('node', 'http'), isInstalled('node')],
+  ['fetch on Bun', javascript(process.execPath, 'fetch'), true],
+];
+
+for (const [name, command, isFound] of clients) {
+  if (!isFound) console.warn(`Skipped the early errors with ${name}, which is not installed.`);
+  test.skipIf(!isFound)(
+    `${name} receives them`,
+    async () => {
+      const statuses = await run(command);
+      expect(statuses).toEqual(cases.map(({ status }) => String(status)));
+    },
+    120_000,
+  );
+}
+
+const hasCurl = isInstalled('curl');
+if (!hasCurl) console.warn('Skipped the early errors with curl, which is not installed.');
+test.skipIf(!hasCurl)(
+  'curl receives them',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'memory-uploads-'));
+    const fileOf = (bytes: number) => join(folder, `${bytes}`);
+    for (const bytes of sizes) writeFileSync(fileOf(bytes), Buffer.alloc(bytes, ' '));
+    for (const { upload, status } of cases) {
+      expect(await curl(upload, fileOf(upload.bytes))).toBe(String(status));
+    }
+    rmSync(folder, { recursive: true });
+  },
+  120_000,
+);
+
+function curl({ method, url, headers, chunked }: Upload, file: string): Promise<string> {
+  const lines = Object.entries({ ...headers, ...(chunked && { 'transfer-encoding': 'chunked' }) });
+  const flags = lines.flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  const body = ['-X', method, '--data-binary', `@${file}`];
+  const output = ['-sS', '-o', '/dev/null', '-w', '%{http_code}'];
+  const child = Bun.spawn(['curl', ...output, ...body, ...flags, url], { stderr: 'inherit' });
+  return new Response(child.stdout).text();
+}
