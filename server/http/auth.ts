@@ -30,14 +30,14 @@ export function createAuth(services: Services) {
   }
 
   function plugin(name: string, isRead: (request: Request) => boolean) {
-    return new Elysia({ name }).derive(
-      { as: 'scoped' },
-      async ({ request, set }): Promise<{ caller: Caller }> => {
-        const caller = await authorize(request, set.headers);
-        if (!caller.readOnly || isRead(request)) return { caller };
+    return new Elysia({ name })
+      .derive({ as: 'scoped' }, async ({ request, set }) => {
+        return { caller: await authorize(request, set.headers) };
+      })
+      .onBeforeHandle({ as: 'scoped' }, ({ request, caller }) => {
+        if (!caller.readOnly || isRead(request)) return;
         throw new ServiceError('forbidden', 'this API key is read-only');
-      },
-    );
+      });
   }
 
   return {

@@ -5,11 +5,11 @@ const perSecond = 2;
 /**
  * Returns the number of lines suppressed since the last logged line, or null to suppress this line.
  */
-export type Sampler = (kind: number) => number | null;
+export type Sampler = (kind: string) => number | null;
 
 /** `clock` is monotonic, in ms. */
 export function createSampler(clock: () => number): Sampler {
-  const kinds = new Map<number, { tokens: number; at: number; suppressed: number }>();
+  const kinds = new Map<string, { tokens: number; at: number; suppressed: number }>();
   return (kind) => {
     const at = clock();
     const state = kinds.get(kind) ?? { tokens: burst, at, suppressed: 0 };

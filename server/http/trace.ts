@@ -13,6 +13,7 @@ export type Trace = {
     /** The route's pattern; undefined if no route matched. */
     route?: string | undefined;
     set: Progress;
+    /** Undefined for a request without a valid key, or over its rate limit. */
     caller?: Caller | undefined;
   }): void;
 };
@@ -20,8 +21,8 @@ export type Trace = {
 /** Elysia's `set`, which exists from a request's arrival until its response. */
 type Progress = ResponseHead & { arrivedAt?: number };
 
-/** Clients without a valid key or over their rate limit can cause any number of these responses. */
-const sampledStatuses = new Set([401, 429]);
+/** Monitoring requests these routes every few seconds, so they are logged at the level debug. */
+const healthChecks = new Set(['/health', '/health/live']);
 
 /** `clock` is monotonic, in ms. */
 export function createTrace(log: Logger, clock: () => number): Trace {
@@ -33,10 +34,12 @@ export function createTrace(log: Logger, clock: () => number): Trace {
     },
     answered({ request, route, set, caller }) {
       const status = Number(set.status ?? 200);
-      const suppressed = sampledStatuses.has(status) ? sample(status) : 0;
+      const level = healthChecks.has(route ?? '') ? 'debug' : 'info';
+      // Clients without a valid key or over their rate limit can send any number of requests.
+      const suppressed = caller === undefined ? sample(`${level} ${status}`) : 0;
       if (suppressed === null) return;
       const at = clock();
-      log.info('request', {
+      log[level]('request', {
         requestId: String(set.headers[headerNames.requestId]),
         traceparent: traceparent(request.headers),
         method: request.method,
