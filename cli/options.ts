@@ -15,7 +15,7 @@ const keyCharacters: (typeof limits)['idempotencyKeyCharacters'] = 255;
 
 export const memoryId = new Argument('<id>', 'the id of the memory').argParser(parseId);
 
-export const userOption = userOptionFor('the user who owns the memory');
+export const userOption = userOptionFor('the user; optional if the key is bound to a user');
 export function userOptionFor(description: string) {
   return new Option('-u, --user <id>', description).argParser(parseUser);
 }
@@ -88,12 +88,6 @@ function parseUser(user: string, previous: string | undefined = undefined): stri
   const length = charactersOf(user);
   if (length <= nameCharacters) return user;
   throw usageError(`--user must be at most ${nameCharacters} characters, not ${length}.`);
-}
-
-/** Replaces commander's check, which would report a missing --user before a mistyped --usr. */
-export function needUser(user: string | undefined): string {
-  if (user !== undefined) return user;
-  throw usageError('Missing --user <id>: specify the user who owns the memories.');
 }
 
 export function parseName(name: string): string {

@@ -65,7 +65,7 @@ export class Memories {
    * await memory.list({ userId: 'u-1', type: 'ticket', metadata: { priority: 'high' } });
    * ```
    */
-  list(query: ListQuery, options?: CallOptions): PagePromise {
+  list(query: ListQuery = {}, options?: CallOptions): PagePromise {
     return pagePromise(this.#call, 'list', query, options);
   }
 

@@ -5,7 +5,7 @@ import type { GlobalOptions } from '../commander.ts';
 import { type Found, findFiles, outsideLink } from '../documents/find.ts';
 import { readDocument } from '../documents/read.ts';
 import { CliError, errorCode, usageError } from '../errors.ts';
-import { definedOnly, needUser, writeOptions } from '../options.ts';
+import { definedOnly, writeOptions } from '../options.ts';
 import { printResult } from '../terminal/output.ts';
 import { hint, type Terminal } from '../terminal/terminal.ts';
 import { escapeLine } from '../terminal/text.ts';
@@ -24,8 +24,7 @@ type DocumentOptions = GlobalOptions &
   };
 
 export async function ingestDocuments(term: Terminal, args: string[], options: DocumentOptions) {
-  const { title, mimeType, sourceUrl, pageCount, source, metadata } = options;
-  const userId = needUser(options.user);
+  const { user: userId, title, mimeType, sourceUrl, pageCount, source, metadata } = options;
   const all = await findFiles(term, args);
   const [first, ...more] = all.filter(({ skipped }) => !skipped || skipped === outsideLink);
   if (first?.error !== undefined && more.length === 0) throw first.error;
@@ -36,7 +35,7 @@ export async function ingestDocuments(term: Terminal, args: string[], options: D
     const document = await readDocument(term, found.path, mimeType);
     const data = { ...document, ...definedOnly({ title, sourceUrl, pageCount }) };
     const externalId = options.externalId ?? found.externalId;
-    return { userId, ...definedOnly({ source, externalId, metadata }), data };
+    return { ...definedOnly({ userId, source, externalId, metadata }), data };
   }
   const client = options.dryRun ? undefined : await connect(term, options);
   if (client && single) return ingestOne(term, client, await requestOf(single), options);
@@ -116,7 +115,8 @@ function keyFor(
 async function checkWork(): Promise<FileWork> {
   const { sentence, validateDocument } = await import('../../sdk/contract/validate.ts');
   return async ({ path }, request) => {
-    const [problem] = validateDocument(request);
+    // The service decides whether the user may be omitted, which depends on the key.
+    const [problem] = validateDocument({ userId: 'any', ...request });
     if (problem) throw new CliError('invalid_request', `${path}: ${sentence(problem)}`);
     if (Buffer.byteLength(JSON.stringify(request)) > usualBodyBytes) {
       throw new CliError('payload_too_large', `${path} ${tooLarge}`);

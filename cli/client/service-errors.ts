@@ -87,8 +87,13 @@ function withDetails(error: MemoryServiceError): string {
 
 function hintFor(error: MemoryServiceError, command?: string): string | undefined {
   const { name, code, details } = error;
-  if (details.some(({ field, message }) => field === 'data' && message === 'is required')) {
+  const isMissing = (name: string) =>
+    details.some(({ field, message }) => field === name && message === 'is required');
+  if (isMissing('data')) {
     return 'Put the contents of the record into data: { "userId": …, "data": { … } }';
+  }
+  if (isMissing('userId')) {
+    return 'Specify the user: --user <id>, or userId in a file. A key bound to a user needs none.';
   }
   if (code === 'idempotency_key_reused') return 'Omit --idempotency-key, or use a new one.';
   // The server's setting does not raise the limits for a save or an update.

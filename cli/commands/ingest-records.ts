@@ -44,10 +44,8 @@ export function addSupport(group: Parent, term: Terminal): void {
   command.action(async (file) => {
     const options = command.optsWithGlobals();
     if (file !== undefined) return ingestFile(term, command, 'support', file, options);
-    const { user, subject, comment: comments = [], description, status, priority } = options;
-    if (user === undefined || subject === undefined) {
-      throw usageError('Pass a file, or --user and --subject.');
-    }
+    const { subject, comment: comments = [], description, status, priority } = options;
+    if (subject === undefined) throw usageError('Pass a file, or --subject.');
     const data = { subject, comments, description, status, priority };
     await ingestData(term, 'support', data, options);
   });
@@ -80,10 +78,8 @@ export function addChat(group: Parent, term: Terminal): void {
   command.action(async (file) => {
     const options = command.optsWithGlobals();
     if (file !== undefined) return ingestFile(term, command, 'chat', file, options);
-    const { user, message: messages, participant: participants, tag: tags } = options;
-    if (user === undefined || messages === undefined) {
-      throw usageError('Pass a file, or --user and --message.');
-    }
+    const { message: messages, participant: participants, tag: tags } = options;
+    if (messages === undefined) throw usageError('Pass a file, or --message.');
     const { title, summary } = options;
     await ingestData(term, 'chat', { messages, title, summary, participants, tags }, options);
   });

@@ -2,7 +2,7 @@ import type { Memory, User } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
 import { addExamples, addNotes, Option, type Parent } from '../commander.ts';
 import { addFilters, filtersOf } from '../filters.ts';
-import { definedOnly, needUser, parseLimit, userOption } from '../options.ts';
+import { definedOnly, parseLimit, userOption } from '../options.ts';
 import { type Column, printJson, printJsonLine, printTable } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { age } from '../terminal/text.ts';
@@ -22,14 +22,13 @@ export function addList(program: Parent, term: Terminal): void {
   addFilters(command);
   command.action(async () => {
     const options = command.optsWithGlobals();
-    const userId = needUser(options.user);
     const client = await connect(term, options);
-    const { order, cursor } = options;
+    const { user: userId, order, cursor } = options;
     const narrowed = filtersOf(command);
-    const query = { userId, ...definedOnly({ limit: pageSize(options), order, cursor }) };
+    const query = definedOnly({ userId, limit: pageSize(options), order, cursor });
     const pages = client.list({ ...query, ...narrowed }, { signal: term.interrupted });
     const match = Object.keys(narrowed).length > 0 ? ' that match the filters' : '';
-    const none = `${userId} has no memories${match}.`;
+    const none = `${userId ?? 'The user'} has no memories${match}.`;
     await printPages(term, options, pages, memoryColumns(term.now()), none);
   });
   addNotes(command, listHelp);

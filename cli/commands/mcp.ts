@@ -7,7 +7,7 @@ import { serviceFailure } from '../client/service-errors.ts';
 import { Argument, addExamples, addNotes, type GlobalOptions, type Parent } from '../commander.ts';
 import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
 import { clientNames, openSettings, type ServerEntry, snippetFor } from '../mcp-clients/clients.ts';
-import { definedOnly, userOptionFor } from '../options.ts';
+import { definedOnly, userOption } from '../options.ts';
 import { confirm } from '../terminal/input.ts';
 import { printJson } from '../terminal/output.ts';
 import { asCalled, hint, note, type Terminal } from '../terminal/terminal.ts';
@@ -18,7 +18,7 @@ export function addMcp(program: Parent, term: Terminal): void {
     .command('mcp')
     .usage('[--user <id>] [options]')
     .description("Serve a user's memories to an MCP client over stdin and stdout.")
-    .addOption(userOptionFor('the user; optional if the key is bound to a user'))
+    .addOption(userOption)
     .option('--read-only', 'offer only read-only tools')
     .helpCommand('help [command]', 'Show help for a command.')
     .addHelpText(

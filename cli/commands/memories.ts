@@ -24,13 +24,13 @@ export function addSave(program: Parent, term: Terminal): void {
     .addOption(shared.idempotencyKeyOption);
   command.action(async (text) => {
     const options = command.optsWithGlobals();
-    const userId = shared.needUser(options.user);
     const client = await connect(term, options);
     const content = await textArgument(term, text);
     if (content === '') throw usageError('The text must not be empty.');
-    const { metadata, source, externalId, occurred: occurredAt, expires: expiresAt } = options;
-    const fields = { metadata, source, externalId, occurredAt, expiresAt };
-    const request = { userId, content, ...shared.definedOnly(fields) };
+    const { user: userId, metadata, source, externalId, occurred, expires } = options;
+    const times = { occurredAt: occurred, expiresAt: expires };
+    const fields = shared.definedOnly({ userId, metadata, source, externalId, ...times });
+    const request = { content, ...fields };
     const saved = await client.save(request, shared.writeOptions(term, options));
     rejectDeletedReplay(saved, 'saved');
     const out = resilientOutput(term);
@@ -134,12 +134,11 @@ export function addDelete(program: Parent, term: Terminal): void {
     if (options.ifVersion !== undefined) {
       throw usageError('--if-version applies to one memory: pass its id instead of --user.');
     }
-    const userId = shared.needUser(user);
     const client = await connect(term, options);
-    if (!options.yes) await confirmDeleteAll(term, userId);
-    const answer = await client.deleteAll({ userId }, call);
+    if (!options.yes) await confirmDeleteAll(term, user);
+    const answer = await client.deleteAll({ userId: user }, call);
     if (json) return printJson(term, answer);
-    await note(term, `Deleted ${memoriesOf(answer.deleted)} of ${userId}.`);
+    await note(term, `Deleted ${memoriesOf(answer.deleted)} of ${user}.`);
   });
   addExamples(command, [
     'memory delete mem_0199c2a4f1e87c3d9b5e6a7f80912b3c',

@@ -3,7 +3,7 @@ import { connect } from '../client/connect.ts';
 import { addExamples, addNotes, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import { addFilters, filtersOf } from '../filters.ts';
-import { definedOnly, needUser, parseLimit, userOption } from '../options.ts';
+import { definedOnly, parseLimit, userOption } from '../options.ts';
 import { textArgument } from '../terminal/input.ts';
 import { type Column, printJson, printTable } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
@@ -21,12 +21,11 @@ export function addSearch(program: Parent, term: Terminal): void {
   addFilters(command);
   command.action(async (text) => {
     const options = command.optsWithGlobals();
-    const userId = needUser(options.user);
     const client = await connect(term, options);
     const query = await textArgument(term, text);
     if (query === '') throw usageError('The query must not be empty.');
-    const { limit } = options;
-    const request = { userId, query, ...definedOnly({ limit }), ...filtersOf(command) };
+    const { user: userId, limit } = options;
+    const request = { query, ...definedOnly({ userId, limit }), ...filtersOf(command) };
     const answer = await client.search(request, { signal: term.interrupted });
     if (options.json) return printJson(term, answer);
     await printFound(term, answer.items);

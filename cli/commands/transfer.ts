@@ -1,3 +1,4 @@
+import type { MemoryClient } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
 import { addExamples, addNotes, Option, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
@@ -62,12 +63,6 @@ export function addImport(program: Parent, term: Terminal): void {
     if (from === undefined && options.user !== undefined) {
       throw usageError('--user requires --from: lines from an export already contain user ids.');
     }
-    if (from === 'chatgpt' && options.user === undefined) {
-      throw usageError(
-        'A ChatGPT export does not contain a user id.',
-        'Specify the user: --user <id>',
-      );
-    }
     const { runBatch, runImport } = await import('../bulk/batch.ts');
     const client = await connect(term, options);
     if (from === undefined) {
@@ -77,7 +72,8 @@ export function addImport(program: Parent, term: Terminal): void {
     }
     const { createLosses, openForeign } = await import('../bulk/foreign/open.ts');
     const losses = createLosses();
-    const input = await openForeign(from, { term, path: file, userId: options.user, losses });
+    const userId = options.user ?? (from === 'chatgpt' ? await boundUser(client) : undefined);
+    const input = await openForeign(from, { term, path: file, userId, losses });
     try {
       if (from !== 'chatgpt') return await runImport(term, client, input, options);
       return await runBatch(term, client, input, { ...options, timeout: 0 });
@@ -92,6 +88,13 @@ export function addImport(program: Parent, term: Terminal): void {
     'cat memories.jsonl | memory import -',
     'memory import --from chatgpt --user ada conversations.json',
   ]);
+}
+
+/** Returns the user of the key. A ChatGPT export contains no user ids. */
+async function boundUser(client: MemoryClient): Promise<string> {
+  const { userId } = await client.key();
+  if (userId !== null) return userId;
+  throw usageError('A ChatGPT export does not contain a user id.', 'Specify the user: --user <id>');
 }
 
 const fromOption = new Option(

@@ -119,7 +119,8 @@ export const IngestRecord = Type.Union(Object.values(recordSchemas), {
 
 /** Null in `source`, `externalId`, `occurredAt` or `expiresAt` counts as omitted. */
 type RecordFields = {
-  userId: string;
+  /** Optional with a key that is bound to a user. */
+  userId?: string;
   source?: string | null | undefined;
   externalId?: string | null | undefined;
   metadata?: Metadata | undefined;
@@ -136,6 +137,9 @@ export type IngestRecord =
   | (RecordFields & { type: 'conversation'; data: ConversationData })
   | (RecordFields & { type: 'event'; data: EventData })
   | (RecordFields & { type: 'profile'; data: ProfileData });
+
+/** A valid record, of a known user. */
+export type UserRecord = IngestRecord & { userId: string };
 
 type MessagesRequest = RecordFields & { messages: Message[] };
 

@@ -188,8 +188,8 @@ export const SaveRequest = Type.Object(
 );
 /** Null in `source`, `externalId`, `occurredAt` or `expiresAt` counts as omitted. */
 export type SaveRequest = {
-  /** The user that the memory belongs to: 1 to 256 characters. */
-  userId: string;
+  /** The user that the memory belongs to: 1 to 256 characters. A key bound to a user needs none. */
+  userId?: string;
   /** The text to remember: 1 to 65,536 characters. */
   content: string;
   /** Free-form keys; up to 16 KiB as JSON. */

@@ -47,7 +47,8 @@ export const ListQuery = Type.Object(
   { additionalProperties: false },
 );
 export type ListQuery = {
-  userId: string;
+  /** Optional with a key that is bound to a user. */
+  userId?: string;
   /** The maximum number of memories in the page: 1 to 100, default 20. */
   limit?: number | undefined;
   /**

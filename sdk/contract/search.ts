@@ -26,7 +26,8 @@ export const SearchQuery = Type.Object(
   { additionalProperties: false },
 );
 export type SearchQuery = {
-  userId: string;
+  /** Optional with a key that is bound to a user. */
+  userId?: string;
   /** Words or a question: 1 to 1,000 characters. */
   query: string;
   /** The maximum number of memories in the response: 1 to 100, default 10. */

@@ -8,7 +8,10 @@ import { Instant, Metadata, Nullable, Text } from './text.ts';
 /* The schemas for erasing a user's memories and for moving memories between services. */
 
 export const DeleteAllQuery = Type.Object({ userId: UserId }, { additionalProperties: false });
-export type DeleteAllQuery = Static<typeof DeleteAllQuery>;
+export type DeleteAllQuery = {
+  /** Optional with a key that is bound to a user. */
+  userId?: string;
+};
 
 export const Deleted = Type.Object(
   { deleted: Type.Integer({ minimum: 0, description: 'The number of deleted memories.' }) },

@@ -2,9 +2,9 @@ import { Elysia } from 'elysia';
 import {
   type Accepted,
   conversationOf,
-  type IngestRecord,
   isMessagesRequest,
   type RecordType,
+  type UserRecord,
 } from '../../sdk/contract/ingest.ts';
 import {
   type Validator,
@@ -57,9 +57,9 @@ export function ingest(auth: Auth, services: RouteServices) {
   function endpoint(validate: Validator, type?: RecordType) {
     return async ({ request, caller, set }: Context) => {
       const body = await readBody(request, caller);
-      const parsed = parse<IngestRecord>(validate, withBoundUser(body, caller));
+      const parsed = parse<UserRecord>(validate, withBoundUser(body, caller));
       const fields = isMessagesRequest(parsed) ? conversationOf(parsed) : parsed;
-      const record = (type === undefined ? fields : { ...fields, type }) as IngestRecord;
+      const record = (type === undefined ? fields : { ...fields, type }) as UserRecord;
       const records = [renderRecord(record, newMemoryId(record.userId))];
       return accept({ request, caller, set }, body, records, null);
     };
@@ -67,7 +67,7 @@ export function ingest(auth: Auth, services: RouteServices) {
 
   async function batch({ request, caller, set }: Context) {
     const body = await readBody(request, caller);
-    const items = await validateItems(body, caller, validateRecord, (item: IngestRecord) =>
+    const items = await validateItems(body, caller, validateRecord, (item: UserRecord) =>
       renderRecord(item, newMemoryId(item.userId)),
     );
     return accept({ request, caller, set }, body, items.valid, items.batch);

@@ -1,3 +1,4 @@
+import type { Static } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { limits } from '../../sdk/contract/limits.ts';
 import type { Memory } from '../../sdk/contract/memory.ts';
@@ -29,7 +30,7 @@ export function transfer(auth: Auth, { storage, tasks, now, bodies }: RouteServi
       '/memories',
       async ({ request, caller, set }) => {
         const query = withBoundUser(readQuery(request.url), caller);
-        const { userId } = parse<DeleteAllQuery>(validateDeleteAll, query);
+        const { userId } = parse<Static<typeof DeleteAllQuery>>(validateDeleteAll, query);
         const write = await writeOf(request, caller, now);
         const result = await storage.eraseUser({ ...write, userId });
         return sendResult(set, request, result);

@@ -1,11 +1,11 @@
 import { recordMetadata } from '../../sdk/contract/descriptive.ts';
-import type { IngestRecord } from '../../sdk/contract/ingest.ts';
+import type { IngestRecord, UserRecord } from '../../sdk/contract/ingest.ts';
 import type { JsonValue } from '../../sdk/contract/text.ts';
 import { entryText, type Message, timestampMs } from '../../sdk/contract/timeline.ts';
 import { optionalTimeMs } from '../../sdk/contract/times.ts';
 import type { NewMemory } from '../storage/storage.ts';
 
-export function renderRecord(record: IngestRecord, id: string): NewMemory {
+export function renderRecord(record: UserRecord, id: string): NewMemory {
   return {
     id,
     userId: record.userId,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { Memory } from '../../sdk/index.ts';
+import type { Memory, Page } from '../../sdk/index.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memory, memoryAt } from './command.ts';
 
@@ -192,6 +192,33 @@ describe('a key created by memory keys create', () => {
     expect(stderr).toContain('memory whoami');
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
     expect((await as(['list', '--user', 'u'])).code).toBe(0);
+  });
+
+  test('created with --user needs no --user, and a key without one gets a hint', async () => {
+    const userId = 'bound';
+    const { as } = await create('--user', userId);
+    const message = { author: { role: 'user' }, content: { parts: ['Of a zebra'] } };
+    const stdin = JSON.stringify([{ conversation_id: 'c', mapping: { a: { message } } }]);
+    const writes = [
+      ['save', 'A saved zebra'],
+      ['ingest', 'support', '--subject', 'A zebra ticket', '--comment', 'a: b', '--wait'],
+      ['ingest', 'chat', '--message', 'user: A zebra chat', '--wait'],
+      ['ingest', 'document', '-', '--title', 'About a zebra', '--wait'],
+      ['import', '--from', 'chatgpt', '-'],
+    ];
+    for (const argv of writes) {
+      expect({ argv, ...(await as(argv, { stdin })) }).toMatchObject({ argv, code: 0 });
+      const refused = await memoryAt(server)(argv, { stdin });
+      expect({ argv, code: refused.code }).not.toEqual({ argv, code: 0 });
+      expect(refused.stderr).toContain('--user <id>');
+    }
+    expect((await as(['ingest', 'document', '-', '--dry-run'], { stdin })).code).toBe(0);
+    const { items }: Page = JSON.parse((await as(['list', '--json'])).stdout);
+    expect(items.map((one) => one.userId)).toEqual(writes.map(() => userId));
+    expect(lines((await as(['search', 'zebra'])).stdout)).not.toEqual([]);
+    const { code, stderr } = await memoryAt(server)(['list']);
+    expect(stderr).toContain('Error: userId: is required\nSpecify the user: --user <id>');
+    expect(code).toBe(1);
   });
 
   test('created with --user is denied access to another user', async () => {

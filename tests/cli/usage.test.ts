@@ -8,11 +8,6 @@ const wrong: Array<[string[], string]> = [
   [['sav'], 'Did you mean save?'],
   [['ingest', 'suport'], 'Did you mean support?'],
   [['save', '--usr', 'u', 'text'], 'Did you mean --user?'],
-  [
-    ['save', 'text'],
-    'Missing --user <id>: specify the user who owns the memories.\nFor example: memory save --user',
-  ],
-  [['list'], 'Missing --user <id>'],
   [['list', '--user', ''], '--user must not be empty'],
   [['save', '--user', 'u'], "Missing required argument 'text'\nFor example: memory save"],
   [['save', '--user', 'u', 'two', 'words'], 'Put text that contains spaces in quotes.'],
@@ -29,8 +24,8 @@ const wrong: Array<[string[], string]> = [
     '--base-url must not contain /v1: http://x/v1/\nRemove /v1 from the base URL: http://x\n',
   ],
   [['profile', 'set', 'http://x/a/v1', '-'], '<base-url> must not contain /v1: http://x/a/v1\n'],
-  [['ingest', 'support', '--subject', 's'], 'Pass a file, or --user and --subject.'],
-  [['ingest', 'chat', '--user', 'u'], 'Pass a file, or --user and --message.'],
+  [['ingest', 'support', '--user', 'u'], 'Pass a file, or --subject.'],
+  [['ingest', 'chat', '--user', 'u'], 'Pass a file, or --message.'],
   [
     ['ingest', 'support', 'a.json', '--subject', 's', '--external-id', '1'],
     'omit --subject, --external-id',
@@ -38,7 +33,6 @@ const wrong: Array<[string[], string]> = [
   [['import'], 'For example: memory import'],
   [['export', '--user', ''], '--user must not be empty'],
   [['exprot'], 'Did you mean export?'],
-  [['search', 'refund'], 'Missing --user <id>'],
   [['search', '--user', 'u'], 'For example: memory search'],
   [['search', '--user', 'u', 'two', 'words'], 'Put text that contains spaces in quotes.'],
   [['search', '--user', 'u', ''], 'The query must not be empty'],
@@ -139,11 +133,11 @@ describe('an invalid command line', () => {
   }
 
   test('with --json is reported only as JSON on stdout', async () => {
-    const { code, stdout, stderr } = await memory(['save', '--json', 'text']);
+    const { code, stdout, stderr } = await memory(['save', '--user', '', '--json', 'text']);
     expect(JSON.parse(stdout)).toEqual({
       error: {
         code: 'usage',
-        message: 'Missing --user <id>: specify the user who owns the memories.',
+        message: '--user must not be empty.',
         hint: expect.stringContaining('memory save --help'),
         requestId: null,
       },
@@ -196,7 +190,7 @@ describe('if npm started the program, the output shows commands with npx', () =>
     expect(stderr).toContain(': npx memory keys create --save\n');
     const { stdout } = await memory(['get', 'mem_1', '--json'], { env });
     expect(JSON.parse(stdout).error.hint).toContain(': npx memory keys create');
-    const usage = await memory(['save', 'x'], { env: { npm_command: 'start' } });
+    const usage = await memory(['save', '-u', '', 'x'], { env: { npm_command: 'start' } });
     expect(usage.stderr).toContain('For example: npx memory save');
     expect(usage.stderr).toContain('See: npx memory save --help');
   });

@@ -43,6 +43,15 @@ export async function main(): Promise<Memory[]> {
     { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.example' } }] },
   ];
   await memory.ingest.chat({ userId: 'u', messages, occurredAt: '2026-05-08', source: undefined });
+  // A key that is bound to a user needs no user id.
+  await memory.save({ content: 'c' });
+  await memory.search({ query: 'c', limit: 1 });
+  for await (const one of memory.list()) all.push(one);
+  await memory.ingest.support({ data: { subject: 's', comments: [entry] } });
+  await memory.ingest.chat({ messages });
+  await memory.deleteAll({});
+  // @ts-expect-error A user id that is given must be text.
+  await memory.list({ userId: undefined });
   // @ts-expect-error A message has no other fields.
   await memory.ingest.chat({ userId: 'u', messages: [{ role: 'user', text: 'x' }] });
   // @ts-expect-error A comment needs content.

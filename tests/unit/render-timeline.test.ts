@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import type { IngestRecord } from '../../sdk/contract/ingest.ts';
+import type { UserRecord } from '../../sdk/contract/ingest.ts';
 import type { Message } from '../../sdk/contract/timeline.ts';
 import { renderRecord } from '../../server/memory/render.ts';
 
 const userId = 'u-1';
 
-function recordOf(messages: Message[]): IngestRecord {
+function recordOf(messages: Message[]): UserRecord {
   return { type: 'conversation', userId, data: { messages } };
 }
 
@@ -90,7 +90,7 @@ describe('occurredAt', () => {
     content,
     timestamp,
   });
-  const timesOf = (record: IngestRecord) => {
+  const timesOf = (record: UserRecord) => {
     const { occurredAt, expiresAt } = renderRecord(record, 'mem_1');
     return { occurredAt, expiresAt };
   };

@@ -1,18 +1,18 @@
 import { expect, test } from 'bun:test';
-import type { IngestRecord } from '../../sdk/contract/ingest.ts';
+import type { UserRecord } from '../../sdk/contract/ingest.ts';
 import { renderRecord } from '../../server/memory/render.ts';
 
 const userId = 'u-1';
 
-function content(record: IngestRecord): string {
+function content(record: UserRecord): string {
   return renderRecord(record, 'mem_1').content;
 }
 
-function metadata(record: IngestRecord): unknown {
+function metadata(record: UserRecord): unknown {
   return JSON.parse(renderRecord(record, 'mem_1').metadata);
 }
 
-const ticket: IngestRecord = {
+const ticket: UserRecord = {
   type: 'ticket',
   userId,
   data: {

@@ -25,7 +25,7 @@ const app = new Elysia().post(
     if (errors.length > 0) throw new Error(JSON.stringify(errors));
     set.status = 201;
     set.headers['content-type'] = jsonType;
-    return save(body as SaveRequest);
+    return save(body as UserRequest);
   },
   { parse: 'json' },
 );
@@ -38,7 +38,9 @@ for (const [name, text] of Object.entries(canned)) {
   });
 }
 
-function save({ userId, content, metadata = {} }: SaveRequest): string {
+type UserRequest = SaveRequest & { userId: string };
+
+function save({ userId, content, metadata = {} }: UserRequest): string {
   const createdAt = Date.now();
   const id = `mem_${crypto.randomUUID()}`;
   const origin = { source: null, externalId: null, occurredAt: null, expiresAt: null };

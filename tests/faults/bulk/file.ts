@@ -1,4 +1,4 @@
-import type { IngestRecord } from '../../../sdk/index.ts';
+import type { UserRecord } from '../../../sdk/contract/ingest.ts';
 import type { Random } from '../../support/random.ts';
 import { badTextAt, equalRecord, recordAt } from './records.ts';
 
@@ -24,7 +24,7 @@ export async function writeBulkFile(
   path: string,
   { lines, bad: badLines }: BulkSize,
   random: Random,
-  onRecord: (record: IngestRecord) => void = () => {},
+  onRecord: (record: UserRecord) => void = () => {},
 ): Promise<BulkFile> {
   const writer = Bun.file(path).writer();
   const badAt = placesOf(badLines, lines, random);

@@ -1,8 +1,9 @@
-import type { IngestRecord, Memory } from '../../../sdk/index.ts';
+import type { UserRecord } from '../../../sdk/contract/ingest.ts';
+import type { Memory } from '../../../sdk/index.ts';
 import { renderRecord } from '../../../server/memory/render.ts';
 
 /** The expected number of memories for each combination of visible fields. */
-export type Owed = { counts: Map<string, number>; add(record: IngestRecord): void };
+export type Owed = { counts: Map<string, number>; add(record: UserRecord): void };
 
 /** Computes the memories that must exist after the records have been ingested in order. */
 export function createOwed(): Owed {

@@ -1,4 +1,4 @@
-import type { IngestRecord } from '../../../sdk/index.ts';
+import type { UserRecord } from '../../../sdk/contract/ingest.ts';
 import type { Random } from '../../support/random.ts';
 
 /* Valid and invalid lines like those exported by a help desk, a product or a chat. */
@@ -16,13 +16,13 @@ const sources = ['helpdesk', 'crm'];
 const originShare = 0.05;
 
 /** An event that a product sends repeatedly. Each occurrence is a separate memory. */
-export const equalRecord: IngestRecord = {
+export const equalRecord: UserRecord = {
   type: 'event',
   userId: 'customer-0',
   data: { name: 'signed in' },
 };
 
-export function recordAt(index: number, random: Random): IngestRecord {
+export function recordAt(index: number, random: Random): UserRecord {
   const userId = random.pick(users);
   const record = { userId, ...contentAt(index, random) };
   if (!random.chance(originShare)) return record;
@@ -31,7 +31,7 @@ export function recordAt(index: number, random: Random): IngestRecord {
   return { ...record, source: random.pick(sources), externalId };
 }
 
-type Content = IngestRecord extends infer One ? (One extends unknown ? Bare<One> : never) : never;
+type Content = UserRecord extends infer One ? (One extends unknown ? Bare<One> : never) : never;
 type Bare<One> = Omit<One, 'userId' | 'source' | 'externalId'>;
 
 function contentAt(index: number, random: Random): Content {
