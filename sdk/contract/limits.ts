@@ -14,11 +14,8 @@ export const limits = {
   queryCharacters: 1_000,
   searchItemsDefault: 10,
   exportItems: 1_000,
-  /**
-   * The maximum version of an imported memory. Updates increase the version, which must fit in 32
-   * bits.
-   */
-  importedVersion: 1_000_000_000,
+  /** The maximum version of an imported memory. Updates and restores still increase the version. */
+  importedVersion: 1_000_000_000_000,
   idempotencyKeyCharacters: 255,
   idempotencyKeptMs: 72 * 60 * 60 * 1_000,
   pendingRecords: 100_000,

@@ -19,7 +19,7 @@ const badVersions: [name: string, value: unknown][] = [
   ['null', null],
   ['zero', 0],
   ['a fraction', 1.5],
-  ['above a billion', 1_000_000_001],
+  ['above the limit', 1e12 + 1],
   ['beyond 64 bits', 2 ** 64],
 ];
 

@@ -208,6 +208,20 @@ describe('an export is imported without loss', () => {
     expect({ content, createdAt }).toEqual({ content: 'grown', createdAt: item.createdAt });
   });
 
+  test('a version of a billion can be updated, exported and imported again', async () => {
+    const [from, into] = [await newProject(), await newProject()];
+    const item = { ...importable(newUser()), version: 1e9 };
+    await importAll(from, [item]);
+    const path = `/v1/memories/${item.id}`;
+    const headers = { 'if-match': `"${1e9}"` };
+    const body = { content: 'newer' };
+    expect((await ask(from, 'PATCH', path, { body, headers })).headers.get('etag')).toBe(
+      `"${1e9 + 1}"`,
+    );
+    expect(await importAll(into, await exportAll(from))).toMatchObject({ imported: 1 });
+    expect((await ask(into, 'GET', path)).headers.get('etag')).toBe(`"${1e9 + 1}"`);
+  });
+
   test('an imported memory is updated, deleted and erased like any other', async () => {
     const userId = newUser();
     const items = ['a', 'b'].map((name) => ({
