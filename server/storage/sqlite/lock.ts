@@ -1,6 +1,8 @@
 import { Database } from 'bun:sqlite';
-import { accessSync, constants, existsSync, lchownSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { openFault } from './access.ts';
 import { isBusy } from './errors.ts';
+import { shareWithOwner } from './owner.ts';
 
 export type Lock = { release(): void };
 
@@ -75,22 +77,8 @@ export function tryLock(file: string, path: string, how: How = {}): Database | n
   } catch (error) {
     lock?.close(true);
     if (isBusy(error)) return null;
-    throw new Error(
-      `${file} cannot be used; check whether the disk is full or the folder is read-only`,
-      {
-        cause: error,
-      },
-    );
-  }
-}
-
-/** If this process runs as root, makes the database's owner the owner of the file. */
-function shareWithOwner(file: string, path: string): void {
-  const database = statSync(path, { throwIfNoEntry: false });
-  if (process.getuid?.() !== 0 || database === undefined) return;
-  try {
-    lchownSync(file, database.uid, database.gid);
-  } catch {
-    // Ignore EPERM: in containers without CAP_CHOWN, root already owns the files.
+    throw new Error(`${file} cannot be used: ${openFault(file, error)}`, {
+      cause: error,
+    });
   }
 }

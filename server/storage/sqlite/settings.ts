@@ -1,4 +1,5 @@
-import { Database } from 'bun:sqlite';
+import { Database, SQLiteError } from 'bun:sqlite';
+import { openFault } from './access.ts';
 import { damaged } from './check.ts';
 import { isBusy, isDamage } from './errors.ts';
 import { assertOurs } from './migrate.ts';
@@ -73,7 +74,8 @@ function configured(db: Database, path: string, settings: Settings): Database {
   } catch (error) {
     closeKeepingLog(path, db);
     if (isBusy(error)) throw heldByAnother(path, error);
-    throw isDamage(error) ? damaged(path, [error.message]) : error;
+    if (isDamage(error)) throw damaged(path, [error.message]);
+    throw error instanceof SQLiteError ? cannotOpen(path, error) : error;
   }
 }
 
@@ -115,9 +117,13 @@ function openFile(path: string, options: ConstructorParameters<typeof Database>[
   try {
     return new Database(path, options);
   } catch (error) {
-    const advice = 'check that it is a file and that its folder is writable';
-    throw new Error(`the database ${path} cannot be opened; ${advice}`, { cause: error });
+    throw cannotOpen(path, error);
   }
+}
+
+function cannotOpen(path: string, cause: unknown): Error {
+  const message = `the database ${path} cannot be opened: ${openFault(path, cause)}`;
+  return new Error(message, { cause });
 }
 
 /** Verifies that the setting was applied. */
