@@ -27,17 +27,26 @@ export type Admin = {
   close(): Promise<void>;
 };
 
-export type { BackupContents, Comparison, Finding };
+export type { BackupContents, Comparison, Finding, Restored };
 
 /** Writes a consistent, verified copy of the database to `target`. The server can keep running. */
 export async function backup(databaseUrl: string, target: string): Promise<BackupContents> {
   return backupDatabase(checked(databaseUrl), target);
 }
 
-/** Replaces the database with a backup. `kept` is the new path of the previous database, if any. */
-export async function restore(databaseUrl: string, file: string): Promise<Restored> {
-  const stamp = new Date().toISOString().replace(/[:.]/g, '-');
-  return restoreDatabase(checked(databaseUrl), file, stamp);
+/**
+ * Replaces the database with a backup. With `eraseAgain`, erases the users of whose memories in the
+ * backup none was left.
+ */
+export async function restore(
+  databaseUrl: string,
+  file: string,
+  { eraseAgain }: { eraseAgain: boolean },
+): Promise<Restored> {
+  const now = new Date();
+  const stamp = now.toISOString().replace(/[:.]/g, '-');
+  const options = { stamp, now: now.getTime(), eraseAgain };
+  return restoreDatabase(checked(databaseUrl), file, options);
 }
 
 /** Checks the database without changing it. A server may be running. */

@@ -66,10 +66,14 @@ export async function backupDatabase(url: string, target: string): Promise<Backu
 }
 
 /** Replaces the database with the backup. Keeps the old file under a name that contains `stamp`. */
-export async function restoreDatabase(url: string, file: string, stamp: string): Promise<Restored> {
+export async function restoreDatabase(
+  url: string,
+  file: string,
+  options: { stamp: string; now: number; eraseAgain: boolean },
+): Promise<Restored> {
   if (isPostgres(url)) throw new Error(`this command supports only SQLite. ${ownTools}`);
-  const { restoreDatabase: putBack } = await import('./sqlite/admin/backup.ts');
-  return putBack(file, sqlitePath(url), stamp);
+  const { restoreDatabase: putBack } = await import('./sqlite/admin/restore.ts');
+  return putBack(file, sqlitePath(url), options);
 }
 
 /**

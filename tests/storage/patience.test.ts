@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { backupDatabase, restoreDatabase } from '../../server/storage/sqlite/admin/backup.ts';
+import { backupDatabase } from '../../server/storage/sqlite/admin/backup.ts';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
-import { countIn, fill } from './sqlite.ts';
+import { countIn, fill, restore } from './sqlite.ts';
 
 /* Opening and restoring a database that another process has open. */
 
@@ -55,7 +55,7 @@ test.concurrent('a database in use by another program is restored once that prog
   const path = join(folder, 'restored.db');
   copyFileSync(backup, path);
   const holder = await startHolder(path, 'normal');
-  expect(restoreDatabase(backup, path, 'now').memories).toBe(1);
+  expect(restore(backup, path).memories).toBe(1);
   expect(await holder.exited).toBe(0);
 });
 
@@ -65,8 +65,9 @@ const opens = `
   await openSqlite(process.env.DATABASE);
 `;
 const restores = `
-  import { restoreDatabase } from '${source}/admin/backup.ts';
-  restoreDatabase(process.env.BACKUP, process.env.DATABASE, 'never');
+  import { restoreDatabase } from '${source}/admin/restore.ts';
+  const options = { stamp: 'never', now: 1_000, eraseAgain: false };
+  restoreDatabase(process.env.BACKUP, process.env.DATABASE, options);
 `;
 
 // The cases run concurrently in separate processes, because each waits for five seconds.

@@ -23,8 +23,9 @@ test.each([
   ],
   [
     'a restore',
-    `import { restoreDatabase } from '${sqlite}/admin/backup.ts';
-     restoreDatabase(process.env.SOURCE, process.env.TARGET, 'now');`,
+    `import { restoreDatabase } from '${sqlite}/admin/restore.ts';
+     const options = { stamp: 'now', now: 1_000, eraseAgain: false };
+     restoreDatabase(process.env.SOURCE, process.env.TARGET, options);`,
   ],
   [
     'a copy',

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { backupDatabase, restoreDatabase } from '../../server/storage/sqlite/admin/backup.ts';
+import { backupDatabase } from '../../server/storage/sqlite/admin/backup.ts';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { straceMissing } from '../faults/strace.ts';
 import { until } from '../support/until.ts';
-import { countIn, fill, saveMany } from './sqlite.ts';
+import { countIn, fill, restore, saveMany } from './sqlite.ts';
 
 /* A command opens the database while a restore replaces the file. */
 
@@ -40,7 +40,7 @@ describe.if(straceMissing() === null)('a command that opens the database during 
       backupDatabase(path, join(folder, 'backup.db'));
       await fill(path, 200);
       const command = await startSlowCommand(path, folder);
-      const { kept } = restoreDatabase(join(folder, 'backup.db'), path, 'now');
+      const { kept } = restore(join(folder, 'backup.db'), path);
       const server = await openSqlite(path);
       await saveMany(server, 20);
       expect(await command.exited).toBe(0);

@@ -17,13 +17,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { backupDatabase, restoreDatabase } from '../../server/storage/sqlite/admin/backup.ts';
+import { backupDatabase } from '../../server/storage/sqlite/admin/backup.ts';
 import { openCopySide } from '../../server/storage/sqlite/admin/copy.ts';
 import { diagnose } from '../../server/storage/sqlite/admin/doctor.ts';
 import { openKeyAdmin } from '../../server/storage/sqlite/admin/keys.ts';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { rejectionOf } from '../support/thrown.ts';
-import { countIn, fill, saveMany, saveOne } from './sqlite.ts';
+import { countIn, fill, restore, saveMany, saveOne } from './sqlite.ts';
 
 /* Backups and restores with leftover logs and journals, damaged files and links. */
 
@@ -53,7 +53,7 @@ async function leaveLog(file: string, count: number): Promise<void> {
 test('a restore moves away a log that has no database file, and does not apply it to the restored file', async () => {
   await leaveLog(path, 40);
   rmSync(path);
-  const { memories, kept } = restoreDatabase(backup, path, 'now');
+  const { memories, kept } = restore(backup, path);
   expect(memories).toBe(3);
   expect(kept).toBe(`${path}.before-now-wal`);
   expect(existsSync(kept ?? '')).toBe(true);
@@ -62,7 +62,7 @@ test('a restore moves away a log that has no database file, and does not apply i
 
 test('a restore keeps the complete previous database, including its log', async () => {
   await leaveLog(path, 40);
-  const { kept } = restoreDatabase(backup, path, 'now');
+  const { kept } = restore(backup, path);
   expect(countIn(kept ?? '')).toBe(43);
   expect(countIn(path)).toBe(3);
 });
@@ -70,7 +70,7 @@ test('a restore keeps the complete previous database, including its log', async 
 test('a restore keeps a file that is too damaged to open, with its log', async () => {
   await leaveLog(path, 40);
   writeFileSync(path, 'no database at all '.repeat(1_000));
-  restoreDatabase(backup, path, 'now');
+  restore(backup, path);
   expect(countIn(path)).toBe(3);
   const kept = readdirSync(folder).filter((name) => name.includes('.before-now'));
   const bytes = kept.map((name) => readFileSync(join(folder, name), 'latin1')).join('');
@@ -88,7 +88,7 @@ test('a restore keeps a log that cannot be checkpointed, and does not try again'
   } as typeof run;
   let kept: string | null;
   try {
-    ({ kept } = restoreDatabase(backup, path, 'now'));
+    ({ kept } = restore(backup, path));
   } finally {
     Database.prototype.run = run;
   }
@@ -102,7 +102,7 @@ test('a restore includes the log of a backup, and changes neither file', async (
   await leaveLog(crashed, 20);
   const bytes = () => [readFileSync(crashed), readFileSync(`${crashed}-wal`)];
   const before = bytes();
-  expect(restoreDatabase(crashed, join(folder, 'new.db'), 'now').memories).toBe(23);
+  expect(restore(crashed, join(folder, 'new.db')).memories).toBe(23);
   expect(countIn(join(folder, 'new.db'))).toBe(23);
   expect(bytes()).toEqual(before);
 });
@@ -111,7 +111,7 @@ test("a restored database is readable only by its owner, regardless of the backu
   const open = join(folder, 'open.db');
   copyFileSync(backup, open);
   chmodSync(open, 0o644);
-  restoreDatabase(open, path, 'now');
+  restore(open, path);
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
@@ -121,14 +121,14 @@ test('a server does not start on an empty database after an interrupted restore'
   expect((await rejectionOf(openSqlite(path))).message).toContain('a restore was interrupted');
   expect(existsSync(path)).toBe(false);
   // Nor does a server start after another restore fails.
-  expect(() => restoreDatabase(join(folder, 'none.db'), path, 'later')).toThrow('no backup');
+  expect(() => restore(join(folder, 'none.db'), path, { stamp: 'later' })).toThrow('no backup');
   writeFileSync(join(folder, 'bad.db'), 'no database at all '.repeat(1_000));
-  expect(() => restoreDatabase(join(folder, 'bad.db'), path, 'later')).toThrow(
+  expect(() => restore(join(folder, 'bad.db'), path, { stamp: 'later' })).toThrow(
     'not an intact backup',
   );
   expect((await rejectionOf(openSqlite(path))).message).toContain('a restore was interrupted');
   // The partially restored file is itself a valid backup.
-  restoreDatabase(`${path}.restoring`, path, 'later');
+  restore(`${path}.restoring`, path, { stamp: 'later' });
   expect(countIn(path)).toBe(3);
   expect(readdirSync(folder).filter((name) => name.includes('restoring'))).toEqual([]);
 });
@@ -143,7 +143,7 @@ test('a restore moves a leftover journal away, and does not apply it to the rest
   other.run('ROLLBACK');
   other.close(true);
   rmSync(path);
-  restoreDatabase(backup, path, 'now');
+  restore(backup, path);
   expect(existsSync(`${path}-journal`)).toBe(false);
   expect(existsSync(`${path}.before-now-journal`)).toBe(true);
   expect(countIn(path)).toBe(3);
@@ -179,9 +179,7 @@ test('a backup does not signal the process of a running backup', async () => {
 
 test('an empty file is rejected as a backup, and reported by the doctor', () => {
   writeFileSync(backup, '');
-  expect(() => restoreDatabase(backup, path, 'now')).toThrow(
-    `${backup} is not a backup: it is empty`,
-  );
+  expect(() => restore(backup, path)).toThrow(`${backup} is not a backup: it is empty`);
   expect(countIn(path)).toBe(3);
   writeFileSync(path, '');
   const finding = diagnose(path, Date.now()).find(({ name }) => name === 'database');
@@ -260,7 +258,7 @@ test('a restore replaces the partial copy that a killed restore left', () => {
   for (const part of ['', '-journal', '-wal']) {
     writeFileSync(`${path}.restoring.partial${part}`, 'half of a copy');
   }
-  expect(restoreDatabase(backup, path, 'now').memories).toBe(3);
+  expect(restore(backup, path).memories).toBe(3);
   expect(countIn(path)).toBe(3);
   expect(readdirSync(folder).filter((name) => name.includes('restoring'))).toEqual([]);
 });

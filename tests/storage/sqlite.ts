@@ -3,6 +3,8 @@ import { expect } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Restored } from '../../server/storage/admin-storage.ts';
+import { restoreDatabase } from '../../server/storage/sqlite/admin/restore.ts';
 import { type OpenOptions, openSqlite } from '../../server/storage/sqlite/open.ts';
 import type { NewMemory, Storage, WriteResult } from '../../server/storage/storage.ts';
 import { memory, type Opened, type OpenStorage } from './fixtures.ts';
@@ -49,6 +51,15 @@ export async function saveMany(storage: Storage, count: number, text = 'text'): 
 export function saveOne(storage: Storage, fields: Partial<NewMemory> = {}): Promise<WriteResult> {
   const write = { projectId: 1, at: 1_000, idempotency: null };
   return storage.saveMemory({ ...write, memory: memory(fields) });
+}
+
+/** Restores the backup at the time of the memories in these tests. */
+export function restore(
+  backup: string,
+  path: string,
+  { stamp = 'now', eraseAgain = false, now = 1_000 } = {},
+): Restored {
+  return restoreDatabase(backup, path, { stamp, now, eraseAgain });
 }
 
 /** Checks the integrity of the file and returns the number of rows in the table. */

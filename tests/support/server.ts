@@ -14,8 +14,11 @@ export type TestServer = {
   client: MemoryClient;
   /** Creates a key of the project, optionally bound to a user or read-only. */
   createKey(project: string, kind?: { userId?: string; readOnly?: boolean }): Promise<string>;
-  /** Starts a new server on the same database. The port changes; the keys remain valid. */
-  restart(): Promise<void>;
+  /**
+   * Starts a new server on the same database. The port changes; the keys remain valid. `between`
+   * runs while no server is running.
+   */
+  restart(between?: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -42,8 +45,9 @@ export async function startTestServer(
       await admin.close();
       return created;
     },
-    async restart() {
+    async restart(between = async () => {}) {
       await running.stop();
+      await between();
       running = await start();
       server.url = running.url;
       server.client = new MemoryClient({ apiKey: key, baseUrl: running.url });

@@ -1,0 +1,77 @@
+import type { Database } from 'bun:sqlite';
+import type { Restored, RevokedKey } from '../../admin-storage.ts';
+import { unfinished } from '../writer/group-commit.ts';
+import { createKeyWrites } from '../writer/keys.ts';
+import { openWrites } from '../writer/operations.ts';
+import { type KnownKey, maxVersion, type Replaced, readReplaced } from './replaced.ts';
+
+/* What a restore must not undo. The copy of the backup is changed before it is put in place. */
+
+export type CarriedOver = Pick<
+  Restored,
+  'revokedKeys' | 'broughtBackUsers' | 'erasedAgain' | 'unchecked'
+>;
+
+/**
+ * Added to the highest known version, because memories deleted since the backup, or all memories of
+ * a replaced database that cannot be read, may have had higher versions.
+ */
+const versionMargin = 1_000_000;
+
+export function carryOver(
+  copy: Database,
+  path: string,
+  { now, eraseAgain }: { now: number; eraseAgain: boolean },
+): CarriedOver {
+  const { keys, users, maxVersion, fault } = readReplaced(path, copy, now);
+  if (eraseAgain && fault !== null) {
+    throw new Error(
+      `${fault}, so users erased since the backup are not known; nothing was changed`,
+    );
+  }
+  const revokedKeys = revokeAgain(copy, keys);
+  if (eraseAgain) eraseUsers(copy, users, now);
+  raiseVersions(copy, maxVersion);
+  return {
+    revokedKeys,
+    broughtBackUsers: users.map(({ project, userId, memories }) => ({ project, userId, memories })),
+    erasedAgain: eraseAgain,
+    unchecked: fault,
+  };
+}
+
+/**
+ * Returns the keys that the copy accepted. A revoked key that the copy lacks is added, because a
+ * newer backup, which contains the key, may be restored next.
+ */
+function revokeAgain(copy: Database, keys: readonly KnownKey[]): RevokedKey[] {
+  const writes = createKeyWrites(copy);
+  const isKnown = copy.prepare<unknown, [string]>('SELECT 1 FROM api_keys WHERE id = ?');
+  return keys.flatMap(({ revokedAt, ...key }) => {
+    const wasKnown = isKnown.get(key.id) !== null;
+    if (!wasKnown) writes.createKey(key);
+    const wasValid = writes.revokeKey({ id: key.id, at: revokedAt });
+    const { id, project, name, lastFour } = key;
+    return wasKnown && wasValid ? [{ id, project, name, lastFour }] : [];
+  });
+}
+
+function eraseUsers(copy: Database, users: Replaced['users'], at: number): void {
+  const noteErased = copy.prepare(
+    `INSERT INTO maintenance (name, value) VALUES ('scrub', 1)
+     ON CONFLICT DO UPDATE SET value = value + 1`,
+  );
+  // The next server to start removes the traces of the text from the file.
+  const scrub = { noteDeleted() {}, noteErased: () => void noteErased.run() };
+  const { operations } = openWrites(copy, scrub);
+  for (const { projectId, userId } of users) {
+    const erasure = { projectId, userId, at, idempotency: null, onlyUserId: null };
+    while (operations.eraseUser(erasure) === unfinished);
+  }
+}
+
+/** Gives all memories a version that was never given out, so that no earlier ETag matches them. */
+function raiseVersions(copy: Database, known: number): void {
+  const version = Math.max(known, maxVersion(copy)) + versionMargin;
+  copy.prepare('UPDATE memories SET version = ?').run(version);
+}

@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { openAdmin } from '../../server/admin.ts';
+import { backend } from '../support/backend.ts';
+import { send, startTestServer, type TestServer } from '../support/server.ts';
+import { rejectionOf } from '../support/thrown.ts';
+import { until } from '../support/until.ts';
+import { memory, temporaryFolder } from './command.ts';
+
+/* What a restore must not undo: revocations, erasures and changes that clients know by an ETag. */
+
+describe.skipIf(backend !== 'sqlite')('a restore', () => {
+  let server: TestServer;
+  let folder: ReturnType<typeof temporaryFolder>;
+  let backup: string;
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    backup = folder.file('backup.db');
+    server = await startTestServer();
+  });
+  afterEach(async () => {
+    await server.stop();
+    folder[Symbol.dispose]();
+  });
+
+  const run = (...argv: string[]) => memory([...argv, '--database', server.databaseUrl]);
+  const saveFor = (userId: string) => server.client.save({ userId, content: `of ${userId}` });
+
+  /** Stops the server, restores the backup, and starts the server again. */
+  async function restore(...flags: string[]): Promise<string> {
+    let stderr = '';
+    await server.restart(async () => {
+      const ran = await run('restore', backup, ...flags);
+      expect(ran).toMatchObject({ code: 0 });
+      ({ stderr } = ran);
+    });
+    return stderr;
+  }
+
+  async function withAdmin<T>(work: (admin: Awaited<ReturnType<typeof openAdmin>>) => Promise<T>) {
+    const admin = await openAdmin(server.databaseUrl);
+    try {
+      return await work(admin);
+    } finally {
+      await admin.close();
+    }
+  }
+
+  const statusWith = async (key: string) =>
+    (await send(server, 'GET', '/v1/key', { headers: { authorization: `Bearer ${key}` } })).status;
+
+  test('does not accept a key revoked since the backup, not even after another restore', async () => {
+    await run('backup', folder.file('older.db'));
+    const { key, id } = await withAdmin((admin) =>
+      admin.createKey({ name: 'phone', project: 'shop' }),
+    );
+    await run('backup', backup);
+    await withAdmin((admin) => admin.revokeKey(id));
+    const newer = backup;
+    backup = folder.file('older.db');
+    expect(await restore()).not.toContain(id);
+    backup = newer;
+    expect(await restore()).toContain(
+      `Keys revoked since the backup stay revoked: ${id} (phone, project shop).\n`,
+    );
+    expect(await statusWith(key)).toBe(401);
+    expect(await statusWith(server.key)).toBe(200);
+  });
+
+  /** Makes a backup, then erases one user, empties another, and lets a third come back. */
+  async function eraseSome(): Promise<{ kept: string }> {
+    const [kept, part, single] = [
+      await saveFor('kept'),
+      await saveFor('kept'),
+      await saveFor('emptied'),
+    ];
+    for (const userId of ['erased', 'returned']) await saveFor(userId);
+    await run('backup', backup);
+    for (const userId of ['erased', 'returned']) await server.client.deleteAll({ userId });
+    await saveFor('returned');
+    for (const { id } of [part, single]) await server.client.delete(id);
+    return { kept: kept.id };
+  }
+
+  const users = async () => (await server.client.users()).items.map(({ userId }) => userId);
+  const broughtBack = ['emptied', 'erased', 'returned'];
+  const named = broughtBack.map((userId) => `${userId} (project default)`).join(', ');
+
+  test('names the users who have memories again, although they had none of these left', async () => {
+    const { kept } = await eraseSome();
+    const stderr = await restore();
+    expect(stderr).toContain(`erased: ${named}. To erase one again: memory delete --user <id>\n`);
+    expect(await users()).toEqual([...broughtBack, 'kept'].sort());
+    expect((await server.client.get(kept)).content).toBe('of kept');
+  });
+
+  test('erases these users again with --erase-again', async () => {
+    await eraseSome();
+    const stderr = await restore('--erase-again');
+    expect(stderr).toStartWith('Restored 2 memories');
+    expect(stderr).toContain(`Users erased since the backup were erased again: ${named}.\n`);
+    expect(await users()).toEqual(['kept']);
+    const text = () => readFileSync(server.databaseUrl.slice('sqlite:'.length), 'latin1');
+    await until(() => !text().includes('of erased'), { what: 'the text to be overwritten' });
+    expect(text()).toContain('of kept');
+  });
+
+  test('rejects an ETag from before the restore, so that no change is lost', async () => {
+    const { id } = await saveFor('u');
+    const update = (content: string, version?: number) =>
+      server.client.update(id, { content }, version === undefined ? {} : { ifVersion: version });
+    await run('backup', backup);
+    const { version } = await update('after the backup');
+    await restore();
+    const later = await update('after the restore');
+    expect((await rejectionOf(update('from the old client', version))).message).toContain(
+      'version',
+    );
+    expect(later.version).toBeGreaterThan(version);
+    expect((await server.client.get(id)).content).toBe('after the restore');
+    // Nor may a version be repeated by a second restore of the same backup.
+    await restore();
+    const back = await server.client.get(id);
+    expect(back).toMatchObject({ content: 'of u' });
+    expect(back.version).toBeGreaterThan(later.version);
+  });
+
+  test('says that nothing could be checked if the replaced database cannot be read', async () => {
+    await saveFor('u');
+    await run('backup', backup);
+    const path = server.databaseUrl.slice('sqlite:'.length);
+    await server.restart(async () => {
+      writeFileSync(path, 'no database at all '.repeat(1_000));
+      const refused = await run('restore', backup, '--erase-again');
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('not a database') });
+      expect(readFileSync(path, 'utf8')).toStartWith('no database');
+      const { stdout } = await run('restore', backup, '--json');
+      expect(JSON.parse(stdout)).toMatchObject({
+        unchecked: `${path} cannot be read: file is not a database`,
+        revokedKeys: [],
+        broughtBackUsers: [],
+      });
+    });
+    expect(await users()).toEqual(['u']);
+  });
+});

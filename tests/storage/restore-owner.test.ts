@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { chmodSync, chownSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { backupDatabase } from '../../server/storage/sqlite/admin/backup.ts';
+import { fill, restore } from './sqlite.ts';
+
+/* Owners and permissions of a database that root or another user administers. */
+
+const nobody = 65_534;
+const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'];
+const canTest =
+  process.getuid?.() === 0 &&
+  Bun.which('setpriv') !== null &&
+  Bun.spawnSync([...asNobody, process.execPath, '--version']).exitCode === 0;
+
+const source = join(import.meta.dir, '../../server/storage/sqlite');
+const opens = `
+  import { openSqlite } from '${source}/open.ts';
+  await (await openSqlite(process.env.DATABASE)).close();
+  process.exit();
+`;
+const restores = `
+  import { restoreDatabase } from '${source}/admin/restore.ts';
+  const options = { stamp: 'now', now: 1_000, eraseAgain: false };
+  restoreDatabase(process.env.BACKUP, process.env.DATABASE, options);
+`;
+
+let folder: string;
+let path: string;
+let backup: string;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'memory-owner-'));
+  path = join(folder, 'memory.db');
+  backup = join(folder, 'backup.db');
+  await fill(path, 3);
+  backupDatabase(path, backup);
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs the program as another user. Returns its errors, or '' if it succeeds. */
+function runAsNobody(program: string): string {
+  const env = { ...process.env, DATABASE: path, BACKUP: backup };
+  const child = Bun.spawnSync([...asNobody, process.execPath, '-e', program], { env });
+  return child.exitCode === 0 ? '' : child.stderr.toString();
+}
+
+function giveToNobody(...names: string[]): void {
+  for (const name of names) chownSync(name, nobody, nobody);
+}
+
+test('a restored database has the mode of the file that it replaces', () => {
+  chmodSync(path, 0o640);
+  restore(backup, path);
+  expect(statSync(path).mode & 0o777).toBe(0o640);
+});
+
+describe.if(canTest)('a service that runs as another user', () => {
+  test('starts after root has restored its database', () => {
+    giveToNobody(folder, path, `${path}.lock`);
+    restore(backup, path);
+    const { uid, gid } = statSync(path);
+    expect([uid, gid]).toEqual([nobody, nobody]);
+    expect(runAsNobody(opens)).toBe('');
+  });
+
+  test('starts after root has restored a database into its folder', () => {
+    rmSync(path);
+    rmSync(`${path}.lock`);
+    giveToNobody(folder);
+    restore(backup, path);
+    expect(runAsNobody(opens)).toBe('');
+  });
+
+  test.each([
+    ['the database', () => giveToNobody(folder, `${path}.lock`), opens],
+    ['the lock file', () => giveToNobody(folder, path), opens],
+    ['a database to restore', () => chmodSync(folder, 0o777), restores],
+  ])('reports that root owns %s', (_, prepare, program) => {
+    chmodSync(backup, 0o644);
+    prepare();
+    expect(runAsNobody(program)).toMatch(/permission denied: .*owned by root, running as nobody/);
+    expect(statSync(path).size).toBeGreaterThan(0);
+  });
+
+  test('reports that root owns the folder', () => {
+    rmSync(`${path}.lock`);
+    chmodSync(folder, 0o755);
+    const reason = 'its folder cannot be written to: permission denied: owned by root';
+    expect(runAsNobody(opens)).toContain(
+      `${path}.lock cannot be used: ${reason}, running as nobody`,
+    );
+  });
+});

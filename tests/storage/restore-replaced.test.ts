@@ -1,0 +1,96 @@
+import { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { keyToStore } from '../../server/keys.ts';
+import { backupDatabase } from '../../server/storage/sqlite/admin/backup.ts';
+import { openSqlite } from '../../server/storage/sqlite/open.ts';
+import type { Storage } from '../../server/storage/storage.ts';
+import { restore, saveOne } from './sqlite.ts';
+
+/* What a restore learns from a database that it replaces, in whatever state that database is. */
+
+let folder: string;
+let path: string;
+let backup: string;
+const key = keyToStore('mk_test', {
+  project: 'default',
+  name: 'laptop',
+  userId: null,
+  readOnly: false,
+  createdAt: 1_000,
+  expiresAt: null,
+});
+
+async function use(work: (storage: Storage) => Promise<unknown>): Promise<void> {
+  const storage = await openSqlite(path);
+  try {
+    await work(storage);
+  } finally {
+    await storage.close();
+  }
+}
+
+/** Makes a backup, then revokes the key and erases the user. */
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'memory-replaced-'));
+  path = join(folder, 'memory.db');
+  backup = join(folder, 'backup.db');
+  await use(async (storage) => {
+    const { projectId } = await storage.createKey(key);
+    expect(projectId).toBe(1);
+    await saveOne(storage, { userId: 'erased' });
+    await saveOne(storage, { userId: 'expiring', expiresAt: 5_000 });
+    backupDatabase(path, backup);
+    await storage.revokeKey(key.id, 2_000);
+    const erasure = { projectId, userId: 'erased', at: 2_000 };
+    await storage.eraseUser({ ...erasure, idempotency: null });
+  });
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const revokedKeys = [{ id: key.id, project: 'default', name: 'laptop', lastFour: 'test' }];
+
+async function revokedAt(): Promise<number | null | undefined> {
+  let found: number | null | undefined;
+  await use(async (storage) => {
+    found = (await storage.findKey(key.hash))?.revokedAt;
+  });
+  return found;
+}
+
+test('a user whose memories have expired since the backup does not count as erased', async () => {
+  await use((storage) => storage.maintain({ now: 6_000, elapsedMs: 1 }));
+  const { broughtBackUsers } = restore(backup, path, { now: 6_000 });
+  expect(broughtBackUsers.map(({ userId }) => userId)).toEqual(['erased']);
+});
+
+test('a restore after an interrupted one uses the database that was set aside', async () => {
+  renameSync(path, `${path}.before-2026-01-02`);
+  copyFileSync(backup, `${path}.before-2026-01-01`);
+  copyFileSync(backup, `${path}.restoring`);
+  const users = [{ project: 'default', userId: 'erased', memories: 1 }];
+  expect(restore(backup, path)).toMatchObject({ revokedKeys, broughtBackUsers: users });
+  expect(await revokedAt()).toBe(2_000);
+});
+
+test('a restore keeps the revocations in a damaged database, but does not guess at its users', async () => {
+  const db = new Database(path);
+  db.run('PRAGMA writable_schema = ON');
+  const { rootpage } = db
+    .prepare<{ rootpage: number }, []>(
+      `SELECT rootpage FROM sqlite_schema WHERE name = 'memories_by_id'`,
+    )
+    .get() ?? { rootpage: 0 };
+  db.close(true);
+  const bytes = Buffer.from(await Bun.file(path).arrayBuffer());
+  bytes.fill(0xff, (rootpage - 1) * 4_096, rootpage * 4_096);
+  writeFileSync(path, bytes);
+  expect(() => restore(backup, path, { eraseAgain: true })).toThrow(`${path} is damaged`);
+  const restored = restore(backup, path);
+  expect(restored).toMatchObject({ revokedKeys, broughtBackUsers: [], erasedAgain: false });
+  expect(restored.unchecked).toContain(`${path} is damaged`);
+  expect(await revokedAt()).toBe(2_000);
+});
