@@ -30,18 +30,17 @@ export async function openInput(term: Terminal, path: string, held: Held): Promi
   return { lines, unit: 'line', totalBytes: path === '-' ? undefined : Bun.file(path).size };
 }
 
-/** Opens a file that may also contain a single record, which may span several lines. */
+/** Opens a file that contains records as JSON Lines, or any JSON, which may span several lines. */
 export async function openRecords(
   term: Terminal,
   path: string,
-): Promise<BatchInput | { record: unknown }> {
+): Promise<BatchInput | { json: unknown }> {
   const { first, second, lines } = await openLines(term, path);
   if (first === undefined) throw empty(path);
   // If the first line is a complete JSON value and a second line follows, the file is JSON Lines.
   const manyLines = second !== undefined && isWhole(first);
   if (/\.(jsonl|ndjson)$/i.test(path) || manyLines) return { lines, unit: 'line' };
-  const record = await readWhole(lines, path);
-  return Array.isArray(record) ? items(record) : { record };
+  return { json: await readWhole(lines, path) };
 }
 
 /**

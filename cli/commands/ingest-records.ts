@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { MemoryClient, Metadata } from '../../sdk/index.ts';
 import { runBatch } from '../bulk/batch.ts';
-import { openRecords } from '../bulk/input.ts';
+import { items, openRecords } from '../bulk/input.ts';
 import { type BulkOptions, reportIngest } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
 import {
@@ -14,6 +14,7 @@ import {
 import { CliError, usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import { inputName } from '../terminal/input.ts';
+import { isObject } from '../terminal/json.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /* Ingests tickets and conversations from options, and records of any type from files. */
@@ -43,11 +44,12 @@ export function addSupport(group: Parent, term: Terminal): void {
   const command = addFileOptions(ticket, `{ ${recordFields}, data: { subject, comments } }`);
   command.action(async (file) => {
     const options = command.optsWithGlobals();
-    if (file !== undefined) return ingestFile(term, command, 'support', file, options);
+    if (file !== undefined) return ingestFile(term, command, 'support', file);
     const { subject, comment: comments = [], description, status, priority } = options;
     if (subject === undefined) throw usageError('Pass a file, or --subject.');
     const data = { subject, comments, description, status, priority };
-    await ingestData(term, 'support', data, options);
+    const client = await connect(term, options);
+    await send(term, client, 'support', recordOf(data, options), options);
   });
   addExamples(command, [
     'memory ingest support --user u-1 --subject Refund --comment "user: Where?"',
@@ -74,18 +76,26 @@ export function addChat(group: Parent, term: Terminal): void {
     .addOption(shared.sourceOption)
     .addOption(shared.externalIdOption)
     .addOption(shared.metadataOption);
-  const command = addFileOptions(conversation, `{ ${recordFields}, data: { messages } }`);
+  const command = addFileOptions(
+    conversation,
+    `{ ${recordFields}, data: { messages } }${chatHelp}`,
+  );
   command.action(async (file) => {
     const options = command.optsWithGlobals();
-    if (file !== undefined) return ingestFile(term, command, 'chat', file, options);
-    const { message: messages, participant: participants, tag: tags } = options;
-    if (messages === undefined) throw usageError('Pass a file, or --message.');
-    const { title, summary } = options;
-    await ingestData(term, 'chat', { messages, title, summary, participants, tags }, options);
+    const { message, title, summary, participant: participants, tag: tags } = options;
+    const ofMessages = (messages: unknown) =>
+      recordOf({ messages, title, summary, participants, tags }, options);
+    if (file === undefined) {
+      if (message === undefined) throw usageError('Pass a file, or --message.');
+      return send(term, await connect(term, options), 'chat', ofMessages(message), options);
+    }
+    if (message !== undefined) throw usageError('Pass either a file or --message.');
+    return ingestFile(term, command, 'chat', file, ofMessages);
   });
   addExamples(command, [
     'memory ingest chat --user u-1 --message "user: Hi" --message "agent: Hi"',
-    'memory ingest chat chat.json --wait',
+    'memory ingest chat --user u-1 messages.json --wait',
+    'memory ingest chat chat.json',
   ]);
 }
 
@@ -95,7 +105,7 @@ export function addRecord(group: Parent, term: Terminal): void {
     .argument('<file>', fileArgument)
     .description('Ingest any record: ticket, document, conversation, event or profile.');
   const command = addFileOptions(record, `{ type, ${recordFields}, data }`);
-  command.action((file) => ingestFile(term, command, 'record', file, command.optsWithGlobals()));
+  command.action((file) => ingestFile(term, command, 'record', file));
   addExamples(command, ['memory ingest record event.json']);
 }
 
@@ -104,6 +114,9 @@ const fileHelp = `
 A file contains one record, or several records with one per line. With -, the
 records are read from stdin.
 Record: `;
+const chatHelp = `
+Or only the messages, as model APIs use them: [{ role, content }, …]. In this
+case, the options describe the conversation.`;
 const recordFields = 'userId, source?, externalId?, metadata?,\n  occurredAt?, expiresAt?';
 
 function addFileOptions<Args extends unknown[], Options extends Record<string, unknown>>(
@@ -136,25 +149,37 @@ type RecordOptions = FileOptions & {
   metadata?: Metadata | undefined;
 };
 
-async function ingestData(term: Terminal, kind: Kind, data: object, options: RecordOptions) {
-  const { user: userId, source, externalId, metadata } = options;
-  const record = { userId, source, externalId, metadata, data };
-  await send(term, await connect(term, options), kind, record, options);
+function recordOf(data: object, { user: userId, source, externalId, metadata }: RecordOptions) {
+  return { userId, source, externalId, metadata, data };
 }
 
+/** Whether the value is a list of messages, not of records, which have no role or author. */
+function isMessages(value: unknown): boolean {
+  if (!Array.isArray(value)) return false;
+  return value.some((one) => isObject(one) && ('role' in one || 'author' in one));
+}
+
+/** With `ofMessages`, the file may also be a list of messages, which it converts to a record. */
 async function ingestFile(
   term: Terminal,
-  command: AnyCommand,
+  command: { optsWithGlobals(): FileOptions } & AnyCommand,
   kind: Kind,
   path: string,
-  options: FileOptions,
+  ofMessages?: (messages: unknown) => unknown,
 ): Promise<void> {
-  rejectRecordOptions(command);
+  const options = command.optsWithGlobals();
+  if (ofMessages === undefined) rejectRecordOptions(command);
   shared.rejectOverwrite(path, options.errorsOut);
   const client = await connect(term, options);
   const input = await openRecords(term, path);
-  if ('lines' in input) return runBatch(term, client, input, { ...options, type: types[kind] });
-  await send(term, client, kind, withoutType(input.record, path, kind), options);
+  if (ofMessages !== undefined && 'json' in input && isMessages(input.json)) {
+    return send(term, client, kind, ofMessages(input.json), options);
+  }
+  rejectRecordOptions(command);
+  const batch = { ...options, type: types[kind] };
+  if ('lines' in input) return runBatch(term, client, input, batch);
+  if (Array.isArray(input.json)) return runBatch(term, client, items(input.json), batch);
+  await send(term, client, kind, withoutType(input.json, path, kind), options);
 }
 
 async function send(

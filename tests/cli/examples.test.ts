@@ -18,6 +18,7 @@ beforeAll(async () => {
     'ticket.json': JSON.stringify(ticket, null, 2),
     'tickets.jsonl': `${JSON.stringify(ticket)}\n${JSON.stringify(ticket)}\n`,
     'chat.json': JSON.stringify(chat),
+    'messages.json': JSON.stringify(chat.data.messages),
     'event.json': JSON.stringify(event),
     'records.jsonl': `${JSON.stringify(event)}\n`,
     'memories.jsonl': `${JSON.stringify(importable('u-1'))}\n`,

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { memoryAt, temporaryFolder } from './command.ts';
+
+let server: TestServer;
+let memory: ReturnType<typeof memoryAt>;
+beforeAll(async () => {
+  server = await startTestServer();
+  memory = memoryAt(server);
+});
+afterAll(() => server.stop());
+
+describe('memory ingest chat with a list of messages, as model APIs use them', () => {
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] },
+  ];
+
+  test('stores one conversation, with the options', async () => {
+    using folder = temporaryFolder();
+    writeFileSync(folder.file('messages.json'), JSON.stringify(messages, null, 2));
+    const options = ['--user', 'list', '--title', 'T', '--source', 's', '-m', 'n:=1'];
+    const ran = await memory([
+      'ingest',
+      'chat',
+      ...options,
+      folder.file('messages.json'),
+      '--json',
+    ]);
+    expect(ran.code).toBe(0);
+    expect(await server.client.get(JSON.parse(ran.stdout).memoryId)).toMatchObject({
+      userId: 'list',
+      type: 'conversation',
+      content: 'T\n\nuser: Hi\nassistant: Hello',
+      source: 's',
+      metadata: { n: 1, title: 'T' },
+    });
+  });
+
+  const record = { userId: 'u', messages };
+  test.each([
+    ['a record', JSON.stringify(record), ['--user', 'u'], 'omit --user'],
+    ['JSON Lines', `${JSON.stringify(record)}\n{}`, ['--user', 'u'], 'omit --user'],
+    ['a list and --message', JSON.stringify(messages), ['--message', 'a: b'], 'either a file or'],
+  ])('but %s with options is rejected', async (_, stdin, options, message) => {
+    const { code, stderr } = await memory(['ingest', 'chat', ...options, '-'], { stdin });
+    expect(stderr).toContain(message);
+    expect(code).toBe(2);
+  });
+});
