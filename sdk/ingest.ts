@@ -15,7 +15,8 @@ import type { CallOptions } from './options.ts';
  * Ingests records. Each call resolves with the status `processing` once the record is durably
  * queued. Processing happens later: see `client.waitUntilComplete`. A record with the same
  * `userId`, `source` and `externalId` as an existing memory replaces that memory, which keeps its
- * id.
+ * id. If the memory is `complete` and already equal to the record, nothing changes, and the status
+ * is `complete`.
  */
 export class Ingest {
   readonly #call: Call;

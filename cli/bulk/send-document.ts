@@ -24,7 +24,7 @@ export async function sendDocument(
   while (idempotencyKey !== undefined) {
     const keyed = { ...call, idempotencyKey };
     const { data, response } = await client.ingest.document(request, keyed).withResponse();
-    if (response.idempotencyStatus !== 'replayed') return { accepted: data, unchanged: false };
+    if (response.idempotencyStatus !== 'replayed') return sentOf(data);
     // A replay only proves that an earlier request stored the document. Since then, the memory may
     // have been replaced, changed or deleted, or its processing may have failed.
     const stored = await storedMemory(client, data.memoryId, call);
@@ -36,7 +36,12 @@ export async function sendDocument(
     // the same key.
     idempotencyKey = stored ? undefined : keyOf([idempotencyKey, data.memoryId]);
   }
-  return { accepted: await client.ingest.document(request, call), unchanged: false };
+  return sentOf(await client.ingest.document(request, call));
+}
+
+/** The service leaves a memory `complete` only if it is equal to the document. */
+function sentOf(accepted: Accepted): Sent {
+  return { accepted, unchanged: accepted.status === 'complete' };
 }
 
 function keyOf(value: unknown): string {

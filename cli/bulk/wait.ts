@@ -185,8 +185,11 @@ export async function reportIngest(
   accepted: Accepted,
   { json, idempotencyKey, wait, timeout }: BulkOptions,
 ): Promise<void> {
-  const { memoryId } = accepted;
-  const queued = `Queued. To wait for the result: memory wait ${memoryId}`;
+  const { memoryId, status } = accepted;
+  const queued =
+    status === 'complete'
+      ? `Unchanged. To show the memory: memory get ${memoryId}`
+      : `Queued. To wait for the result: memory wait ${memoryId}`;
   if (idempotencyKey !== undefined) await rejectDeletedIngest(term, client, memoryId);
   const out = resilientOutput(term);
   if (!json) await printLine(out.term, memoryId);

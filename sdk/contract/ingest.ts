@@ -174,7 +174,9 @@ export const Accepted = Type.Object(
   },
   {
     title: 'AcceptedRecord',
-    description: 'The record is durably queued and immediately listed as `processing`.',
+    description:
+      'The record is durably queued and immediately listed as `processing`. If the memory was ' +
+      '`complete` and equal to the record, nothing has changed, and it is still `complete`.',
     examples: [
       {
         memoryId: exampleMemory.id,

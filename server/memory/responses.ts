@@ -13,6 +13,8 @@ import { memoryJson, savedMemoryJson } from './json.ts';
 
 export type ImportOutcome = 'imported' | 'skipped' | 'conflict';
 
+type AcceptedItem = Pick<Accepted, 'memoryId' | 'status'>;
+
 export function savedResponse(memory: NewMemory, at: number): StoredResponse {
   const times = { createdAt: at, updatedAt: at };
   const stored: StoredMemory = { ...memory, status: 'complete', version: 1, ...times };
@@ -35,32 +37,37 @@ export function erasedResponse(deleted: number): StoredResponse {
   return { ...ofNone, status: 200, body: JSON.stringify({ deleted }) };
 }
 
-/** `memoryIds` are the ids of the records' memories. `batch` is null for a single record. */
+/**
+ * `memoryIds` are the ids of the records' memories, and `queued` are the ids of those that the
+ * records changed. `batch` is null for a single record.
+ */
 export function acceptedResponse(
   records: readonly NewMemory[],
   memoryIds: readonly string[],
+  queued: ReadonlySet<string>,
   batch: Batch | null,
 ): StoredResponse {
-  const [record] = records;
-  if (batch === null && record !== undefined) return singleResponse(record, memoryIds[0] ?? '');
-  return batchResponse(memoryIds, batch ?? { indexes: [], failed: [] });
+  const items = memoryIds.map((memoryId): AcceptedItem => {
+    return { memoryId, status: queued.has(memoryId) ? 'processing' : 'complete' };
+  });
+  const [[record], [item]] = [records, items];
+  if (batch === null && record !== undefined && item !== undefined) {
+    return singleResponse(record, item);
+  }
+  return batchResponse(items, batch ?? { indexes: [], failed: [] });
 }
 
-function singleResponse({ source, externalId }: NewMemory, memoryId: string): StoredResponse {
-  const accepted: Accepted = { memoryId, status: 'processing', source, externalId };
+function singleResponse({ source, externalId }: NewMemory, item: AcceptedItem): StoredResponse {
+  const accepted: Accepted = { ...item, source, externalId };
   return { ...ofNone, status: 202, body: JSON.stringify(accepted) };
 }
 
-function batchResponse(memoryIds: readonly string[], batch: Batch): StoredResponse {
+function batchResponse(items: readonly AcceptedItem[], { indexes, failed }: Batch): StoredResponse {
   const accepted: BatchAccepted = {
-    accepted: memoryIds.length,
-    failedCount: batch.failed.length,
-    items: memoryIds.map((memoryId, position) => ({
-      index: batch.indexes[position] ?? position,
-      memoryId,
-      status: 'processing',
-    })),
-    failed: batch.failed,
+    accepted: items.length,
+    failedCount: failed.length,
+    items: items.map((item, position) => ({ index: indexes[position] ?? position, ...item })),
+    failed,
   };
   return { ...ofNone, status: 202, body: JSON.stringify(accepted) };
 }

@@ -12,7 +12,8 @@ import type { TaskQueue } from './task-storage.ts';
  * Any operation may throw a ServiceError: `unavailable` if the database cannot serve the operation
  * now (nothing was stored), or `internal` if the outcome of a write is unknown. Times are
  * milliseconds since 1970, and the caller passes the current time. Every operation treats memories
- * past their `expiresAt` as nonexistent.
+ * past their `expiresAt` as nonexistent. A write that would leave a complete memory as it is has no
+ * effect except that its response is stored; see `changesNothing`.
  */
 export interface Storage extends TaskQueue {
   /** The backend's name, as shown in /health. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { holdTask } from '../support/queue.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { foldersFor } from './folder.ts';
@@ -29,27 +30,32 @@ test('a document without an external id is stored each time, and never reported 
 });
 
 test('an unchanged document is sent again if its processing has failed', async () => {
-  // Reports every memory as failed.
-  const proxy = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      const { method, headers } = request;
-      const { pathname } = new URL(request.url);
-      const body = method === 'GET' ? null : await request.arrayBuffer();
-      const answer = await fetch(server.url + pathname, { method, headers, body });
-      if (method !== 'GET') return answer;
-      return Response.json({ ...((await answer.json()) as object), status: 'failed' });
-    },
-  });
-  const env = { MEMORY_BASE_URL: `http://127.0.0.1:${proxy.port}` };
   using folder = foldersFor(() => memoryAt(server))('failed', { 'a.md': 'a' });
-  const { stdout } = await folder.ingest(['a.md']);
-  const again = await folder.ingest(['a.md'], { env });
+  const { stdout } = await folder.ingest(['a.md', '--wait']);
+  const fail = await holdTask(server, stdout.trim());
+  await fail('no luck');
+  const again = await folder.ingest(['a.md']);
   expect(again.stdout).toBe(stdout);
   expect(again.stderr).toStartWith('Queued.');
-  await proxy.stop(true);
   expect(await server.client.get(stdout.trim())).toMatchObject({ content: 'a', version: 2 });
+});
+
+test('a document that the service already stores is unchanged, even if sent with a new key', async () => {
+  using folder = foldersFor(() => memoryAt(server))('key', { 'a.md': 'a', 'b.md': 'b' });
+  const { stdout } = await folder.ingest(['a.md', '--wait', '--idempotency-key', 'first']);
+  const again = await folder.ingest(['a.md', '--idempotency-key', 'second']);
+  expect(again.stdout).toBe(stdout);
+  expect(again.stderr).toStartWith(`Unchanged. To show the memory: memory get ${stdout}`);
+  const all = await folder.ingest(['.', '--idempotency-key', 'third']);
+  expect(all.stderr).toContain('1 ingested, 1 unchanged, 0 failed.');
+});
+
+test('a record that the service already stores is reported as unchanged', async () => {
+  const chat = ['ingest', 'chat', '--user', 'u', '--external-id', 'e', '--message', 'user: Hi'];
+  const { stdout } = await memoryAt(server)([...chat, '--wait']);
+  const again = await memoryAt(server)(chat);
+  const stderr = `Unchanged. To show the memory: memory get ${stdout}`;
+  expect(again).toEqual({ code: 0, stdout, stderr });
 });
 
 test('a document is sent again if only its stored metadata has been changed', async () => {

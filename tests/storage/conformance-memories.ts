@@ -281,7 +281,9 @@ export function testMemories(name: string, open: OpenStorage): void {
     });
 
     test('creates one memory from twenty concurrent saves', async () => {
-      const saves = Array.from({ length: 20 }, () => project.save(memory(origin)));
+      const saves = Array.from({ length: 20 }, (_, n) => {
+        return project.save(memory({ ...origin, content: `${n}` }));
+      });
       const statuses = (await Promise.all(saves)).map(({ response }) => response.status).sort();
       expect(statuses).toEqual([...Array.from({ length: 19 }, () => 200), 201]);
       const [only, ...more] = await project.list();

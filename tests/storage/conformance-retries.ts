@@ -27,7 +27,7 @@ export function testRetries(name: string, open: OpenStorage): void {
       const id = await project.acceptOne(origin, 10);
       const task = await claimOne(opened.storage);
       await opened.storage.completeTasks([{ ...task, now: 3_000, chunks: 2 }]);
-      await project.acceptOne(origin, 5_000);
+      await project.acceptOne({ ...origin, content: 'newer' }, 5_000);
       const waiting = { status: 'processing', chunksComplete: 0, chunksTotal: 0 };
       expect(await project.status(id)).toMatchObject(waiting);
       const state = { pending: 1, oldestAcceptedAt: 5_000 };
@@ -43,7 +43,7 @@ export function testRetries(name: string, open: OpenStorage): void {
       expect(await updatedAt()).toBe(9_000);
       await opened.storage.completeTasks([{ ...(await next()), now: 4_000, chunks: 1 }]);
       expect(await updatedAt()).toBe(9_000);
-      await project.acceptOne(origin, 5_000);
+      await project.acceptOne({ ...origin, content: 'newer' }, 5_000);
       expect(await updatedAt()).toBe(9_000);
       await project.update(id, { content: 'x' }, { at: 6_000 });
       expect(await updatedAt()).toBe(9_000);

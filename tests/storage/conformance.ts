@@ -10,6 +10,7 @@ import { testRetries } from './conformance-retries.ts';
 import { testSearch } from './conformance-search.ts';
 import { testTasks } from './conformance-tasks.ts';
 import { testTransfer } from './conformance-transfer.ts';
+import { testUnchanged } from './conformance-unchanged.ts';
 import type { OpenStorage } from './fixtures.ts';
 
 /** Tests that the backend that `open` opens keeps the promises made in storage.ts. */
@@ -27,6 +28,7 @@ export function testConformance(name: string, open: OpenStorage): void {
     testErasure,
     testTransfer,
     testSearch,
+    testUnchanged,
   ]) {
     testPart(name, open);
   }

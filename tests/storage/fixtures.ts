@@ -99,11 +99,12 @@ export async function newProject(opened: Pick<Opened, 'storage'>) {
   };
   const allOf = (batch: unknown[]): Batch => ({ indexes: [...batch.keys()], failed: [] });
 
+  const acceptBatch = (records: NewMemory[], more: WriteFields = {}) =>
+    opened.storage.acceptRecords({ ...write(more), records, batch: allOf(records) });
+
   /** Accepts records as a batch, and returns their ids. */
   const accept = async (records: NewMemory[], more: WriteFields = {}) => {
-    const batch = allOf(records);
-    const result = await opened.storage.acceptRecords({ ...write(more), records, batch });
-    const { items } = bodyOf<BatchAccepted>(result);
+    const { items } = bodyOf<BatchAccepted>(await acceptBatch(records, more));
     return items.map(({ memoryId }) => memoryId);
   };
 
@@ -121,6 +122,9 @@ export async function newProject(opened: Pick<Opened, 'storage'>) {
     },
     erase: (userId = 'u', more: WriteFields = {}) =>
       opened.storage.eraseUser({ ...write(more), userId }),
+    ingest: (ingested: NewMemory, more: WriteFields = {}) =>
+      opened.storage.acceptRecords({ ...write(more), records: [ingested], batch: null }),
+    acceptBatch,
     accept,
     acceptOne: async (fields: Partial<NewMemory> = {}, at = 1_000) => {
       const [id = ''] = await accept([record(fields)], { at });

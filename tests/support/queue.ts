@@ -26,7 +26,11 @@ export async function holdRecord(server: TestServer): Promise<HeldRecord> {
   const record = { userId, externalId, data: { text: 'held back' } };
   const { memoryId } = await ingest(server, '/v1/ingest/document', record);
   await whenComplete(server, memoryId);
-  const hold = server.databaseUrl.startsWith('sqlite:') ? heldInSqlite : heldInPostgres;
-  const fail = await hold(server.databaseUrl, memoryId);
-  return { memoryId, userId, externalId, fail };
+  return { memoryId, userId, externalId, fail: await holdTask(server, memoryId) };
+}
+
+/** Leases the task of a complete memory, which is then `processing`. */
+export function holdTask({ databaseUrl }: TestServer, memoryId: string) {
+  const hold = databaseUrl.startsWith('sqlite:') ? heldInSqlite : heldInPostgres;
+  return hold(databaseUrl, memoryId);
 }

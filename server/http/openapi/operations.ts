@@ -41,9 +41,10 @@ export type OperationDocument = {
 
 export type DocumentedOperation = Operation & OperationDocument;
 
+const unchanged = 'If nothing would change, a `complete` memory keeps its version and times.';
 const replaces =
   'Ingesting the same `source` and `externalId` again for the same user replaces the memory, ' +
-  'which keeps its id.';
+  `which keeps its id. ${unchanged}`;
 const accepted = { tag: 'Ingest', response: ingest.Accepted, location: true } as const;
 
 export const operationDocuments: Record<RouteName, OperationDocument> = {
@@ -54,7 +55,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     description:
       "Stores text for a user. The memory is `complete` immediately. If one of the user's memories " +
       'already has this `source` and `externalId`, its content, metadata, `occurredAt` and ' +
-      '`expiresAt` are replaced, and the response is a 200.',
+      `\`expiresAt\` are replaced, and the response is a 200. ${unchanged}`,
     request: memory.SaveRequest,
     response: memory.SavedMemory,
     location: true,
@@ -96,7 +97,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     description:
       'Replaces each field that is present; the others are unchanged. With `If-Match`, the update ' +
       'is rejected unless the memory is still at that version. A memory with the status ' +
-      '`processing` or `failed` becomes `complete`, and its pending work is canceled.',
+      `\`processing\` or \`failed\` becomes \`complete\`, and its pending work is canceled. ${unchanged}`,
     request: memory.UpdateRequest,
     response: memory.Memory,
     etag: true,

@@ -216,7 +216,7 @@ export const variants: Record<string, Variant> = {
         'queueLimit(projectId, records.length);',
         `try { queueLimit(projectId, records.length); } catch {
            const ids = records.map(({ id }) => id);
-           return acceptedResponse(records, ids, batch);
+           return acceptedResponse(records, ids, new Set(ids), batch);
          }`,
       ],
     ],

@@ -1,5 +1,6 @@
 import { bucketOf } from '../../../bucket.ts';
 import { noSuchMemory } from '../../../errors.ts';
+import { changedMemory, changesNothing } from '../../../memory/changes.ts';
 import { splitChunks } from '../../../memory/chunks.ts';
 import {
   deletedResponse,
@@ -9,14 +10,14 @@ import {
 } from '../../../memory/responses.ts';
 import { isExpired, mayAccess } from '../../../memory/visibility.ts';
 import { assertVersion } from '../../refusals.ts';
-import type { MemoryChanges, Storage, StoredMemory, Write } from '../../storage.ts';
+import type { Storage, StoredMemory, Write } from '../../storage.ts';
 import { findMemory, type MemoryRow, memoryIn, memoryInserts, newRow } from '../row.ts';
 import { type Run, type Statement, statement } from '../statement.ts';
 import type { Effect } from './idempotency.ts';
-import { findOrigins, forgetOrigin, type Replacement, replacements } from './origins.ts';
+import { findOrigins, forgetOrigin, replacements } from './origins.ts';
 import { removeMemories } from './removal.ts';
 import { settleTask } from './task-rows.ts';
-import { addMemories, lockUsers } from './users.ts';
+import { addMemories, lockUsers, uncountChanges } from './users.ts';
 import type { Plan } from './write-queue.ts';
 
 type Save = Parameters<Storage['saveMemory']>[0];
@@ -49,9 +50,12 @@ async function save(run: Run, { projectId, at, memory }: Save): ReturnType<Effec
   const { changeOf, rows } = await lockUsers(run, [user], findOrigins(projectId, [memory]));
   const [known] = rows as MemoryRow[];
   if (known !== undefined && !isExpired(known, at)) {
+    if (changesNothing(known, memory)) {
+      return { response: replacedResponse(known), bucket, last: uncountChanges([user]) };
+    }
     const lastChange = changeOf(user);
     const replacement = { id: known.id, memory, versions: 1, lastChange, at };
-    const now = { ...replaced(known, replacement), ...completed(known, at) };
+    const now = changedMemory(known, memory, at);
     const last = [...replacements(projectId, [replacement]), ...settle(projectId, bucket, now, at)];
     return { response: replacedResponse(now), bucket, last };
   }
@@ -66,8 +70,12 @@ async function save(run: Run, { projectId, at, memory }: Save): ReturnType<Effec
 async function update(run: Run, write: Update): ReturnType<Effect> {
   const { projectId, at, changes } = write;
   const { memory, lastChange } = await lockMemory(run, write, 0);
-  const { bucket } = memory;
-  const changed = { ...applied(memory, changes), ...completed(memory, at) };
+  const { bucket, userId } = memory;
+  if (changesNothing(memory, changes)) {
+    const last = uncountChanges([{ projectId, userId }]);
+    return { response: updatedResponse(memory), bucket, last };
+  }
+  const changed = changedMemory(memory, changes, at);
   const change = statement(
     `UPDATE memories SET content = coalesce($4, content), metadata = coalesce($5, metadata),
        occurred_at = $6::int8, expires_at = $7::int8, version = version + 1,
@@ -118,29 +126,6 @@ function assertVisible(found: MemoryRow | null, { at, onlyUserId }: Write): Memo
   if (found === null || isExpired(found, at)) throw noSuchMemory();
   if (!mayAccess(onlyUserId, found)) throw noSuchMemory();
   return found;
-}
-
-/** `updatedAt` never decreases, even if the clock was set back. */
-function completed({ updatedAt }: StoredMemory, at: number) {
-  return { status: 'complete' as const, updatedAt: Math.max(updatedAt, at) };
-}
-
-function replaced(known: StoredMemory, { memory, versions }: Replacement): StoredMemory {
-  const { type, content, metadata, occurredAt, expiresAt } = memory;
-  const changed = { type, content, metadata, occurredAt, expiresAt };
-  return { ...known, ...changed, version: known.version + versions };
-}
-
-function applied(memory: StoredMemory, changes: MemoryChanges): StoredMemory {
-  const { content, metadata, occurredAt, expiresAt } = changes;
-  return {
-    ...memory,
-    version: memory.version + 1,
-    ...(content !== undefined && { content }),
-    ...(metadata !== undefined && { metadata }),
-    ...(occurredAt !== undefined && { occurredAt }),
-    ...(expiresAt !== undefined && { expiresAt }),
-  };
 }
 
 /** Completes the memory's task, because any change makes a memory complete. */

@@ -1,3 +1,4 @@
+import { changesNothing } from '../../../memory/changes.ts';
 import { acceptedResponse } from '../../../memory/responses.ts';
 import { isExpired } from '../../../memory/visibility.ts';
 import type { NewMemory, Storage } from '../../storage.ts';
@@ -12,7 +13,7 @@ import {
   replacements,
 } from './origins.ts';
 import { indexedOf, queueAgain, queueNew } from './task-rows.ts';
-import { addMemories, type ChangeNumber, lockUsers } from './users.ts';
+import { addMemories, type ChangeNumber, lockUsers, uncountChanges } from './users.ts';
 import type { Plan } from './write-queue.ts';
 
 type Accept = Parameters<Storage['acceptRecords']>[0];
@@ -23,7 +24,7 @@ export function planRecords(write: Accept): Plan {
   const plan: Plan = { cost: records.length, effect: (run) => accept(run, write) };
   if (records.some(({ externalId }) => externalId !== null)) return plan;
   const ids = records.map(({ id }) => id);
-  const response = acceptedResponse(records, ids, write.batch);
+  const response = acceptedResponse(records, ids, new Set(ids), write.batch);
   const rows = records.map((record) => newRow(projectId, record, at));
   return { ...plan, insert: { write, response, bucket: null, rows, areQueued: true } };
 }
@@ -33,6 +34,8 @@ async function accept(run: Run, write: Accept): ReturnType<Effect> {
   const users = records.map(({ userId }) => ({ projectId, userId }));
   const { changeOf, rows } = await lockUsers(run, users, findOrigins(projectId, records));
   const { ids, inserted, replaced, forgotten } = sortOut(write, rows as KnownRow[], changeOf);
+  const queued = [...inserted.map(({ memory }) => memory), ...replaced.map(({ memory }) => memory)];
+  const changedUsers = new Set(queued.map(({ userId }) => userId));
   const last = [
     ...forgotten.flatMap((row) => forgetOrigin(projectId, row)),
     ...addMemories(inserted.map(({ memory }) => ({ projectId, userId: memory.userId, added: 1 }))),
@@ -42,15 +45,20 @@ async function accept(run: Run, write: Accept): ReturnType<Effect> {
     ...queueAgain(
       replaced.map(({ id, memory: { userId } }) => ({ projectId, memoryId: id, userId, at })),
     ),
+    ...uncountChanges(users.filter(({ userId }) => !changedUsers.has(userId))),
   ];
-  return { response: acceptedResponse(records, ids, batch), last };
+  const response = acceptedResponse(records, ids, new Set(queued.map(({ id }) => id)), batch);
+  return { response, last };
 }
 
 type KnownRow = MemoryRow & { origin: string };
+/** A known memory, which no record has changed as long as `versions` is 0. */
+type Known = Replacement & { before: MemoryRow };
 
 /**
- * Determines the effect of each record: a new memory, or new text for an existing memory. If
- * several records have the same origin, the last record wins, and each counts as a version.
+ * Determines the effect of each record: a new memory, new text for an existing memory, or nothing.
+ * If several records have the same origin, the last record wins, and each change counts as a
+ * version.
  */
 function sortOut(
   { projectId, at, records }: Accept,
@@ -58,12 +66,13 @@ function sortOut(
   changeOf: ChangeNumber,
 ) {
   const expired = known.filter((row) => isExpired(row, at));
-  const there = new Map<string, InsertedMemory | Replacement>();
+  const there = new Map<string, InsertedMemory | Known>();
   for (const row of known) {
     if (isExpired(row, at)) continue;
     const lastChange = changeOf({ projectId, userId: row.userId });
     there.set(originName(row.userId, row.origin), {
       id: row.id,
+      before: row,
       memory: row,
       versions: 0,
       lastChange,
@@ -82,14 +91,15 @@ function sortOut(
     }
     return putIn(named, record);
   });
-  const isReplaced = (one: InsertedMemory | Replacement): one is Replacement =>
+  const isReplaced = (one: InsertedMemory | Known): one is Known =>
     'versions' in one && one.versions > 0;
   return { ids, inserted, replaced: [...there.values()].filter(isReplaced), forgotten: expired };
 }
 
 /** Merges a record into the earlier effect with the same origin. Returns the memory's id. */
-function putIn(named: InsertedMemory | Replacement, record: NewMemory): string {
-  const id = 'id' in named ? named.id : named.memory.id;
+function putIn(named: InsertedMemory | Known, record: NewMemory): string {
+  const { id } = named.memory;
+  if ('before' in named && named.versions === 0 && changesNothing(named.before, record)) return id;
   named.memory = { ...record, id };
   if ('versions' in named) named.versions += 1;
   else named.version += 1;

@@ -36,6 +36,12 @@ const additions = overPlaces(
       ${inBucket('u.bucket')}`,
 );
 
+const reversals = overPlaces(
+  ['int8', 'int2', 'text'],
+  (values, inBucket) => `UPDATE users SET last_change = last_change - 1
+    WHERE (project_id, bucket, user_id) IN (${values})${inBucket('bucket')}`,
+);
+
 /**
  * Locks the users' rows in a fixed order until the transaction ends, and increments their change
  * numbers. These statements must precede any other change to the users' memories.
@@ -53,6 +59,15 @@ export function addMemories(changes: readonly UserChange[]): Statement[] {
   return additions(
     rows.map(({ projectId, userId, added }) => [projectId, bucketOf(userId), userId, added]),
   );
+}
+
+/**
+ * Undoes `countChanges`, in the same transaction, for users whose memories it leaves unchanged. A
+ * search index in memory then stays up to date.
+ */
+export function uncountChanges(users: readonly User[]): Statement[] {
+  const rows = merged(users.map((user) => ({ ...user, added: 0 })));
+  return reversals(rows.map(({ projectId, userId }) => [projectId, bucketOf(userId), userId]));
 }
 
 /** Deletes the rows of users without memories, because these rows still contain the user ids. */

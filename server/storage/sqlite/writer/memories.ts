@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { noSuchMemory } from '../../../errors.ts';
+import { changedMemory, changesNothing } from '../../../memory/changes.ts';
 import { splitChunks } from '../../../memory/chunks.ts';
 import {
   deletedResponse,
@@ -46,7 +47,7 @@ export function createMemoryWrites(
     `SELECT row_id AS rowId, user_id AS userId, version FROM memories
      WHERE project_id = ? AND id = ? AND (expires_at IS NULL OR expires_at > ?)`,
   );
-  const readBack = db.prepare<StoredMemory, [number, string]>(
+  const read = db.prepare<StoredMemory, [number, string]>(
     `SELECT ${memoryColumns} FROM ${memoriesWithTasks} WHERE m.project_id = +? AND m.id = +?`,
   );
   // updated_at must not decrease after the clock has been set back.
@@ -71,21 +72,20 @@ export function createMemoryWrites(
     return found;
   }
 
-  function settled(projectId: number, id: string, rowId: number, at: number): StoredMemory {
-    const memory = readBack.get(projectId, id);
-    if (memory === null) throw noSuchMemory();
-    const chunks = splitChunks(memory.content).length;
-    if (settleTask.run(chunks, at, projectId, rowId).changes === 0) return memory;
-    return readBack.get(projectId, id) ?? memory;
+  /** Completes the memory's task, because any change makes a memory complete. */
+  function settle(projectId: number, rowId: number, content: string, at: number): void {
+    settleTask.run(splitChunks(content).length, at, projectId, rowId);
   }
 
   function save({ projectId, at, memory }: Write & { memory: NewMemory }): StoredResponse {
     const { userId } = memory;
     const known = origins.find(projectId, memory, at);
     if (known !== null) {
+      if (changesNothing(known, memory)) return replacedResponse(known);
       const lastChange = users.recordChange(projectId, userId, 0);
       origins.replace(projectId, known.rowId, memory, { lastChange, at });
-      return replacedResponse(settled(projectId, known.id, known.rowId, at));
+      settle(projectId, known.rowId, memory.content, at);
+      return replacedResponse(changedMemory(known, memory, at));
     }
     const lastChange = users.recordChange(projectId, userId, 1);
     insert(projectId, memory, { version: 1, lastChange, createdAt: at, updatedAt: at });
@@ -95,6 +95,9 @@ export function createMemoryWrites(
   function applyUpdate(write: Update): StoredResponse {
     const { projectId, at, id, changes } = write;
     const { rowId, userId } = locateVersion(write);
+    const memory = read.get(projectId, id);
+    if (memory === null) throw noSuchMemory();
+    if (changesNothing(memory, changes)) return updatedResponse(memory);
     const { content = null, metadata = null, occurredAt, expiresAt } = changes;
     const lastChange = users.recordChange(projectId, userId, 0);
     update.run(
@@ -109,7 +112,9 @@ export function createMemoryWrites(
       projectId,
       rowId,
     );
-    return updatedResponse(settled(projectId, id, rowId, at));
+    const changed = changedMemory(memory, changes, at);
+    settle(projectId, rowId, changed.content, at);
+    return updatedResponse(changed);
   }
 
   return {

@@ -1,8 +1,9 @@
 import type { Database } from 'bun:sqlite';
 import { isExpired } from '../../../memory/visibility.ts';
-import type { NewMemory } from '../../storage.ts';
+import type { NewMemory, StoredMemory } from '../../storage.ts';
+import { memoriesWithTasks, memoryColumns } from '../row.ts';
 
-type Known = { rowId: number; id: string; expiresAt: number | null };
+type Known = StoredMemory & { rowId: number };
 
 /** Finds and replaces memories by their origin: user, source and external id. */
 export type Origins = {
@@ -21,8 +22,9 @@ export type Origins = {
 
 export function createOrigins(db: Database): Origins {
   const select = db.prepare<Known, [number, string, string, string]>(
-    `SELECT row_id AS rowId, id, expires_at AS expiresAt FROM memories
-     WHERE project_id = ? AND user_id = ? AND ifnull(source, '') = ? AND external_id = ?`,
+    `SELECT m.row_id AS rowId, ${memoryColumns} FROM ${memoriesWithTasks}
+     WHERE m.project_id = +? AND m.user_id = +? AND ifnull(m.source, '') = +?
+       AND m.external_id = +?`,
   );
   const forget = db.prepare(
     'UPDATE memories SET external_id = NULL WHERE project_id = ? AND row_id = ?',

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import { changesNothing } from '../../../memory/changes.ts';
 import {
   acceptedResponse,
   type ImportOutcome,
@@ -69,24 +70,29 @@ export function createRecordWrites(
     const changeOf = changesOf(projectId);
     const added = new Map<string, number>();
     const inserted: number[] = [];
+    const queued = new Set<string>();
     const ids = records.map((record) => {
       reportProgress();
       const { userId } = record;
-      const lastChange = changeOf(userId);
       const found = origins.find(projectId, record, at);
+      const { id } = found ?? record;
+      // A memory that this write has queued is processing, although its task may not exist yet.
+      if (found !== null && !queued.has(id) && changesNothing(found, record)) return id;
+      queued.add(id);
+      const lastChange = changeOf(userId);
       if (found === null) {
         const row = { version: 1, lastChange, createdAt: at, updatedAt: at };
         inserted.push(insert(projectId, record, row));
         added.set(userId, (added.get(userId) ?? 0) + 1);
-        return record.id;
+        return id;
       }
       origins.replace(projectId, found.rowId, record, { lastChange, at });
       tasks.queue(projectId, userId, found.rowId, at);
-      return found.id;
+      return id;
     });
     tasks.queueInserted(inserted, at);
     countAdded(projectId, added);
-    return acceptedResponse(records, ids, batch);
+    return acceptedResponse(records, ids, queued, batch);
   }
 
   function importOne(
