@@ -9,14 +9,16 @@ import type {
   IngestRecord,
   SupportRequest,
 } from './contract/ingest.ts';
-import type { CallOptions } from './options.ts';
+import type { DeletedSince } from './contract/memory.ts';
+import type { CallOptions, Unkeyed } from './options.ts';
 
 /**
  * Ingests records. Each call resolves with the status `processing` once the record is durably
  * queued. Processing happens later: see `client.waitUntilComplete`. A record with the same
  * `userId`, `source` and `externalId` as an existing memory replaces that memory, which keeps its
  * id. If the memory is `complete` and already equal to the record, nothing changes, and the status
- * is `complete`.
+ * is `complete`. If a call is repeated with the same `idempotencyKey` after the memory has been
+ * deleted, the result is `{ id, memoryId, deleted: true }`.
  */
 export class Ingest {
   readonly #call: Call;
@@ -35,7 +37,9 @@ export class Ingest {
    * });
    * ```
    */
-  support(request: SupportRequest, options?: CallOptions): ApiPromise<Accepted> {
+  support(request: SupportRequest, options?: CallOptions & Unkeyed): ApiPromise<Accepted>;
+  support(request: SupportRequest, options?: CallOptions): ApiPromise<Accepted | DeletedSince>;
+  support(request: SupportRequest, options?: CallOptions) {
     return this.#call('ingest.support', { body: request }, options);
   }
 
@@ -46,7 +50,9 @@ export class Ingest {
    * await memory.ingest.document({ userId: 'u-1', data: { text, title: 'Handbook' } });
    * ```
    */
-  document(request: DocumentRequest, options?: CallOptions): ApiPromise<Accepted> {
+  document(request: DocumentRequest, options?: CallOptions & Unkeyed): ApiPromise<Accepted>;
+  document(request: DocumentRequest, options?: CallOptions): ApiPromise<Accepted | DeletedSince>;
+  document(request: DocumentRequest, options?: CallOptions) {
     return this.#call('ingest.document', { body: request }, options);
   }
 
@@ -59,7 +65,9 @@ export class Ingest {
    * await memory.ingest.chat({ userId: 'u-1', messages });
    * ```
    */
-  chat(request: ChatRequest, options?: CallOptions): ApiPromise<Accepted> {
+  chat(request: ChatRequest, options?: CallOptions & Unkeyed): ApiPromise<Accepted>;
+  chat(request: ChatRequest, options?: CallOptions): ApiPromise<Accepted | DeletedSince>;
+  chat(request: ChatRequest, options?: CallOptions) {
     return this.#call('ingest.chat', { body: request }, options);
   }
 
@@ -71,7 +79,9 @@ export class Ingest {
    * await memory.ingest.record({ type: 'event', userId: 'u-1', data });
    * ```
    */
-  record(request: IngestRecord, options?: CallOptions): ApiPromise<Accepted> {
+  record(request: IngestRecord, options?: CallOptions & Unkeyed): ApiPromise<Accepted>;
+  record(request: IngestRecord, options?: CallOptions): ApiPromise<Accepted | DeletedSince>;
+  record(request: IngestRecord, options?: CallOptions) {
     return this.#call('ingest.record', { body: request }, options);
   }
 

@@ -18,12 +18,9 @@ import type {
   Imported,
   ImportRequest,
 } from './contract/transfer.ts';
-import type { CallOptions, ConditionalOptions } from './options.ts';
+import type { CallOptions, ConditionalOptions, Unkeyed } from './options.ts';
 import { type PagePromise, pagePromise } from './pages.ts';
 import { type WaitOptions, waitUntilComplete } from './poll.ts';
-
-/** Options without an idempotency key. A call with these options never returns `DeletedSince`. */
-type Unkeyed = { idempotencyKey?: null | undefined };
 
 /** The operations on a project's memories; `MemoryClient` extends this class. */
 export class Memories {

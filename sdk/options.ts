@@ -44,6 +44,9 @@ export type CallOptions = {
   headers?: Record<string, string> | undefined;
 };
 
+/** Options without an idempotency key. A call with these options never returns `DeletedSince`. */
+export type Unkeyed = { idempotencyKey?: null | undefined };
+
 /** The last argument of methods that change one memory. */
 export type ConditionalOptions = CallOptions & {
   /**

@@ -1,6 +1,6 @@
 import type { DocumentRequest, MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { messageOf, rejectDeletedIngest } from '../client/service-errors.ts';
+import { messageOf } from '../client/service-errors.ts';
 import type { GlobalOptions } from '../commander.ts';
 import { type Found, findFiles, outsideLink } from '../documents/find.ts';
 import { readDocument } from '../documents/read.ts';
@@ -85,9 +85,6 @@ async function ingestWork(
     const call = writeOptions(term, { idempotencyKey: keyFor(found, request, options) });
     const { accepted, unchanged } = await send(() => sendDocument(client, request, call));
     const { memoryId } = accepted;
-    if (options.idempotencyKey !== undefined) {
-      await send(() => rejectDeletedIngest(term, client, memoryId));
-    }
     const cells = [memoryId, found.externalId ?? found.path];
     const counts = { [unchanged ? 'unchanged' : 'ingested']: 1 };
     return { counts, memoryIds: [memoryId], row: { json: accepted, cells } };

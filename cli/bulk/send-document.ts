@@ -5,6 +5,7 @@ import type {
   Memory,
   MemoryClient,
 } from '../../sdk/index.ts';
+import { rejectDeletedReplay } from '../client/service-errors.ts';
 import { definedOnly } from '../options.ts';
 
 /** The response. `unchanged` is true if the service already stores exactly this document. */
@@ -24,11 +25,12 @@ export async function sendDocument(
   while (idempotencyKey !== undefined) {
     const keyed = { ...call, idempotencyKey };
     const { data, response } = await client.ingest.document(request, keyed).withResponse();
-    if (response.idempotencyStatus !== 'replayed') return sentOf(data);
+    const isDeleted = 'deleted' in data;
+    if (!isDeleted && response.idempotencyStatus !== 'replayed') return sentOf(data);
     // A replay only proves that an earlier request stored the document. Since then, the memory may
     // have been replaced, changed or deleted, or its processing may have failed.
-    const stored = await storedMemory(client, data.memoryId, call);
-    if (stored && isSame(stored, request)) {
+    const stored = isDeleted ? undefined : await storedMemory(client, data.memoryId, call);
+    if (!isDeleted && stored && isSame(stored, request)) {
       // The replayed response has the status of the first response, `processing`.
       return { accepted: { ...data, status: stored.status }, unchanged: true };
     }
@@ -36,7 +38,7 @@ export async function sendDocument(
     // the same key.
     idempotencyKey = stored ? undefined : keyOf([idempotencyKey, data.memoryId]);
   }
-  return sentOf(await client.ingest.document(request, call));
+  return sentOf(rejectDeletedReplay(await client.ingest.document(request, call), 'ingested'));
 }
 
 /** The service leaves a memory `complete` only if it is equal to the document. */

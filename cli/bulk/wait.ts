@@ -1,6 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Accepted, IngestStatus, MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
-import { rejectDeletedIngest } from '../client/service-errors.ts';
+import type {
+  Accepted,
+  DeletedSince,
+  IngestStatus,
+  MemoryClient,
+  MemoryServiceError,
+} from '../../sdk/index.ts';
+import { rejectDeletedReplay } from '../client/service-errors.ts';
 import { exitCodes } from '../errors.ts';
 import { printJson, printJsonLine, printLine, resilientOutput, rowOf } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
@@ -182,15 +188,15 @@ function howToContinue(pending: string[]): string {
 export async function reportIngest(
   term: Terminal,
   client: MemoryClient,
-  accepted: Accepted,
-  { json, idempotencyKey, wait, timeout }: BulkOptions,
+  answer: Accepted | DeletedSince,
+  { json, wait, timeout }: BulkOptions,
 ): Promise<void> {
+  const accepted = rejectDeletedReplay(answer, 'ingested');
   const { memoryId, status } = accepted;
   const queued =
     status === 'complete'
       ? `Unchanged. To show the memory: memory get ${memoryId}`
       : `Queued. To wait for the result: memory wait ${memoryId}`;
-  if (idempotencyKey !== undefined) await rejectDeletedIngest(term, client, memoryId);
   const out = resilientOutput(term);
   if (!json) await printLine(out.term, memoryId);
   else if (!wait) await printJson(out.term, accepted);

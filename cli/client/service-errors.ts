@@ -1,4 +1,4 @@
-import type { MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
+import type { DeletedSince, MemoryServiceError } from '../../sdk/index.ts';
 import type { GlobalOptions } from '../commander.ts';
 import { CliError, errorCode, exitCodes } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -172,23 +172,16 @@ function unreachable({ code, name, message, cause }: MemoryServiceError, url: st
  * since been deleted. The command must not report a memory that no longer exists.
  */
 
-export function rejectDeletedReplay(answer: { id: string }, did: 'saved' | 'updated'): void {
-  if ('deleted' in answer) throw deletedSince(answer.id, did);
-}
+type Did = 'saved' | 'updated' | 'ingested';
 
-/**
- * Checks that the memory exists. If the caller supplied an idempotency key, the response may be a
- * replay, and the memory may have been deleted since.
- */
-export async function rejectDeletedIngest(term: Terminal, client: MemoryClient, memoryId: string) {
-  const { NotFoundError } = await import('../../sdk/index.ts');
-  await client.status(memoryId, { signal: term.interrupted }).catch((error) => {
-    throw error instanceof NotFoundError ? deletedSince(memoryId, 'ingested') : error;
-  });
-}
-
-function deletedSince(id: string, did: 'saved' | 'updated' | 'ingested'): CliError {
-  return new CliError(
+/** Returns the answer, unless it is that of a deleted memory. */
+export function rejectDeletedReplay<Answer extends object>(
+  answer: Answer | DeletedSince,
+  did: Did,
+): Answer {
+  if (!('deleted' in answer)) return answer;
+  const { id } = answer;
+  throw new CliError(
     'deleted_since',
     `Nothing was ${did}: an earlier request with this idempotency key ${did} ${id}, which has since been deleted.`,
     'To create a new memory, use another --idempotency-key, or omit it.',

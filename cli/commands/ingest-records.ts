@@ -191,8 +191,13 @@ async function send(
 ): Promise<void> {
   const call = shared.writeOptions(term, options);
   // Unchecked: a file may contain any JSON, and the service validates it.
-  const accepted = await client.ingest[kind](record as never, call);
-  await reportIngest(term, client, accepted, options);
+  const request = record as never;
+  const answers = {
+    support: () => client.ingest.support(request, call),
+    chat: () => client.ingest.chat(request, call),
+    record: () => client.ingest.record(request, call),
+  };
+  await reportIngest(term, client, await answers[kind](), options);
 }
 
 const fileOptions = ['idempotencyKey', 'errorsOut', 'wait', 'timeout'];

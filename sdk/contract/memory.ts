@@ -121,8 +121,9 @@ export const SavedMemory = Type.Object(
 export type SavedMemory = Static<typeof SavedMemory>;
 
 /**
- * The response to a save or an update that is repeated with the same key after the memory was
- * deleted. The text was removed from the stored response, and the repeated request writes nothing.
+ * The response to a save, an update or an ingest that is repeated with the same key after the
+ * memory was deleted. The memory's data was removed from the stored response, and the repeated
+ * request writes nothing.
  */
 export const DeletedSince = Type.Object(
   {
@@ -133,8 +134,8 @@ export const DeletedSince = Type.Object(
   {
     title: 'DeletedMemory',
     description:
-      'The response to a repeated request if the memory has since been deleted. It does not ' +
-      "contain the memory's text.",
+      'The response to a repeated request if the memory has since been deleted. It contains no ' +
+      'data of the memory.',
     examples: [{ id: exampleId, memoryId: exampleId, deleted: true }],
   },
 );

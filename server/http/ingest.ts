@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia';
 import {
-  type Accepted,
   conversationOf,
   isMessagesRequest,
   type RecordType,
@@ -46,10 +45,8 @@ export function ingest(auth: Auth, services: RouteServices) {
     const write = await writeOf(request, caller, now, body);
     const result = await storage.acceptRecords({ ...write, records, batch });
     tasks.wake();
-    if (batch === null) {
-      const { memoryId } = JSON.parse(result.response.body) as Accepted;
-      set.headers.location = `/v1/memories/${memoryId}/status`;
-    }
+    const { memoryId } = result.response;
+    if (memoryId !== null) set.headers.location = `/v1/memories/${memoryId}/status`;
     return sendResult(set, request, result);
   }
 

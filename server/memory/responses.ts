@@ -57,9 +57,11 @@ export function acceptedResponse(
   return batchResponse(items, batch ?? { indexes: [], failed: [] });
 }
 
+/** The response names its memory, because it holds the source and the external id. */
 function singleResponse({ source, externalId }: NewMemory, item: AcceptedItem): StoredResponse {
   const accepted: Accepted = { ...item, source, externalId };
-  return { ...ofNone, status: 202, body: JSON.stringify(accepted) };
+  const { memoryId } = item;
+  return { memoryId, version: null, status: 202, body: JSON.stringify(accepted) };
 }
 
 function batchResponse(items: readonly AcceptedItem[], { indexes, failed }: Batch): StoredResponse {

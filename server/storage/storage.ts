@@ -36,7 +36,7 @@ export interface Storage extends TaskQueue {
   ): Promise<WriteResult>;
 
   /**
-   * Deletes the memory, its tasks and its text in stored responses. Throws the same errors as
+   * Deletes the memory, its tasks and its data in stored responses. Throws the same errors as
    * `updateMemory`.
    */
   deleteMemory(write: Write & { id: string; expectedVersion: number | null }): Promise<WriteResult>;
@@ -166,7 +166,7 @@ export type Write = {
  */
 export type Idempotency = { scope: string; key: string; fingerprint: string };
 
-/** A stored response. `memoryId` and `version` are set if the body is a single memory. */
+/** `memoryId` is set if the body contains data of one memory, `version` if it is that memory. */
 export type StoredResponse = {
   status: number;
   body: string;

@@ -94,7 +94,8 @@ async function expectReplay(
 
 /** Returns the replay that is expected if the unacknowledged write has deleted the memory. */
 function cutDown(text: string, unknown: Write | null): string[] {
-  const { id }: { id?: string } = text === '' ? {} : JSON.parse(text);
+  const { memoryId, id = memoryId }: { id?: string; memoryId?: string } =
+    text === '' ? {} : JSON.parse(text);
   if (id === undefined || unknown?.method !== 'DELETE' || !unknown.path.endsWith(id)) return [];
   return [JSON.stringify({ id, memoryId: id, deleted: true })];
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { DeletedSince, SavedMemory } from '../../sdk/contract/memory.ts';
+import type { Accepted } from '../../sdk/contract/ingest.ts';
+import type { SavedMemory } from '../../sdk/contract/memory.ts';
 import { ask, bodyOf, expectError, newUser, whenComplete } from '../support/http.ts';
 import { probes, readsWithoutProbe, type Sought, whereFound } from '../support/reads.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -99,15 +100,19 @@ describe('a memory that has expired', () => {
     expectError(await ask(server, 'DELETE', `/v1/memories/${id}`), 404, 'not_found');
   });
 
-  test('has no text in a replayed response', async () => {
+  test.each([
+    ['a save', '/v1/memories', { content: `to ${word}` }, 201],
+    ['an ingest', '/v1/ingest/document', { data: { text: `to ${word}` } }, 202],
+  ])('has no data in the replayed response to %s', async (_, path, fields, status) => {
     const expiresAt = soon();
-    const body = { userId: newUser(), content: `to ${word}`, expiresAt };
-    const request = { method: 'POST', path: '/v1/memories', body };
+    const body = { userId: newUser(), externalId: word, ...fields, expiresAt };
+    const request = { method: 'POST', path, body };
     const key = crypto.randomUUID();
-    const { id } = bodyOf<SavedMemory>(await sendKeyed(server, request, key), 201);
+    const { memoryId } = bodyOf<Accepted>(await sendKeyed(server, request, key), status);
     await past(expiresAt);
     const replay = await sendKeyed(server, request, key);
-    expect(bodyOf<DeletedSince>(replay, 201)).toEqual({ id, memoryId: id, deleted: true });
+    const cut = { id: memoryId, memoryId, deleted: true };
+    expect(bodyOf<object>(replay, status)).toEqual(cut);
     expect(replay.headers.get('idempotency-status')).toBe('replayed');
   });
 

@@ -3,7 +3,7 @@ import type { Accepted } from '../../sdk/contract/ingest.ts';
 import type { SavedMemory } from '../../sdk/contract/memory.ts';
 import { type Answer, ask, bodyOf, expectError, getMemory, newUser } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { essence, sendKeyed, settled } from '../support/writes.ts';
+import { essence, importable, sendKeyed, settled } from '../support/writes.ts';
 
 /* Replays after the memory has been changed or deleted, with and without a restart in between. */
 
@@ -27,6 +27,14 @@ function updateOf(id: string, content: string) {
 function deleteOf(id: string) {
   return { method: 'DELETE', path: `/v1/memories/${id}` };
 }
+
+/** The requests that ingest one record: the path, and the fields beside user and origin. */
+const ingests: [path: string, more: object][] = [
+  ['/v1/ingest/support', { data: { subject: canary, comments: [] } }],
+  ['/v1/ingest/document', { data: { text: canary } }],
+  ['/v1/ingest/chat', { messages: [{ role: 'user', content: canary }] }],
+  ['/v1/ingest', { type: 'event', data: { name: canary } }],
+];
 
 const restarts: [name: string, between: () => Promise<void>][] = [
   ['at once', async () => {}],
@@ -79,18 +87,43 @@ describe.each(restarts)('a replay %s', (_, between) => {
     expect(await settled(server, userId)).toEqual([]);
   });
 
-  test('of an ingest, after a delete, is the first response and creates no memory', async () => {
+  test.each(ingests)(
+    'of POST %s, after a delete, names only the memory and creates none',
+    async (path, more) => {
+      const userId = newUser();
+      const body = { userId, source: canary, externalId: canary, ...more };
+      const request = { method: 'POST', path, body };
+      const first = await sendKeyed(server, request, userId);
+      const { memoryId } = bodyOf<Accepted>(first, 202);
+      bodyOf(await ask(server, 'DELETE', `/v1/memories/${memoryId}`), 204);
+      await between();
+      const again = await sendKeyed(server, request, userId);
+      const text = JSON.stringify({ id: memoryId, memoryId, deleted: true });
+      expect(essence(again)).toEqual({ ...essence(first), text });
+      expect(await settled(server, userId)).toEqual([]);
+    },
+  );
+
+  test('of a batch or an import, after an erasure, is the first response without data', async () => {
     const userId = newUser();
-    const body = { userId, source: 's', externalId: 'e', data: { text: canary } };
-    const request = { method: 'POST', path: '/v1/ingest/document', body };
-    const first = await sendKeyed(server, request, userId);
-    const { memoryId } = bodyOf<Accepted>(first, 202);
-    bodyOf(await ask(server, 'DELETE', `/v1/memories/${memoryId}`), 204);
-    await between();
-    const again = await sendKeyed(server, request, userId);
-    expect(essence(again)).toEqual(essence(first));
-    expect(again.text).not.toContain(canary);
-    expect(await settled(server, userId)).toEqual([]);
+    const origin = { userId, source: canary, externalId: canary };
+    const record = { type: 'document', ...origin, data: { text: canary } };
+    const invalid = { ...record, source: 1, externalId: 1 };
+    const item = { ...importable(userId), ...origin, content: canary };
+    for (const [path, items] of [
+      ['/v1/ingest/batch', [record, invalid]],
+      ['/v1/import', [item, { ...item, source: 1 }]],
+    ] as const) {
+      const request = { method: 'POST', path, body: { items } };
+      const first = await sendKeyed(server, request, `${userId}${path}`);
+      expect(first.body).toMatchObject({ failedCount: 1 });
+      await server.client.deleteAll({ userId });
+      await between();
+      const again = await sendKeyed(server, request, `${userId}${path}`);
+      expect(essence(again)).toEqual(essence(first));
+      expect(again.text).not.toContain(canary);
+      expect(await settled(server, userId)).toEqual([]);
+    }
   });
 
   test('of an update of an ingested memory, after a delete, has no text', async () => {

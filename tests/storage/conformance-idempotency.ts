@@ -3,6 +3,7 @@ import { limits } from '../../sdk/contract/limits.ts';
 import type { WriteResult } from '../../server/storage/storage.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import {
+  bodyOf,
   deletedBody,
   imported,
   keyed,
@@ -134,6 +135,39 @@ export function testIdempotency(name: string, open: OpenStorage): void {
       const updated = await project.update(gone.id, { content: 'secret 2' }, update);
       expect(updated).toEqual({ response: { ...cut, status: 200 }, replayed: true });
       expect((await project.save(left, { idempotency })).response).toEqual(response);
+    });
+
+    test('a memory that is deleted, erased or expires leaves only its id in the response to its ingest', async () => {
+      const ways: [name: string, remove: (id: string) => Promise<unknown>][] = [
+        ['deleted', (id) => project.remove(id)],
+        ['erased', () => project.erase('erased')],
+        ['expired', async () => {}],
+      ];
+      const later = { at: 9_000 };
+      for (const externalId of [null, 'canary']) {
+        for (const [userId, remove] of ways) {
+          const expiresAt = userId === 'expired' ? 9_000 : null;
+          const given = record({ userId, source: 'canary', externalId, expiresAt });
+          const write = { idempotency: keyed(`${userId} ${externalId}`) };
+          const first = await project.ingest(given, write);
+          const { memoryId: id } = bodyOf(first);
+          expect(await project.ingest(given, write)).toEqual({ ...first, replayed: true });
+          await remove(id);
+          const cut = { status: 202, body: deletedBody(id), memoryId: id, version: null };
+          const expected = { response: cut, replayed: true };
+          expect(await project.ingest(given, { ...write, ...later })).toEqual(expected);
+          await opened.storage.maintain({ now: 9_000, elapsedMs: 0 });
+          expect(await project.ingest(given, write)).toEqual(expected);
+        }
+      }
+    });
+
+    test('the response to a batch contains no text, source or external id', async () => {
+      const canary = { content: 'canary', metadata: '{"canary":1}', source: 'canary' };
+      const records = ['canary', null].map((externalId) => record({ ...canary, externalId }));
+      const { response } = await project.acceptBatch(records, { idempotency });
+      expect(response).toMatchObject({ memoryId: null, version: null });
+      expect(response.body).not.toContain('canary');
     });
 
     test('a key is kept for the retention time and then deleted', async () => {

@@ -116,6 +116,22 @@ test.concurrent('an expired memory leaves no text in the files after the erasure
   expect(hits(opened)).toBe(0);
 });
 
+test.concurrent("no source or external id of an erased user's record is left in the files", async () => {
+  await using project = await open();
+  const { opened } = project;
+  const fields = { userId: erased, source: 'Canary', metadata: '{"c4n4ry":1}' };
+  const given = () =>
+    ['Canary 1', 'Canary 2', null].map((externalId) => record({ ...fields, externalId }));
+  for (const [n, one] of [...given(), ...given()].entries()) {
+    await project.ingest(one, { idempotency: keyed(`k${n}`) });
+  }
+  await project.acceptBatch(given(), { idempotency: keyed('batch') });
+  expect(hits(opened)).toBeGreaterThan(10);
+  await project.erase(erased);
+  await scrubbed(opened);
+  expect(hits(opened)).toBe(0);
+});
+
 test.concurrent('a scrub completes during continuous saves', async () => {
   await using project = await open();
   const { opened } = project;

@@ -126,8 +126,8 @@ function sharedParameters({ refer }: Components): JsonObject {
         'Makes a retry safe. Send a new random value, such as a UUID, for each write. For at ' +
         'least 72 hours, repeating the request with the same key returns the stored response and ' +
         'has no further effect; a different request with the same key is rejected with a 400. ' +
-        'Errors do not consume the key. Once the memory is deleted, the stored response is ' +
-        'reduced to `{ "id", "memoryId", "deleted": true }`.',
+        'Errors do not consume the key. Once the memory is deleted or has expired, the stored ' +
+        'response is reduced to `{ "id", "memoryId", "deleted": true }`.',
       schema: { type: 'string', pattern: idempotencyKeyPattern },
     },
     IfMatch: {

@@ -27,13 +27,18 @@ export function savesMemory(operation: DocumentedOperation): boolean {
   return isWrite(operation) && operation.etag === true;
 }
 
+/** Whether a deletion cuts down the stored response, because it holds data of a memory. */
+function isCutDown(operation: DocumentedOperation): boolean {
+  return savesMemory(operation) || operation.location === true;
+}
+
 export function responsesOf(operation: DocumentedOperation, { refer }: Components): JsonObject {
   const { response, location, etag } = operation;
   const names: HeaderName[] = [headers.requestId];
   if (needsKey(operation)) names.push(headers.rateLimitPolicy, headers.rateLimit);
   if (isWrite(operation)) names.push(headers.idempotencyStatus);
   if (etag) names.push(validators.etag);
-  const replay = savesMemory(operation) ? DeletedSince : undefined;
+  const replay = isCutDown(operation) ? DeletedSince : undefined;
   const schemas = [response, replay].filter((schema) => schema !== undefined);
   const success = { ...content(schemas, refer), headers: referToHeaders(names) };
   const created = { ...success, headers: referToHeaders([...names, 'Location']) };

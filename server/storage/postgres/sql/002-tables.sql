@@ -131,8 +131,8 @@ CREATE INDEX tasks_by_change ON tasks (project_id, bucket, user_id, last_change)
 
 -- The first response to each idempotency key. bucket is derived from the key, so a key is unique in
 -- its project and scope. scope is the user that the API key is bound to, or ''. memory_id and
--- memory_bucket are set if the body is a memory, and the body is set to null when that memory is
--- deleted. stored_uptime is the service's uptime (see maintenance) when the row was written.
+-- memory_bucket are set if the body contains data of a memory, and the body is set to null when that
+-- memory is deleted. stored_uptime is the service's uptime (see maintenance) when the row was written.
 CREATE TABLE idempotency_keys (
   project_id int8 NOT NULL,
   bucket int2 NOT NULL,

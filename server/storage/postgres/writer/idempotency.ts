@@ -9,7 +9,7 @@ import type { Work } from '../transaction.ts';
 /** Performs a write whose key is new. `bucket` is the bucket of the response's memory, if any. */
 export type Effect = (
   run: Run,
-) => Promise<{ response: StoredResponse; bucket?: number; last: Statement[] }>;
+) => Promise<{ response: StoredResponse; bucket?: number | null; last: Statement[] }>;
 
 export type KeyedResponse = { write: Write; response: StoredResponse; bucket: number | null };
 

@@ -9,7 +9,7 @@ import { changeNumbers, countChanges } from './users.ts';
 export type Insert = {
   write: Write;
   response: StoredResponse;
-  /** The bucket of the memory whose text is in the response, or null. */
+  /** The bucket of the memory whose data is in the response, or null. */
   bucket: number | null;
   rows: InsertedMemory[];
   areQueued: boolean;

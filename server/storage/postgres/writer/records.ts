@@ -1,3 +1,4 @@
+import { bucketOf } from '../../../bucket.ts';
 import { changesNothing } from '../../../memory/changes.ts';
 import { acceptedResponse } from '../../../memory/responses.ts';
 import { isExpired } from '../../../memory/visibility.ts';
@@ -26,7 +27,15 @@ export function planRecords(write: Accept): Plan {
   const ids = records.map(({ id }) => id);
   const response = acceptedResponse(records, ids, new Set(ids), write.batch);
   const rows = records.map((record) => newRow(projectId, record, at));
-  return { ...plan, insert: { write, response, bucket: null, rows, areQueued: true } };
+  return {
+    ...plan,
+    insert: { write, response, bucket: bucketOfSingle(write), rows, areQueued: true },
+  };
+}
+
+/** Returns the bucket of a single record. The response to a batch contains no memory's data. */
+function bucketOfSingle({ records: [record], batch }: Accept): number | null {
+  return batch === null && record !== undefined ? bucketOf(record.userId) : null;
 }
 
 async function accept(run: Run, write: Accept): ReturnType<Effect> {
@@ -48,7 +57,7 @@ async function accept(run: Run, write: Accept): ReturnType<Effect> {
     ...uncountChanges(users.filter(({ userId }) => !changedUsers.has(userId))),
   ];
   const response = acceptedResponse(records, ids, new Set(queued.map(({ id }) => id)), batch);
-  return { response, last };
+  return { response, bucket: bucketOfSingle(write), last };
 }
 
 type KnownRow = MemoryRow & { origin: string };

@@ -111,7 +111,8 @@ CREATE INDEX tasks_by_change ON tasks (project_id, user_id, last_change)
   WHERE last_change IS NOT NULL;
 
 -- The first response to each idempotency key. scope is the user that the API key is bound to, or
--- ''. memory_id is set if the body is a memory, whose text is removed when the memory is deleted.
+-- ''. memory_id is set if the body contains data of a memory, which is removed when the memory is
+-- deleted.
 -- stored_uptime is the service's uptime (see maintenance) when the row was written.
 CREATE TABLE idempotency_keys (
   row_id INTEGER PRIMARY KEY,
