@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 
 /** A mistake that an operator might make with the files of a running server. */
 export type Act = { name: string; do(path: string, other: string): void };
@@ -8,6 +8,13 @@ const awayFrom = (path: string) => `${path}.away`;
 
 export const acts: Act[] = [
   { name: 'mv', do: (path) => move(path, awayFrom(path), ['']) },
+  {
+    name: 'mv, then ln -s',
+    do(path) {
+      move(path, awayFrom(path), ['']);
+      symlinkSync(awayFrom(path), path);
+    },
+  },
   { name: 'mv with WAL', do: (path) => move(path, awayFrom(path), withLog) },
   { name: 'rm', do: (path) => rmSync(path) },
   {
@@ -24,6 +31,7 @@ export function isLossless({ name }: Act): boolean {
   return name.startsWith('mv');
 }
 
+/** Moves the files back. A link in the place of a file is replaced. */
 export function bringBack(path: string): void {
   move(awayFrom(path), path, withLog);
 }

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, lstatSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRandom, type Random } from '../support/random.ts';
@@ -27,9 +27,13 @@ export const moved: Harness = {
     `at a random moment under load from ${clients} clients, the file is moved, removed or ` +
     `replaced (${acts.map(({ name }) => name).join(', ')}); the server must detect the fault ` +
     'within one second, report it in /health, and then reject every write with 503 and ' +
-    'Retry-After; after SIGTERM or SIGKILL, a moved file is moved back, and the stored memories ' +
-    'are compared with the acknowledged saves',
-  control: { without: 'the comparison of device and inode numbers', variants: ['no-inode-check'] },
+    'Retry-After; after SIGTERM or SIGKILL, a server that is started through a link must serve all ' +
+    'acknowledged saves or refuse to start; a moved file is then moved back, and the stored ' +
+    'memories are compared with the acknowledged saves',
+  control: {
+    without: 'the comparison of device and inode numbers, and the check for a log beside a link',
+    variants: ['no-inode-check', 'no-link-check'],
+  },
   run,
 };
 
@@ -125,13 +129,17 @@ async function stopsInTime(target: Target): Promise<boolean> {
   return Promise.race([stopped, Bun.sleep(exitWithinMs).then(() => false)]);
 }
 
+type Recovery = Pick<Cycle, 'target' | 'act' | 'violations'>;
+
 /** Moves the file back and returns how many acknowledged saves are missing. */
-async function recover(
-  { target, act, violations }: Pick<Cycle, 'target' | 'act' | 'violations'>,
-  saves: Save[],
-): Promise<number> {
-  if (existsSync(target.path))
-    violations.add(`${act.name}: the server created a new database file`);
+async function recover(recovery: Recovery, saves: Save[]): Promise<number> {
+  const { target, act, violations } = recovery;
+  const found = lstatSync(target.path, { throwIfNoEntry: false });
+  if (found?.isFile()) violations.add(`${act.name}: the server created a new database file`);
+  if (found?.isSymbolicLink()) {
+    const lost = await countLostBehindLink(recovery, saves);
+    if (lost > 0) return lost;
+  }
   bringBack(target.path);
   try {
     await target.start();
@@ -143,4 +151,18 @@ async function recover(
     return saves.length;
   }
   return countLost(target, saves, violations, act.name);
+}
+
+/** Starts the server through the link. Returns 0 if the server refuses to start. */
+async function countLostBehindLink({ target, act, violations }: Recovery, saves: Save[]) {
+  try {
+    await target.start();
+  } catch (error) {
+    if (!/ is a link to /.test(target.log() + String(error)))
+      violations.add(`${act.name}: no reason for the failed start: ${String(error).slice(0, 300)}`);
+    return 0;
+  }
+  const lost = await countLost(target, saves, violations, `${act.name}, started through the link`);
+  await target.stop();
+  return lost;
 }

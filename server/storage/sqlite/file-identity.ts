@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 
 /*
  * Detects whether the database file has been moved, removed or replaced. SQLite would keep writing
@@ -23,7 +23,8 @@ export function watchFile(path: string): FileCheck {
   };
 }
 
+/** Does not follow a link: a moved file behind a link would lack its WAL at the next start. */
 function inodeOf(path: string): string | null {
-  const file = statSync(path, { throwIfNoEntry: false });
+  const file = lstatSync(path, { throwIfNoEntry: false });
   return file === undefined ? null : `${file.dev}:${file.ino}`;
 }

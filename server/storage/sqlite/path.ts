@@ -4,20 +4,38 @@ import { MissingDatabaseError } from '../../errors.ts';
 
 /** The maximum number of symbolic links that Linux follows in a path. */
 const mostLinks = 40;
+const walHeaderBytes = 32;
 
 /**
  * Resolves all symbolic links, because another path to the same database file would use a separate
  * lock. Creates the folder if it does not exist.
  */
-export function canonicalPath(path: string, links = mostLinks): string {
-  if (existsSync(path)) return realpathSync(path);
-  // If the target of a link does not exist, SQLite creates the file there.
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
-    if (links === 0) throw new Error(`${path} has too many levels of symbolic links`);
-    return canonicalPath(resolve(realpathSync(dirname(path)), readlinkSync(path)), links - 1);
-  }
+export function canonicalPath(name: string): string {
+  const path = targetOf(name);
   mkdirSync(dirname(path), { recursive: true });
   return join(realpathSync(dirname(path)), basename(path));
+}
+
+/**
+ * Follows the symbolic links at the path. If the last target does not exist, SQLite creates the
+ * file there. Throws an Error with advice if a link has a WAL that its target lacks.
+ */
+function targetOf(path: string, links = mostLinks): string {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path;
+  if (links === 0) throw new Error(`${path} has too many levels of symbolic links`);
+  const next = resolve(realpathSync(dirname(path)), readlinkSync(path));
+  const target = targetOf(next, links - 1);
+  assertLogMoved(path, target);
+  return target;
+}
+
+/** SQLite keeps the WAL next to the file, so moving the file alone separates them. */
+function assertLogMoved(link: string, target: string): void {
+  if (!hasFrames(`${link}-wal`) || hasFrames(`${target}-wal`)) return;
+  throw new Error(
+    `${link} is a link to ${target}, but ${link}-wal contains the latest writes. Move ${link}-wal ` +
+      `to ${target}-wal if only the file was moved, or remove the link and move the file back.`,
+  );
 }
 
 /** Throws if there is no file at the path. */
@@ -35,8 +53,7 @@ export function arrivingAt(path: string): string {
  * an unfinished restore exists.
  */
 export function assertWhole(name: string): void {
-  // SQLite keeps the WAL next to the file, not next to a symbolic link to the file.
-  const path = existsSync(name) ? realpathSync(name) : name;
+  const path = targetOf(name);
   const file = statSync(path, { throwIfNoEntry: false });
   if (file?.isFile() && file.nlink > 1) {
     throw new Error(
@@ -57,6 +74,11 @@ export function assertWhole(name: string): void {
         `or remove ${arrivingAt(path)} to start with an empty database.`,
     );
   }
+}
+
+/** Whether the WAL contains more than its header. */
+function hasFrames(wal: string): boolean {
+  return sizeOf(wal) > walHeaderBytes;
 }
 
 function sizeOf(path: string): number {
