@@ -1,6 +1,7 @@
 import { limits } from '../sdk/contract/limits.ts';
 import { InvalidSettingsError } from './errors.ts';
 import { type LogLevel, logLevels } from './log.ts';
+import { unknownSettings } from './unknown-settings.ts';
 
 export type Config = {
   port: number;
@@ -18,6 +19,18 @@ export type Config = {
 
 type Env = Record<string, string | undefined>;
 
+const settingNames = [
+  'PORT',
+  'HOST',
+  'LOG_LEVEL',
+  'MEMORY_DATABASE_URL',
+  'MEMORY_API_KEY',
+  'MEMORY_CORS_ORIGINS',
+  'MEMORY_MCP_HOSTS',
+  'MEMORY_MAX_BODY_BYTES',
+  'MEMORY_RATE_LIMIT',
+] as const;
+
 /** Visible ASCII characters, which need no encoding in a header. */
 export const apiKeyPattern = /^[\x21-\x7e]{16,256}$/;
 
@@ -25,7 +38,7 @@ export const apiKeyPattern = /^[\x21-\x7e]{16,256}$/;
 export function readConfig(env: Env): Config {
   const problems: string[] = [];
   function read<T>(
-    name: string,
+    name: (typeof settingNames)[number],
     fallback: T,
     parse: (text: string) => T | undefined,
     want: string,
@@ -77,6 +90,11 @@ export function readConfig(env: Env): Config {
     throw new InvalidSettingsError(`Invalid settings:\n  ${problems.join('\n  ')}`);
   }
   return config;
+}
+
+/** Returns a warning for each misspelled setting. */
+export function settingWarnings(env: Env): string[] {
+  return unknownSettings(env, settingNames);
 }
 
 function integer(text: string, least: number, most: number): number | undefined {

@@ -1,6 +1,6 @@
 import { version } from '../package.json';
 import { createApp, type Services } from './app.ts';
-import { type Config, readConfig } from './config.ts';
+import { type Config, readConfig, settingWarnings } from './config.ts';
 import { createAuthenticator } from './http/authenticate.ts';
 import { newMemoryId } from './ids.ts';
 import { keyToStore, makeKey } from './keys.ts';
@@ -61,6 +61,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     sink.flush();
     onFatal(reason);
   }
+  for (const warning of settingWarnings(options.env)) log.warn(warning);
   const storage = await openStorage(config.databaseUrl, {
     preload,
     warn: (message, error) => log.warn(message, { error }),

@@ -75,3 +75,40 @@ test('a second server on the same port is rejected, even if it uses another data
     await server.stop();
   });
 });
+
+test.each([
+  ['MEMORY_RATELIMIT', 'did you mean MEMORY_RATE_LIMIT?'],
+  ['MEMORY_CORS_ORIGIN', 'did you mean MEMORY_CORS_ORIGINS?'],
+  ['MEMORY_BASEURL', 'did you mean MEMORY_BASE_URL?'],
+  ['MEMORY_DATABSE_URL', 'did you mean MEMORY_DATABASE_URL?'],
+  ['MEMORY_PORT', 'did you mean PORT?'],
+  ['MEMORY_LOG_LEVEL', 'did you mean LOG_LEVEL?'],
+  ['MEMORY_TELEPORTATION', 'see memory serve --help'],
+])('the setting %s causes a warning at the start: %s', async (name, advice) => {
+  const warnings = await warningsAtStart({ [name]: 'secret' });
+  expect(warnings).toEqual([`${name} is not a setting and has no effect; ${advice}`]);
+});
+
+test('known settings, empty values and other variables cause no warning', async () => {
+  const settings = {
+    MEMORY_API_KEY: 'a-key-of-16-char',
+    MEMORY_BASE_URL: 'http://127.0.0.1:7070',
+    MEMORY_CORS_ORIGINS: 'https://app.example',
+    MEMORY_MAX_BODY_BYTES: '2000',
+    MEMORY_MCP_HOSTS: 'memory.example',
+    MEMORY_RATE_LIMIT: 'off',
+  };
+  // systemd sets MEMORY_PRESSURE_WATCH.
+  const others = { MEMORY_UNUSED: '', MEMORY_PRESSURE_WATCH: '/sys/fs/cgroup', MEMORIES: '1' };
+  expect(await warningsAtStart({ ...settings, ...others })).toEqual([]);
+});
+
+async function warningsAtStart(settings: Record<string, string>): Promise<string[]> {
+  const lines: { level: string; message: string }[] = [];
+  await inFolder(async (databaseUrl) => {
+    const log = (line: string) => lines.push(JSON.parse(line));
+    const server = await startServer({ env: settings, port: 0, databaseUrl, log });
+    await server.stop();
+  });
+  return lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
+}
