@@ -27,6 +27,11 @@ export type StartOptions = {
   databaseUrl?: string;
   /** Receives each log line as JSON. By default, the log goes to stderr. */
   log?: (line: string) => void;
+  /**
+   * Shows or stores the first API key, if the database has no keys. The key is created only if this
+   * returns true, because nobody could use a key that nobody has seen.
+   */
+  keepFirstKey?: (key: string, url: string) => Promise<boolean>;
   /** Called if the service cannot continue. By default, the process exits with status 1. */
   onFatal?: (reason: string) => void;
   /** Modules that every thread loads first. Tests use them to inject faults. */
@@ -35,7 +40,7 @@ export type StartOptions = {
 
 export type RunningServer = {
   url: string;
-  /** The first API key, to be shown once, if the database had no keys; otherwise null. */
+  /** The first API key, if the database had no keys and the key was kept; otherwise null. */
   firstKey: string | null;
   /** Stops accepting requests, finishes in-flight requests, and closes the database. */
   stop(): Promise<void>;
@@ -47,13 +52,14 @@ type Wiring = {
   log: Logger;
   tasks: TaskRunner;
   preload: readonly string[];
+  keepFirstKey(key: string, url: string): Promise<boolean>;
 };
 
 const defaultProject = 'default';
 
 export async function startServer(options: StartOptions): Promise<RunningServer> {
   const config = readConfig(withFlags(options));
-  const { preload = [], onFatal = endProcess } = options;
+  const { preload = [], onFatal = endProcess, keepFirstKey = async () => true } = options;
   const sink = logSink(options.log);
   const log = createLogger(config.logLevel, sink.write);
   function end(reason: string): void {
@@ -69,7 +75,8 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     onEnd: end,
   });
   const tasks = startTasks({ storage, config, log, write: sink.write, onEnd: end, preload });
-  const running = await serve({ config, storage, log, tasks, preload }).catch(async (error) => {
+  const wiring = { config, storage, log, tasks, preload, keepFirstKey };
+  const running = await serve(wiring).catch(async (error) => {
     await tasks.stop();
     await storage.close();
     throw error;
@@ -93,7 +100,8 @@ function logSink(takeLine: StartOptions['log']): LogSink {
   return { write: (entry) => takeLine(jsonLine(entry)), flush() {} };
 }
 
-async function serve({ config, storage, log, tasks, preload }: Wiring): Promise<RunningServer> {
+async function serve(wiring: Wiring): Promise<RunningServer> {
+  const { config, storage, log, tasks, preload, keepFirstKey } = wiring;
   const now = Date.now;
   const clock = () => performance.now();
   const projectId = await storage.ensureProject(defaultProject);
@@ -127,7 +135,8 @@ async function serve({ config, storage, log, tasks, preload }: Wiring): Promise<
   const listener = listen(config, app.fetch, log);
   await tasks.ready;
   // Create the first key only after listening succeeds. Otherwise, the key might never be shown.
-  const firstKey = config.apiKey === null ? await makeFirstKey(storage, now()) : null;
+  const keep = (key: string) => keepFirstKey(key, listener.url);
+  const firstKey = config.apiKey === null ? await makeFirstKey(storage, now(), keep) : null;
   const stopMaintenance = startMaintenance({ storage, authenticator, now, clock, log });
   log.info('listening', { url: listener.url });
   return {
@@ -174,10 +183,15 @@ function withFlags({ env, port, host, databaseUrl }: StartOptions): StartOptions
 }
 
 /** Creates a key if the database has none, so that the first command works. */
-async function makeFirstKey(storage: Storage, createdAt: number): Promise<string | null> {
+async function makeFirstKey(
+  storage: Storage,
+  createdAt: number,
+  keep: (key: string) => Promise<boolean>,
+): Promise<string | null> {
   const keys = await storage.listKeys();
   if (keys.length > 0) return null;
   const key = makeKey();
+  if (!(await keep(key))) return null;
   const kind = { userId: null, readOnly: false };
   const about = { project: defaultProject, name: 'first run', ...kind, createdAt, expiresAt: null };
   await storage.createKey(keyToStore(key, about));

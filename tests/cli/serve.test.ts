@@ -20,22 +20,39 @@ function memory(args: string[], env: Record<string, string>) {
   });
 }
 
-test('a first key that cannot be stored is not logged, and a hint is printed', async () => {
-  writeFileSync(folder.file('a-file'), 'not a folder');
-  const database = `sqlite:${folder.file('first.db')}`;
+/** Starts the service without a terminal, and returns its output and the keys of the database. */
+async function startWithoutTerminal(database: string, home: string) {
   const args = ['serve', '--port', '0', '--database', database];
-  const child = memory(args, { XDG_CONFIG_HOME: folder.file('a-file'), LOG_LEVEL: 'silent' });
+  const env = { XDG_CONFIG_HOME: home, LOG_LEVEL: 'silent' };
+  const child = memory(args, env);
   let output = '';
   const reading = (async () => {
     for await (const chunk of child.stderr) output += new TextDecoder().decode(chunk);
   })();
-  await until(() => output.includes(`memory keys create --database ${database}\n`));
-  expect(output).toContain('could not be stored');
-  expect(output).not.toContain('mk_');
-  expect(child.exitCode).toBeNull();
+  await until(() => output.includes('API key was') && output.endsWith('\n\n'));
+  const listing = memory(['keys', 'list', '--json', '--database', database], env);
+  const { items } = JSON.parse(await new Response(listing.stdout).text());
   child.kill('SIGTERM');
   expect(await child.exited).toBe(0);
   await reading;
+  return { output, keys: items.length };
+}
+
+test('a first key that can be neither shown nor stored is not created until it can', async () => {
+  writeFileSync(folder.file('a-file'), 'not a folder');
+  const database = `sqlite:${folder.file('first.db')}`;
+  const unseen = await startWithoutTerminal(database, folder.file('a-file'));
+  expect(unseen.output).toContain('\nNo API key was created, because ');
+  expect(unseen.output).toContain('could not be stored');
+  expect(unseen.output).toContain(`\n  memory keys create --database ${database}\n`);
+  expect(unseen.output).not.toContain('mk_');
+  expect(unseen.keys).toBe(0);
+  const stored = await startWithoutTerminal(database, folder.file('a-folder'));
+  expect(stored.output).toContain('The first API key was created. It is shown only on a terminal.');
+  expect(stored.output).not.toContain('mk_');
+  expect(stored.keys).toBe(1);
+  const { keys } = await Bun.file(folder.file('a-folder/memory-service/profile.json')).json();
+  expect(Object.values(keys)).toEqual([{ apiKey: expect.stringMatching(/^mk_/), firstRun: true }]);
 });
 
 test.each([

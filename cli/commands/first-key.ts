@@ -1,0 +1,87 @@
+import { resolveBaseUrl } from '../client/connect.ts';
+import { defaultProject, serviceName, shownProfilePath, storeKey } from '../client/profile.ts';
+import { errorText } from '../errors.ts';
+import { hint, ownName, type Terminal } from '../terminal/terminal.ts';
+import { quoted } from '../terminal/text.ts';
+
+/** Keeps the first key of a new database: stores it in the profile, and shows it on a terminal. */
+export function createFirstKey(term: Terminal) {
+  const canShow = term.stderr.isTerminal;
+  let firstKey: FirstKey | null = null;
+  return {
+    /** Stores the key. Returns whether anybody can see it. */
+    async keep(apiKey: string, url: string): Promise<boolean> {
+      firstKey = await storeFirstKey(term, serviceName(url), apiKey);
+      return canShow || firstKey.failure === null;
+    },
+    async report(database: string | undefined): Promise<void> {
+      if (firstKey === null) return;
+      if (canShow || firstKey.failure === null) await reportKey(term, firstKey);
+      else await reportNoKey(term, firstKey.failure, database);
+    },
+  };
+}
+
+/** `failure` says why the key is not stored, `replaced` shows the ends of the previous key. */
+type FirstKey = {
+  baseUrl: string;
+  apiKey: string;
+  failure: string | null;
+  replaced?: string | undefined;
+};
+
+/** Prints the first key only on a terminal, because a redirected stderr may be kept in a log. */
+function reportKey(term: Terminal, { baseUrl, apiKey, failure, replaced }: FirstKey) {
+  const flag = isUsed(term, baseUrl) ? '' : ` --base-url ${baseUrl}`;
+  const shown = term.stderr.isTerminal;
+  const lines = shown
+    ? ['', 'The first API key was created. It is shown only once:', `  ${apiKey}`]
+    : ['', 'The first API key was created. It is shown only on a terminal.'];
+  if (failure === null) {
+    lines.push(`It is stored for the CLI in ${shownProfilePath(term)}.`);
+    if (replaced !== undefined) lines.push(`Replaced the previous key: ${replaced}`);
+  } else lines.push(`${failure}; to use the new key, set MEMORY_API_KEY.`);
+  // npx finds the command only in this folder, and a new terminal may open in another folder.
+  const where = ownName(term) === 'memory' ? '' : ', in this folder';
+  lines.push(
+    '',
+    `In another terminal${where}, try:`,
+    `  memory save --user u-1 "Prefers dark mode"${flag}`,
+    `  memory list --user u-1${flag}`,
+  );
+  const header = `Authorization: Bearer ${apiKey}`;
+  if (shown) lines.push(`  curl -H "${header}" "${baseUrl}/v1/memories?userId=u-1"`);
+  return hint(term, [...lines, ''].join('\n'));
+}
+
+function reportNoKey(term: Terminal, failure: string, database: string | undefined) {
+  const lines = [
+    '',
+    'No API key was created, because nobody could see it: stderr is not a terminal.',
+    `${failure}. To create a key:`,
+    `  memory keys create${database === undefined ? '' : ` --database ${quoted(database)}`}`,
+    '',
+  ];
+  return hint(term, lines.join('\n'));
+}
+
+/** Whether commands use this service by default. An unreadable profile is reported later. */
+function isUsed(term: Terminal, service: string): boolean {
+  try {
+    return serviceName(resolveBaseUrl(term, {}).value) === service;
+  } catch {
+    return false;
+  }
+}
+
+/** Never throws, because the server can still run. */
+async function storeFirstKey(term: Terminal, baseUrl: string, apiKey: string): Promise<FirstKey> {
+  try {
+    const entry = { service: baseUrl, project: defaultProject, apiKey, firstRun: true } as const;
+    const { isStored, replaced } = await storeKey(term, entry);
+    const failure = isStored ? null : `Your profile contains another key for ${baseUrl}`;
+    return { baseUrl, apiKey, failure, replaced };
+  } catch (error) {
+    return { baseUrl, apiKey, failure: `The key could not be stored (${errorText(error)})` };
+  }
+}
