@@ -2,6 +2,7 @@ import { readConfig } from './config.ts';
 import { keyToStore, makeKey } from './keys.ts';
 import type { BackupContents, Finding, Restored } from './storage/admin-storage.ts';
 import { type Comparison, compare, copyRows, type ReportRows } from './storage/copy/copy.ts';
+import type { StoredKey } from './storage/key-storage.ts';
 import {
   backupDatabase,
   diagnose,
@@ -9,7 +10,6 @@ import {
   openKeyAdmin,
   restoreDatabase,
 } from './storage/open.ts';
-import type { StoredKey } from './storage/storage.ts';
 
 /** Administers the database, with or without a running server. */
 export type Admin = {

@@ -1,4 +1,5 @@
-import type { Storage, StoredKey } from './storage.ts';
+import type { StoredKey } from './key-storage.ts';
+import type { Storage } from './storage.ts';
 
 export type KeyAdmin = Pick<Storage, 'createKey' | 'listKeys' | 'revokeKey'> & { close(): void };
 

@@ -1,5 +1,6 @@
 import type { MemoryStatus, MemoryType } from '../../sdk/contract/memory.ts';
 import type { Order } from '../../sdk/contract/page.ts';
+import type { KeyStorage } from './key-storage.ts';
 import type { TaskQueue } from './task-storage.ts';
 
 /*
@@ -15,7 +16,7 @@ import type { TaskQueue } from './task-storage.ts';
  * past their `expiresAt` as nonexistent. A write that would leave a complete memory as it is has no
  * effect except that its response is stored; see `changesNothing`.
  */
-export interface Storage extends TaskQueue {
+export interface Storage extends KeyStorage, TaskQueue {
   /** The backend's name, as shown in /health. */
   readonly name: string;
 
@@ -102,21 +103,6 @@ export interface Storage extends TaskQueue {
 
   /** Returns the project's users who have memories, ordered by id. */
   listUsers(read: Read & PageRange): Promise<Page>;
-
-  /** Stores an API key by its hash. Creates the project if it does not exist. */
-  createKey(key: NewKey): Promise<StoredKey>;
-
-  /** Returns all keys, oldest first, including revoked and expired keys. */
-  listKeys(): Promise<StoredKey[]>;
-
-  /** Returns the key with this hash, or null. The key may be revoked or expired. */
-  findKey(hash: string): Promise<StoredKey | null>;
-
-  /** Returns false if the key does not exist or was already revoked. */
-  revokeKey(id: string, at: number): Promise<boolean>;
-
-  /** Records when keys were last used. */
-  touchKeys(used: { id: string; at: number }[]): Promise<void>;
 
   /** Returns the project's id. Creates the project if it does not exist. */
   ensureProject(name: string): Promise<number>;
@@ -277,24 +263,3 @@ export type StorageHealth = { fault: string | null; warning: string | null };
 
 /** Plain data and ports that can be posted to a thread. */
 export type StorageConnection = { data: unknown; transfer: readonly unknown[] };
-
-export type NewKey = {
-  id: string;
-  project: string;
-  name: string;
-  /** SHA-256 of the key, in hex. The key itself is never stored. */
-  hash: string;
-  prefix: string;
-  lastFour: string;
-  /** The user that the key is bound to, or null for the whole project. */
-  userId: string | null;
-  readOnly: boolean;
-  createdAt: number;
-  expiresAt: number | null;
-};
-
-export type StoredKey = Omit<NewKey, 'hash'> & {
-  projectId: number;
-  lastUsedAt: number | null;
-  revokedAt: number | null;
-};

@@ -25,6 +25,7 @@ const plainContract = ['errors', 'headers', 'limits', 'operations', 'times'].map
 const interfaces = [
   'server/storage/storage.ts',
   'server/storage/task-storage.ts',
+  'server/storage/key-storage.ts',
   'server/storage/admin-storage.ts',
 ];
 /** The modules that all backends share. */

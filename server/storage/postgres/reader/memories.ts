@@ -1,7 +1,8 @@
 import { isExpired, mayAccess } from '../../../memory/visibility.ts';
 import { reportProgress } from '../../../threads/serve.ts';
+import type { StoredKey } from '../../key-storage.ts';
 import { type StatusRow, statusOf } from '../../status.ts';
-import type { Read, Storage, StoredKey, StoredMemory, StoredStatus } from '../../storage.ts';
+import type { Read, Storage, StoredMemory, StoredStatus } from '../../storage.ts';
 import { findByIds, findMemory, isId, notExpired, statusColumn, withTask } from '../row.ts';
 import { overPlaces, query, type Run } from '../statement.ts';
 

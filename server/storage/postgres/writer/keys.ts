@@ -1,5 +1,6 @@
+import type { NewKey, StoredKey } from '../../key-storage.ts';
 import { outcomeUnknown } from '../../refusals.ts';
-import type { NewKey, Storage, StoredKey } from '../../storage.ts';
+import type { Storage } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
 import { isPartLost, isRefusal, written } from '../errors.ts';
 import { byKey } from '../row.ts';

@@ -1,7 +1,8 @@
 import type { Database } from 'bun:sqlite';
 import { mayAccess } from '../../../memory/visibility.ts';
+import type { StoredKey } from '../../key-storage.ts';
 import { type StatusRow, statusOf } from '../../status.ts';
-import type { Read, StoredKey, StoredMemory, StoredStatus } from '../../storage.ts';
+import type { Read, StoredMemory, StoredStatus } from '../../storage.ts';
 import { memoriesWithTasks, memoryColumns, notExpired, statusColumn } from '../row.ts';
 
 /**

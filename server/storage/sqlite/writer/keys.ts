@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import type { NewKey, StoredKey } from '../../storage.ts';
+import type { NewKey, StoredKey } from '../../key-storage.ts';
 
 export type KeyWrites = {
   createKey(key: NewKey): StoredKey;
