@@ -29,7 +29,7 @@ import type { TaskRunner } from './tasks/client.ts';
 export type Services = Pick<Listener, 'addressOf' | 'waitLonger' | 'closeSoon'> & {
   storage: Storage;
   tasks: TaskRunner;
-  mcp: Pick<Mcp, 'handle'>;
+  mcp: Pick<Mcp, 'handle' | 'rangeOf'>;
   authenticator: Authenticator;
   config: Config;
   log: Logger;

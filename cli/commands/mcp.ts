@@ -39,7 +39,14 @@ export function addMcp(program: Parent, term: Terminal): void {
     }
     const onError = (error: unknown) => void note(term, errorText(error));
     const onUnreachable = (error: MemoryServiceError) => noteFailure(term, options, error);
-    const session = { ...access, client, version, onError, onUnreachable };
+    const session = {
+      ...access,
+      client,
+      clientFor: () => client,
+      version,
+      onError,
+      onUnreachable,
+    };
     const write = (data: Uint8Array) => term.stdout.write(data);
     const streams = { input: term.stdin.stream(), write, signal: term.interrupted };
     await serveOverStdio(session, streams);

@@ -34,7 +34,7 @@ const validateSearch = validator(SearchQuery);
 const validateList = validator(ListQuery);
 
 export function memories({ byMethod: auth }: Auth, services: RouteServices) {
-  const { storage, now, newMemoryId, waitLonger, bodies } = services;
+  const { storage, now, newMemoryId, waitLonger, bodies, mcp } = services;
 
   /** Responds with 404 to an unknown id even if the request is invalid. */
   async function ofKnown<T>(caller: Caller, id: string, read: () => Promise<T>): Promise<T> {
@@ -79,7 +79,8 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
       const filter = filterOf(query);
       const list = [userId, order, JSON.stringify(filter)];
       const after = readCursor(cursor, list);
-      const read = { ...readBy(caller, now()), userId, filter, order, after, limit };
+      const range = mcp.rangeOf(request);
+      const read = { ...readBy(caller, now()), userId, filter, order, after, limit, range };
       return sendPage(set, await storage.listMemories(read), list);
     })
 
@@ -87,14 +88,16 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
       const query = parse<Searched>(validateSearch, filteredQuery(request, caller));
       const { userId, limit = limits.searchItemsDefault } = query;
       const filter = filterOf(query);
-      const read = { ...readBy(caller, now()), userId, query: query.query, filter, limit };
+      const sought = { userId, query: query.query, filter, limit };
+      const read = { ...readBy(caller, now()), ...sought, range: mcp.rangeOf(request) };
       waitLonger(request);
       const { items } = await storage.searchMemories(read, request.signal);
       return sendItems(set, items);
     })
 
     .get('/:id', async ({ request, caller, params, set }) => {
-      const memory = await storage.getMemory({ ...readBy(caller, now()), id: params.id });
+      const range = mcp.rangeOf(request);
+      const memory = await storage.getMemory({ ...readBy(caller, now()), id: params.id, range });
       if (memory === null) throw noSuchMemory();
       readNoQuery(request);
       const isKnown = isKnownVersion(request, memory.version);

@@ -7,6 +7,7 @@ import type { Port } from '../threads/channel.ts';
 import { openInbox } from '../threads/serve.ts';
 import { startThread, type Thread } from '../threads/start.ts';
 import type { InnerRequest, McpNotice, McpRequest, McpResponse, McpStart } from './protocol.ts';
+import type { ContentRange } from './tools/session.ts';
 
 /** The HTTP thread's handle to the MCP thread, which starts on the first request. */
 export type Mcp = {
@@ -15,6 +16,8 @@ export type Mcp = {
     caller: Pick<Caller, 'readOnly'>,
     userId: string,
   ): Promise<Response>;
+  /** Returns the part of each memory's content that a tool's request asks for. */
+  rangeOf(request: Request): ContentRange | undefined;
   stop(): Promise<void>;
 };
 
@@ -26,11 +29,17 @@ export function createMcp(options: {
   preload: readonly string[];
 }): Mcp {
   const { version, log, fetch, preload } = options;
+  /** The ranges of the tools' requests. Only tools can ask for parts of contents. */
+  const ranges = new WeakMap<Request, ContentRange>();
   let thread: Thread | undefined;
 
   function start(): Thread {
     const { port1, port2 } = new MessageChannel();
-    serveRequests(port1 as unknown as Port, fetch);
+    serveRequests(port1 as unknown as Port, ({ url, range, ...init }) => {
+      const request = new Request(url, init);
+      if (range !== null) ranges.set(request, range);
+      return fetch(request);
+    });
     const data: McpStart = { version, requests: port2 };
     const started = startThread({
       name: 'mcp',
@@ -70,17 +79,19 @@ export function createMcp(options: {
       const head = contentType === null ? {} : { headers: { 'content-type': contentType } };
       return new Response(text === '' ? null : text, { status, ...head });
     },
+    rangeOf: (request) => ranges.get(request),
     async stop() {
       await thread?.stop();
     },
   };
 }
 
-function serveRequests(port: Port, fetch: Fetch) {
+type FetchInner = (request: InnerRequest) => Response | Promise<Response>;
+
+function serveRequests(port: Port, fetchInner: FetchInner) {
   const inbox = openInbox(port, async ({ argument, reply, fail }) => {
-    const { url, ...init } = argument as InnerRequest;
     try {
-      const response = await fetch(new Request(url, init));
+      const response = await fetchInner(argument as InnerRequest);
       const { status, headers } = response;
       reply({ status, headers: [...headers] }, await textsOf(response));
     } catch (error) {

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { ContentRange } from './tools/session.ts';
 
 export type McpStart = { version: string; requests: MessagePort };
 
@@ -20,6 +21,8 @@ export type InnerRequest = {
   method: string;
   headers: [name: string, value: string][];
   body: string | null;
+  /** The part of each memory's content that the tool needs; null for whole contents. */
+  range: ContentRange | null;
 };
 export type InnerResponse = { status: number; headers: [name: string, value: string][] };
 

@@ -13,6 +13,7 @@ import type {
   McpStart,
 } from './protocol.ts';
 import { createMcpServer } from './tools/server.ts';
+import type { ContentRange } from './tools/session.ts';
 
 /**
  * The MCP thread handles the protocol and the tools. A tool calls the service with its caller's API
@@ -32,13 +33,18 @@ const largeUnits = 1024 * 1024;
 /** A placeholder. The HTTP thread uses only the path and the query. */
 const baseUrl = 'http://localhost';
 
-async function fetchFromService(url: string, init: RequestInit = {}): Promise<Response> {
+async function fetchFromService(
+  url: string,
+  init: RequestInit = {},
+  range: ContentRange | null,
+): Promise<Response> {
   const { method = 'GET', headers, body } = init;
   const request: InnerRequest = {
     url,
     method,
     headers: [...new Headers(headers)],
     body: typeof body === 'string' ? body : null,
+    range,
   };
   const { value, texts } = await service.call('fetch', request);
   const { status, headers: received } = value as InnerResponse;
@@ -53,11 +59,11 @@ function onError(error: unknown): void {
   port.postMessage({ error: text } satisfies McpNotice);
 }
 
-function clientOf({ headers, requestId }: McpRequest): MemoryClient {
+function clientOf({ headers, requestId }: McpRequest, range: ContentRange | null): MemoryClient {
   const authorization = new Headers(headers).get(headerNames.authorization) ?? '';
   return new MemoryClient({
     baseUrl,
-    fetch: fetchFromService,
+    fetch: (url, init) => fetchFromService(url, init, range),
     headers: { [headerNames.authorization]: authorization, [headerNames.requestId]: requestId },
     // Errors are returned immediately, because retries could outlast the caller's connection.
     maxRetries: 0,
@@ -66,7 +72,9 @@ function clientOf({ headers, requestId }: McpRequest): MemoryClient {
 
 async function handle(request: McpRequest): Promise<{ head: McpResponse; text: string }> {
   const { headers, body, userId, readOnly } = request;
-  const session = { client: clientOf(request), userId, readOnly, version, onError };
+  const clientFor = (range: ContentRange) => clientOf(request, range);
+  const client = clientOf(request, null);
+  const session = { client, clientFor, userId, readOnly, version, onError };
   const handler = createMcpHandler(() => createMcpServer(session), {
     // The tools never change, so there is nothing to subscribe to.
     maxSubscriptions: 0,

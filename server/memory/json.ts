@@ -10,7 +10,8 @@ export type FoundMemory = {
 };
 
 export function memoryJson(memory: StoredMemory): string {
-  return JSON.stringify(shownMemory(memory));
+  const { contentLength } = memory;
+  return JSON.stringify({ ...shownMemory(memory), contentLength });
 }
 
 /** Formats the response to a save. It repeats the id as `memoryId`, as in ingest responses. */

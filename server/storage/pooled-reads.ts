@@ -5,16 +5,17 @@ import type { Page, Read, Storage } from './storage.ts';
 
 type PooledReads = Pick<
   Storage,
-  'getStatuses' | 'listMemories' | 'exportMemories' | 'listUsers' | 'searchMemories'
+  'getMemory' | 'getStatuses' | 'listMemories' | 'exportMemories' | 'listUsers' | 'searchMemories'
 >;
 
 /**
- * Creates the reads that can be slow and therefore run in the reader threads. Reading a page of an
- * unfiltered list is fast, so `listShort` runs in the calling thread.
+ * Creates the reads that can be slow and therefore run in the reader threads. Reading a memory or a
+ * page of an unfiltered list is fast, so `short` runs these reads in the calling thread. Parts of
+ * contents are not read there, because the database must read the whole contents to find them.
  */
 export function createPooledReads(
   readers: ReaderPool,
-  listShort: Storage['listMemories'],
+  short: Pick<Storage, 'getMemory' | 'listMemories'>,
 ): PooledReads {
   const run = (operation: string, read: Read, more: Partial<ReadRequest> = {}) => {
     const { projectId } = read;
@@ -27,15 +28,21 @@ export function createPooledReads(
   };
 
   return {
+    async getMemory(read) {
+      if (read.range === undefined) return short.getMemory(read);
+      const { value } = await run('getMemory', read);
+      return value as Awaited<ReturnType<Storage['getMemory']>>;
+    },
     async getStatuses(read) {
       const { value } = await run('getStatuses', read);
       return value as Awaited<ReturnType<Storage['getStatuses']>>;
     },
     async listMemories(read) {
       if (!mayAccess(read.onlyUserId, read)) return { items: ['[]'], next: null };
-      if (!isUnfiltered(read.filter)) return readPage('listMemories', read);
+      const isShort = isUnfiltered(read.filter) && read.range === undefined;
+      if (!isShort) return readPage('listMemories', read);
       readers.noteActive(read.projectId);
-      return listShort(read);
+      return short.listMemories(read);
     },
     exportMemories: (read) => readPage('exportMemories', read),
     listUsers: (read) => readPage('listUsers', read),

@@ -4,7 +4,7 @@ import type { Ranked, RankedMemory } from '../search/index.ts';
 import { snippet } from '../search/snippet.ts';
 import { reportProgress } from '../threads/serve.ts';
 import { tooMuchText } from './refusals.ts';
-import type { Filter, StoredMemory } from './storage.ts';
+import type { ContentRange, Filter, Part, StoredMemory } from './storage.ts';
 
 /**
  * The maximum amount of text in a response with several memories, in UTF-16 units. It is enough for
@@ -17,12 +17,14 @@ export class SearchResults {
   readonly #matcher: Ranked['matcher'];
   readonly #filter: Filter;
   readonly #limit: number;
+  readonly #range: ContentRange | undefined;
   #units = 0;
 
-  constructor({ matcher }: Ranked, { filter, limit }: { filter: Filter; limit: number }) {
+  constructor({ matcher }: Ranked, read: Part & { filter: Filter; limit: number }) {
     this.#matcher = matcher;
-    this.#filter = filter;
-    this.#limit = limit;
+    this.#filter = read.filter;
+    this.#limit = read.limit;
+    this.#range = read.range;
   }
 
   get isFull(): boolean {
@@ -34,9 +36,18 @@ export class SearchResults {
     // Report progress for each memory, because a filter may reject many in a row.
     reportProgress();
     if (this.isFull || memory === null || !matches(memory, this.#filter)) return;
-    this.#units += memory.content.length;
-    if (this.found.length > 0 && this.#units > maxText) throw tooMuchText(this.found.length);
     const chunk = memory.content.slice(start, start + length);
-    this.found.push({ memory, score, ...snippet(chunk, this.#matcher) });
+    const range = this.#range;
+    const content = range === undefined ? memory.content : partOf(memory.content, range);
+    this.#units += content.length;
+    if (this.found.length > 0 && this.#units > maxText) throw tooMuchText(this.found.length);
+    const shown = { ...memory, content };
+    this.found.push({ memory: shown, score, ...snippet(chunk, this.#matcher) });
   }
+}
+
+function partOf(text: string, { offset, length }: ContentRange): string {
+  const end = offset + length;
+  // A code point has at most two UTF-16 units.
+  return [...text.slice(0, end * 2)].slice(offset, end).join('');
 }

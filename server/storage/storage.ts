@@ -67,7 +67,7 @@ export interface Storage extends KeyStorage, TaskQueue {
   acceptRecords(write: Write & { records: NewMemory[]; batch: Batch | null }): Promise<WriteResult>;
 
   /** Returns the memory, or null if it does not exist. */
-  getMemory(read: Read & { id: string }): Promise<StoredMemory | null>;
+  getMemory(read: Read & Part & { id: string }): Promise<StoredMemory | null>;
 
   /** Returns the processing status of the memory, or null if the memory does not exist. */
   getStatus(read: Read & { id: string }): Promise<StoredStatus | null>;
@@ -81,7 +81,7 @@ export interface Storage extends KeyStorage, TaskQueue {
    * fewer memories.
    */
   listMemories(
-    read: Read & { userId: string; filter: Filter; order: Order } & PageRange,
+    read: Read & Part & { userId: string; filter: Filter; order: Order } & PageRange,
   ): Promise<Page>;
 
   /**
@@ -97,7 +97,7 @@ export interface Storage extends KeyStorage, TaskQueue {
    * would wait too long.
    */
   searchMemories(
-    read: Read & { userId: string; query: string; filter: Filter; limit: number },
+    read: Read & Part & { userId: string; query: string; filter: Filter; limit: number },
     signal?: AbortSignal,
   ): Promise<SearchResult>;
 
@@ -165,6 +165,15 @@ export type WriteResult = { response: StoredResponse; replayed: boolean };
 /** `onlyUserId` restricts a read to the user that the API key is bound to. */
 export type Read = { projectId: number; now: number; onlyUserId?: string | null };
 
+/**
+ * With a range, a read returns only this part of each memory's content. Limits on the amount of
+ * text then apply to the parts.
+ */
+export type Part = { range?: ContentRange | undefined };
+
+/** A part of a text, in code points. */
+export type ContentRange = { offset: number; length: number };
+
 /** `after` is the `next` of the previous page, or null for the first page. */
 export type PageRange = { after: string | null; limit: number };
 
@@ -222,6 +231,8 @@ export type StoredMemory = NewMemory & {
   version: number;
   createdAt: number;
   updatedAt: number;
+  /** The length of the whole content, in code points. Set if `getMemory` reads a part of it. */
+  contentLength?: number;
 };
 
 export type ImportedMemory = StoredMemory;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { send, startTestServer, type TestServer } from '../support/server.ts';
 import { connectTo, type Way, ways } from './connect.ts';
+import { accept, list as anyList, call } from './messages.ts';
 
 /* Errors of /mcp before a tool runs are JSON-RPC errors, with the status and headers of the API. */
 
@@ -10,8 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const accept = 'application/json, text/event-stream';
-const list = { jsonrpc: '2.0', id: 'seven', method: 'tools/list' };
+const list = { ...anyList, id: 'seven' };
 const text = (length: number) => ({ ...list, params: { x: 'x'.repeat(length) } });
 
 type Sent = {
@@ -126,9 +126,8 @@ describe('errors before a tool runs', () => {
 });
 
 test('an array of messages runs no tool', async () => {
-  const save = { name: 'save_memory', arguments: { content: 'x' } };
-  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: save };
-  const body = [call, { ...call, id: 2 }];
+  const save = call('save_memory', { content: 'x' });
+  const body = [save, { ...save, id: 2 }];
   const response = await send(server, 'POST', '/mcp/users/batch', { body, headers: { accept } });
   expect(response.status).toBe(400);
   const message = 'JSON-RPC batches are not supported; send each message in its own POST';

@@ -4,6 +4,7 @@ import { startServer } from '../../server/main.ts';
 import { emptyDatabase } from '../support/backend.ts';
 import { send, startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
+import { accept, call, list, messagesTo } from './messages.ts';
 
 /* Raw JSON-RPC requests to /mcp: authentication, and rejections before a tool runs. */
 
@@ -12,22 +13,7 @@ beforeAll(async () => {
   server = await startTestServer();
 });
 afterAll(() => server.stop());
-
-type Headers = Record<string, string>;
-const accept = 'application/json, text/event-stream';
-const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
-
-function call(name: string, args: object) {
-  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } };
-}
-
-async function post(path: string, body: unknown, headers: Headers = {}, to = server) {
-  const response = await send(to, 'POST', path, { body, headers: { accept, ...headers } });
-  const text = await response.text();
-  // The body is JSON or an event stream with exactly one event.
-  const json = JSON.parse(text.replace(/^event: message\ndata: /, ''));
-  return { status: response.status, headers: response.headers, json };
-}
+const post = messagesTo(() => server);
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
@@ -77,7 +63,7 @@ describe('access to /mcp', () => {
 });
 
 describe('the headers Host and Origin', () => {
-  const statusAt = async (to: TestServer, headers: Headers) =>
+  const statusAt = async (to: TestServer, headers: Record<string, string>) =>
     (await post('/mcp/users/u', list, headers, to)).status;
   const at = () => new URL(server.url).host;
 
@@ -194,32 +180,6 @@ describe('limits and logging apply to MCP messages', () => {
   test("the response has the message's request id", async () => {
     const { headers } = await post('/mcp/users/u', list, { 'x-request-id': 'mine' });
     expect(headers.get('x-request-id')).toBe('mine');
-  });
-
-  test('a tool can read a large response from the service', async () => {
-    const text = 'word '.repeat(900_000);
-    await server.client.ingest.document({ userId: 'large', data: { text } });
-    const { json } = await post('/mcp/users/large', call('list_memories', {}));
-    expect(json.result.content[0].text).toMatch(/ word w\S*…\nEnd of the list\.$/);
-  });
-
-  test('a tool can read a response with a character split between two parts of the body', async () => {
-    const userId = 'split';
-    for (const start of ['', 'a', 'ab']) {
-      const content = start + '語'.repeat(7_000);
-      const { id } = await server.client.save({ userId, content });
-      const { json } = await post('/mcp/users/split', call('get_memory', { id }));
-      expect(json.result.content[0].text).toEndWith(`\n\n${content}`);
-    }
-  });
-
-  test('a large message does not block the requests of its own tool', async () => {
-    // Too little for the message and the tool's request together.
-    const narrow = await startTestServer({ MEMORY_MAX_BODY_BYTES: '150000' });
-    const save = call('save_memory', { content: 'öäü '.repeat(15_000).trim() });
-    const { json } = await post('/mcp/users/u', save, {}, narrow);
-    expect(json.result.content[0].text).toStartWith('Saved: ');
-    await narrow.stop();
   });
 });
 

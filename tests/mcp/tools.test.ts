@@ -173,16 +173,19 @@ describe.each(ways)('over $transport, version $version', (way) => {
   });
 
   test('a long text is read in parts', async () => {
-    // The limit of 8,000 UTF-16 units is inside a surrogate pair, which must not be split.
+    // Characters are code points: the 8,000th is a surrogate pair.
     const text = `${'a'.repeat(7_999)}🌊${'b'.repeat(4_000)}`;
     const { id } = await server.client.save({ userId, content: text });
     const first = await memory.call('get_memory', { id });
-    const end = '\n\n4,000 more characters: call again with offset 8001.';
+    const end = '\n\n4,000 more characters: call again with offset 8000.';
     expect(first).toEndWith(`${'a'.repeat(9)}🌊${end}`);
     const begin = first.indexOf('\n\n') + 2;
-    const second = await memory.call('get_memory', { id, offset: 8_001 });
+    const second = await memory.call('get_memory', { id, offset: 8_000 });
     expect(first.slice(begin, -end.length) + second).toBe(text);
-    expect(await memory.call('get_memory', { id, offset: 20_000 })).toContain('offset 20000');
+    for (const offset of [12_000, 1e300]) {
+      const end = `The text has 12000 characters: offset ${offset} is past its end.`;
+      expect(await memory.call('get_memory', { id, offset })).toBe(end);
+    }
     const line = await memory.call('list_memories', { limit: 1 });
     expect(line.split('\n')[0]).toHaveLength(200);
     expect(line).toContain('a…\nEnd of the list.');

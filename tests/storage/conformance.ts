@@ -5,6 +5,7 @@ import { testIsolation } from './conformance-isolation.ts';
 import { testKeys } from './conformance-keys.ts';
 import { testLeases } from './conformance-leases.ts';
 import { testMemories } from './conformance-memories.ts';
+import { testParts } from './conformance-parts.ts';
 import { testReads } from './conformance-reads.ts';
 import { testRetries } from './conformance-retries.ts';
 import { testSearch } from './conformance-search.ts';
@@ -20,6 +21,7 @@ export function testConformance(name: string, open: OpenStorage): void {
     testIsolation,
     testExpiry,
     testReads,
+    testParts,
     testIdempotency,
     testTasks,
     testLeases,

@@ -12,6 +12,7 @@ import type {
   MemoryChanges,
   NewMemory,
   PageRange,
+  Part,
   Storage,
   StoredStatus,
   WriteResult,
@@ -75,7 +76,7 @@ export type WriteFields = {
   onlyUserId?: string | null;
 };
 type ChangeFields = WriteFields & { expectedVersion?: number | null };
-type ReadFields = { now?: number; onlyUserId?: string | null };
+type ReadFields = { now?: number; onlyUserId?: string | null } & Part;
 type FilterFields = { filter?: Partial<Filter> };
 type ListFields = ReadFields & FilterFields & Partial<PageRange> & { order?: 'asc' | 'desc' };
 type UserSummary = { userId: string; memories: number; lastCreatedAt: string };
@@ -90,8 +91,8 @@ export async function newProject(opened: Pick<Opened, 'storage'>) {
   const write = ({ at = 1_000, idempotency = null, onlyUserId = null }: WriteFields) => {
     return { projectId, at, idempotency, onlyUserId };
   };
-  const read = ({ now = 2_000, onlyUserId = null }: ReadFields) => {
-    return { projectId, now, onlyUserId };
+  const read = ({ now = 2_000, onlyUserId = null, range }: ReadFields) => {
+    return { projectId, now, onlyUserId, range };
   };
   const listed = async <T>(page: Promise<{ items: ItemsJson; next: string | null }>) => {
     const { items, next } = await page;
@@ -143,13 +144,13 @@ export async function newProject(opened: Pick<Opened, 'storage'>) {
     page: (userId = 'u', more: ListFields = {}): Promise<ListedPage<Memory>> => {
       const { after = null, limit = 1_000, order = 'desc' } = more;
       const filter = { ...noFilter, ...more.filter };
-      const range = { after, limit, order, filter, userId };
-      return listed(opened.storage.listMemories({ ...read(more), ...range }));
+      const page = { after, limit, order, filter, userId };
+      return listed(opened.storage.listMemories({ ...read(more), ...page }));
     },
     list: async (userId = 'u', more: ListFields = {}): Promise<Memory[]> => {
       const filter = { ...noFilter, ...more.filter };
-      const range = { after: null, limit: 10_000, order: 'desc' as const, ...more };
-      const page = { ...read(more), ...range, filter, userId };
+      const bounds = { after: null, limit: 10_000, order: 'desc' as const, ...more };
+      const page = { ...read(more), ...bounds, filter, userId };
       return (await listed<Memory>(opened.storage.listMemories(page))).items;
     },
     exportPage: (more: ReadFields & Partial<PageRange> = {}) => {

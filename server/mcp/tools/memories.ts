@@ -1,12 +1,16 @@
 import type { Memory, MemoryType, SearchQuery } from '../../../sdk/index.ts';
 import { NoSuchMemory } from './errors.ts';
-import type { Session } from './session.ts';
-import { cutLine, headOf, oneLine, sliceText } from './text.ts';
+import { type ContentRange, noContent, type Session } from './session.ts';
+import { contentPart, cutLine, headOf, oneLine } from './text.ts';
 
 export const defaults = { searchLimit: 8, listLimit: 20 };
 
 const pageCharacters = 8_000;
 const lineCharacters = 200;
+/** Enough for a line even if most of it is white space, and one more to detect a longer text. */
+const beginning: ContentRange = { offset: 0, length: lineCharacters * 4 + 1 };
+/** No text is longer. A database may not accept a larger offset. */
+const maxOffset = 2 ** 30;
 
 type SearchArguments = {
   query: string;
@@ -20,7 +24,7 @@ type SearchArguments = {
 export async function searchMemories(args: SearchArguments, session: Session): Promise<string> {
   const { limit = defaults.searchLimit, ...rest } = args;
   const query: SearchQuery = { ...rest, limit, userId: session.userId };
-  const { items } = await session.client.search(query);
+  const { items } = await session.clientFor(noContent).search(query);
   if (items.length === 0)
     return 'No memory matches the query. Try other words, or call list_memories.';
   return items.map((found) => `${headOf(found)}: ${oneLine(found.snippet)}`).join('\n');
@@ -30,15 +34,16 @@ export async function getMemory(
   { id, offset = 0 }: { id: string; offset?: number },
   session: Session,
 ): Promise<string> {
-  const memory = await ownMemory(id, session);
-  const { content, metadata, version } = memory;
-  const { part, next } = sliceText(content, offset, pageCharacters);
+  const range = { offset: Math.min(offset, maxOffset), length: pageCharacters };
+  const memory = await ownMemory(id, session, range);
+  const { metadata, version } = memory;
+  const { part, length } = contentPart(memory, range);
   const about = Object.keys(metadata).length === 0 ? '' : `, metadata ${JSON.stringify(metadata)}`;
   const head = offset === 0 ? `${headOf(memory)}, version ${version}${about}\n\n` : '';
-  if (part === '')
-    return `The text has ${content.length} characters: offset ${offset} is past its end.`;
-  if (next === null) return head + part;
-  const left = (content.length - next).toLocaleString('en');
+  if (part === '') return `The text has ${length} characters: offset ${offset} is past its end.`;
+  const next = offset + pageCharacters;
+  if (next >= length) return head + part;
+  const left = (length - next).toLocaleString('en');
   return `${head}${part}\n\n${left} more characters: call again with offset ${next}.`;
 }
 
@@ -46,7 +51,8 @@ type ListArguments = { limit?: number; cursor?: string; type?: MemoryType; sourc
 
 export async function listMemories(args: ListArguments, session: Session): Promise<string> {
   const { limit = defaults.listLimit, ...rest } = args;
-  const page = await session.client.list({ ...rest, limit, userId: session.userId });
+  const client = session.clientFor(beginning);
+  const page = await client.list({ ...rest, limit, userId: session.userId });
   const lines = page.items.map((memory) => {
     return cutLine(`${headOf(memory)}: ${memory.content}`, lineCharacters);
   });
@@ -76,8 +82,12 @@ export async function deleteMemory({ id }: { id: string }, session: Session): Pr
 }
 
 /** Checks a memory's user, because a project-wide key can read all users' memories. */
-async function ownMemory(id: string, { client, userId }: Session): Promise<Memory> {
-  const memory = await client.get(id);
+async function ownMemory(
+  id: string,
+  { clientFor, userId }: Session,
+  range = noContent,
+): Promise<Memory> {
+  const memory = await clientFor(range).get(id);
   if (memory.userId !== userId) throw new NoSuchMemory();
   return memory;
 }

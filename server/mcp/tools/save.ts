@@ -1,7 +1,7 @@
 import type { JsonValue, Memory } from '../../../sdk/index.ts';
 import { adviceOn } from './errors.ts';
 import { externalIdOf, source } from './key.ts';
-import type { Session } from './session.ts';
+import { type ContentRange, noContent, type Session } from './session.ts';
 import { headOf, oneLine } from './text.ts';
 
 const maxSimilar = 3;
@@ -41,9 +41,12 @@ async function find({ key, content }: SaveArguments, session: Session): Promise<
   }
 }
 
+/** Longer texts cannot be saved, so they cannot equal the text that the tool saves. */
+const savable: ContentRange = { offset: 0, length: 65_537 };
+
 async function named(externalId: string, session: Session): Promise<Memory | undefined> {
-  const { client, userId } = session;
-  const { items } = await client.list({ userId, source, externalId, limit: 1 });
+  const { clientFor, userId } = session;
+  const { items } = await clientFor(savable).list({ userId, source, externalId, limit: 1 });
   return items[0];
 }
 
@@ -63,9 +66,9 @@ function holds(known: Memory, { content, metadata }: SaveArguments): boolean {
 
 /** Returns similar memories, because the user may have meant to update one of them. */
 async function similarTo(id: string, content: string, session: Session): Promise<string[]> {
-  const { client, userId, onError } = session;
+  const { clientFor, userId, onError } = session;
   const query = [...content.slice(0, queryCharacters * 2)].slice(0, queryCharacters).join('');
-  const search = client.search({ userId, query, limit: maxSimilar + 1 });
+  const search = clientFor(noContent).search({ userId, query, limit: maxSimilar + 1 });
   // The text is already saved, so a failed search must not fail the call.
   const { items } = await search.catch((error) => {
     if (adviceOn(error) === undefined) onError(error);

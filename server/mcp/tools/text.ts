@@ -1,5 +1,6 @@
 import type { Memory } from '../../../sdk/index.ts';
 import { keyOf } from './key.ts';
+import type { ContentRange } from './session.ts';
 
 /* Formats memories as text for a model. A heading or an excerpt is always a single line. */
 
@@ -52,16 +53,13 @@ export function cutLine(text: string, characters: number): string {
 }
 
 /**
- * Returns the part of the text that begins at `offset`, in UTF-16 units, and the offset of the next
- * part, or null at the end. Never splits a surrogate pair.
+ * Returns a part of a memory's content, and the length of the whole. The service may have returned
+ * the part instead of the whole.
  */
-export function sliceText(text: string, offset: number, length: number) {
-  const begin = afterPair(text, offset);
-  const end = afterPair(text, begin + length);
-  return { part: text.slice(begin, end), next: end < text.length ? end : null };
-}
-
-function afterPair(text: string, index: number): number {
-  const isInside = /^[\udc00-\udfff]/.test(text.charAt(index));
-  return isInside && /^[\ud800-\udbff]/.test(text.charAt(index - 1)) ? index + 1 : index;
+export function contentPart(memory: Memory & { contentLength?: number }, range: ContentRange) {
+  const { content, contentLength } = memory;
+  if (contentLength !== undefined) return { part: content, length: contentLength };
+  const points = [...content];
+  const end = range.offset + range.length;
+  return { part: points.slice(range.offset, end).join(''), length: points.length };
 }

@@ -68,13 +68,15 @@ export function createOperations(parts: Parts): Operations {
     },
     acceptRecords: (write) => onceIfNotFull(write, write.records.length, planRecords(write)),
 
-    getMemory: (read) => answered(readMemory(connection.run, read)),
     getStatus: async (read) => {
       const one = readStatuses(connection.run, { ...read, ids: [read.id] });
       return (await answered(one))[0] ?? null;
     },
     // One statement reads an unfiltered page, so the page is consistent without a snapshot.
-    ...createPooledReads(readers, (read) => answered(readList(connection.run, read))),
+    ...createPooledReads(readers, {
+      getMemory: (read) => answered(readMemory(connection.run, read)),
+      listMemories: (read) => answered(readList(connection.run, read)),
+    }),
 
     ...tasks.queue,
 

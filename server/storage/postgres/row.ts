@@ -1,5 +1,5 @@
 import { bucketOf, bucketOfId } from '../../bucket.ts';
-import type { NewMemory, StoredMemory } from '../storage.ts';
+import type { ContentRange, NewMemory, StoredMemory } from '../storage.ts';
 import {
   overPlaces,
   overRows,
@@ -21,11 +21,21 @@ export const statusColumn = `CASE coalesce(t.state, 'complete')
   WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
   WHEN 'failed' THEN 'failed' ELSE 'complete' END AS status`;
 
-export const memoryColumns = `m.id, m.user_id AS "userId", m.type, m.content, m.metadata, m.source,
+export const memoryColumns = `m.content, m.id, m.user_id AS "userId", m.type, m.metadata, m.source,
   m.external_id AS "externalId", m.occurred_at::float8 AS "occurredAt",
   m.expires_at::float8 AS "expiresAt", m.version::float8 AS version,
   m.created_at::float8 AS "createdAt",
   greatest(m.updated_at, t.updated_at)::float8 AS "updatedAt", ${statusColumn}`;
+
+/** Like `memoryColumns`, with a part of the content. The parameters hold `partValues`. */
+export function partColumns(begin: string, length: string): string {
+  const part = `substr(m.content, ${begin}::int4, ${length}::int4) AS content`;
+  return memoryColumns.replace('m.content', part);
+}
+
+export function partValues({ offset, length }: ContentRange): [begin: number, length: number] {
+  return [offset + 1, length];
+}
 
 export const withTask = `LEFT JOIN tasks AS t ON t.project_id = m.project_id
   AND t.bucket = m.bucket AND t.memory_id = m.id AND t.kind = 'index'`;
@@ -38,13 +48,20 @@ export const memoryTime = 'coalesce(m.occurred_at, m.created_at)';
 
 export type MemoryRow = StoredMemory & { bucket: number };
 
-export function memoryIn(projectId: number, bucket: number, id: string): Statement {
+export function memoryIn(
+  projectId: number,
+  bucket: number,
+  id: string,
+  range?: ContentRange,
+): Statement {
+  const part = `${partColumns('$4', '$5')}, length(m.content)::float8 AS "contentLength"`;
   return statement(
-    `SELECT m.bucket, ${memoryColumns} FROM memories AS m ${withTask}
+    `SELECT m.bucket, ${range === undefined ? memoryColumns : part} FROM memories AS m ${withTask}
      WHERE m.project_id = $1::int8 AND m.bucket = $2::int2 AND m.id = $3`,
     projectId,
     bucket,
     id,
+    ...(range === undefined ? [] : partValues(range)),
   );
 }
 
@@ -75,15 +92,18 @@ export async function findMemory(
   run: Run,
   projectId: number,
   id: string,
+  range?: ContentRange,
 ): Promise<MemoryRow | null> {
   if (!isId(id)) return null;
   const bucket = bucketOfId(id);
   const [[here], [elsewhere]] = (await run([
-    memoryIn(projectId, bucket, id),
+    memoryIn(projectId, bucket, id, range),
     locationOf(projectId, id),
   ])) as [MemoryRow[], { location: number }[]];
   if (here !== undefined || elsewhere === undefined) return here ?? null;
-  const [[there]] = (await run([memoryIn(projectId, elsewhere.location, id)])) as [MemoryRow[]];
+  const [[there]] = (await run([memoryIn(projectId, elsewhere.location, id, range)])) as [
+    MemoryRow[],
+  ];
   return there ?? null;
 }
 

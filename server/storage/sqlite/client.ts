@@ -33,7 +33,10 @@ export function createOperations(parts: Parts): Operations {
     return writer.write<T>(request);
   };
   // The cost of an unfiltered page does not grow with the amount of stored data.
-  const pooled = createPooledReads(readers, (read) => here(() => pageReads.listMemories(read)));
+  const pooled = createPooledReads(readers, {
+    getMemory: (read) => here(() => keyReads.getMemory(read)),
+    listMemories: (read) => here(() => pageReads.listMemories(read)),
+  });
 
   return {
     saveMemory: ({ memory, ...write }) =>
@@ -66,7 +69,6 @@ export function createOperations(parts: Parts): Operations {
         cost: records.length,
       }),
 
-    getMemory: (read) => here(() => keyReads.getMemory(read)),
     async getStatus(read) {
       const isLong = await here(() => keyReads.mustCountLongText(read));
       if (!isLong) return here(() => keyReads.getStatus(read));

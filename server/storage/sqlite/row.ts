@@ -1,15 +1,25 @@
 import type { Database } from 'bun:sqlite';
-import type { NewMemory } from '../storage.ts';
+import type { ContentRange, NewMemory } from '../storage.ts';
 
 /** The status of the indexing task, or `complete` if the memory has no task. */
 export const statusColumn = `CASE ifnull(t.state, 'complete')
   WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
   WHEN 'failed' THEN 'failed' ELSE 'complete' END AS status`;
 
-export const memoryColumns = `m.id, m.user_id AS userId, m.type, m.content, m.metadata, m.source,
+export const memoryColumns = `m.content, m.id, m.user_id AS userId, m.type, m.metadata, m.source,
   m.external_id AS externalId, m.occurred_at AS occurredAt, m.expires_at AS expiresAt, m.version,
   m.created_at AS createdAt,
   max(m.updated_at, ifnull(t.updated_at, m.updated_at)) AS updatedAt, ${statusColumn}`;
+
+/** Like `memoryColumns`, with a part of the content. The first two values are from `partValues`. */
+export const partColumns = memoryColumns.replace(
+  'm.content',
+  'substr(m.content, +?, +?) AS content',
+);
+
+export function partValues({ offset, length }: ContentRange): [begin: number, length: number] {
+  return [offset + 1, length];
+}
 
 /**
  * Parameters in joins and in LIMIT are written `+?`. SQLite uses the value of a bare `?` for

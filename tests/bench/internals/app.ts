@@ -49,7 +49,10 @@ const app = createApp({
     fault: () => null,
     movedAt: now,
   },
-  mcp: { handle: () => Promise.reject(new Error('only saves are measured')) },
+  mcp: {
+    handle: () => Promise.reject(new Error('only saves are measured')),
+    rangeOf: () => undefined,
+  },
   authenticator: createAuthenticator({ storage, now, clock, fixed }),
   config,
   log: createLogger(config.logLevel, sink.write),

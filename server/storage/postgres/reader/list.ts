@@ -4,7 +4,14 @@ import { takePage } from '../../../memory/page.ts';
 import { reportProgress } from '../../../threads/serve.ts';
 import { listPosition, parseListPosition, parsePosition } from '../../position.ts';
 import type { Page, Storage, StoredMemory } from '../../storage.ts';
-import { memoryColumns, memoryTime, notExpired, withTask } from '../row.ts';
+import {
+  memoryColumns,
+  memoryTime,
+  notExpired,
+  partColumns,
+  partValues,
+  withTask,
+} from '../row.ts';
 import { query, type Run, textArray } from '../statement.ts';
 
 type ListRead = Parameters<Storage['listMemories']>[0];
@@ -83,10 +90,15 @@ function exportPosition({ bucket, id }: Row): string {
 }
 
 /** Adds two columns to `source`: the number of rows, and the amount of text before each row. */
-function measured(source: string, columns: string, order: string): string {
+function measured(
+  source: string,
+  columns: string,
+  order: string,
+  contentOctets = wholeContent.octets,
+): string {
   return `(SELECT *, count(*) OVER () AS total,
       sum(octets) OVER (ORDER BY ${order}) - octets AS before
-    FROM (SELECT ${columns}, octet_length(m.content) + octet_length(m.metadata) AS octets
+    FROM (SELECT ${columns}, ${contentOctets} + octet_length(m.metadata) AS octets
       ${source}) AS s)`;
 }
 
@@ -96,9 +108,20 @@ const isShort = `before <= ${maxOctets}`;
 /** For each order, a creation time that sorts before every memory. */
 const beforeAll = { asc: Number.MIN_SAFE_INTEGER, desc: Number.MAX_SAFE_INTEGER };
 
-const listTexts = { asc: listText('ASC', '>'), desc: listText('DESC', '<') };
+const wholeContent = { columns: memoryColumns, octets: 'octet_length(m.content)' };
+/** A code point has at most four bytes. */
+const partOfContent = {
+  columns: partColumns('$14', '$15'),
+  octets: 'least(octet_length(m.content), $15::int4 * 4)',
+};
 
-function listText(direction: 'ASC' | 'DESC', beyond: string): string {
+const listTexts = { asc: listText('ASC', '>'), desc: listText('DESC', '<') };
+const partTexts = {
+  asc: listText('ASC', '>', partOfContent),
+  desc: listText('DESC', '<', partOfContent),
+};
+
+function listText(direction: 'ASC' | 'DESC', beyond: string, content = wholeContent): string {
   const source = `FROM memories AS m
     WHERE m.project_id = $1::int8 AND m.bucket = $2::int2 AND m.user_id = $3
       AND (m.created_at, m.id) ${beyond} ($4::int8, $5)
@@ -109,21 +132,22 @@ function listText(direction: 'ASC' | 'DESC', beyond: string): string {
       AND NOT EXISTS (SELECT FROM unnest($11::text[]) AS w WHERE position(w IN m.metadata) = 0)
       AND ${notExpired('$12::int8')}
     ORDER BY m.created_at ${direction}, m.id ${direction} LIMIT $13::int4`;
-  const rows = measured(source, 'm.*', `created_at ${direction}, id ${direction}`);
+  const order = `created_at ${direction}, id ${direction}`;
+  const rows = measured(source, 'm.*', order, content.octets);
   // If `t.bucket = m.bucket` were added, the planner would account for the bucket twice and read
   // all tasks in the bucket for each memory.
-  return `SELECT m.bucket, m.octets::float8 AS octets, m.total::float8 AS total, ${memoryColumns}
+  return `SELECT m.bucket, m.octets::float8 AS octets, m.total::float8 AS total, ${content.columns}
     FROM ${rows} AS m LEFT JOIN tasks AS t ON t.project_id = $1::int8 AND t.bucket = $2::int2
       AND t.memory_id = m.id AND t.kind = 'index'
     WHERE m.${isShort} ORDER BY m.created_at ${direction}, m.id ${direction}`;
 }
 
 function queryList(run: Run, read: ListRead, batch: number): Promise<Row[]> {
-  const { projectId, userId, now, filter, order, after } = read;
+  const { projectId, userId, now, filter, order, after, range } = read;
   const [time, id] = after === null ? [beforeAll[order], ''] : parseListPosition(after);
   return query(
     run,
-    listTexts[order],
+    (range === undefined ? listTexts : partTexts)[order],
     projectId,
     bucketOf(userId),
     userId,
@@ -137,6 +161,7 @@ function queryList(run: Run, read: ListRead, batch: number): Promise<Row[]> {
     textArray(necessaryTexts(filter.metadata)),
     now,
     batch,
+    ...(range === undefined ? [] : partValues(range)),
   );
 }
 

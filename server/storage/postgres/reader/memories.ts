@@ -2,15 +2,15 @@ import { isExpired, mayAccess } from '../../../memory/visibility.ts';
 import { reportProgress } from '../../../threads/serve.ts';
 import type { StoredKey } from '../../key-storage.ts';
 import { type StatusRow, statusOf } from '../../status.ts';
-import type { Read, Storage, StoredMemory, StoredStatus } from '../../storage.ts';
+import type { Part, Read, Storage, StoredMemory, StoredStatus } from '../../storage.ts';
 import { findByIds, findMemory, isId, notExpired, statusColumn, withTask } from '../row.ts';
 import { overPlaces, query, type Run } from '../statement.ts';
 
 export async function readMemory(
   run: Run,
-  { projectId, id, now, onlyUserId }: Read & { id: string },
+  { projectId, id, now, onlyUserId, range }: Read & Part & { id: string },
 ): Promise<StoredMemory | null> {
-  const found = await findMemory(run, projectId, id);
+  const found = await findMemory(run, projectId, id, range);
   if (found === null || isExpired(found, now) || !mayAccess(onlyUserId, found)) return null;
   const { bucket: _, ...memory } = found;
   return memory;

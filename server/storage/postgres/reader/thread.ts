@@ -11,7 +11,7 @@ import { createConnection, readInIndexOrder } from '../connection.ts';
 import { notRead } from '../errors.ts';
 import type { Run } from '../statement.ts';
 import { readExport, readList } from './list.ts';
-import { readStatuses } from './memories.ts';
+import { readMemory, readStatuses } from './memories.ts';
 import { createSearch } from './search.ts';
 import { inSnapshot } from './snapshot.ts';
 import { readUsers } from './users.ts';
@@ -32,6 +32,7 @@ const operations = {
   listMemories: readList,
   exportMemories: readExport,
   listUsers: readUsers,
+  getMemory: readMemory,
   getStatuses: readStatuses,
 };
 

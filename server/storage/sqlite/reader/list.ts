@@ -4,7 +4,14 @@ import { takePage } from '../../../memory/page.ts';
 import { reportProgress } from '../../../threads/serve.ts';
 import { listPosition, parseListPosition, parsePosition } from '../../position.ts';
 import type { Filter, Page, Storage, StoredMemory } from '../../storage.ts';
-import { memoriesWithTasks, memoryColumns, memoryTime, notExpired } from '../row.ts';
+import {
+  memoriesWithTasks,
+  memoryColumns,
+  memoryTime,
+  notExpired,
+  partColumns,
+  partValues,
+} from '../row.ts';
 
 type Value = string | number;
 type ListRead = Parameters<Storage['listMemories']>[0];
@@ -68,15 +75,17 @@ function createStatements(db: Database) {
   };
 }
 
-type Listed = Pick<ListRead, 'projectId' | 'now' | 'order' | 'after'> & {
+type Listed = Pick<ListRead, 'projectId' | 'now' | 'order' | 'after' | 'range'> & {
   userId: string;
   filter: Filter | null;
 };
 
-function listStatement({ projectId, userId, now, filter, order, after }: Listed) {
+function listStatement({ projectId, userId, now, filter, order, after, range }: Listed) {
   const [direction, beyond] = order === 'desc' ? ['DESC', '<'] : ['ASC', '>'];
   const where = ['m.project_id = +?', 'm.user_id = +?'];
-  const values: Value[] = [projectId, userId];
+  const columns = range === undefined ? memoryColumns : partColumns;
+  const part = range === undefined ? [] : partValues(range);
+  const values: Value[] = [...part, projectId, userId];
   if (after !== null) {
     where.push(`(m.created_at, m.id) ${beyond} (+?, +?)`);
     values.push(...parseListPosition(after));
@@ -88,7 +97,7 @@ function listStatement({ projectId, userId, now, filter, order, after }: Listed)
   }
   where.push(notExpired);
   values.push(now);
-  const sql = `SELECT ${memoryColumns} FROM ${memoriesWithTasks} WHERE ${where.join(' AND ')}
+  const sql = `SELECT ${columns} FROM ${memoriesWithTasks} WHERE ${where.join(' AND ')}
     ORDER BY m.created_at ${direction}, m.id ${direction}`;
   return { sql, values };
 }

@@ -2,15 +2,22 @@ import type { Database } from 'bun:sqlite';
 import { mayAccess } from '../../../memory/visibility.ts';
 import type { StoredKey } from '../../key-storage.ts';
 import { type StatusRow, statusOf } from '../../status.ts';
-import type { Read, StoredMemory, StoredStatus } from '../../storage.ts';
-import { memoriesWithTasks, memoryColumns, notExpired, statusColumn } from '../row.ts';
+import type { Part, Read, StoredMemory, StoredStatus } from '../../storage.ts';
+import {
+  memoriesWithTasks,
+  memoryColumns,
+  notExpired,
+  partColumns,
+  partValues,
+  statusColumn,
+} from '../row.ts';
 
 /**
  * Short reads by key, which the HTTP thread runs on its own connection. Calling another thread
  * would double their cost.
  */
 export type KeyReads = {
-  getMemory(read: Read & { id: string }): StoredMemory | null;
+  getMemory(read: Read & Part & { id: string }): StoredMemory | null;
   getStatus(read: Read & { id: string }): StoredStatus | null;
   /** Whether the status requires splitting a text that is too long for the HTTP thread. */
   mustCountLongText(read: Read & { id: string }): boolean;
@@ -33,10 +40,6 @@ const keysWithProjects = 'api_keys AS k JOIN projects AS p ON p.project_id = k.p
 type KeyRow = Omit<StoredKey, 'readOnly'> & { readOnly: number };
 
 export function createKeyReads(db: Database): KeyReads {
-  const memory = db.prepare<StoredMemory, [number, string, number]>(
-    `SELECT ${memoryColumns} FROM ${memoriesWithTasks}
-     WHERE m.project_id = +? AND m.id = +? AND ${notExpired}`,
-  );
   const key = db.prepare<KeyRow, [string]>(
     `SELECT ${keyColumns} FROM ${keysWithProjects} WHERE k.hash = ?`,
   );
@@ -58,10 +61,7 @@ export function createKeyReads(db: Database): KeyReads {
   const status = prepareStatus(db);
 
   return {
-    getMemory({ projectId, id, now, onlyUserId }) {
-      const found = memory.get(projectId, id, now);
-      return found !== null && mayAccess(onlyUserId, found) ? found : null;
-    },
+    getMemory: prepareGet(db),
     getStatus: status,
     mustCountLongText: ({ projectId, id }) => longText.get(projectId, id) !== null,
     findKey(hash) {
@@ -76,6 +76,23 @@ export function createKeyReads(db: Database): KeyReads {
 
 function asKey({ readOnly, ...key }: KeyRow): StoredKey {
   return { ...key, readOnly: readOnly === 1 };
+}
+
+export function prepareGet(db: Database): KeyReads['getMemory'] {
+  const select = <Values extends number[]>(columns: string) =>
+    db.prepare<StoredMemory, [...Values, number, string, number]>(
+      `SELECT ${columns} FROM ${memoriesWithTasks}
+       WHERE m.project_id = +? AND m.id = +? AND ${notExpired}`,
+    );
+  const whole = select<[]>(memoryColumns);
+  const part = select<[number, number]>(`${partColumns}, length(m.content) AS contentLength`);
+  return ({ projectId, id, now, onlyUserId, range }) => {
+    const found =
+      range === undefined
+        ? whole.get(projectId, id, now)
+        : part.get(...partValues(range), projectId, id, now);
+    return found !== null && mayAccess(onlyUserId, found) ? found : null;
+  };
 }
 
 export function prepareStatus(db: Database): KeyReads['getStatus'] {

@@ -13,7 +13,7 @@ import { notRead } from '../errors.ts';
 import type { ReaderStart } from '../protocol.ts';
 import { openForReading } from '../settings.ts';
 import { createPageReads } from './list.ts';
-import { prepareStatus } from './memories.ts';
+import { prepareGet, prepareStatus } from './memories.ts';
 import { createSearches } from './search.ts';
 import { createUserReads } from './users.ts';
 
@@ -47,6 +47,7 @@ const operations = {
   ...createPageReads(db),
   ...createUserReads(db),
   ...createSearches(db, maxIndexBytes),
+  getMemory: prepareGet(db),
   getStatuses,
   taskQueueState: () => queueState.get() ?? { pending: 0, oldestAcceptedAt: null },
 };
