@@ -142,9 +142,10 @@ describe('any page', () => {
     (name) => {
       const open = `<${name}>`.repeat(100_000);
       const deep = `a${open}<script>no</script>${open.replaceAll('<', '</')}b`;
-      const began = performance.now();
+      // CPU time, because other processes may slow the test down.
+      const before = process.cpuUsage();
       const { text } = readHtml(deep);
-      expect(performance.now() - began).toBeLessThan(1_500);
+      expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_500);
       expect(text.replace(/\s/g, '')).toBe('ab');
     },
   );

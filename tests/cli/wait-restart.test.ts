@@ -88,7 +88,7 @@ test.concurrent('a wait for many memories continues while the service is unreach
   expect(new Set(lines(stdout).map((line) => line.split('\t')[0]))).toEqual(new Set(ids));
   expect(code).toBe(0);
   await again.proxy.stop(true);
-}, 40_000);
+});
 
 test.concurrent('a wait for thousands of memories polls with one request while none completes', async () => {
   const ids = Array.from({ length: 5_000 }, (_, at) => `mem_${at}`);
@@ -99,7 +99,7 @@ test.concurrent('a wait for thousands of memories polls with one request while n
   // Only at the deadline are all 5,000 statuses read, in five requests.
   expect(service.count()).toBeWithin(5, 15);
   await service.proxy.stop(true);
-}, 20_000);
+});
 
 test.concurrent('a wait for many memories fails immediately if the service has never been reachable', async () => {
   const { url, proxy } = passingService(0, Number.POSITIVE_INFINITY);

@@ -83,7 +83,7 @@ describe('a 413 is returned', () => {
     expect(unknown.received).toStartWith('HTTP/1.1 401 ');
     for (const { sentBytes } of [known, unknown]) expect(sentBytes).toBeGreaterThan(64 * MiB);
     expect([known.closed, unknown.closed]).toEqual([true, true]);
-  }, 30_000);
+  });
 });
 
 test.concurrent('64 rejected uploads are read, each for at most ten seconds', async () => {
@@ -98,7 +98,7 @@ test.concurrent('64 rejected uploads are read, each for at most ten seconds', as
   expect(first).toBeLessThan(5_000);
   for (const elapsedMs of others) expect(elapsedMs).toBeWithin(9_900, 15_000);
   await own.stop();
-}, 30_000);
+});
 
 test.concurrent('a stalled upload does not keep the service from stopping', async () => {
   const own = await startTestServer();

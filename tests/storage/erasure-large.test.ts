@@ -39,7 +39,7 @@ test.concurrent('large documents that have expired are deleted in several transa
   }
   expect(removed.length).toBeGreaterThan(2);
   expect(removed.reduce((sum, count) => sum + count, 0)).toBe(12);
-}, 30_000);
+});
 
 test.concurrent('documents that each exceed the size of a transaction are erased', async () => {
   await using project = await open();
@@ -47,7 +47,7 @@ test.concurrent('documents that each exceed the size of a transaction are erased
   for (let count = 0; count < 3; count += 1) await project.save(memory({ content }));
   await project.erase();
   expect((await project.users()).items).toEqual([]);
-}, 30_000);
+});
 
 const statusOf = () => readFileSync('/proc/self/status', 'utf8');
 const megabytesOf = (name: string) =>

@@ -88,7 +88,7 @@ test.concurrent('each erasure is followed by a rewrite of the file', async () =>
     await scrubbed(opened);
     expect(unusedPages(opened)).toBe(0);
   }
-}, 30_000);
+});
 
 test.concurrent('memories that were deleted one by one leave no text after the erasure of their user', async () => {
   await using project = await open();

@@ -99,10 +99,10 @@ test('the log restarts during continuous writes, and no memory is lost', async (
   const beside = new Database(opened.path);
   const content = 'a long text '.repeat(4_000);
   let longest = 0;
-  let isShorter = false;
+  let isDone = false;
   let saved = 0;
   async function write(): Promise<void> {
-    while (!isShorter) {
+    while (!isDone) {
       await project.save(memory({ content }));
       saved += 1;
     }
@@ -110,12 +110,15 @@ test('the log restarts during continuous writes, and no memory is lost', async (
   const writing = Array.from({ length: 16 }, write);
   const shrinks = () => {
     const { log } = walLog(beside);
-    isShorter = log < longest / 2;
     longest = Math.max(longest, log);
-    return isShorter;
+    return log < longest / 2;
   };
-  await until(shrinks, { what: 'a shorter log' });
-  await Promise.all(writing);
+  try {
+    await until(shrinks, { what: 'a shorter log' });
+  } finally {
+    isDone = true;
+    await Promise.all(writing);
+  }
   beside.close(true);
   expect((await project.users()).items).toMatchObject([{ memories: saved }]);
 });

@@ -61,10 +61,10 @@ test('searches of both backends are equal, even after changes', async () => {
     for (const query of questions) {
       for (const userId of ['ada', 'ben']) {
         const more = { userId, limit: 20 };
-        const [one, other] = [
-          await projects[0].search(query, more),
-          await projects[1].search(query, more),
-        ];
+        const [one, other] = await Promise.all([
+          projects[0].search(query, more),
+          projects[1].search(query, more),
+        ]);
         expect(other).toEqual(one);
         found += one.length;
       }

@@ -5,7 +5,7 @@ import { plugin } from 'bun';
  * Raises the test timeout. Bun applies the setting only to the first file (oven-sh/bun#43787), so
  * the call is inserted into every file.
  */
-const setLimit = `import { setDefaultTimeout as limitTime } from 'bun:test'; limitTime(30_000);`;
+const setLimit = `import { setDefaultTimeout as limitTime } from 'bun:test'; limitTime(120_000);`;
 
 plugin({
   name: 'test timeout',

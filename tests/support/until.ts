@@ -1,7 +1,7 @@
 /** Polls until the result is not null, undefined or false. Throws after `timeoutMs`. */
 export async function until<T>(
   ask: () => T | Promise<T>,
-  { timeoutMs = 10_000, what = 'the condition' } = {},
+  { timeoutMs = 60_000, what = 'the condition' } = {},
 ): Promise<NonNullable<T>> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

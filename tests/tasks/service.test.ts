@@ -51,7 +51,7 @@ test('records are processed after the tasks thread has ended', async () => {
   await whenComplete(server, id, 20_000);
   await whenComplete(server, await ingestText());
   expect(await getStatus(server, id)).toMatchObject({ status: 'complete' });
-}, 30_000);
+});
 
 test('a record is processed as soon as it is accepted, not at the next poll of the queue', async () => {
   const waits: number[] = [];
@@ -95,4 +95,4 @@ test('a normal stop uses up no attempt of the tasks that the service had claimed
   } finally {
     await own.stop();
   }
-}, 60_000);
+});
