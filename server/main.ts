@@ -36,6 +36,8 @@ export type StartOptions = {
   onFatal?: (reason: string) => void;
   /** Modules that every thread loads first. Tests use them to inject faults. */
   preload?: readonly string[];
+  /** The wall clock of requests, in milliseconds since 1970. Default: Date.now. */
+  now?: () => number;
 };
 
 export type RunningServer = {
@@ -53,13 +55,15 @@ type Wiring = {
   tasks: TaskRunner;
   preload: readonly string[];
   keepFirstKey(key: string, url: string): Promise<boolean>;
+  now: () => number;
 };
 
 const defaultProject = 'default';
 
 export async function startServer(options: StartOptions): Promise<RunningServer> {
   const config = readConfig(withFlags(options));
-  const { preload = [], onFatal = endProcess, keepFirstKey = async () => true } = options;
+  const { preload = [], onFatal = endProcess, now = Date.now } = options;
+  const { keepFirstKey = async () => true } = options;
   const sink = logSink(options.log);
   const log = createLogger(config.logLevel, sink.write);
   function end(reason: string): void {
@@ -75,7 +79,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     onEnd: end,
   });
   const tasks = startTasks({ storage, config, log, write: sink.write, onEnd: end, preload });
-  const wiring = { config, storage, log, tasks, preload, keepFirstKey };
+  const wiring = { config, storage, log, tasks, preload, keepFirstKey, now };
   const running = await serve(wiring).catch(async (error) => {
     await tasks.stop();
     await storage.close();
@@ -101,8 +105,7 @@ function logSink(takeLine: StartOptions['log']): LogSink {
 }
 
 async function serve(wiring: Wiring): Promise<RunningServer> {
-  const { config, storage, log, tasks, preload, keepFirstKey } = wiring;
-  const now = Date.now;
+  const { config, storage, log, tasks, preload, keepFirstKey, now } = wiring;
   const clock = () => performance.now();
   const projectId = await storage.ensureProject(defaultProject);
   const fixed = config.apiKey === null ? null : { key: config.apiKey, projectId };

@@ -4,22 +4,25 @@ import type { SavedMemory } from '../../sdk/contract/memory.ts';
 import { ask, bodyOf, expectError, newUser, whenComplete } from '../support/http.ts';
 import { probes, readsWithoutProbe, type Sought, whereFound } from '../support/reads.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { until } from '../support/until.ts';
 import { sendKeyed } from '../support/writes.ts';
 
 /* No read operation returns an expired or erased memory. */
 
 let server: TestServer;
+/** How far the server's clock is ahead. */
+let aheadMs = 0;
+const now = () => Date.now() + aheadMs;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({}, [], now);
 });
 afterAll(() => server.stop());
 
 const everywhere = Object.keys(probes).sort();
 const word = 'zanzibar';
-const soon = () => new Date(Date.now() + 700).toISOString();
-const past = (time: string) =>
-  until(async () => Date.now() > Date.parse(time) || null, { what: 'the expiry' });
+const inAnHour = () => new Date(now() + 3_600_000).toISOString();
+const passAnHour = () => {
+  aheadMs += 3_600_000;
+};
 
 async function saved(more: object = {}): Promise<Sought> {
   const userId = newUser();
@@ -32,42 +35,40 @@ test('every read in the contract has a probe', () => {
   expect(readsWithoutProbe()).toEqual([]);
 });
 
-const ways: [how: string, make: () => Promise<{ sought: Sought; isGone: Promise<unknown> }>][] = [
+const ways: [how: string, make: () => Promise<Sought>][] = [
   [
     'was saved with an expiry',
     async () => {
-      const expiresAt = soon();
-      return { sought: await saved({ expiresAt }), isGone: past(expiresAt) };
+      return saved({ expiresAt: inAnHour() });
     },
   ],
   [
     'was replaced with one that expires',
     async () => {
-      const expiresAt = soon();
       const body = { userId: newUser(), content: `to ${word}`, externalId: 'e' };
       await ask(server, 'POST', '/v1/memories', { body });
-      const again = { body: { ...body, expiresAt } };
+      const again = { body: { ...body, expiresAt: inAnHour() } };
       const { id } = bodyOf<SavedMemory>(await ask(server, 'POST', '/v1/memories', again), 200);
-      return { sought: { id, userId: body.userId, word }, isGone: past(expiresAt) };
+      return { id, userId: body.userId, word };
     },
   ],
   [
     'was updated with an expiry',
     async () => {
       const sought = await saved();
-      const expiresAt = soon();
-      await ask(server, 'PATCH', `/v1/memories/${sought.id}`, { body: { expiresAt } });
-      return { sought, isGone: past(expiresAt) };
+      const body = { expiresAt: inAnHour() };
+      await ask(server, 'PATCH', `/v1/memories/${sought.id}`, { body });
+      return sought;
     },
   ],
 ];
 
 describe.each(ways)('a memory that %s', (_, make) => {
   test('is found by every read before it expires, and by no read afterwards', async () => {
-    const { sought, isGone } = await make();
+    const sought = await make();
     await whenComplete(server, sought.id);
     expect(await whereFound(server, sought)).toEqual(everywhere);
-    await isGone;
+    passAnHour();
     expect(await whereFound(server, sought)).toEqual([]);
   });
 });
@@ -104,12 +105,11 @@ describe('a memory that has expired', () => {
     ['a save', '/v1/memories', { content: `to ${word}` }, 201],
     ['an ingest', '/v1/ingest/document', { data: { text: `to ${word}` } }, 202],
   ])('has no data in the replayed response to %s', async (_, path, fields, status) => {
-    const expiresAt = soon();
-    const body = { userId: newUser(), externalId: word, ...fields, expiresAt };
+    const body = { userId: newUser(), externalId: word, ...fields, expiresAt: inAnHour() };
     const request = { method: 'POST', path, body };
     const key = crypto.randomUUID();
     const { memoryId } = bodyOf<Accepted>(await sendKeyed(server, request, key), status);
-    await past(expiresAt);
+    passAnHour();
     const replay = await sendKeyed(server, request, key);
     const cut = { id: memoryId, memoryId, deleted: true };
     expect(bodyOf<object>(replay, status)).toEqual(cut);

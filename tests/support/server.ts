@@ -25,13 +25,18 @@ export type TestServer = {
 /** By default, a test server logs nothing and has no rate limit. */
 const quiet: Env = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off' };
 
-/** `preload` lists modules that every worker thread loads first, for example to inject faults. */
+/**
+ * `preload` lists modules that every worker thread loads first, for example to inject faults. `now`
+ * replaces the wall clock of requests.
+ */
 export async function startTestServer(
   env: Env = {},
   preload: readonly string[] = [],
+  now: () => number = Date.now,
 ): Promise<TestServer> {
   const { url: databaseUrl, remove } = await emptyDatabase();
-  const start = () => startServer({ env: { ...quiet, ...env }, port: 0, databaseUrl, preload });
+  const start = () =>
+    startServer({ env: { ...quiet, ...env }, port: 0, databaseUrl, preload, now });
   let running = await start();
   const key = running.firstKey ?? env.MEMORY_API_KEY ?? '';
   const server: TestServer = {
