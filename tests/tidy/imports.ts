@@ -58,7 +58,7 @@ const anyBackend = [
   'bun',
 ].concat(plainContract);
 /** Pure modules, which depend on neither HTTP nor a database. */
-const pure = ['server/memory/', 'server/search/'];
+const pure = ['server/embeddings/', 'server/memory/', 'server/search/'];
 /** The modules that every folder of the CLI may import. */
 const terminal = ['cli/terminal/', 'cli/errors.ts'];
 const typebox = ['@sinclair/typebox', '@sinclair/typebox/'];

@@ -1,0 +1,200 @@
+import { Kernel } from './kernel.ts';
+import { readTensors, type Tensor } from './weights.ts';
+
+/** The shape of all-MiniLM-L6-v2. */
+export const dims = 384;
+export const mostTokens = 256;
+const inner = 1_536;
+const heads = 12;
+const layerCount = 6;
+
+/** Offsets of a linear layer's weights, their scales and its bias. */
+type Linear = { weight: number; scales: number; bias: number; depth: number; columns: number };
+type Norm = { weight: number; bias: number };
+type Layer = {
+  query: Linear;
+  key: Linear;
+  value: Linear;
+  output: Linear;
+  attended: Norm;
+  widen: Linear;
+  narrow: Linear;
+  finished: Norm;
+};
+
+/** Offsets of the space that one text needs while it is encoded. */
+type Space = Record<
+  'x' | 'y' | 'query' | 'key' | 'value' | 'mixed' | 'wide' | 'quantized' | 'scales' | 'row',
+  number
+>;
+const spaceBytes: Space = {
+  x: mostTokens * dims * 4,
+  y: mostTokens * dims * 4,
+  query: mostTokens * dims * 4,
+  key: mostTokens * dims * 4,
+  value: mostTokens * dims * 4,
+  mixed: mostTokens * dims * 4,
+  wide: mostTokens * inner * 4,
+  quantized: mostTokens * inner * 2,
+  scales: mostTokens * 4,
+  row: mostTokens * 4,
+};
+/** A question may be encoded between two layers of another text. */
+const nesting = 2;
+
+/** The forward pass of all-MiniLM-L6-v2 with int8 weights: token ids to a unit vector. */
+export class Encoder {
+  readonly #kernel: Kernel;
+  readonly #tensors: Map<string, Tensor>;
+  readonly #file: number;
+  readonly #layers: Layer[];
+  readonly #spaces: Space[];
+  #depth = 0;
+
+  /** `file` is the content of the int8 safetensors file, `module` of kernel.wasm. */
+  constructor(file: Uint8Array, module: Uint8Array<ArrayBuffer>) {
+    this.#tensors = readTensors(file);
+    const space = Object.values(spaceBytes).reduce((sum, bytes) => sum + bytes, 0);
+    this.#kernel = new Kernel(module, file.byteLength + 16 + nesting * space);
+    // The whole file lies in the kernel's memory, so that a tensor's offset is its pointer.
+    this.#file = this.#kernel.reserve(file.byteLength);
+    this.#kernel.bytes(this.#file, file.byteLength).set(file);
+    this.#layers = Array.from({ length: layerCount }, (_, index) => this.#layer(index));
+    this.#spaces = Array.from({ length: nesting }, () => this.#space());
+  }
+
+  /**
+   * Returns the mean of the tokens' last states, scaled to length 1: 384 numbers. Calls `between`
+   * after each layer, which may encode one more text.
+   */
+  encode(ids: readonly number[], between?: () => void): Float32Array<ArrayBuffer> {
+    const space = this.#spaces[this.#depth];
+    if (space === undefined) throw new Error('only one text can be encoded within another');
+    this.#depth += 1;
+    try {
+      this.#embed(ids, space);
+      for (const layer of this.#layers) {
+        this.#attend(layer, space, ids.length);
+        this.#feedForward(layer, space, ids.length);
+        between?.();
+      }
+      return unitMean(this.#kernel.floats(space.x, ids.length * dims));
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+
+  #embed(ids: readonly number[], { x, y }: Space): void {
+    const kernel = this.#kernel;
+    const words = kernel.int8s(...this.#view('embeddings.word_embeddings.weight', 1));
+    const scales = kernel.floats(...this.#view('embeddings.word_embeddings.scales', 4));
+    const positions = kernel.floats(...this.#view('embeddings.position_embeddings.weight', 4));
+    const states = kernel.floats(x, ids.length * dims);
+    ids.forEach((id, position) => {
+      const scale = scales[id] ?? 0;
+      for (let at = 0; at < dims; at += 1) {
+        const word = (words[id * dims + at] ?? 0) * scale;
+        states[position * dims + at] = word + (positions[position * dims + at] ?? 0);
+      }
+    });
+    kernel.floats(y, ids.length * dims).fill(0);
+    this.#addNorm({ x, y }, this.#norm('embeddings.LayerNorm'), ids.length);
+  }
+
+  #attend(layer: Layer, space: Space, rows: number): void {
+    const { x, y, query, key, value, mixed, row, quantized, scales } = space;
+    const { run } = this.#kernel;
+    run.quantize(x, quantized, scales, rows, dims);
+    this.#multiply(layer.query, space, query, rows);
+    this.#multiply(layer.key, space, key, rows);
+    this.#multiply(layer.value, space, value, rows);
+    run.attend(query, key, value, mixed, row, rows, heads, dims / heads);
+    run.quantize(mixed, quantized, scales, rows, dims);
+    this.#multiply(layer.output, space, y, rows);
+    this.#addNorm(space, layer.attended, rows);
+  }
+
+  #feedForward(layer: Layer, space: Space, rows: number): void {
+    const { x, y, wide, quantized, scales } = space;
+    const { run } = this.#kernel;
+    run.quantize(x, quantized, scales, rows, dims);
+    this.#multiply(layer.widen, space, wide, rows);
+    run.gelu(wide, rows * inner);
+    run.quantize(wide, quantized, scales, rows, inner);
+    this.#multiply(layer.narrow, space, y, rows);
+    this.#addNorm(space, layer.finished, rows);
+  }
+
+  #multiply(linear: Linear, { quantized, scales }: Space, out: number, rows: number): void {
+    const { weight, bias, depth, columns } = linear;
+    const { run } = this.#kernel;
+    run.multiply(quantized, scales, weight, linear.scales, bias, out, rows, depth, columns);
+  }
+
+  #addNorm({ x, y }: Pick<Space, 'x' | 'y'>, { weight, bias }: Norm, rows: number): void {
+    this.#kernel.run.addNorm(x, y, weight, bias, rows, dims);
+  }
+
+  #layer(index: number): Layer {
+    const name = `encoder.layer.${index}`;
+    return {
+      query: this.#linear(`${name}.attention.self.query`),
+      key: this.#linear(`${name}.attention.self.key`),
+      value: this.#linear(`${name}.attention.self.value`),
+      output: this.#linear(`${name}.attention.output.dense`),
+      attended: this.#norm(`${name}.attention.output.LayerNorm`),
+      widen: this.#linear(`${name}.intermediate.dense`),
+      narrow: this.#linear(`${name}.output.dense`),
+      finished: this.#norm(`${name}.output.LayerNorm`),
+    };
+  }
+
+  #linear(name: string): Linear {
+    const { offset, shape } = this.#tensor(`${name}.weight`);
+    const [columns = 0, depth = 0] = shape;
+    const scales = this.#pointer(`${name}.scales`);
+    return {
+      weight: this.#file + offset,
+      scales,
+      bias: this.#pointer(`${name}.bias`),
+      depth,
+      columns,
+    };
+  }
+
+  #norm(name: string): Norm {
+    return { weight: this.#pointer(`${name}.weight`), bias: this.#pointer(`${name}.bias`) };
+  }
+
+  #space(): Space {
+    const entries = Object.entries(spaceBytes);
+    // The keys are those of spaceBytes.
+    return Object.fromEntries(
+      entries.map(([name, bytes]) => [name, this.#kernel.reserve(bytes)]),
+    ) as Space;
+  }
+
+  #view(name: string, elementBytes: number): [offset: number, count: number] {
+    return [this.#pointer(name), this.#tensor(name).bytes / elementBytes];
+  }
+
+  #pointer(name: string): number {
+    return this.#file + this.#tensor(name).offset;
+  }
+
+  #tensor(name: string): Tensor {
+    const tensor = this.#tensors.get(name);
+    if (tensor === undefined) throw new Error(`the model file lacks ${name}`);
+    return tensor;
+  }
+}
+
+function unitMean(states: Float32Array): Float32Array<ArrayBuffer> {
+  const sum = new Float32Array(dims);
+  for (let at = 0; at < states.length; at += 1) {
+    sum[at % dims] = (sum[at % dims] ?? 0) + (states[at] ?? 0);
+  }
+  // Math.hypot is not the same to the last bit in every engine.
+  const length = Math.sqrt(sum.reduce((total, value) => total + value * value, 0));
+  return sum.map((value) => value / length);
+}

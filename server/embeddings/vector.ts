@@ -1,0 +1,84 @@
+import { dims } from './encoder.ts';
+import { Kernel } from './kernel.ts';
+
+/** A stored vector: a little-endian float32 scale, then 384 int8. */
+export const vectorBytes = 4 + dims;
+const largestInt8 = 127;
+/** The number of vectors that are compared in one call of the kernel. */
+const blockRows = 1_024;
+
+/** Converts a vector to its stored form; value ≈ int8 * scale. */
+export function packVector(vector: Float32Array): Uint8Array<ArrayBuffer> {
+  const packed = new Uint8Array(vectorBytes);
+  const largest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  const scale = Math.fround(largest / largestInt8) || 1;
+  new DataView(packed.buffer).setFloat32(0, scale, true);
+  new Int8Array(packed.buffer, 4).set(vector.map((value) => Math.round(value / scale)));
+  return packed;
+}
+
+/** Vectors of one model, one after another: `data` holds 384 int8 for each entry of `scales`. */
+export type VectorTable = { scales: Float32Array; data: Int8Array };
+
+/** Compares a vector with many: the scan of all vectors that a search needs. */
+export class VectorScan {
+  readonly #kernel: Kernel;
+  readonly #query: number;
+  readonly #quantized: number;
+  readonly #queryScale: number;
+  readonly #rows: number;
+  readonly #scales: number;
+  readonly #zeros: number;
+  readonly #out: number;
+
+  /** `module` is the content of kernel.wasm. */
+  constructor(module: Uint8Array<ArrayBuffer>) {
+    const sizes = [dims * 4, dims * 2, 16, blockRows * dims, ...Array(3).fill(blockRows * 4)];
+    this.#kernel = new Kernel(
+      module,
+      sizes.reduce((sum, size) => sum + size, 0),
+    );
+    this.#query = this.#kernel.reserve(dims * 4);
+    this.#quantized = this.#kernel.reserve(dims * 2);
+    this.#queryScale = this.#kernel.reserve(16);
+    this.#rows = this.#kernel.reserve(blockRows * dims);
+    this.#scales = this.#kernel.reserve(blockRows * 4);
+    this.#zeros = this.#kernel.reserve(blockRows * 4);
+    this.#out = this.#kernel.reserve(blockRows * 4);
+  }
+
+  /** Returns the dot product of `query` with each of the first `count` vectors. */
+  dotProducts(
+    query: Float32Array,
+    { scales, data }: VectorTable,
+    count: number,
+  ): Float32Array<ArrayBuffer> {
+    const kernel = this.#kernel;
+    kernel.floats(this.#query, dims).set(query);
+    kernel.run.quantize(this.#query, this.#quantized, this.#queryScale, 1, dims);
+    const products = new Float32Array(count);
+    for (let from = 0; from < count; from += blockRows) {
+      const rows = Math.min(blockRows, count - from);
+      kernel.floats(this.#scales, rows).set(scales.subarray(from, from + rows));
+      kernel.int8s(this.#rows, rows * dims).set(data.subarray(from * dims, (from + rows) * dims));
+      this.#multiply(rows + (rows % 2));
+      products.set(kernel.floats(this.#out, rows), from);
+    }
+    return products;
+  }
+
+  /** The kernel takes vectors in pairs; the partner of an odd last one is not read from `out`. */
+  #multiply(rows: number): void {
+    this.#kernel.run.multiply(
+      this.#quantized,
+      this.#queryScale,
+      this.#rows,
+      this.#scales,
+      this.#zeros,
+      this.#out,
+      1,
+      dims,
+      rows,
+    );
+  }
+}

@@ -1,0 +1,125 @@
+/** The token ids of a text, with [CLS] first and [SEP] last, and how many are [UNK]. */
+export type Tokens = { ids: number[]; unknown: number };
+
+const cachedWords = 20_000;
+const longestWord = 100;
+const ignored = /^[\0\ufffd]|^(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}]/u;
+const space = /^[\t\n\r]|^\p{Z}/u;
+const mark = /^\p{Mn}/u;
+const asciiPunctuation = /^[!-/:-@[-`{-~]/;
+const punctuation = /^\p{P}/u;
+const ideographs: readonly [number, number][] = [
+  [0x3400, 0x4dbf],
+  [0x4e00, 0x9fff],
+  [0xf900, 0xfaff],
+  [0x20000, 0x2a6df],
+  [0x2a700, 0x2b73f],
+  [0x2b740, 0x2b81f],
+  [0x2b820, 0x2ceaf],
+  [0x2f800, 0x2fa1f],
+];
+
+/**
+ * BERT's uncased tokenizer: words without accents and case, split at punctuation, then into the
+ * longest known pieces. Unlike the reference, it reads "[SEP]" and the like in a text as text.
+ */
+export class WordPiece {
+  readonly #vocabulary: Map<string, number>;
+  readonly #pieces = new Map<string, readonly number[]>();
+  readonly #cls: number;
+  readonly #sep: number;
+  readonly #unk: number;
+
+  /** `vocabulary` is the content of vocab.txt: a token a line, in the order of the ids. */
+  constructor(vocabulary: string) {
+    const tokens = vocabulary.split('\n').filter((token) => token !== '');
+    this.#vocabulary = new Map(tokens.map((token, id) => [token, id]));
+    this.#cls = this.#idOf('[CLS]');
+    this.#sep = this.#idOf('[SEP]');
+    this.#unk = this.#idOf('[UNK]');
+  }
+
+  /** Returns at most `most` ids; the end of a longer text is left out. */
+  encode(text: string, most = 256): Tokens {
+    const ids = [this.#cls];
+    for (const word of words(text)) {
+      ids.push(...this.#split(word));
+      if (ids.length >= most) break;
+    }
+    ids.length = Math.min(ids.length, most - 1);
+    const unknown = ids.filter((id) => id === this.#unk).length;
+    ids.push(this.#sep);
+    return { ids, unknown };
+  }
+
+  #split(word: string): readonly number[] {
+    const known = this.#pieces.get(word);
+    if (known !== undefined) return known;
+    if (this.#pieces.size >= cachedWords) this.#pieces.clear();
+    const ids = this.#longestPieces([...word]) ?? [this.#unk];
+    this.#pieces.set(word, ids);
+    return ids;
+  }
+
+  #longestPieces(characters: string[]): number[] | null {
+    if (characters.length > longestWord) return null;
+    const ids: number[] = [];
+    let start = 0;
+    while (start < characters.length) {
+      const prefix = start === 0 ? '' : '##';
+      let end = characters.length;
+      let id: number | undefined;
+      while (end > start) {
+        id = this.#vocabulary.get(prefix + characters.slice(start, end).join(''));
+        if (id !== undefined) break;
+        end -= 1;
+      }
+      if (id === undefined) return null;
+      ids.push(id);
+      start = end;
+    }
+    return ids;
+  }
+
+  #idOf(token: string): number {
+    const id = this.#vocabulary.get(token);
+    if (id === undefined) throw new Error(`the vocabulary lacks ${token}`);
+    return id;
+  }
+}
+
+/** Yields normalized words; each punctuation mark and each ideograph is a word. */
+function* words(text: string): Generator<string> {
+  let word = '';
+  for (const character of text) {
+    const isIdeograph = isIn(ideographs, character.codePointAt(0) ?? 0);
+    if (isIdeograph || space.test(character)) {
+      if (word !== '') yield* splitAtPunctuation(word);
+      word = '';
+      if (isIdeograph) yield character.normalize('NFD');
+    } else if (!ignored.test(character)) {
+      word += character;
+    }
+  }
+  if (word !== '') yield* splitAtPunctuation(word);
+}
+
+function* splitAtPunctuation(raw: string): Generator<string> {
+  let word = '';
+  for (const character of raw.normalize('NFD')) {
+    if (mark.test(character)) continue;
+    if (asciiPunctuation.test(character) || punctuation.test(character)) {
+      if (word !== '') yield word;
+      word = '';
+      yield character;
+    } else {
+      // By character, as the reference does: a final sigma is not treated specially.
+      word += character.toLowerCase();
+    }
+  }
+  if (word !== '') yield word;
+}
+
+function isIn(ranges: readonly [number, number][], point: number): boolean {
+  return point >= 0x3400 && ranges.some(([from, to]) => point >= from && point <= to);
+}
