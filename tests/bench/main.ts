@@ -34,6 +34,7 @@ import { search } from './s6-search.ts';
 import { searchClients } from './s6b-clients.ts';
 import { searchGrowth } from './s6c-search-growth.ts';
 import { neighbour } from './s7-neighbour.ts';
+import { savesBesideSearches } from './s7b-saves-beside-searches.ts';
 import { startUp } from './s8-start.ts';
 import { commandLine } from './s9-cli.ts';
 import { bytes } from './s10-bytes.ts';
@@ -51,6 +52,7 @@ const benchmarks: Benchmark[] = [
   searchClients,
   searchGrowth,
   neighbour,
+  savesBesideSearches,
   startUp,
   commandLine,
   bytes,
