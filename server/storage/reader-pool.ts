@@ -4,6 +4,7 @@ import { FairQueue } from '../fair-queue.ts';
 import type { Returned } from '../threads/channel.ts';
 import { startThread, type Thread } from '../threads/start.ts';
 import { Activity } from './activity.ts';
+import { createReadHold } from './read-hold.ts';
 import { createReadPace } from './read-pace.ts';
 import { unavailable } from './refusals.ts';
 
@@ -17,6 +18,11 @@ export type ReaderPool = {
   /** Records that the project has sent a request. */
   noteActive(projectId: number): void;
   read(request: ReadRequest): Promise<Returned>;
+  /**
+   * Holds back new reads until the running ones have ended, and runs `work`. Does not run it if the
+   * running reads take too long.
+   */
+  betweenReads(work: () => Promise<unknown>): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -61,6 +67,7 @@ export function createReaderPool(options: {
   const readers: Reader[] = [];
   const activity = new Activity();
   const pace = createReadPace(dispatch);
+  const hold = createReadHold(() => readers.every(({ projectId }) => projectId === null), dispatch);
   let isStopping = false;
 
   function start(): Reader {
@@ -118,7 +125,7 @@ export function createReaderPool(options: {
   }
 
   function dispatch(): void {
-    while (!isStopping) {
+    while (!isStopping && !hold.isActive()) {
       const isFree = readers.length < size || readers.some(({ projectId }) => projectId === null);
       const next = isFree ? queue.take(mayRun) : undefined;
       if (next === undefined) return;
@@ -150,6 +157,7 @@ export function createReaderPool(options: {
       )
       .finally(() => {
         reader.projectId = null;
+        hold.readEnded();
         dispatch();
       });
   }
@@ -164,6 +172,7 @@ export function createReaderPool(options: {
         dispatch();
       });
     },
+    betweenReads: hold.run,
     async stop() {
       isStopping = true;
       for (const { reject } of queue.clear()) reject(unavailable('the service is shutting down'));

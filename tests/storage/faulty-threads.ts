@@ -12,13 +12,15 @@ export const hangsThread = 'this call hangs its thread';
 export const slowsThread = 'this call takes its thread a while';
 export const slowsRows = 'each row that this call reads by key takes a while';
 export const slowMs = 150;
+export const delaysRows = 'each row that this call reads by key takes a moment';
+const delayMs = 5;
 export const slowsIndexing = 'the chunk with this text takes its thread seconds to index';
 const slowIndexingMs = 2_500;
 export const failsCommit = 'the first COMMIT after this call fails';
 
 /** Only the first request for a fault has an effect, so that a retry succeeds. */
 const commitFaults = { requested: false, used: false };
-let areRowsSlow = false;
+let rowMs = 0;
 
 const isOfStorage = !isMainThread && typeof workerData?.path === 'string';
 if (isOfStorage && parentPort !== null) {
@@ -29,10 +31,15 @@ if (isOfStorage && parentPort !== null) {
     if (String(json).includes(endsThread)) process.exit(7);
     if (String(json).includes(breaksThread)) throw new Error('a broken thread');
     if (String(json).includes(slowsThread)) Bun.sleepSync(slowMs);
-    areRowsSlow = String(json).includes(slowsRows);
+    rowMs = rowMsOf(String(json));
     if (String(json).includes(failsCommit)) commitFaults.requested = true;
     while (String(json).includes(hangsThread)) Bun.sleepSync(1_000);
   });
+}
+
+function rowMsOf(json: string): number {
+  if (json.includes(slowsRows)) return slowMs;
+  return json.includes(delaysRows) ? delayMs : 0;
 }
 
 /**
@@ -54,7 +61,7 @@ function interceptStatements(): void {
     const run = statement.run.bind(statement);
     const get = statement.get.bind(statement);
     statement.get = ((...values) => {
-      if (areRowsSlow) Bun.sleepSync(slowMs);
+      if (rowMs > 0) Bun.sleepSync(rowMs);
       return get(...values);
     }) as typeof statement.get;
     if (sql !== 'COMMIT') return statement;

@@ -36,6 +36,7 @@ const shared = [
   'held-indexes',
   'pooled-reads',
   'position',
+  'read-hold',
   'read-pace',
   'read-reply',
   'reader-pool',

@@ -3,7 +3,8 @@ import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
 /** The HTTP thread's handle to the checkpoint thread, which starts with the first checkpoint. */
 export type Checkpointer = {
-  checkpoint(): void;
+  /** Resolves after the checkpoint, whether it succeeded or not. */
+  checkpoint(): Promise<void>;
   /** Records that the writer failed to sync the file. No further checkpoints are made. */
   noteSyncFailure(): void;
   /** Whether a sync of the file has ever failed. */
@@ -21,11 +22,9 @@ export function createCheckpointer(
   options: {
     preload: readonly string[];
     warn(message: string, error?: unknown): void;
-    /** Called after every requested checkpoint, whether it succeeded or not. */
-    made(outcome: CheckpointOutcome): void;
   },
 ): Checkpointer {
-  const { preload, warn, made } = options;
+  const { preload, warn } = options;
   let syncFailed = false;
   let silence: string | null = null;
   let thread: Thread | null = null;
@@ -51,17 +50,15 @@ export function createCheckpointer(
   }
 
   return {
-    checkpoint() {
-      if (syncFailed) return made({ syncFailed });
+    async checkpoint() {
+      if (syncFailed) return;
       thread ??= start();
-      thread.call('checkpoint', null).then(
-        ({ value }) => {
-          const outcome = value as CheckpointOutcome;
-          syncFailed ||= outcome.syncFailed;
-          made({ syncFailed });
-        },
-        () => made({ syncFailed }),
-      );
+      try {
+        const { value } = await thread.call('checkpoint', null);
+        syncFailed ||= (value as CheckpointOutcome).syncFailed;
+      } catch {
+        // The thread has ended or hangs. A later checkpoint continues.
+      }
     },
     noteSyncFailure() {
       syncFailed = true;

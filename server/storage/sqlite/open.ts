@@ -111,12 +111,13 @@ async function startThreads(
   path: string,
   { lock, ...options }: Required<OpenOptions> & { lock: Lock },
 ): Promise<Storage> {
-  const writer = createWriterClient(path, options);
   const readers = createReaderPool({
     ...options,
     module: 'server/storage/sqlite/reader/thread.ts',
     data: (limits): ReaderStart => ({ path, ...limits }),
   });
+  const { betweenReads } = readers;
+  const writer = createWriterClient(path, { ...options, betweenReads });
   const damageCheck = createDamageCheck(path, options.preload);
   await writer.ready;
   const db = openForReading(path);

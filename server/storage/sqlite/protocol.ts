@@ -10,8 +10,8 @@ export const maxSmallRows = 128;
 export type WriterNotice =
   /** The reason why writes fail, or null once writes succeed again. */
   | { fault: string | null }
-  /** Requests a checkpoint, because the WAL has enough pages. */
-  | { checkpoint: true }
+  /** Requests a checkpoint, because the WAL has enough pages. A long WAL must also be finished. */
+  | { checkpoint: { isLong: boolean } }
   /** A sync failed, so the file may lack pages from the WAL. */
   | { syncFailed: true }
   | { warning: string; error: string };

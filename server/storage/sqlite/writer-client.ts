@@ -25,6 +25,8 @@ export type WriterClient = {
 
 export type WriterOptions = {
   preload: readonly string[];
+  /** Runs `work` while no reader thread has a transaction open. */
+  betweenReads(work: () => Promise<unknown>): Promise<void>;
   warn(message: string, error?: unknown): void;
   /** Called when the thread has been replaced. Ports to the old thread no longer work. */
   onReplaced(): void;
@@ -33,7 +35,7 @@ export type WriterOptions = {
 };
 
 export function createWriterClient(path: string, options: WriterOptions): WriterClient {
-  const { preload, warn, onReplaced, onEnd } = options;
+  const { preload, betweenReads, warn, onReplaced, onEnd } = options;
   const queue = createWriteQueue(({ operation, argument, texts }) =>
     writer.call(operation, argument, texts),
   );
@@ -41,11 +43,7 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
   let isStopping = false;
   let fault: string | null = null;
   let silence: string | null = null;
-  const checkpointer = createCheckpointer(path, {
-    preload,
-    warn,
-    made: (checkpointed) => order({ checkpointed }),
-  });
+  const checkpointer = createCheckpointer(path, { preload, warn });
   let writer = start();
 
   function start(): Thread {
@@ -90,7 +88,21 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
     if ('fault' in notice) fault = notice.fault;
     else if ('warning' in notice) warn(notice.warning, notice.error);
     else if ('syncFailed' in notice) checkpointer.noteSyncFailure();
-    else checkpointer.checkpoint();
+    else void checkpoint(notice.checkpoint);
+  }
+
+  async function checkpoint({ isLong }: { isLong: boolean }): Promise<void> {
+    await checkpointer.checkpoint();
+    if (isLong && !checkpointer.syncFailed()) await betweenReads(finishCheckpoint);
+    order({ checkpointed: { syncFailed: checkpointer.syncFailed() } });
+  }
+
+  async function finishCheckpoint(): Promise<void> {
+    try {
+      await writer.call('finishCheckpoint', null);
+    } catch {
+      // The writer thread has ended. Its replacement requests another checkpoint.
+    }
   }
 
   return {

@@ -5,13 +5,16 @@ import { isSyncFault } from '../errors.ts';
 /**
  * A checkpoint waits for the disk. Inside a commit, it would block all writes, so a separate thread
  * makes checkpoints (checkpoint/thread.ts). Under constant writes, that thread never fully catches
- * up. Once the WAL is long, the writer therefore checkpoints the rest itself, and the next write
- * restarts the WAL.
+ * up. Once the WAL is long, the writer therefore checkpoints the rest itself. The next commit then
+ * restarts the WAL from its beginning, unless a reader still uses the WAL. New reads are therefore
+ * held back until the running ones have ended and the writer has finished.
  */
 export type Checkpoints = {
   committed(): void;
   /** Called after the checkpoint thread has made a checkpoint. */
   made(outcome: CheckpointOutcome): void;
+  /** Checkpoints the rest of the WAL. Called while no reader thread has a transaction open. */
+  finish(): void;
   /** Checkpoints and truncates the WAL. Returns false if a reader prevented this. */
   emptyLog(): boolean;
   /** Whether a sync has ever failed, so that the file may lack pages from the WAL. */
@@ -21,7 +24,7 @@ export type Checkpoints = {
 /** After a failed sync, no later sync would report that the file lacks pages from the WAL. */
 export type CheckpointOutcome = { syncFailed: boolean };
 
-type Log = { log: number; checkpointed: number };
+type Log = { busy: number; log: number; checkpointed: number };
 
 const lookEveryMs = 50;
 /**
@@ -42,7 +45,7 @@ export function createCheckpoints(options: {
   db: Database;
   path: string;
   syncFailed: boolean;
-  request(): void;
+  request(checkpoint: { isLong: boolean }): void;
   /** Called when a sync by one of these checkpoints has failed. */
   onSyncFailure(): void;
 }): Checkpoints {
@@ -50,14 +53,16 @@ export function createCheckpoints(options: {
   // Returns the length of the WAL without making a checkpoint.
   const look = db.prepare<Log, []>('PRAGMA wal_checkpoint(NOOP)');
   const checkpoint = db.prepare<Log, []>('PRAGMA wal_checkpoint(PASSIVE)');
-  const truncate = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
+  const truncate = db.prepare<Log, []>('PRAGMA wal_checkpoint(TRUNCATE)');
   let lookedAt = performance.now();
   let isRequested = false;
+  /** The length of the WAL when the last checkpoint was requested, in pages. */
+  let requestedLog = 0;
   let hasFailed = options.syncFailed;
 
-  function watchSync<T>(run: () => T): T {
+  function run(statement: typeof checkpoint): Log {
     try {
-      return run();
+      return statement.get() ?? { busy: 0, log: 0, checkpointed: 0 };
     } catch (error) {
       if (isSyncFault(error)) {
         hasFailed = true;
@@ -67,10 +72,14 @@ export function createCheckpoints(options: {
     }
   }
 
-  /** Writes the rest of the WAL to the file and syncs the file. */
-  function finish(): void {
-    const { log, checkpointed } = checkpoint.get() ?? { log: 0, checkpointed: 0 };
-    if (log === checkpointed && statSync(`${path}-wal`).size > maxLogBytes) truncate.all();
+  function truncateWithin(timeoutMs: number): boolean {
+    const { timeout } = db.prepare('PRAGMA busy_timeout').get() as { timeout: number };
+    db.run(`PRAGMA busy_timeout = ${timeoutMs}`);
+    try {
+      return run(truncate).busy === 0;
+    } finally {
+      db.run(`PRAGMA busy_timeout = ${timeout}`);
+    }
   }
 
   return {
@@ -78,33 +87,30 @@ export function createCheckpoints(options: {
       const now = performance.now();
       if (isRequested || hasFailed || now - lookedAt < lookEveryMs) return;
       lookedAt = now;
-      const { log, checkpointed } = look.get() ?? { log: 0, checkpointed: 0 };
-      if (log - checkpointed < minPages) return;
+      const { log, checkpointed } = run(look);
+      // After a restart, the WAL is shorter.
+      if (log < requestedLog) requestedLog = 0;
+      // A long read may have prevented the last checkpoint, so wait until the WAL has grown again.
+      if (log - Math.max(checkpointed, requestedLog) < minPages) return;
+      requestedLog = log;
       isRequested = true;
-      request();
+      request({ isLong: log >= longLogPages });
     },
     made({ syncFailed }) {
       isRequested = false;
       hasFailed ||= syncFailed;
+    },
+    finish() {
       if (hasFailed) return;
-      const { log, checkpointed } = look.get() ?? { log: 0, checkpointed: 0 };
-      if (log < longLogPages || log === checkpointed) return;
       try {
-        watchSync(finish);
+        const { log, checkpointed } = run(checkpoint);
+        const isFinished = log === checkpointed;
+        if (isFinished && statSync(`${path}-wal`).size > maxLogBytes) truncateWithin(0);
       } catch {
         // After any error other than a failed sync, a later checkpoint continues.
       }
     },
-    emptyLog() {
-      const { timeout } = db.prepare('PRAGMA busy_timeout').get() as { timeout: number };
-      db.run(`PRAGMA busy_timeout = ${emptyLogTimeoutMs}`);
-      try {
-        const { busy } = watchSync(() => truncate.get() as { busy: number });
-        return busy === 0;
-      } finally {
-        db.run(`PRAGMA busy_timeout = ${timeout}`);
-      }
-    },
+    emptyLog: () => truncateWithin(emptyLogTimeoutMs),
     syncFailed: () => hasFailed,
   };
 }

@@ -46,7 +46,7 @@ const checkpoints = createCheckpoints({
   db,
   path,
   syncFailed,
-  request: () => notify({ checkpoint: true }),
+  request: (checkpoint) => notify({ checkpoint }),
   onSyncFailure: () => notify({ syncFailed: true }),
 });
 const scrubber = createScrubber({
@@ -61,13 +61,17 @@ const group = createGroupCommit({
   health,
   run,
   settled() {
-    for (const inbox of inboxes) inbox.flushReplies();
+    flushReplies();
     checkpoints.committed();
     // The garbage collector does not count strings outside its heap, so it would run too late.
     if (units > collectedUnits) Bun.gc(true);
     units = 0;
   },
 });
+
+function flushReplies(): void {
+  for (const inbox of inboxes) inbox.flushReplies();
+}
 
 function run(call: Incoming): (() => void) | typeof unfinished {
   const operation = call.operation as keyof Operations | 'maintain';
@@ -112,6 +116,15 @@ function maintain({ now, elapsedMs }: { now: number; elapsedMs: number }): Maint
   return { expiredMemories: expired.removed, expiredKeys, more };
 }
 
+/** A checkpoint cannot run inside a transaction. */
+function takeWrites(call: Incoming): void {
+  if (call.operation === 'finishCheckpoint') {
+    checkpoints.finish();
+    call.reply(null);
+    flushReplies();
+  } else group.take(call, call.texts.length <= maxSmallRows ? 'small' : 'large');
+}
+
 /**
  * The tasks thread claims and completes many tasks per call, and no client waits for these calls.
  */
@@ -129,7 +142,7 @@ parent().on('message', (order: WriterOrder | unknown) => {
   if (port !== undefined) listen(port, takeTasks);
   if (checkpointed !== undefined) checkpoints.made(checkpointed);
 });
-listen(parent(), (call) => group.take(call, call.texts.length <= maxSmallRows ? 'small' : 'large'));
+listen(parent(), takeWrites);
 const scrubbing = setInterval(scrubber.runIfDue, scrubEveryMs);
 
 watched(() => {

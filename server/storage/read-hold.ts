@@ -1,0 +1,44 @@
+/**
+ * Holds back new reads, so that work can run while no read has a transaction open.
+ *
+ *   open -> waiting for the running reads -> working -> open
+ *                        \----------------------\-> open, when the time is over
+ */
+export type ReadHold = {
+  isActive(): boolean;
+  /** Must be called when a read has ended. */
+  readEnded(): void;
+  /** Runs `work` when no read is running; does not run it if the running reads take too long. */
+  run(work: () => Promise<unknown>): Promise<void>;
+};
+
+/** Reads are held back for at most this time, even if the work takes longer. */
+const maxHoldMs = 100;
+
+/** `isIdle` returns whether no read is running. `onRelease` is called when reads may start. */
+export function createReadHold(isIdle: () => boolean, onRelease: () => void): ReadHold {
+  let isActive = false;
+  let idle = Promise.withResolvers<boolean>();
+
+  function release(): void {
+    isActive = false;
+    idle.resolve(false);
+    onRelease();
+  }
+
+  return {
+    isActive: () => isActive,
+    readEnded() {
+      if (isActive && isIdle()) idle.resolve(true);
+    },
+    async run(work) {
+      isActive = true;
+      idle = Promise.withResolvers();
+      const timer = setTimeout(release, maxHoldMs);
+      if (isIdle()) idle.resolve(true);
+      if (await idle.promise) await work();
+      clearTimeout(timer);
+      release();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { Database } from 'bun:sqlite';
+import { expect, test } from 'bun:test';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '../support/until.ts';
+import { delaysRows, slowsRows } from './faulty-threads.ts';
+import { memory, newProject } from './fixtures.ts';
+import { openInFolder } from './sqlite.ts';
+
+/* A long write-ahead log is restarted although reads never pause, and reads hardly wait for it. */
+
+/** At this length, new reads wait until the running ones have ended and the log is restarted. */
+const longBytes = 8_000 * 4_096;
+const content = 'a long text '.repeat(20_000);
+
+async function open(...preload: string[]) {
+  const opened = await openInFolder({
+    preload: preload.map((name) => join(import.meta.dir, name)),
+  });
+  const project = await newProject(opened);
+  const log = new Database(opened.path, { readonly: true });
+  const query = log.prepare<{ log: number }, []>('PRAGMA wal_checkpoint(NOOP)');
+  return {
+    opened,
+    project,
+    save: () => project.save(memory({ content })),
+    logBytes: () => statSync(`${opened.path}-wal`).size,
+    logPages: () => query.get()?.log ?? 0,
+    async [Symbol.asyncDispose]() {
+      log.close(true);
+      await opened.dispose();
+    },
+  };
+}
+
+test.concurrent('the log is restarted again and again, without being truncated, while reads overlap', async () => {
+  await using all = await open('faulty-threads.ts');
+  const { opened, project, save, logPages, logBytes } = all;
+  const ids = Array.from({ length: 8 }, (_, n) => `${delaysRows} ${n}`);
+  let restarts = 0;
+  let reads = 0;
+  let pages = 0;
+  let bytes = 0;
+  async function readOften(reader: typeof project): Promise<void> {
+    for (; restarts < 3; reads += 1) await reader.statuses(ids);
+  }
+  // A project may not use the last thread of the pool, so a second project reads as well.
+  const readers = [project, project, project, await newProject(opened)];
+  const reading = readers.map(readOften);
+  const isRestarted = async () => {
+    await Promise.all([save(), save(), save(), save()]);
+    if (logPages() < pages && logBytes() >= bytes) restarts += 1;
+    pages = logPages();
+    bytes = logBytes();
+    return restarts === 3;
+  };
+  try {
+    await until(isRestarted, { what: 'three restarts of the log', timeoutMs: 30_000 });
+  } finally {
+    restarts = 3;
+    await Promise.all(reading);
+  }
+  expect(reads).toBeGreaterThan(readers.length);
+}, 40_000);
+
+test.concurrent('a search does not wait for a long read, even if the log is long', async () => {
+  await using all = await open('faulty-threads.ts');
+  const { project, save, logBytes } = all;
+  await project.save(memory({ userId: 'v', content: 'lantern' }));
+  let isReading = true;
+  const ids = Array.from({ length: 30 }, (_, n) => `${slowsRows} ${n}`);
+  const reading = project.statuses(ids).finally(() => {
+    isReading = false;
+  });
+  while (logBytes() < 1.5 * longBytes) await Promise.all([save(), save()]);
+  for (let n = 0; n < 3; n += 1) {
+    expect(await project.search('lantern', { userId: 'v' })).toHaveLength(1);
+    await save();
+  }
+  expect(isReading).toBe(true);
+  await reading;
+}, 20_000);
+
+test.concurrent('a search does not wait until the disk has stored the rest of a long log', async () => {
+  await using all = await open('slow-finish.ts');
+  const { opened, project, save } = all;
+  await project.save(memory({ userId: 'v', content: 'lantern' }));
+  const isFinishing = () => existsSync(`${opened.path}.finishing`);
+  let isSaving = true;
+  const saving = (async () => {
+    while (isSaving) await save();
+  })();
+  await until(isFinishing, { what: 'the end of a checkpoint' });
+  isSaving = false;
+  expect(await project.search('lantern', { userId: 'v' })).toHaveLength(1);
+  expect(isFinishing()).toBe(true);
+  await saving;
+}, 20_000);
