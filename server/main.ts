@@ -117,6 +117,7 @@ async function serve(wiring: Wiring): Promise<RunningServer> {
     log,
     fetch: (request) => app.fetch(request),
     preload,
+    clock,
   });
   const services: Services = {
     storage,

@@ -40,7 +40,8 @@ export function mcp({ reading: auth }: Auth, services: RouteServices) {
     const userId = userOf();
     waitLonger(request);
     const requestId = String(set.headers[headerNames.requestId]);
-    const message = { headers: request.headers, body, requestId };
+    const { headers, signal } = request;
+    const message = { headers, body, requestId, signal };
     const response = await services.mcp.handle(message, caller, userId);
     set.status = response.status;
     return response;

@@ -1,4 +1,5 @@
 import { MessageChannel } from 'node:worker_threads';
+import { limits } from '../../sdk/contract/limits.ts';
 import { ServiceError } from '../errors.ts';
 import type { Caller } from '../http/authenticate.ts';
 import type { Fetch } from '../listen.ts';
@@ -8,17 +9,28 @@ import { openInbox } from '../threads/serve.ts';
 import { startThread, type Thread } from '../threads/start.ts';
 import type { InnerRequest, McpNotice, McpRequest, McpResponse, McpStart } from './protocol.ts';
 import type { ContentRange } from './tools/session.ts';
+import { createTurns, type TurnLimits } from './turns.ts';
 
 /** The HTTP thread's handle to the MCP thread, which starts on the first request. */
 export type Mcp = {
+  /** Waits for the project's turn. `signal` cancels a call that is still waiting. */
   handle(
-    message: { headers: Headers; body: unknown; requestId: string },
-    caller: Pick<Caller, 'readOnly'>,
+    message: { headers: Headers; body: unknown; requestId: string; signal: AbortSignal },
+    caller: Pick<Caller, 'projectId' | 'readOnly'>,
     userId: string,
   ): Promise<Response>;
   /** Returns the part of each memory's content that a tool's request asks for. */
   rangeOf(request: Request): ContentRange | undefined;
   stop(): Promise<void>;
+};
+
+/** A message has at most `limits.saveBodyBytes`, and so does each request of its tool. */
+const turnLimits: TurnLimits = {
+  maxRunning: 16,
+  maxProjectRunning: 4,
+  maxWaitingBytes: 32 * 1024 * 1024,
+  maxProjectWaitingBytes: 4 * 1024 * 1024,
+  maxWaitMs: 10_000,
 };
 
 export function createMcp(options: {
@@ -27,8 +39,11 @@ export function createMcp(options: {
   /** The service's request handler. Tools call it with the client's API key. */
   fetch: Fetch;
   preload: readonly string[];
+  /** A monotonic clock, in milliseconds. */
+  clock(): number;
 }): Mcp {
-  const { version, log, fetch, preload } = options;
+  const { version, log, fetch, preload, clock } = options;
+  const turns = createTurns(turnLimits, clock);
   /** The ranges of the tools' requests. Only tools can ask for parts of contents. */
   const ranges = new WeakMap<Request, ContentRange>();
   let thread: Thread | undefined;
@@ -70,10 +85,13 @@ export function createMcp(options: {
   }
 
   return {
-    async handle({ headers, body, requestId }, { readOnly }, userId) {
-      thread ??= start();
+    async handle({ headers, body, requestId, signal }, { projectId, readOnly }, userId) {
       const request: McpRequest = { headers: [...headers], body, requestId, userId, readOnly };
-      const { value, texts } = await thread.call('handle', request);
+      const turn = { projectId, bytes: bytesOf(headers), signal };
+      const { value, texts } = await turns.run(turn, () => {
+        thread ??= start();
+        return thread.call('handle', request);
+      });
       const { status, contentType } = value as McpResponse;
       const [text = ''] = texts;
       const head = contentType === null ? {} : { headers: { 'content-type': contentType } };
@@ -84,6 +102,11 @@ export function createMcp(options: {
       await thread?.stop();
     },
   };
+}
+
+/** Without a declared length, a message counts as one of the maximum size. */
+function bytesOf(headers: Headers): number {
+  return Number(headers.get('content-length') ?? limits.saveBodyBytes);
 }
 
 type FetchInner = (request: InnerRequest) => Response | Promise<Response>;
