@@ -52,9 +52,9 @@ export interface Storage extends KeyStorage, TaskQueue {
 
   /**
    * Stores memories with the given ids, times, types, versions and statuses, and queues those with
-   * the status `processing`. Skips ids that already exist. An item fails if another memory has the
-   * same user, source and external id. Throws `rate_limited` under the same condition as
-   * `acceptRecords`.
+   * the status `processing`. Skips ids that already exist. Does not store items that have expired.
+   * An item fails if another memory has the same user, source and external id. Throws
+   * `rate_limited` under the same condition as `acceptRecords`.
    */
   importMemories(write: Write & { memories: ImportedMemory[]; batch: Batch }): Promise<WriteResult>;
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import type { ImportedMemory } from '../../server/storage/storage.ts';
 import { until } from '../support/until.ts';
 import {
   claim,
@@ -61,6 +62,24 @@ export function testTransfer(name: string, open: OpenStorage): void {
         version: 1,
       });
       expect(await project.list()).toHaveLength(2);
+    });
+
+    test('an imported memory that has expired takes neither its id nor its external id', async () => {
+      const origin = { source: 's', externalId: 'e' };
+      const expired = imported({ ...origin, expiresAt: 1_000 });
+      const other = imported({ ...origin, expiresAt: 1_000 });
+      const lasting = { ...expired, expiresAt: null, content: 'lasting' };
+      const counts = async (memories: ImportedMemory[]) => {
+        const { failed: _, ...report } = await project.import(memories, { at: 1_000 });
+        return report;
+      };
+      const none = { skipped: 0, failedCount: 0 };
+      expect(await counts([expired, expired, other])).toEqual({ imported: 3, ...none });
+      expect((await project.users()).items).toEqual([]);
+      const once = { imported: 2, skipped: 1, failedCount: 1 };
+      expect(await counts([expired, lasting, expired, other])).toEqual(once);
+      expect(await project.list()).toMatchObject([{ id: lasting.id, content: 'lasting' }]);
+      expect((await project.users()).items).toMatchObject([{ memories: 1 }]);
     });
 
     test('two imports of the same ids at the same time import each memory once', async () => {

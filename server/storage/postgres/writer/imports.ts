@@ -66,7 +66,10 @@ async function importAll(run: Run, write: Import): ReturnType<Effect> {
   }
 }
 
-/** Determines the outcome of each item, including conflicts within the batch. */
+/**
+ * Determines the outcome of each item, including conflicts within the batch. An item that has
+ * expired is not stored, so it takes neither its id nor its origin.
+ */
 function sortOut({ at, memories }: Import, known: Known[], origins: KnownOrigin[]) {
   const isThere = (row: Known) => !isExpired(row, at);
   const takenIds = new Set(known.filter(isThere).map(({ id }) => id));
@@ -79,6 +82,7 @@ function sortOut({ at, memories }: Import, known: Known[], origins: KnownOrigin[
     const origin = originOf(memory);
     const name = origin === null ? null : originName(memory.userId, origin);
     if (name !== null && takenOrigins.has(name)) return 'conflict';
+    if (isExpired(memory, at)) return 'imported';
     takenIds.add(memory.id);
     if (name !== null) takenOrigins.add(name);
     imported.push(memory);

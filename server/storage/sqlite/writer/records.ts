@@ -5,6 +5,7 @@ import {
   type ImportOutcome,
   importedResponse,
 } from '../../../memory/responses.ts';
+import { isExpired } from '../../../memory/visibility.ts';
 import { reportProgress } from '../../../threads/serve.ts';
 import type {
   Batch,
@@ -106,6 +107,7 @@ export function createRecordWrites(
     // Delete an expired memory with the same id if maintenance has not deleted it yet.
     if (found !== null) removal.remove(projectId, found.userId, [{ rowId: found.rowId, id }]);
     if (origins.find(projectId, memory, at) !== null) return 'conflict';
+    if (isExpired(memory, at)) return 'imported';
     const row = { version, lastChange: changeOf(userId), createdAt, updatedAt };
     const rowId = insert(projectId, memory, row);
     if (status === 'processing') tasks.queue(projectId, userId, rowId, at);
@@ -114,7 +116,7 @@ export function createRecordWrites(
   }
 
   function importAll(write: Import): StoredResponse {
-    const { projectId, memories, batch } = write;
+    const { projectId, at, memories, batch } = write;
     queueLimit(projectId, memories.filter(({ status }) => status === 'processing').length);
     const changeOf = changesOf(projectId);
     const added = new Map<string, number>();
@@ -122,7 +124,8 @@ export function createRecordWrites(
       reportProgress();
       const outcome = importOne(write, memory, changeOf);
       const { userId } = memory;
-      if (outcome === 'imported') added.set(userId, (added.get(userId) ?? 0) + 1);
+      if (outcome === 'imported' && !isExpired(memory, at))
+        added.set(userId, (added.get(userId) ?? 0) + 1);
       return outcome;
     });
     countAdded(projectId, added);
