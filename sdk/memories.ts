@@ -158,9 +158,9 @@ export class Memories {
 
   /**
    * Imports 1 to 1,000 memories in the format that `list` and `export` return. Ids, times, types
-   * and statuses are kept; a memory whose id already exists is skipped. An invalid item neither
-   * fails the call nor affects the other items: check `failedCount` and `failed`. Errors: as for
-   * `save`.
+   * and statuses are kept; a memory whose id already exists is skipped. With a key that is bound to
+   * a user, ids that the user does not have yet are replaced. An invalid item neither fails the
+   * call nor affects the other items: check `failedCount` and `failed`. Errors: as for `save`.
    *
    * ```ts
    * const { items } = await memory.export({ userId: 'u-1' });

@@ -6,8 +6,10 @@ import { optionalTimeMs } from '../../sdk/contract/times.ts';
 import { DeleteAllQuery, ExportQuery, ImportedMemory } from '../../sdk/contract/transfer.ts';
 import { validator } from '../../sdk/contract/validate.ts';
 import type { RouteServices } from '../app.ts';
+import { derivedMemoryId } from '../ids.ts';
 import type * as stored from '../storage/storage.ts';
 import type { Auth } from './auth.ts';
+import type { Caller } from './authenticate.ts';
 import { validateItems } from './batch.ts';
 import { bodyUnread } from './body.ts';
 import { readBy, withBoundUser } from './bound-user.ts';
@@ -23,6 +25,22 @@ const validateItem = validator(ImportedMemory);
 
 /** Serves the routes that erase all of a user's memories, and that export and import memories. */
 export function transfer(auth: Auth, { storage, tasks, now, bodies }: RouteServices) {
+  /**
+   * Ids are unique in the project. A key that is bound to a user must neither take a free id nor
+   * learn that another user's memory has it, so only ids that the user already has are kept. The
+   * other ids are derived from the user and the given id, so that a repeated import skips them.
+   */
+  async function withOwnIds(caller: Caller, memories: stored.ImportedMemory[]) {
+    const { userId } = caller;
+    if (userId === null) return memories;
+    const ids = memories.map(({ id }) => id);
+    const known = await storage.getStatuses({ ...readBy(caller, now()), ids });
+    const own = new Set(known.map(({ memoryId }) => memoryId));
+    return memories.map((memory) => {
+      return own.has(memory.id) ? memory : { ...memory, id: derivedMemoryId(userId, memory.id) };
+    });
+  }
+
   return new Elysia({ prefix: '/v1' })
     .use(auth.byMethod)
 
@@ -58,7 +76,8 @@ export function transfer(auth: Auth, { storage, tasks, now, bodies }: RouteServi
         readNoQuery(request);
         const items = await validateItems(body, caller, validateItem, importedMemory);
         const write = await writeOf(request, caller, now, body);
-        const { valid: memories, batch } = items;
+        const { batch } = items;
+        const memories = await withOwnIds(caller, items.valid);
         const result = await storage.importMemories({ ...write, memories, batch });
         tasks.wake();
         return sendResult(set, request, result);

@@ -1,3 +1,4 @@
+import { exampleMemory } from '../../sdk/contract/memory.ts';
 import { type OperationName, operations } from '../../sdk/contract/operations.ts';
 import { openAdmin } from '../../server/admin.ts';
 import {
@@ -39,8 +40,13 @@ export const kindsOfKeys: Harness = {
     `${named.length} operations are sent with ${kinds.length} kinds of keys for the key's own ` +
     'user, another user and no user; each response must have the expected status, responses to a ' +
     'bound key must contain no text or id of another user, and no forbidden change may be ' +
-    'stored; an operation of the contract without a request in the harness is a violation',
-  control: { without: 'the user check in the export route', variants: ['export-of-any-user'] },
+    'stored; imports with a bound key must get the same response for an id of another user as ' +
+    'for a free id, and must not take the free id; an operation of the contract without a ' +
+    'request in the harness is a violation',
+  control: {
+    without: 'the user checks in the export and import routes',
+    variants: ['export-of-any-user', 'import-with-any-id'],
+  },
   run,
 };
 
@@ -68,6 +74,11 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
           violations.add(`${name}, ${JSON.stringify(kind)}, ${subject} user: ${problem}`);
         }
       }
+      const [own, other] = [await newUser(target), await newUser(target)];
+      const ofOwn = { name: 'import', project: 'default', userId: own.userId };
+      const { key } = await admin.createKey(ofOwn);
+      attempts += 1;
+      for (const problem of await importProblems(target, key, own, other)) violations.add(problem);
     }
     await admin.close();
     const figures = { attempts, violations: violations.count() };
@@ -106,6 +117,32 @@ async function problemsOf(target: Target, apiKey: string, attempt: Attempt): Pro
   if ((kind.isBound || !mayWrite) && ofOther !== other.text)
     problems.push('changed data of the other user');
   if (!mayWrite && ofOwn !== own.text) problems.push('changed data of its own user');
+  return problems;
+}
+
+/** Imports memories under an id of another user, and under a free id that the other user gets. */
+async function importProblems(
+  target: Target,
+  apiKey: string,
+  own: Known,
+  other: Known,
+): Promise<string[]> {
+  async function importAs({ userId }: Known, id: string, key = apiKey): Promise<string> {
+    const items = [{ ...exampleMemory, id, userId }];
+    const call: Call = { method: 'POST', path: '/v1/import', body: { items }, apiKey: key };
+    const reply = await send(target, call);
+    return `${reply?.status} ${reply?.text}`;
+  }
+  const free = `mem_${crypto.randomUUID()}`;
+  const reports = async (id: string) => [await importAs(own, id), await importAs(own, id)].join();
+  const [ofTaken, ofFree] = [await reports(other.id), await reports(free)];
+  const problems: string[] = [];
+  if (ofTaken !== ofFree)
+    problems.push(`an import reveals an id of another user: ${ofTaken} | ${ofFree}`);
+  if ((await textsOf(target, other)) !== other.text)
+    problems.push('an import changed data of another user');
+  const later = await importAs(other, free, target.key);
+  if (!later.includes('"imported":1')) problems.push(`an import took a free id: ${later}`);
   return problems;
 }
 

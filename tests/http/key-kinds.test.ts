@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
-import type { SavedMemory } from '../../sdk/contract/memory.ts';
+import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
 import { type OperationName, operations } from '../../sdk/contract/operations.ts';
 import type { Page } from '../../sdk/contract/page.ts';
 import type { UserPage } from '../../sdk/contract/project.ts';
@@ -20,7 +20,7 @@ import {
   withoutMemories,
 } from '../support/operation-requests.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { sendKeyed } from '../support/writes.ts';
+import { importable, sendKeyed } from '../support/writes.ts';
 
 /* Runs every operation with every kind of key, on the key's own user and on another user. */
 
@@ -182,6 +182,53 @@ describe('a key that is bound to a user', () => {
     expect(failedCount).toBe(1);
     expect(await contentsOf(own)).toHaveLength(3);
     expect(await contentsOf(other)).toEqual([other.text]);
+  });
+
+  describe('import', () => {
+    async function importAs(as: TestServer, item: Memory): Promise<[number, number]> {
+      const answer = await ask(as, 'POST', '/v1/import', { body: { items: [item] } });
+      const { imported, skipped } = bodyOf<Imported>(answer, 200);
+      return [imported, skipped];
+    }
+
+    test('cannot tell whether another user has a memory with the id', async () => {
+      const [own, other] = [await newTarget(), await newTarget()];
+      const as = await keyOf(own);
+      for (const id of [other.id, `mem_${crypto.randomUUID()}`]) {
+        const item = { ...importable(own.userId), id };
+        expect(await importAs(as, item)).toEqual([1, 0]);
+        expect(await importAs(as, item)).toEqual([0, 1]);
+        const { status } = await ask(as, 'GET', `/v1/memories/${id}`);
+        expect(status).toBe(404);
+      }
+      expect(await contentsOf(own)).toHaveLength(3);
+      expect(await contentsOf(other)).toEqual([other.text]);
+    });
+
+    test('cannot take an id that another user may get', async () => {
+      const [own, other] = [newUser(), newUser()];
+      const item = importable(other);
+      expect(await importAs(await keyOf({ userId: own }), { ...item, userId: own })).toEqual([
+        1, 0,
+      ]);
+      expect(await importAs(await keyOf({ userId: own }), item)).toEqual([0, 0]);
+      expect(await importAs(server, item)).toEqual([1, 0]);
+      expect(await contentsOf({ userId: other })).toEqual([item.content]);
+      expect(await contentsOf({ userId: own })).toEqual([item.content]);
+    });
+
+    test('skips what its user has, and restores what was deleted', async () => {
+      const own = await newTarget();
+      const as = await keyOf(own);
+      const page = bodyOf<Page>(await ask(as, 'GET', '/v1/export'), 200);
+      const [item = importable('none')] = page.items;
+      expect(await importAs(as, item)).toEqual([0, 1]);
+      await server.client.delete(own.id);
+      expect(await importAs(as, item)).toEqual([1, 0]);
+      expect(await importAs(as, item)).toEqual([0, 1]);
+      const { items } = await server.client.list({ userId: own.userId });
+      expect(items).toEqual([{ ...item, id: expect.stringMatching(/^mem_/) }]);
+    });
   });
 
   test.each(ofMany)('%s returns no data of other users', async (name) => {

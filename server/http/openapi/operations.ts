@@ -195,7 +195,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     description:
       'Accepts memories in the format that list and export return: ids, times, types and ' +
       'statuses are kept, and memories that were `processing` are processed. A memory whose id ' +
-      'already exists is skipped. Each item is accepted or rejected on its own: check ' +
+      'already exists is skipped. A key that is bound to a user keeps only ids that the user ' +
+      'already has; other ids are replaced. Each item is accepted or rejected on its own: check ' +
       '`failedCount`. The valid items and the response are committed together.',
     request: transfer.ImportRequest,
     response: transfer.Imported,

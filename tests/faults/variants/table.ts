@@ -114,12 +114,32 @@ export const variants: Record<string, Variant> = {
       ],
     ],
   },
+  /** The stored response to an ingest does not name its memory, so no deletion cuts it down. */
+  'no-memory-of-ingest': {
+    patches: [
+      [
+        'server/memory/responses.ts',
+        'return { memoryId, version: null, status: 202,',
+        'return { memoryId: null, version: null, status: 202,',
+      ],
+    ],
+  },
   'export-of-any-user': {
     patches: [
       [
         'server/http/transfer.ts',
         'withLimit(withBoundUser(readQuery(request.url), caller))',
         'withLimit(readQuery(request.url))',
+      ],
+    ],
+  },
+  /** A key that is bound to a user imports memories under the ids that it chooses. */
+  'import-with-any-id': {
+    patches: [
+      [
+        'server/http/transfer.ts',
+        'const memories = await withOwnIds(caller, items.valid);',
+        'const memories = items.valid;',
       ],
     ],
   },
