@@ -1,3 +1,4 @@
+import type { Accepted, BatchAccepted } from '../../sdk/contract/ingest.ts';
 import { type Operation, type OperationName, operations } from '../../sdk/contract/operations.ts';
 import { type Call, drained, type Reply, send } from './api.ts';
 import {
@@ -15,7 +16,10 @@ const lifeMs = 2_500;
 /** A margin between the expiry and the reads that must find nothing. */
 const graceMs = 20;
 
-/** The only memory of its user. `word` occurs in no other text. */
+/**
+ * The only memory of its user. `word` occurs in its text, its source and its external id, and
+ * nowhere else. `saved` is the write that stored the memory.
+ */
 type Sought = { id: string; userId: string; word: string; saved: Call };
 type Read = (sought: Sought) => Call;
 
@@ -31,7 +35,10 @@ const reads: [name: OperationName, read: Read][] = [
     ({ id }) => ({ method: 'POST', path: '/v1/memories/status', body: { memoryIds: [id] } }),
   ],
   ['list', ({ userId }) => get(list(userId))],
-  ['list', ({ userId }) => get(list(userId, '&source=gone&externalId=name&order=asc'))],
+  [
+    'list',
+    ({ userId, word }) => get(list(userId, `&source=in-${word}&externalId=as-${word}&order=asc`)),
+  ],
   ['list', ({ userId }) => get(list(userId, '&metadata[kind]=gone&from=2000-01-01'))],
   ['search', ({ userId, word }) => get(`/v1/memories/search?userId=${userId}&query=${word}`)],
   ['export', () => get('/v1/export')],
@@ -46,9 +53,13 @@ export const gone: Harness = {
   proof:
     `${reads.length} reads, which cover every operation of the contract that reads memories, are ` +
     'sent before and after a memory expires (the expiry is set by a save, a replacement, an ' +
-    'update or an ingest), is deleted, or is deleted with its user; the original write is also ' +
-    'replayed; in every second round, the server is killed and restarted before the reads',
-  control: { without: 'the expiry condition in reads by id', variants: ['no-expiry-in-get'] },
+    'update or an ingest), is deleted, or is deleted with its user; the original write, which is ' +
+    'a save, an ingest or a batch, is also replayed: the response must contain no text, source ' +
+    'or external id; in every second round, the server is killed and restarted before the reads',
+  control: {
+    without: 'the expiry condition in reads by id, and the memory id of stored ingest responses',
+    variants: ['no-expiry-in-get', 'no-memory-of-ingest'],
+  },
   run,
 };
 
@@ -64,7 +75,7 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
       const { expiring, expiresAt } = await saveExpiring(target, round);
       const erased = await saveErased(target, round);
       await drained(target, 5_000);
-      const all = [...expiring, ...erased];
+      const all = [...expiring, ...erased.deleted, ...erased.erased];
       counts.memories += all.length;
       // Without this check, a read that finds nothing after the removal would prove nothing.
       counts.readsBeforeRemoval += await expectFound(target, all, violations);
@@ -93,7 +104,7 @@ function unread(): string[] {
 
 function newMemory(round: number, way: string, more: object = {}) {
   const [userId, word] = [`${way}-${round}`, `word${way}${round}`];
-  const origin = { source: 'gone', externalId: 'name', metadata: { kind: 'gone' } };
+  const origin = { source: `in-${word}`, externalId: `as-${word}`, metadata: { kind: 'gone' } };
   return { userId, content: `to ${word}`, ...origin, ...more };
 }
 
@@ -102,9 +113,41 @@ async function save(target: Target, body: ReturnType<typeof newMemory>): Promise
     ...{ method: 'POST', path: '/v1/memories', body },
     idempotencyKey: `save-${crypto.randomUUID()}`,
   };
-  const { memoryId } = (await answered(target, saved)) as { memoryId: string };
-  const { userId, content } = body;
-  return { id: memoryId, userId, word: content.slice('to '.length), saved };
+  return stored(target, body, saved);
+}
+
+/** The requests that ingest one record. */
+const doors: [path: string, dataOf: (text: string) => object][] = [
+  ['/v1/ingest/support', (subject) => ({ data: { subject, comments: [] } })],
+  ['/v1/ingest/document', (text) => ({ data: { text } })],
+  ['/v1/ingest/chat', (content) => ({ messages: [{ role: 'user', content }] })],
+  ['/v1/ingest', (name) => ({ type: 'event', data: { name } })],
+];
+
+/** Ingests a record, each time through another door. With `isBatch`, the record is in a batch. */
+async function ingest(
+  target: Target,
+  body: ReturnType<typeof newMemory>,
+  { round, isBatch = false }: { round: number; isBatch?: boolean },
+): Promise<Sought> {
+  const { content, ...fields } = body;
+  const [path, dataOf] = doors[round % doors.length] ?? ['', () => ({})];
+  const single = { path, body: { ...fields, ...dataOf(content) } };
+  const record = { type: 'document', ...fields, data: { text: content } };
+  const batch = { path: '/v1/ingest/batch', body: { items: [record] } };
+  const idempotencyKey = `ingest-${crypto.randomUUID()}`;
+  const ingested: Call = { method: 'POST', ...(isBatch ? batch : single), idempotencyKey };
+  return stored(target, body, ingested);
+}
+
+async function stored(
+  target: Target,
+  { userId, content }: ReturnType<typeof newMemory>,
+  saved: Call,
+): Promise<Sought> {
+  const answer = (await answered(target, saved)) as Partial<BatchAccepted> & Partial<Accepted>;
+  const id = answer.memoryId ?? answer.items?.[0]?.memoryId ?? '';
+  return { id, userId, word: content.slice('to '.length), saved };
 }
 
 async function saveExpiring(target: Target, round: number) {
@@ -116,25 +159,29 @@ async function saveExpiring(target: Target, round: number) {
   const updated = await save(target, newMemory(round, 'updated'));
   const path = `/v1/memories/${updated.id}`;
   await answered(target, { method: 'PATCH', path, body: expires });
-  const { content: text, ...record } = newMemory(round, 'ingested', expires);
-  const ingest: Call = {
-    ...{ method: 'POST', path: '/v1/ingest/document', body: { ...record, data: { text } } },
-    idempotencyKey: `ingest-${round}`,
-  };
-  const { memoryId: id } = (await answered(target, ingest)) as { memoryId: string };
-  const { userId } = record;
-  const ingested = { id, userId, word: text.slice('to '.length), saved: ingest };
-  return { expiring: [saved, replaced, updated, ingested], expiresAt };
+  const ingested = await ingest(target, newMemory(round, 'ingested', expires), { round });
+  const isBatch = true;
+  const inBatch = await ingest(target, newMemory(round, 'inBatch', expires), { round, isBatch });
+  return { expiring: [saved, replaced, updated, ingested, inBatch], expiresAt };
 }
 
-async function saveErased(target: Target, round: number): Promise<Sought[]> {
-  const ways = ['deleted', 'erased'];
-  return Promise.all(ways.map((way) => save(target, newMemory(round, way))));
+type Erasable = { deleted: Sought[]; erased: Sought[] };
+
+async function saveErased(target: Target, round: number): Promise<Erasable> {
+  const storeFor = (way: string) =>
+    Promise.all([
+      save(target, newMemory(round, `${way}Saved`)),
+      ingest(target, newMemory(round, `${way}Ingested`), { round }),
+      ingest(target, newMemory(round, `${way}InBatch`), { round, isBatch: true }),
+    ]);
+  return { deleted: await storeFor('deleted'), erased: await storeFor('erased') };
 }
 
-async function erase(target: Target, [deleted, erased]: Sought[]): Promise<void> {
-  await answered(target, { method: 'DELETE', path: `/v1/memories/${deleted?.id}` });
-  await answered(target, { method: 'DELETE', path: `/v1/memories?userId=${erased?.userId}` });
+async function erase(target: Target, { deleted, erased }: Erasable): Promise<void> {
+  for (const { id } of deleted)
+    await answered(target, { method: 'DELETE', path: `/v1/memories/${id}` });
+  for (const { userId } of erased)
+    await answered(target, { method: 'DELETE', path: `/v1/memories?userId=${userId}` });
 }
 
 async function answered(target: Target, call: Call): Promise<unknown> {
@@ -175,7 +222,7 @@ async function expectGone(target: Target, all: Sought[], violations: Violations)
     }
     const replay = await send(target, sought.saved);
     if (replay?.text.includes(sought.word))
-      violations.add(`the replay still returns the text of ${sought.userId}`);
+      violations.add(`the replay still returns data of ${sought.userId}: ${replay.text}`);
   }
   return all.length * (reads.length + 1);
 }
