@@ -1,10 +1,22 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** One turn of a conversation; `session` groups the turns of one conversation. */
-export type Turn = { id: string; session: string; text: string };
+/**
+ * One turn of a conversation; `session` groups the turns of one conversation. `role` is `user` or
+ * `assistant`, and `at` is when the turn was said.
+ */
+export type Turn = { id: string; session: string; text: string; role?: string; at?: string };
 
-export type Question = { kind: string; evidence: string[]; text: string; user: string };
+export type Question = {
+  kind: string;
+  evidence: string[];
+  text: string;
+  user: string;
+  /** The time to which a question such as "what did I say last week?" refers. */
+  askedAt?: string | undefined;
+  /** The half of the question, if its file decides it. */
+  heldOut?: boolean;
+};
 
 /** One user's memories and the questions about them. */
 export type User = { name: string; turns: Turn[]; questions: Question[] };
@@ -87,12 +99,16 @@ export function bySession(user: User): User {
   return { name: `${user.name} by session`, turns, questions };
 }
 
-/** Returns whether the question is in the held-out half, selected by a hash of its text. */
-export function isHeldOut(question: Question): boolean {
-  return Bun.hash(question.text) % 2n === 1n;
+/**
+ * Returns whether the question is in the held-out half. A hash of its text selects the half, unless
+ * its file does.
+ */
+export function isHeldOut({ heldOut, text }: Question): boolean {
+  return heldOut ?? Bun.hash(text) % 2n === 1n;
 }
 
-function readConversation(user: User, name: string, text: string): void {
+/** Adds the turns and questions of a file to the user. Their ids begin with `name`. */
+export function readConversation(user: User, name: string, text: string): void {
   let session = '';
   for (const [index, line] of text.split('\n').entries()) {
     if (line.startsWith('## ')) session = `${name} ${line.slice(3)}`;
@@ -115,7 +131,8 @@ function readQuestions(name: string, idOf: (tag: string) => string): Question[] 
   return lines.map((line) => readQuestion(line, name, idOf));
 }
 
-function readQuestion(line: string, user: string, idOf: (tag: string) => string): Question {
-  const [kind = '', tags = '', text = ''] = line.slice('?? '.length).split(' | ');
-  return { kind, evidence: tags.split(',').map(idOf), text, user };
+/** Reads a line such as `?? kind | tag,tag | question | time of asking`. The time is optional. */
+export function readQuestion(line: string, user: string, idOf: (tag: string) => string): Question {
+  const [kind = '', tags = '', text = '', askedAt] = line.slice('?? '.length).split(' | ');
+  return { kind, evidence: tags.split(',').map(idOf), text, user, askedAt };
 }

@@ -1,138 +1,95 @@
 /*
- * Compares stages of the search with FTS5 on questions of several kinds:
+ * Measures the search of a running service, beside FTS5, on questions with known answers:
  *
- *   bun tests/eval/main.ts [--held-out] [folder with tickets.jsonl, documents/ and paragraphs/]
+ *   bun tests/eval/main.ts [--held-out] [--against <checkout>] [folder]
  *
- * Without the folder, the script uses only the project's own conversations. Tune with the questions
- * that run without --held-out, and use the held-out questions only for the final evaluation.
+ * The folder contains tickets.jsonl, documents/ and paragraphs/. Without it, the script uses only
+ * the project's own data. With --against, the script also runs the service of another checkout on
+ * the same data and prints paired differences. Tune with the questions that run without --held-out,
+ * and use the held-out questions only for the final evaluation.
  */
-import { type SearchWeights, searchWeights } from '../../server/search/weights.ts';
-import {
-  bySession,
-  isHeldOut,
-  type Question,
-  readConversations,
-  readDocuments,
-  readParagraphs,
-  readTickets,
-  type Turn,
-  type User,
-} from './data.ts';
-import { type Engine, fts5, ours } from './engines.ts';
-import { type Figures, measure } from './measure.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { MemoryClient } from '../../sdk/index.ts';
+import { benchKey } from '../bench/kit/requests.ts';
+import { startService } from '../bench/kit/service.ts';
+import { type Answer, answersOf } from './answers.ts';
+import { meanOf } from './measure.ts';
+import { averageOf, pairedDifference } from './paired-difference.ts';
+import { readSets } from './sets.ts';
 
-type Step = { name: string; build(turns: Turn[]): Engine };
+/** A set that falls by more than this, or beyond its interval, is marked. */
+const largestFall = 0.015;
 
-const most = 10;
-const wordsAlone: Partial<SearchWeights> = {
-  inflection: 0,
-  synonym: 0,
-  prefix: 0,
-  fuzzy: 0,
-  speaker: 0,
-  phrase: 0,
-  previous: 0,
-};
+const { values, positionals } = parseArgs({
+  options: { 'held-out': { type: 'boolean', default: false }, against: { type: 'string' } },
+  allowPositionals: true,
+});
+const sets = readSets(positionals[0]);
+const current = await run(join(import.meta.dir, '../..'));
+for (const [index, { name }] of sets.entries()) printSet(name, current[index] ?? []);
+if (values.against !== undefined) printDifferences(await run(resolve(values.against)), current);
 
-const arguments_ = process.argv.slice(2);
-const heldOut = arguments_.includes('--held-out');
-const folder = arguments_.find((argument) => !argument.startsWith('--'));
-for (const user of readUsers()) printUser(user);
-if (folder !== undefined) printParagraphs(readParagraphs(folder));
-
-function readUsers(): User[] {
-  const conversations = readConversations();
-  const own = [conversations, bySession(conversations)];
-  if (folder === undefined) return own;
-  const tickets = readTickets(folder);
-  return [...own, tickets, bySession(tickets), readDocuments(folder)];
-}
-
-function asked({ questions }: User): Question[] {
-  return questions.filter((question) => isHeldOut(question) === heldOut);
-}
-
-/** Prints one row per language. The other data sets are in English. */
-function printParagraphs(users: User[]): void {
-  if (users.length === 0) return;
-  console.log('\n## paragraphs in several languages');
-  console.log('| language | FTS5 recall@10 | MRR | ours recall@10 | MRR |\n|---|---|---|---|---|');
-  for (const user of users) {
-    const { name, turns } = user;
-    const engines = [fts5(turns, most), ours(turns, most, searchWeights)];
-    const figures = engines.flatMap((engine) => {
-      const { at10, mrr } = measure(engine, turns, asked(user));
-      return [figure(at10), figure(mrr)];
-    });
-    console.log(`| ${[`${name} (${asked(user).length})`, ...figures].join(' | ')} |`);
+/** Runs the service of a checkout on every set. */
+async function run(root: string): Promise<Answer[][]> {
+  const folder = mkdtempSync(join(tmpdir(), 'memory-eval-'));
+  const tree = { name: 'the service', slug: 'eval', root };
+  const service = await startService(folder, { tree, database: join(folder, 'memory.db') });
+  const client = new MemoryClient({ apiKey: benchKey, baseUrl: service.url });
+  try {
+    const answers: Answer[][] = [];
+    for (const set of sets) answers.push(await answersOf(client, set, values['held-out']));
+    return answers;
+  } finally {
+    await service.stop();
+    rmSync(folder, { recursive: true });
   }
 }
 
-function printUser(user: User): void {
-  const questions = asked(user);
-  console.log(`\n## ${user.name}: ${user.turns.length} memories, ${questions.length} questions`);
-  console.log('| step | recall@5 | recall@10 | sessions@10 | MRR |\n|---|---|---|---|---|');
-  for (const { name, build } of steps()) {
-    console.log(rowOf(name, measure(build(user.turns), user.turns, questions)));
-  }
-  console.log('\n| kind | FTS5 recall@10, MRR | ours recall@5 | recall@10 | sessions@10 | MRR |');
-  console.log('|---|---|---|---|---|---|');
-  for (const kind of [...new Set(questions.map((question) => question.kind))].sort()) {
-    printKind(
+/** Prints the figures of all questions of a set, and of each kind if there are several. */
+function printSet(name: string, answers: Answer[]): void {
+  const kinds = [...new Set(answers.map(({ kind }) => kind))].sort();
+  console.log(`\n## ${name}`);
+  console.log('| questions | FTS5 R@1 | R@5 | R@10 | MRR | ours R@1 | R@5 | R@10 | MRR |');
+  console.log('|---|---|---|---|---|---|---|---|---|');
+  printRow('all', answers);
+  for (const kind of kinds.length > 1 ? kinds : []) {
+    printRow(
       kind,
-      user.turns,
-      questions.filter((question) => question.kind === kind),
+      answers.filter((answer) => answer.kind === kind),
     );
   }
 }
 
-/**
- * Returns the steps to compare: FTS5, then the stages of the search, then the rejected variants.
- * Each stage includes all previous stages.
- */
-function steps(): Step[] {
-  const kept: [string, Partial<SearchWeights>][] = [
-    ['BM25 over the words as written', {}],
-    ['+ stems and irregular forms', { inflection: searchWeights.inflection }],
-    ['+ synonyms', { synonym: searchWeights.synonym }],
-    ['+ typos and prefixes', { prefix: searchWeights.prefix, fuzzy: searchWeights.fuzzy }],
-    ['+ phrases and codes', { phrase: searchWeights.phrase }],
-    ['+ the speaker', { speaker: searchWeights.speaker }],
-    ['+ previous chunks (final)', { previous: searchWeights.previous }],
-  ];
-  const list: Step[] = [{ name: 'FTS5, OR, porter, no stop words', build: (t) => fts5(t, most) }];
-  let weights = { ...searchWeights, ...wordsAlone };
-  for (const [name, change] of kept) {
-    weights = { ...weights, ...change };
-    list.push(withWeights(name, weights));
-  }
-  list.push(
-    withWeights('dropped: no length normalization', { ...searchWeights, turnB: 0, textB: 0 }),
-    withWeights('dropped: turns also normalized at 0.75', { ...searchWeights, turnB: 0.75 }),
-    withWeights('dropped: full weight for synonyms', { ...searchWeights, synonym: 1 }),
-    withWeights('dropped: full weight for neighbours without a speaker', {
-      ...searchWeights,
-      withoutSpeaker: 1,
-    }),
+function printRow(name: string, answers: Answer[]): void {
+  const figures = [answers.map(({ fts5 }) => fts5), answers.map(({ ours }) => ours)].flatMap(
+    (scores) => {
+      const { at1, at5, at10, mrr } = meanOf(scores);
+      return [at1, at5, at10, mrr].map((value) => value.toFixed(3));
+    },
   );
-  return list;
+  console.log(`| ${[`${name} (${answers.length})`, ...figures].join(' | ')} |`);
 }
 
-function withWeights(name: string, weights: SearchWeights): Step {
-  return { name, build: (turns) => ours(turns, most, weights) };
+/** Prints the means of both checkouts, and the mean difference with its interval. */
+function printDifferences(before: Answer[][], after: Answer[][]): void {
+  console.log('\n## differences to the other checkout, with 95 % intervals');
+  console.log('| set | R@10 before | after | difference | MRR before | after | difference |');
+  console.log('|---|---|---|---|---|---|---|');
+  for (const [index, { name }] of sets.entries()) {
+    const columns = (['at10', 'mrr'] as const).flatMap((score) => {
+      const scores = (list: Answer[][]) => (list[index] ?? []).map(({ ours }) => ours[score]);
+      return differenceColumns(scores(before), scores(after));
+    });
+    console.log(`| ${[name, ...columns].join(' | ')} |`);
+  }
 }
 
-function printKind(kind: string, turns: Turn[], questions: Question[]): void {
-  const raw = measure(fts5(turns, most), turns, questions);
-  const final = measure(ours(turns, most, searchWeights), turns, questions);
-  const name = `${kind} (${questions.length}) | ${figure(raw.at10)}, ${figure(raw.mrr)}`;
-  console.log(rowOf(name, final));
-}
-
-function rowOf(name: string, { at5, at10, sessions, mrr }: Figures): string {
-  return `| ${[name, ...[at5, at10, sessions, mrr].map(figure)].join(' | ')} |`;
-}
-
-function figure(value: number): string {
-  return value.toFixed(3);
+function differenceColumns(before: number[], after: number[]): string[] {
+  const { mean, low, high } = pairedDifference(before, after);
+  const falls = high < 0 || mean < -largestFall ? ' falls' : '';
+  const interval = `${mean.toFixed(3)} [${low.toFixed(3)}, ${high.toFixed(3)}]${falls}`;
+  return [averageOf(before).toFixed(3), averageOf(after).toFixed(3), interval];
 }

@@ -1,33 +1,40 @@
 import type { Question, Turn } from './data.ts';
 import type { Engine } from './engines.ts';
 
+/** The recall in the first results, and the reciprocal rank of the first result with evidence. */
+export type Scores = { at1: number; at5: number; at10: number; mrr: number };
+
 /** Means over the questions. `sessions` is the recall@10 of the evidence sessions. */
-export type Figures = { at5: number; at10: number; sessions: number; mrr: number; count: number };
+export type Figures = Scores & { sessions: number; count: number };
+
+/** Scores the results of one question. Each result is given by the ids of the turns in it. */
+export function scoresOf(evidence: string[], results: string[][]): Scores {
+  const recall = (most: number) => share(evidence, results.slice(0, most).flat());
+  const first = results.findIndex((turns) => turns.some((id) => evidence.includes(id)));
+  const mrr = first < 0 ? 0 : 1 / (first + 1);
+  return { at1: recall(1), at5: recall(5), at10: recall(10), mrr };
+}
+
+export function meanOf(list: Scores[]): Scores {
+  const mean = (name: keyof Scores) => list.reduce((sum, one) => sum + one[name], 0) / list.length;
+  return { at1: mean('at1'), at5: mean('at5'), at10: mean('at10'), mrr: mean('mrr') };
+}
 
 /** Measures how well an engine finds the evidence for the questions. */
 export function measure(engine: Engine, turns: Turn[], questions: Question[]): Figures {
   const sessionOf = new Map(turns.map((turn) => [turn.id, turn.session]));
-  const sum = { at5: 0, at10: 0, sessions: 0, mrr: 0, count: questions.length };
-  for (const { text, evidence } of questions) {
+  const sessionsOf = (ids: string[]) => ids.map((id) => sessionOf.get(id) ?? '');
+  let sessions = 0;
+  const scores = questions.map(({ text, evidence }) => {
     const found = engine(text);
-    sum.at5 += share(evidence, found.slice(0, 5));
-    sum.at10 += share(evidence, found.slice(0, 10));
-    const wanted = evidence.map((id) => sessionOf.get(id) ?? '');
-    sum.sessions += share(
-      wanted,
-      found.slice(0, 10).map((id) => sessionOf.get(id) ?? ''),
+    sessions += share(sessionsOf(evidence), sessionsOf(found.slice(0, 10)));
+    return scoresOf(
+      evidence,
+      found.map((id) => [id]),
     );
-    const first = found.findIndex((id) => evidence.includes(id));
-    if (first >= 0) sum.mrr += 1 / (first + 1);
-  }
-  const { count } = sum;
-  return {
-    at5: sum.at5 / count,
-    at10: sum.at10 / count,
-    sessions: sum.sessions / count,
-    mrr: sum.mrr / count,
-    count,
-  };
+  });
+  const count = questions.length;
+  return { ...meanOf(scores), sessions: sessions / count, count };
 }
 
 function share(wanted: string[], found: string[]): number {
