@@ -11,7 +11,7 @@ import { copyFiles, packFolder, readManifest, root, writeManifest } from './stag
 export function packService(dist: string): Promise<string> {
   return packFolder(dist, async (folder) => {
     await bundleCli(join(folder, 'cli'));
-    await copyFiles(folder, ['server/**/*.{ts,sql}']);
+    await copyFiles(folder, ['server/**/*.{ts,sql,css,js,ico}']);
     // The service needs the SDK for the tools of /mcp.
     await copyFiles(folder, ['sdk/*.ts', 'sdk/contract/*.ts']);
     await copyFiles(folder, ['README.md', 'CHANGELOG.md', 'LICENSE']);

@@ -8,7 +8,8 @@ import { type BodyReader, createBodyReader } from './http/body.ts';
 import { type BodyQueueLimits, createBodyQueue } from './http/body-queue.ts';
 import { allowOrigin } from './http/cors.ts';
 import { constantHeaders, errorResponse, textual } from './http/errors.ts';
-import { health } from './http/health.ts';
+import { createHealth, health } from './http/health.ts';
+import { home } from './http/home.ts';
 import { ingest } from './http/ingest.ts';
 import { mcp } from './http/mcp.ts';
 import { isMcp, rpcError } from './http/mcp-errors.ts';
@@ -34,6 +35,10 @@ export type Services = Pick<Listener, 'addressOf' | 'waitLonger' | 'closeSoon'> 
   config: Config;
   log: Logger;
   version: string;
+  /** The address of the documentation. */
+  homepage: string;
+  /** The address that the service listens on. */
+  url(): string;
   now(): number;
   /** A monotonic clock, in milliseconds. */
   clock(): number;
@@ -53,6 +58,7 @@ export function createApp(services: Services) {
   const trace = createTrace(log, services.clock);
   const auth = createAuth(services);
   const bodies = createBodyReader(createBodyQueue(bodyQueueLimits(config)), config.maxBodyBytes);
+  const readHealth = createHealth(services);
   const routes: RouteServices = { ...services, bodies };
   function end(answered: Answered, isSending: boolean): void {
     const { request } = answered;
@@ -91,7 +97,8 @@ export function createApp(services: Services) {
     .onAfterHandle(function finish({ request, route, set, caller }: Answered) {
       end({ request, route, set, caller }, bodies.mayStillSend(request));
     })
-    .use(health(services))
+    .use(health(readHealth))
+    .use(home(services, readHealth))
     .use(openapi(services.version))
     .use(memories(auth, routes))
     .use(statuses(auth, routes))

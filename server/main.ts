@@ -1,4 +1,4 @@
-import { version } from '../package.json';
+import { homepage, version } from '../package.json';
 import { createApp, type Services } from './app.ts';
 import { type Config, readConfig, settingWarnings } from './config.ts';
 import { createAuthenticator } from './http/authenticate.ts';
@@ -127,6 +127,8 @@ async function serve(wiring: Wiring): Promise<RunningServer> {
     config,
     log,
     version,
+    homepage,
+    url: () => listener.url,
     now,
     clock,
     newMemoryId,

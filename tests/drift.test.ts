@@ -21,7 +21,11 @@ const names = table.map(([name]) => name).sort();
 const routeOf = ({ method, path }: Operation) => `${method} ${path}`;
 
 /** The routes, methods, commands and command groups that are not operations. */
-const onlyRoutes = ['ALL /mcp', 'ALL /mcp/users/:userId', 'ALL /v1', 'ALL /v1/*'];
+const onlyRoutes = ['ALL /mcp', 'ALL /mcp/users/:userId', 'ALL /v1', 'ALL /v1/*'].concat([
+  'GET /favicon.ico',
+  'GET /assets/home.css',
+  'GET /assets/home.js',
+]);
 const onlyMethods = ['waitUntilComplete'];
 const onlyCommands = ['backup', 'completion', 'doctor', 'help', 'migrate', 'restore', 'serve'];
 const onlyGroups = ['keys', 'mcp', 'profile'];
@@ -128,6 +132,7 @@ test('every operation documents the status 403, except those that any key may ca
     'getMemoryStatus',
     'getMemoryStatuses',
     'getOpenApiDocument',
+    'getService',
     'listUsers',
   ]);
 });

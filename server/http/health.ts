@@ -11,12 +11,16 @@ import { sendJson } from './response.ts';
  */
 const stuckMs = 60_000;
 
-export function health(services: Services) {
+export function createHealth(services: Services): () => Promise<Health> {
   const report = onChange(services.log);
   const queueState = cached(() => services.storage.taskQueueState());
+  return () => observe(services, queueState, report);
+}
+
+export function health(readHealth: () => Promise<Health>) {
   return new Elysia()
     .get('/health', async ({ set }) => {
-      const state = await observe(services, queueState, report);
+      const state = await readHealth();
       return sendJson(set, state.status === 'ok' ? 200 : 503, JSON.stringify(state));
     })
     .get('/health/live', ({ set }) => sendJson(set, 200, JSON.stringify({ status: 'ok' })));

@@ -106,6 +106,7 @@ test('a browser may send and read the headers in the contract', async () => {
 describe('an OPTIONS request that is not a preflight', () => {
   const paths = new Set([
     ...Object.values<{ path: string }>(operations).map(({ path }) => path),
+    '/',
     '/health/live',
     '/openapi.json',
   ]);

@@ -2,6 +2,7 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startChild } from '../support/process.ts';
 import { until } from '../support/until.ts';
+import { checkFrontPage } from './front-page.ts';
 import { mcpHello } from './mcp-hello.ts';
 import { emptyProject, type Project } from './project.ts';
 import type { Case, Packed } from './runtimes.ts';
@@ -52,9 +53,10 @@ async function tryOut(project: Project, memory: string[], serving = memory): Pro
   const id = await project.run([...memory, 'save', '--user', 'u', 'Hello'], env);
   const list = await project.run([...memory, 'list', '--user', 'u'], env);
   if (!list.startsWith(id)) throw new Error(`the list does not begin with ${id}: ${list}`);
+  await checkFrontPage(server.url);
   const code = await server.end();
   if (code !== 0) throw new Error(`the server exited with status ${code}: ${server.log()}`);
-  return `${version}: serve, save, list, stop; starts in ${await startMs(project, memory)} ms`;
+  return `${version}: serve, save, list, front page, stop; starts in ${await startMs(project, memory)} ms`;
 }
 
 /** Checks that files in the working directory neither run nor configure the command. */

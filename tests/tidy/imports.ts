@@ -185,6 +185,7 @@ const table: Row[] = [
       'node:',
     ],
   },
+  { from: ['server/home/'], may: ['server/home/'], types: ['sdk/contract/'] },
   {
     from: ['server/http/', 'server/app.ts'],
     may: ['elysia', 'server/', 'sdk/contract/', 'node:', ...typebox],

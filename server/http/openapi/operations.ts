@@ -218,6 +218,33 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     description: 'The project, name and permissions of the key that authenticates the request.',
     response: ApiKey,
   },
+  home: {
+    id: 'getService',
+    tag: 'Service',
+    summary: 'Describe the service',
+    description:
+      'Names the version and the documentation. A browser, which accepts `text/html`, gets a page ' +
+      'with the state of the service and samples.',
+    response: Type.Object(
+      {
+        name: Type.String(),
+        version: Type.String(),
+        docs: Type.String({ description: 'The address of the documentation.' }),
+        openapi: Type.String({ description: 'The path of this document.' }),
+      },
+      {
+        description: 'The service and its documentation.',
+        examples: [
+          {
+            name: 'memory-service',
+            version: '0.1.0',
+            docs: 'https://github.com/memory-service/memory-service#readme',
+            openapi: '/openapi.json',
+          },
+        ],
+      },
+    ),
+  },
   health: {
     id: 'getHealth',
     tag: 'Service',

@@ -57,6 +57,8 @@ const app = createApp({
   config,
   log: createLogger(config.logLevel, sink.write),
   version: '0',
+  homepage: '',
+  url: () => '',
   now,
   clock,
   newMemoryId,

@@ -1,0 +1,149 @@
+import type { Health } from '../../sdk/contract/status.ts';
+
+/** What the front page shows. `url` is the address that the service listens on. */
+export type Shown = { url: string; docs: string; health: Health };
+
+/**
+ * Renders the front page. It names its files by relative paths, so that it also works behind a
+ * proxy that adds a prefix. The script replaces `url` with the address in the browser.
+ */
+export function renderPage({ url, docs, health }: Shown): string {
+  const isOk = health.status === 'ok';
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>memory-service</title>
+<link rel="icon" href="favicon.ico">
+<link rel="stylesheet" href="assets/home.css">
+<script src="assets/home.js" defer></script>
+</head>
+<body>
+<header>
+${logo}
+<span class="name">memory-service</span>
+<nav aria-label="Pages">
+<a href="openapi.json">API description</a>
+<a href="health">Health</a>
+<a href="${escapeHtml(docs)}" rel="noreferrer">Documentation</a>
+</nav>
+</header>
+<main data-url="${escapeHtml(url)}">
+<h1>${isOk ? 'Your memory service is running' : 'Your memory service is failing'}</h1>
+<p class="lead">It stores what your users said and did, and finds it again, user by user.
+All data stays in your own database.</p>
+${messageOf(health)}
+<dl class="facts">
+${fact('Health', `<span class="state ${isOk ? 'ok' : 'failing'}">${isOk ? 'OK' : 'Failing'}</span>`)}
+${fact('Version', escapeHtml(health.version))}
+${fact('Database', databases[health.storage] ?? escapeHtml(health.storage))}
+${fact('Records in the queue', health.pending.toLocaleString('en'))}
+</dl>
+<h2>Save a first memory</h2>
+<p>Every request needs an API key. The first start stores one for the command line, and shows it on
+the terminal.</p>
+${snippetsFor(url).map(snippet).join('\n')}
+</main>
+<footer>This page needs no key, shows no memories, sets no cookie and loads nothing from other
+servers.</footer>
+<p id="announcement" role="status" class="hidden"></p>
+</body>
+</html>
+`;
+}
+
+const databases: Record<string, string> = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
+
+const logo = `<svg class="logo" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true">
+<rect width="32" height="32" rx="8" class="tile"/>
+<rect x="8" y="8.5" width="16" height="3.5" rx="1.75"/>
+<rect x="8" y="14.25" width="10" height="3.5" rx="1.75"/>
+<rect x="8" y="20" width="13" height="3.5" rx="1.75"/>
+<circle cx="22.25" cy="16" r="1.75"/>
+</svg>`;
+
+function messageOf({ message }: Health): string {
+  return message === undefined ? '' : `<p class="message" role="alert">${escapeHtml(message)}</p>`;
+}
+
+function fact(name: string, html: string): string {
+  return `<div><dt>${name}</dt><dd>${html}</dd></div>`;
+}
+
+type Snippet = { id: string; title: string; about: string; code: string };
+
+function snippetsFor(url: string): Snippet[] {
+  return [
+    {
+      id: 'key',
+      title: 'Create a key',
+      about: 'On the machine that runs the service. In a clone, write <code>npx memory</code>.',
+      code: 'export MEMORY_API_KEY=$(memory keys create --name my-app)',
+    },
+    { id: 'curl', title: 'curl', about: 'Or any other HTTP client.', code: curlCode(url) },
+    {
+      id: 'sdk',
+      title: 'TypeScript',
+      about: 'The SDK reads the key from <code>MEMORY_API_KEY</code>.',
+      code: sdkCode(url),
+    },
+    {
+      id: 'cli',
+      title: 'Command line and MCP',
+      about: 'Stores the key, and connects an AI client to the memories of one user.',
+      code: cliCode(url),
+    },
+  ];
+}
+
+function curlCode(url: string): string {
+  return `curl ${url}/v1/memories \\
+  -H "Authorization: Bearer $MEMORY_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"userId": "ada", "content": "Prefers dark mode"}'
+
+curl -G ${url}/v1/memories/search \\
+  -H "Authorization: Bearer $MEMORY_API_KEY" \\
+  -d userId=ada -d query=dark+mode`;
+}
+
+function sdkCode(url: string): string {
+  return `import { MemoryClient } from 'memory-service-sdk';
+
+const memory = new MemoryClient({ baseUrl: '${url}' });
+await memory.save({ userId: 'ada', content: 'Prefers dark mode' });
+
+const { items } = await memory.search({ userId: 'ada', query: 'dark mode' });
+console.log(items[0]?.content);`;
+}
+
+function cliCode(url: string): string {
+  return `memory profile set ${url}
+memory profile use ${url}
+
+memory save --user ada "Prefers dark mode"
+memory search --user ada "dark mode"
+
+# Or cursor, vscode, codex, claude-desktop:
+memory mcp install claude-code --user ada`;
+}
+
+function snippet({ id, title, about, code }: Snippet): string {
+  return `<section class="snippet" aria-labelledby="${id}-title">
+<div class="bar">
+<div>
+<h3 id="${id}-title">${title}</h3>
+<p>${about}</p>
+</div>
+<button type="button" data-copies="${id}" aria-label="Copy: ${title}" hidden>Copy</button>
+</div>
+<pre tabindex="0"><code id="${id}">${escapeHtml(code)}</code></pre>
+</section>`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

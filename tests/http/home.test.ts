@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { homepage, version } from '../../package.json';
+import { renderPage } from '../../server/home/page.ts';
+import { sendRaw } from '../support/raw.ts';
+import { send, startTestServer, type TestServer } from '../support/server.ts';
+
+/* The address that the service prints shows a page to people and JSON to programs. */
+
+const origin = 'https://app.example';
+const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const root = join(import.meta.dir, '../..');
+
+let server: TestServer;
+let page: string;
+beforeAll(async () => {
+  server = await startTestServer({ MEMORY_CORS_ORIGINS: origin });
+  page = await (await get('/', browser)).text();
+});
+afterAll(() => server.stop());
+
+function get(path: string, accept: string): Promise<Response> {
+  return fetch(server.url + path, { headers: { accept } });
+}
+
+test.each(['*/*', 'application/json', 'application/json, text/html;q=0.5', ''])(
+  'a program that accepts "%s" gets JSON',
+  async (accept) => {
+    const response = await get('/', accept);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('vary')).toBe('Origin, Accept');
+    const addresses = { docs: homepage, openapi: '/openapi.json' };
+    expect(await response.json()).toEqual({ name: 'memory-service', version, ...addresses });
+  },
+);
+
+test('a browser gets a page that loads nothing from other servers', async () => {
+  const { headers, status } = await get('/', browser);
+  expect(status).toBe(200);
+  expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(headers.get('content-security-policy')).toBe(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+      "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  );
+  expect(page).toContain(`<dd>${version}</dd>`);
+  expect(page).toContain('<h1>Your memory service is running</h1>');
+  expect(page).not.toMatch(/ (?:style|on\w+)=|<style/);
+  const loaded = [...page.matchAll(/<(?:link|script)[^>]* (?:href|src)="([^"]+)"/g)];
+  const types: Record<string, string> = {};
+  for (const [, path = ''] of loaded) {
+    const response = await get(`/${path}`, '*/*');
+    expect(response.status).toBe(200);
+    types[path] = response.headers.get('content-type') ?? '';
+  }
+  expect(types).toEqual({
+    'favicon.ico': 'image/x-icon',
+    'assets/home.css': 'text/css; charset=utf-8',
+    'assets/home.js': 'text/javascript; charset=utf-8',
+  });
+});
+
+test('its links lead to the API description, the health and the documentation', async () => {
+  const links = [...page.matchAll(/<a href="([^"]+)"/g)].map(([, target = '']) => target);
+  expect(links).toEqual(['openapi.json', 'health', homepage]);
+  for (const path of links.slice(0, 2)) expect((await get(`/${path}`, '*/*')).status).toBe(200);
+});
+
+test('the icon is an ICO file with three sizes', async () => {
+  const bytes = new DataView(await (await get('/favicon.ico', '*/*')).arrayBuffer());
+  expect([bytes.getUint16(2, true), bytes.getUint16(4, true)]).toEqual([1, 3]);
+  expect([6, 22, 38].map((at) => bytes.getUint8(at))).toEqual([16, 32, 48]);
+});
+
+test('the page does not repeat the Host header', async () => {
+  const lines = ['GET / HTTP/1.1', 'Host: evil.example', `Accept: ${browser}`];
+  const { status, text } = await sendRaw(server.url, [`${lines.join('\r\n')}\r\n\r\n`]);
+  expect(status).toBe(200);
+  expect(text).toContain('<h1>');
+  expect(text).not.toContain('evil');
+});
+
+test('the page states why the service is failing', () => {
+  const counts = { pending: 12_345, oldestPendingSeconds: 1 };
+  const about = { version, storage: 'postgres', ...counts };
+  const health = { status: 'failing' as const, ...about, message: 'a <disk> "failed"' };
+  const failing = renderPage({ url: server.url, docs: homepage, health });
+  expect(failing).toContain('<h1>Your memory service is failing</h1>');
+  expect(failing).toContain('role="alert">a &#60;disk&#62; &#34;failed&#34;</p>');
+  expect(failing).toContain('<dd>PostgreSQL</dd>');
+  expect(failing).toContain('<dd>12,345</dd>');
+});
+
+test('other methods get a 405', async () => {
+  const response = await send(server, 'POST', '/');
+  expect(response.status).toBe(405);
+  expect(response.headers.get('allow')).toBe('GET, HEAD');
+});
+
+describe('the snippets work as they are shown', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'memory-home-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  function snippet(id: string): string {
+    const [, code = ''] = new RegExp(`<code id="${id}">([^<]+)</code>`).exec(page) ?? [];
+    return code.replace(/&#(\d+);/g, (_, unit) => String.fromCharCode(Number(unit)));
+  }
+
+  /** Runs commands in a shell in which `memory` is our command. */
+  async function run(commands: string): Promise<string> {
+    const memory = `memory() { '${process.execPath}' '${root}/cli/main.ts' "$@"; }\n`;
+    const child = Bun.spawn(['sh', '-euc', memory + commands], {
+      cwd: root,
+      env: {
+        PATH: process.env.PATH,
+        HOME: folder,
+        MEMORY_API_KEY: server.key,
+        MEMORY_DATABASE_URL: server.databaseUrl,
+      },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    const output = new Response(child.stdout).text();
+    const errors = await new Response(child.stderr).text();
+    expect({ code: await child.exited, errors }).toEqual({ code: 0, errors: expect.anything() });
+    return output;
+  }
+
+  test('for a key', async () => {
+    const key = await run(`${snippet('key')}\necho "$MEMORY_API_KEY"`);
+    expect(key).toMatch(/^mk_\w{38}\n$/);
+    const headers = { authorization: `Bearer ${key.trim()}` };
+    expect((await send(server, 'GET', '/v1/key', { headers })).status).toBe(200);
+  });
+
+  const found = { items: [{ userId: 'ada', content: 'Prefers dark mode' }] };
+
+  test.skipIf(Bun.which('curl') === null)('for curl', async () => {
+    const [saved = '', searched = ''] = (await run(`set -f; ${snippet('curl')}`)).split(
+      /(?<=})(?={)/,
+    );
+    expect(JSON.parse(saved)).toMatchObject({ userId: 'ada', content: 'Prefers dark mode' });
+    expect(JSON.parse(searched)).toMatchObject(found);
+    await server.client.deleteAll({ userId: 'ada' });
+  });
+
+  test('for the SDK', async () => {
+    await Bun.write(join(folder, 'sample.ts'), snippet('sdk'));
+    const runs = `'${process.execPath}' -e "$(cat '${folder}/sample.ts')"`;
+    expect(await run(runs)).toBe('Prefers dark mode\n');
+    await server.client.deleteAll({ userId: 'ada' });
+  });
+
+  test('for the command line and MCP', async () => {
+    const output = await run(`${snippet('cli')} --yes`);
+    expect(output).toContain('Prefers dark mode');
+    const { mcpServers } = JSON.parse(readFileSync(join(folder, '.claude.json'), 'utf8'));
+    expect(mcpServers.memory.args).toEqual(expect.arrayContaining(['mcp', '--user', 'ada']));
+  });
+});
+
+const chromium = Bun.which('chromium') ?? Bun.which('google-chrome');
+if (chromium === null)
+  console.warn('Skipped the script of the front page: Chromium is not installed.');
+
+test.skipIf(chromium === null)(
+  'the script shows the address in use and the buttons',
+  async () => {
+    const profile = mkdtempSync(join(tmpdir(), 'memory-chromium-'));
+    const address = server.url.replace('127.0.0.1', 'localhost');
+    const flags = [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+    ];
+    const command = [chromium ?? '', ...flags, `--user-data-dir=${profile}`, '--dump-dom', address];
+    const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'ignore' });
+    const shown = await new Response(child.stdout).text();
+    await child.exited;
+    rmSync(profile, { recursive: true, force: true });
+    expect(shown).toContain(`curl ${address}/v1/memories`);
+    expect(shown.match(/<button/g)).toHaveLength(4);
+    expect(shown).not.toMatch(/<button[^>]* hidden/);
+  },
+  60_000,
+);
