@@ -32,7 +32,7 @@ export async function ingestDocuments(term: Terminal, args: string[], options: D
   if (single === undefined) rejectForSeveral(options);
   async function requestOf(found: Found): Promise<DocumentRequest> {
     if (found.error !== undefined) throw found.error;
-    const document = await readDocument(term, found.path, mimeType);
+    const document = await readDocument(term, found, mimeType);
     const data = { ...document, ...definedOnly({ title, sourceUrl, pageCount }) };
     const externalId = options.externalId ?? found.externalId;
     return { ...definedOnly({ userId, source, externalId, metadata }), data };

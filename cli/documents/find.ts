@@ -1,9 +1,10 @@
 import type { Dirent, Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
-import { isAbsolute, posix, relative, resolve } from 'node:path';
+import { posix, resolve } from 'node:path';
 import { CliError, errorCode, usageError } from '../errors.ts';
 import { leadsNowhere } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { isInside } from './inside.ts';
 import { extensionOf, isDocument, isNeverText } from './kind.ts';
 
 /** A file to ingest or, with `error`, an argument or folder that could not be read. */
@@ -14,6 +15,8 @@ export type Found = {
   bytes: number;
   /** Whether an argument names the file itself, not its folder or a pattern. */
   isNamed: boolean;
+  /** The real path of the folder in which the file was found, and must still be when it is read. */
+  folder?: string | undefined;
   /** The kind of a file that is not ingested, for example its extension. */
   skipped?: string;
   error?: CliError;
@@ -55,6 +58,8 @@ async function filesOf(term: Terminal, arg: string): Promise<Found[]> {
 
 type Walk = {
   root: string;
+  /** The real path of the root; undefined if there is no such folder. */
+  folder?: string | undefined;
   /** The maximum depth below the root. */
   levels: number;
   matches: (path: string) => boolean;
@@ -79,7 +84,8 @@ function walkFor(term: Terminal, pattern: string): Walk {
 }
 
 async function filesIn(term: Terminal, walk: Walk, none: string): Promise<Found[]> {
-  const found = await Array.fromAsync(walkFolder(term, walk, walk.root));
+  const folder = await realpath(resolve(term.cwd, walk.root)).catch(() => undefined);
+  const found = await Array.fromAsync(walkFolder(term, { ...walk, folder }, walk.root));
   if (found.some(({ skipped }) => skipped === undefined)) return found;
   const links = [outsideLink, linkedFolder];
   const count = found.filter(({ skipped = '' }) => !links.includes(skipped)).length;
@@ -135,17 +141,16 @@ async function entriesOf(term: Terminal, folder: string): Promise<Dirent[] | Cli
 /** Returns undefined for a file that does not match. */
 async function fileAt(
   term: Terminal,
-  { root, matches, takes }: Walk,
+  { folder, matches, takes }: Walk,
   path: string,
   isLink: boolean,
 ): Promise<Found | undefined> {
-  const about = unnamed(term, path);
+  const about = { ...unnamed(term, path), folder };
   if (isLink) {
     const target = await realpath(resolve(term.cwd, path)).catch(() => undefined);
     if (target === undefined) return { ...about, error: leadsNowhere(path) };
-    const way = relative(await realpath(resolve(term.cwd, root)), target);
-    const isOutside = isAbsolute(way) || /^\.\.(?:$|[\\/])/.test(way);
-    if (isOutside) return { ...about, skipped: outsideLink };
+    if (folder === undefined || !isInside(folder, target))
+      return { ...about, skipped: outsideLink };
     if ((await statOf(term, path))?.isDirectory()) return { ...about, skipped: linkedFolder };
   }
   if (!matches(path)) return undefined;

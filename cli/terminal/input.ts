@@ -1,25 +1,39 @@
 import { lstatSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CliError, ExitWith, errorCode, errorText, exitCodes } from '../errors.ts';
 import { holdsSoLarge, jsonSyntaxError, soLarge } from './json.ts';
 import { note, type Terminal } from './terminal.ts';
 import { quoted } from './text.ts';
 
-export async function* readBytes(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
+/** Opens a path in a way that is safer than the default. */
+type Open = (path: string) => Promise<FileHandle>;
+
+export async function* readBytes(
+  term: Terminal,
+  path: string,
+  open?: Open,
+): AsyncGenerator<Uint8Array> {
   if (path === '-' && term.stdin.isTerminal) {
     await note(term, 'Reading from the terminal; press Ctrl-D on an empty line to end the input.');
   }
-  yield* readPieces(term, path);
+  yield* readPieces(term, path, open);
 }
 
-async function* readPieces(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
-  const source = path === '-' ? term.stdin : Bun.file(resolve(term.cwd, path));
+async function* readPieces(term: Terminal, path: string, open?: Open): AsyncGenerator<Uint8Array> {
   const unchanged = new TransformStream<Uint8Array, Uint8Array>();
+  const absolute = resolve(term.cwd, path);
+  let file: FileHandle | undefined;
   try {
+    if (path !== '-') file = await open?.(absolute);
+    const named = file === undefined ? Bun.file(absolute) : Bun.file(file.fd);
+    const source = path === '-' ? term.stdin : named;
     // Without the signal, a read that waits for input would keep the process alive after Ctrl-C.
     yield* source.stream().pipeThrough(unchanged, { signal: term.interrupted });
   } catch (error) {
     throw inputError(term, path, error);
+  } finally {
+    await file?.close();
   }
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { symlinkSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { renameSync, symlinkSync } from 'node:fs';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { foldersFor, names } from './folder.ts';
@@ -63,6 +64,37 @@ describe('a folder with links to targets outside it', () => {
     symlinkSync('docs-2', folder.file('linked'));
     expect(names((await folder.ingest(['linked'])).stdout)).toEqual(['linked/secret.md']);
     expect((await folder.ingest(['docs/file.md'])).code).toBe(0);
+  });
+});
+
+describe('a file that is replaced after it was found', () => {
+  const count = 40;
+  const docs = Object.fromEntries(
+    Array.from({ length: count }, (_, n) => [`docs/${100 + n}/a.md`, `text ${n}`]),
+  );
+  const last = `docs/${100 + count - 1}`;
+
+  test.each([
+    ['the file, by a link', `${last}/a.md`, 'outside/a.md'],
+    ['its folder, by a link', last, 'outside'],
+    ['the file, by a pipe', `${last}/a.md`, 'pipe'],
+  ])('%s, is not read', async (_, replaced, target) => {
+    using folder = inFolder('replaced', { ...docs, 'outside/a.md': 'secret' });
+    execFileSync('mkfifo', [folder.file('pipe')]);
+    let isReplaced = false;
+    // The first output appears long before the command reads the last file.
+    const onOutput = () => {
+      if (isReplaced) return;
+      isReplaced = true;
+      renameSync(folder.file(replaced), folder.file('former'));
+      if (target === 'pipe') renameSync(folder.file('pipe'), folder.file(replaced));
+      else symlinkSync(folder.file(target), folder.file(replaced));
+    };
+    const { code, stdout, stderr } = await folder.ingest(['docs'], { onOutput });
+    expect(stderr).toContain(`${last}/a.md: The file was replaced after it was found`);
+    expect({ code, ingested: lines(stdout).length }).toEqual({ code: 1, ingested: count - 1 });
+    const { items } = await server.client.list({ userId: 'replaced', limit: 100 });
+    expect(items.map(({ content }) => content)).not.toContain('secret');
   });
 });
 
