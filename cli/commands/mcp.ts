@@ -74,7 +74,8 @@ function addInstall(group: Command<[], McpOptions, GlobalOptions>, term: Termina
     const settings = await openSettings(term, client, entry);
     const { title, file, change } = settings;
     const shown = shownPath(term, file);
-    const target = entry.env === undefined ? shown : `${shown} (including the API key)`;
+    const withKey = '(including the API key; only you will be able to read the file)';
+    const target = entry.env === undefined ? shown : `${shown} ${withKey}`;
     if (change !== 'none') {
       const { user, readOnly, withKey } = options;
       const flags = flagsFor({ '--user': user, '--read-only': readOnly, '--with-key': withKey });

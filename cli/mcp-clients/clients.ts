@@ -74,7 +74,7 @@ export function snippetFor(client: ClientName, entry: ServerEntry): string {
 export async function openSettings(place: Place, client: ClientName, entry: ServerEntry) {
   const { title, fileOf, section, more, format } = { ...defaults, ...known[client] };
   const file = fileOf(place);
-  const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+  const { text, mode } = readSettings(file);
   const before = await format.parse(text).catch((error) => {
     const hint = 'Correct the file and try again, or add the entry shown above by hand.';
     throw settingsError(`${file} ${errorText(error)}`, hint);
@@ -88,31 +88,51 @@ export async function openSettings(place: Place, client: ClientName, entry: Serv
   const value = merged(servers[name], entry, more);
   const after = { ...before, [section]: { ...servers, [name]: value } };
   const isKnown = Object.hasOwn(servers, name);
-  const change = !isKnown ? 'added' : Bun.deepEquals(before, after) ? 'none' : 'replaced';
+  // The key must not be in a file that other users can read.
+  const newMode = entry.env === undefined ? mode : mode & 0o700;
+  const isSame = Bun.deepEquals(before, after) && newMode === mode;
+  const change = !isKnown ? 'added' : isSame ? 'none' : 'replaced';
   const edited = format.edit(text, [section, name], value);
   // Verify that the edit changed nothing else.
   const parsed = await format.parse(edited).catch(() => undefined);
   if (!Bun.deepEquals(parsed, after)) throw invalid;
-  return { title, file, change, write: () => writeSettings(file, edited) };
+  return { title, file, change, write: () => writeSettings(file, edited, newMode) };
 }
 
-/** Merges our entry into an existing entry and keeps the other fields of that entry. */
+/** Reads a settings file. Throws if replacing the file would change more than its text. */
+function readSettings(file: string): { text: string; mode: number } {
+  const entry = fs.lstatSync(file, { throwIfNoEntry: false });
+  if (entry === undefined) return { text: '', mode: 0o600 };
+  const found = fs.statSync(file, { throwIfNoEntry: false });
+  const refuse = (why: string) =>
+    settingsError(`${file} is ${why}`, 'Correct this and try again, or add the entry by hand.');
+  if (found === undefined) throw refuse('a broken symbolic link');
+  if (!found.isFile()) throw refuse('not a file');
+  if ((found.mode & 0o222) === 0) throw refuse('read-only');
+  return { text: fs.readFileSync(file, 'utf8'), mode: found.mode & 0o777 };
+}
+
+/**
+ * Merges our entry into an existing entry. Keeps the other fields of that entry, but nothing that
+ * would lead to another service: an address, or an environment variable of ours.
+ */
 function merged(known: unknown, entry: ServerEntry, more: object = {}) {
-  const before = isObject(known) ? known : {};
-  const env = isObject(before.env) ? { ...before.env, ...entry.env } : entry.env;
-  return { ...more, ...before, ...entry, ...(env !== undefined && { env }) };
+  const before = isObject(known) && !('url' in known) ? known : {};
+  const vars = Object.entries(isObject(before.env) ? before.env : {});
+  const others = Object.fromEntries(vars.filter(([variable]) => !variable.startsWith('MEMORY_')));
+  const env = { ...others, ...entry.env };
+  const { env: _, ...rest } = { ...more, ...before, ...entry };
+  return Object.keys(env).length === 0 ? rest : { ...rest, env };
 }
 
 /** Replaces the file with a rename, so the client never reads a partial file. Follows links. */
-function writeSettings(file: string, text: string): void {
+function writeSettings(file: string, text: string, mode: number): void {
   fs.mkdirSync(dirname(file), { recursive: true });
-  const found = fs.statSync(file, { throwIfNoEntry: false });
-  const target = found === undefined ? file : fs.realpathSync(file);
+  const target = fs.existsSync(file) ? fs.realpathSync(file) : file;
   const temporary = `${target}.${crypto.randomUUID()}`;
   try {
     fs.writeFileSync(temporary, text, { mode: 0o600 });
-    // The settings of other servers may contain secrets, so the file keeps its mode.
-    if (found !== undefined) fs.chmodSync(temporary, found.mode & 0o777);
+    fs.chmodSync(temporary, mode);
     fs.renameSync(temporary, target);
   } finally {
     fs.rmSync(temporary, { force: true });
