@@ -2,6 +2,7 @@ import type { ApiPromise } from './api-promise.ts';
 import type { Call, ResponseBodies } from './call.ts';
 import type { Page } from './contract/page.ts';
 import type { UserPage } from './contract/project.ts';
+import { ServerError } from './errors.ts';
 import type { CallOptions } from './options.ts';
 
 /** A promise of one page. Iteration yields the items of this page and of all later pages. */
@@ -27,7 +28,11 @@ async function* walk<P extends Page | UserPage>(
 ): AsyncGenerator<P['items'][number]> {
   let { items, nextCursor } = await first;
   yield* items;
-  while (nextCursor !== null) {
+  // A service that repeats its cursors must not keep the caller here forever. A comparison with the
+  // cursor of page 1, 2, 4, 8, … finds every cycle.
+  for (let marked = '', page = 1; nextCursor !== null; page += 1) {
+    if (nextCursor === marked) throw new ServerError('the service returned a cursor twice');
+    if ((page & (page - 1)) === 0) marked = nextCursor;
     ({ items, nextCursor } = await fetchPage(nextCursor));
     yield* items;
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { NotFoundError } from '../../sdk/index.ts';
+import { NotFoundError, ServerError } from '../../sdk/index.ts';
 import { aMemory, json, refusal, startFaultServer } from '../support/fault-server.ts';
 import { clientOf, failure } from './client-of.ts';
 
@@ -74,6 +74,21 @@ test('iterating export() yields every memory of every page', async () => {
     '/v1/export?cursor=c1',
     '/v1/export?cursor=c2',
   ]);
+});
+
+test.each([
+  ['a cursor', ['a', 'a']],
+  ['a cycle', ['a', 'b', 'c', 'd', 'e', 'f', 'b', 'c', 'd', 'e', 'f']],
+])('iterating export() ends with an error if the service repeats %s', async (_, cursors) => {
+  const pages = Array.from({ length: 4 }, () => cursors.map((one) => page(['mem_1'], one))).flat();
+  using server = startFaultServer(page(['mem_1'], 'first'), ...pages);
+  const walk = async () => {
+    for await (const _one of clientOf(server).export());
+  };
+  const error = await failure(walk());
+  expect(error).toBeInstanceOf(ServerError);
+  expect(error.message).toBe('the service returned a cursor twice');
+  expect(server.requests.length).toBeLessThan(24);
 });
 
 test('iterating list() throws if a page fails, after yielding the earlier memories', async () => {
