@@ -5,7 +5,7 @@ import { createProgram, HelpAsJson } from './program.ts';
 import { printJson } from './terminal/output.ts';
 import { OutputClosed } from './terminal/process-output.ts';
 import { asCalled, noteStyled, type Terminal, withoutColor } from './terminal/terminal.ts';
-import { escapeControls, paint } from './terminal/text.ts';
+import { escapeControls, escapeLine, paint } from './terminal/text.ts';
 import { exampleHint, usageFailure } from './usage-errors.ts';
 
 export async function run(argv: string[], processTerminal: Terminal): Promise<number> {
@@ -43,7 +43,11 @@ async function reportFailure(term: Terminal, json: true | undefined, failure: Cl
   const { code, message, requestId, details } = failure;
   const hint = failure.hint === null ? null : asCalled(term, failure.hint);
   if (json) return printJson(term, { error: { code, message, hint, requestId, details } });
-  const lines = [`${paint(term.stderr, 'red', 'Error:')} ${escapeControls(message)}`];
+  // A message is one line: a newline in an option's value must not look like a line of ours.
+  const lines = [`${paint(term.stderr, 'red', 'Error:')} ${escapeLine(message)}`];
+  if (details && details.length > 1) {
+    lines.push(...details.map((one) => escapeLine(`  ${one.field}: ${one.message}`)));
+  }
   if (hint !== null) lines.push(escapeControls(hint));
   if (requestId !== null) {
     lines.push(paint(term.stderr, 'dim', escapeControls(`Request id: ${requestId}`)));

@@ -15,7 +15,8 @@ export function usageFailure({ code, message }: CommanderError, called: AnyComma
   const [problem, word = ''] = /^Unknown \w+ '([^']*)'/.exec(text) ?? [];
   const isCommand = code === 'commander.unknownCommand';
   const meant = isCommand ? meantCommand(word, called) : meantOption(word, called);
-  const suggestion = meant === undefined ? text : `${problem}\n(Did you mean ${meant}?)`;
+  const suggestion =
+    meant === undefined ? text.replace('\n(Did', ' (Did') : `${problem} (Did you mean ${meant}?)`;
   return usageError(suggestion, hintFor(code, text, called));
 }
 

@@ -76,13 +76,12 @@ function failureOf(error: MemoryServiceError, baseUrl: string, command?: string)
       return failure(text, `Continue waiting: memory wait ${id}`, exitCodes.processing);
     }
     default:
-      return failure(withDetails(error), hintFor(error, command));
+      // Several details are printed below the message.
+      return failure(
+        error.details.length < 2 ? messageOf(error) : 'The request is invalid:',
+        hintFor(error, command),
+      );
   }
-}
-
-function withDetails(error: MemoryServiceError): string {
-  const lines = error.details.map(({ field, message }) => `  ${field}: ${message}`);
-  return lines.length < 2 ? messageOf(error) : ['The request is invalid:', ...lines].join('\n');
 }
 
 function hintFor(error: MemoryServiceError, command?: string): string | undefined {

@@ -82,8 +82,11 @@ export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** Quotes an argument for a shell, on one line. */
 export function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  if (escapeLine(text) !== text) return `$'${escapeLine(text.replace(/[\\']/g, '\\$&'))}'`;
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 export function memoriesOf(count: number): string {
