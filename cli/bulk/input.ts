@@ -1,5 +1,5 @@
 import { CliError } from '../errors.ts';
-import { binaryFile, decodeText, inputName, parseJson, readUtf8 } from '../terminal/input.ts';
+import { binaryFile, inputName, parseJson, readUtf8 } from '../terminal/input.ts';
 import { isObject } from '../terminal/json.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
@@ -67,14 +67,16 @@ async function openLines(term: Terminal, path: string) {
 }
 
 async function readWhole(lines: AsyncIterable<Line>, path: string): Promise<unknown> {
-  const pieces: Uint8Array[] = [];
-  let last = 1;
-  for await (const { number, bytes } of lines) {
-    // Restores the blank lines, so that errors report the line in the file.
-    pieces.push(Buffer.alloc(number - last, newline), bytes);
-    last = number;
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    let last = 1;
+    for await (const { number, bytes } of lines) {
+      // Restores the blank lines, so that errors report the line in the file.
+      yield Buffer.alloc(number - last, newline);
+      yield bytes;
+      last = number;
+    }
   }
-  return parseJson(decodeText(Buffer.concat(pieces), path), path);
+  return parseJson(pieces(), path);
 }
 
 /** Returns the values as numbered lines. */

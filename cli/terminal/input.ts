@@ -90,7 +90,28 @@ function notText(path: string, problem: string, hint?: string): CliError {
   return new CliError('not_text', `${inputName(path)} ${problem}.`, named);
 }
 
-export async function parseJson(text: string, path: string): Promise<unknown> {
+/**
+ * The maximum number of objects and lists in a file that is parsed as a whole. Each takes about 80
+ * bytes of memory, and may take only one byte of the file.
+ */
+const maxContainers = 10_000_000;
+
+export function readJson(term: Terminal, path: string): Promise<unknown> {
+  return parseJson(readUtf8(term, path), path);
+}
+
+export async function parseJson(source: AsyncIterable<Uint8Array>, path: string): Promise<unknown> {
+  const pieces: Uint8Array[] = [];
+  const count = containerCounter();
+  for await (const piece of source) {
+    if (count(piece) > maxContainers) {
+      const shown = maxContainers.toLocaleString('en');
+      const message = `${inputName(path)} contains more than ${shown} objects and lists.`;
+      throw new CliError('payload_too_large', message, 'Split it into several files.');
+    }
+    pieces.push(piece);
+  }
+  const text = decodeText(Buffer.concat(pieces), path);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -100,6 +121,23 @@ export async function parseJson(text: string, path: string): Promise<unknown> {
   }
   if (!holdsSoLarge(value)) return value;
   throw new CliError('invalid_request', `${inputName(path)} ${soLarge}.`);
+}
+
+/** Returns a function that counts the objects and lists in the pieces that it has been given. */
+function containerCounter(): (piece: Uint8Array) => number {
+  const [quote, backslash, bracket, brace] = Buffer.from('"\\[{');
+  let [count, inString, isEscaped] = [0, false, false];
+  return (piece) => {
+    // Bun iterates over bytes ten times as fast by index.
+    for (let at = 0; at < piece.length; at += 1) {
+      const byte = piece[at];
+      if (isEscaped) isEscaped = false;
+      else if (byte === quote) inString = !inString;
+      else if (inString) isEscaped = byte === backslash;
+      else if (byte === bracket || byte === brace) count += 1;
+    }
+    return count;
+  };
 }
 
 export function inputName(path: string): string {

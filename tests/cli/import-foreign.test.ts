@@ -38,6 +38,16 @@ test('without --from, the error for a file in another format names the formats',
   }
 });
 
+test('JSON with more than ten million lists is rejected before it is parsed', async () => {
+  // In a string, brackets do not count, even after an escaped quote.
+  const text = `["\\"${'['.repeat(10_000_000)}"${',[]'.repeat(9)}, 1`;
+  const few = await importFrom('mem0', text);
+  expect(few.stderr).toContain('The input is not valid JSON: ');
+  const many = await importFrom('mem0', '['.repeat(10_000_001));
+  expect(many.stderr).toContain('The input contains more than 10,000,000 objects and lists.');
+  expect([few.code, many.code]).toEqual([1, 1]);
+});
+
 describe('memory import --from mem0', () => {
   const userId = newUser();
   const exported = {

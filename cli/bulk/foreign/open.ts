@@ -1,5 +1,5 @@
 import { CliError } from '../../errors.ts';
-import { inputName, parseJson, readText, readUtf8 } from '../../terminal/input.ts';
+import { inputName, readJson, readUtf8 } from '../../terminal/input.ts';
 import { isObject } from '../../terminal/json.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { type BatchInput, items, type Line, readLines } from '../input.ts';
@@ -13,7 +13,7 @@ type Foreign = { term: Terminal; path: string; userId: string | undefined; losse
 /** Converts an export from another service to lines. Reading the lines updates `losses`. */
 export async function openForeign(format: ForeignFormat, from: Foreign): Promise<BatchInput> {
   if (format === 'jsonl') return { lines: convertedLines(from), unit: 'line' };
-  const parsed = await parseJson(await readText(from.term, from.path), from.path);
+  const parsed = await readJson(from.term, from.path);
   return items(format === 'mem0' ? mem0Items(parsed, from) : chatgptItems(parsed, from));
 }
 
