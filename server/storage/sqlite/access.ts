@@ -1,11 +1,14 @@
-import { accessSync, constants, readFileSync, type Stats, statSync } from 'node:fs';
+import { accessSync, constants, readFileSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /* Finds out why a file cannot be used. SQLite often reports only that it cannot open the file. */
 
-/** Returns the reason, or SQLite's error if permissions are not the reason. */
+/** Returns the reason, or SQLite's error if neither permissions nor space are the reason. */
 export function openFault(path: string, error: unknown): string {
-  return accessFault(path) ?? (error instanceof Error ? error.message : String(error));
+  const fault = accessFault(path);
+  if (fault !== null) return fault;
+  if (statfsSync(dirname(path)).bavail === 0) return 'the disk is full';
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Returns why the file cannot be opened or created, or null if permissions allow both. */

@@ -62,6 +62,12 @@ export function isBusy(error: unknown): boolean {
   return error instanceof Error && isBusy(error.cause);
 }
 
+/** Whether the disk has no space for the `-shm` file. SQLite reports only an I/O error. */
+export function isShmFault(error: unknown): boolean {
+  if (error instanceof SQLiteError) return error.code === 'SQLITE_IOERR_SHMSIZE';
+  return error instanceof Error && isShmFault(error.cause);
+}
+
 export function isSyncFault(error: unknown): boolean {
   return error instanceof SQLiteError && error.code === 'SQLITE_IOERR_FSYNC';
 }

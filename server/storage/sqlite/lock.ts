@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { accessSync, constants, existsSync } from 'node:fs';
-import { openFault } from './access.ts';
+import { dirname } from 'node:path';
+import { isReadOnly, openFault } from './access.ts';
 import { isBusy } from './errors.ts';
 import { shareWithOwner } from './owner.ts';
 
@@ -11,7 +12,11 @@ export type Lock = { release(): void };
  * backup, do not acquire this lock.
  */
 export function lockDatabase(path: string, advice: string): Lock {
-  const lock = tryLock(`${path}.lock`, path);
+  // On a read-only file system, several servers may read. A server that writes to the file through
+  // another mount holds the exclusive lock.
+  const shared = isReadOnly(dirname(path));
+  if (shared && !existsSync(`${path}.lock`)) return { release() {} };
+  const lock = tryLock(`${path}.lock`, path, { shared });
   if (lock !== null) return { release: () => lock.close(true) };
   throw new Error(`a server is already using ${path}. ${advice}`);
 }
@@ -32,6 +37,7 @@ const movingPatienceMs = 10_000;
  * that WAL to the old file. After the first read, SQLite's own lock blocks a restore.
  */
 export function openInPlace<T>(path: string, open: () => T): T {
+  if (isReadOnly(dirname(path))) return open();
   const lock = tryLock(movingAt(path), path, { shared: true, patienceMs: movingPatienceMs });
   if (lock === null)
     throw new Error(`a restore is replacing ${path}; try again when it has finished`);
@@ -70,6 +76,8 @@ export function tryLock(file: string, path: string, how: How = {}): Database | n
     // Without write access, SQLite would silently take a shared lock.
     if (!shared) accessSync(file, constants.W_OK);
     lock.run(`PRAGMA busy_timeout = ${patienceMs}`);
+    // An exclusive transaction on an empty file begins a journal. A full disk has no space for it.
+    lock.run('PRAGMA journal_mode = memory');
     lock.run(shared ? 'BEGIN' : 'BEGIN EXCLUSIVE');
     // BEGIN alone acquires no lock; the first read acquires the shared lock.
     if (shared) lock.run('SELECT 1 FROM sqlite_schema');

@@ -1,20 +1,18 @@
-import { existsSync, statSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
 import { createChannel } from '../../threads/channel.ts';
 import { startThread } from '../../threads/start.ts';
 import { createReaderPool } from '../reader-pool.ts';
 import type { Storage } from '../storage.ts';
 import type { TaskStorage } from '../task-storage.ts';
-import { damaged, structuralFaults } from './check.ts';
 import { createOperations, here } from './client.ts';
 import { watchFile } from './file-identity.ts';
-import { type Lock, lockDatabase } from './lock.ts';
-import { assertFinished, migrate } from './migrate.ts';
+import { lockDatabase } from './lock.ts';
 import { canonicalPath } from './path.ts';
+import { isSmall, type PreparedFile, prepareFile } from './prepare.ts';
 import type { ReaderStart } from './protocol.ts';
 import { createPageReads } from './reader/list.ts';
 import { createKeyReads } from './reader/memories.ts';
-import { closeKeepingLog, keepFilesPrivate, openForReading, openForWriting } from './settings.ts';
+import { keepFilesPrivate, openForReading } from './settings.ts';
 import { createWriterClient } from './writer-client.ts';
 
 /*
@@ -52,32 +50,28 @@ export async function openSqlite(name: string, options: OpenOptions = {}): Promi
   keepFilesPrivate();
   const path = canonicalPath(name);
   const lock = lockDatabase(path, lockAdvice);
-  try {
-    prepareFile(path);
-    return await startThreads(path, { lock, warn, onReplaced, onEnd, preload });
-  } catch (error) {
+  let prepared: PreparedFile | null = null;
+  function release(): void {
+    prepared?.close();
     lock.release();
+  }
+  try {
+    prepared = prepareFile(path);
+    const storage = await startThreads(path, { release, warn, onReplaced, onEnd, preload });
+    if (prepared.fault !== null) {
+      warn(prepared.fault);
+      await noteWriteFault(storage);
+    }
+    return storage;
+  } catch (error) {
+    release();
     throw error;
   }
 }
 
-function prepareFile(path: string): void {
-  const db = openForWriting(path, { create: true });
-  try {
-    const faults = isSmall(path) ? structuralFaults(db) : [];
-    if (faults.length > 0) throw damaged(path, faults);
-    migrate(db, path);
-    assertFinished(db, path);
-  } finally {
-    closeKeepingLog(path, db);
-  }
-}
-
-/** Files up to this size are checked at startup. Larger files are checked in the background. */
-const checkedAtOpenBytes = 16 * 1024 * 1024;
-
-function isSmall(path: string): boolean {
-  return !existsSync(path) || statSync(path).size <= checkedAtOpenBytes;
+/** Makes a write that is expected to fail, so that the fault is reported from the start. */
+async function noteWriteFault(storage: Storage): Promise<void> {
+  await storage.maintain({ now: 0, elapsedMs: 0 }).catch(() => {});
 }
 
 /** Checks a large file for damage, in a thread that is terminated when the service stops. */
@@ -109,7 +103,7 @@ function createDamageCheck(path: string, preload: readonly string[]) {
 
 async function startThreads(
   path: string,
-  { lock, ...options }: Required<OpenOptions> & { lock: Lock },
+  { release, ...options }: Required<OpenOptions> & { release: () => void },
 ): Promise<Storage> {
   const readers = createReaderPool({
     ...options,
@@ -137,7 +131,7 @@ async function startThreads(
       await Promise.all([damageCheck.stop(), readers.stop()]);
       db.close(true);
       await writer.stop();
-      lock.release();
+      release();
     },
   };
 }

@@ -1,4 +1,5 @@
-import { Database, SQLiteError } from 'bun:sqlite';
+import { constants, Database, SQLiteError } from 'bun:sqlite';
+import { pathToFileURL } from 'node:url';
 import { openFault } from './access.ts';
 import { damaged } from './check.ts';
 import { isBusy, isDamage } from './errors.ts';
@@ -50,6 +51,20 @@ export function keepFilesPrivate(): void {
 export function openForWriting(path: string, { create = false } = {}): Database {
   assertWhole(path);
   const db = openFile(path, { create, readwrite: true, strict: true });
+  return configured(db, path, { ...common, ...writing });
+}
+
+/**
+ * Opens the database for writing without its `-shm` file, for which a full disk has no space. The
+ * index of the WAL is then kept in memory, and the process locks the file against all others. Until
+ * the returned connection is closed, all other connections in this process share that index,
+ * because SQLite keeps one per file and process.
+ */
+export function openWithoutSharedMemory(path: string): Database {
+  const { SQLITE_OPEN_READWRITE, SQLITE_OPEN_URI } = constants;
+  assertWhole(path);
+  const url = `${pathToFileURL(path)}?vfs=unix-excl`;
+  const db = new Database(url, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI);
   return configured(db, path, { ...common, ...writing });
 }
 

@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { copyFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSqlite } from '../../server/storage/sqlite/open.ts';
+import type { Storage } from '../../server/storage/storage.ts';
+import { type Mount, mountTmpfs, sh } from '../faults/mounts.ts';
+import { rejectionOf } from '../support/thrown.ts';
+import { until } from '../support/until.ts';
+import { countIn, fill, saveMany, saveOne } from './sqlite.ts';
+
+/* A storage that is opened on a disk without space, or on a read-only one. */
+
+const megabytes = 2;
+
+function canMount(): boolean {
+  try {
+    mountTmpfs(megabytes).unmount();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe.if(process.getuid?.() === 0 && canMount())('a storage', () => {
+  let mount: Mount;
+  let path: string;
+  beforeEach(() => {
+    mount = mountTmpfs(megabytes);
+    path = join(mount.folder, 'memory.db');
+  });
+  let storage: Storage | null = null;
+  afterEach(async () => {
+    await close();
+    mount.unmount();
+  });
+
+  async function close(): Promise<void> {
+    await storage?.close();
+    storage = null;
+  }
+
+  const remount = (option: string) => sh('mount', '-o', `remount,${option}`, mount.folder);
+
+  function fillDisk(): void {
+    // Without a count, dd stops when the file system is full.
+    Bun.spawnSync(['dd', 'if=/dev/zero', `of=${join(mount.folder, 'ballast')}`, 'bs=4096']);
+  }
+
+  /** Leaves the files of a killed server, with the last writes in the log only. */
+  async function fillAndKill(parts: string[]): Promise<void> {
+    const running = await openSqlite(path);
+    await saveMany(running, 3);
+    for (const part of parts) copyFileSync(path + part, join(mount.folder, `killed${part}`));
+    await running.close();
+    rmSync(path);
+    for (const part of parts) sh('mv', join(mount.folder, `killed${part}`), path + part);
+  }
+
+  /** Another process would keep its own index of the log. Returns why it cannot read, or ''. */
+  function readByAnotherProcess(): string {
+    const program = `
+      const { Database } = require('bun:sqlite');
+      new Database(process.env.DATABASE).query('SELECT count(*) FROM memories').get();
+    `;
+    const env = { ...process.env, DATABASE: path };
+    const { stderr } = Bun.spawnSync([process.execPath, '-e', program], { env });
+    return stderr.toString();
+  }
+
+  async function expectReadOnly(storage: Storage, fault: string): Promise<void> {
+    expect((await storage.health()).fault).toBe(fault);
+    expect((await rejectionOf(saveOne(storage))).message).toBe(`${fault}; nothing was stored`);
+    const all = { projectId: 1, now: 2_000, onlyUserId: null, limit: 10, after: null };
+    const { items } = await storage.listUsers(all);
+    expect(items.join()).toContain('"memories":3');
+  }
+
+  test.each([
+    ['stopped', () => fill(path, 3)],
+    ['killed', () => fillAndKill(['', '-wal'])],
+  ])('of a %s server opens on a full disk, and writes once there is space', async (_, prepare) => {
+    await prepare();
+    fillDisk();
+    const warnings: string[] = [];
+    storage = await openSqlite(path, { warn: (message) => warnings.push(message) });
+    await expectReadOnly(storage, 'the disk is full');
+    expect(warnings).toEqual([expect.stringContaining('the disk is full')]);
+    remount(`size=${megabytes * 4}m`);
+    await until(async () => (await storage?.health())?.fault === null);
+    await saveMany(storage, 20);
+    expect(readByAnotherProcess()).toContain('database is locked');
+    await close();
+    expect(readByAnotherProcess()).toBe('');
+    expect(countIn(path)).toBe(23);
+  });
+
+  test('of a killed server opens on a read-only file system', async () => {
+    await fillAndKill(['', '-wal', '-shm']);
+    remount('ro');
+    storage = await openSqlite(path);
+    await expectReadOnly(storage, 'the database is read-only');
+    await close();
+    remount('rw');
+    storage = await openSqlite(path);
+    await close();
+    expect(countIn(path)).toBe(3);
+  });
+
+  test.each([
+    ['a stopped server', () => fill(path, 3)],
+    ['a killed server without the index of its log', () => fillAndKill(['', '-wal'])],
+  ])('of %s does not open on a read-only file system', async (_, prepare) => {
+    await prepare();
+    remount('ro');
+    const error = await rejectionOf(openSqlite(path));
+    expect(error.message).toContain('the file system is read-only');
+  });
+});
