@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../support/until.ts';
 import { delaysRows, slowsRows } from './faulty-threads.ts';
@@ -11,6 +11,8 @@ import { openInFolder } from './sqlite.ts';
 
 /** At this length, new reads wait until the running ones have ended and the log is restarted. */
 const longBytes = 8_000 * 4_096;
+/** A checkpoint is made whenever the log has grown by this number of pages. */
+const minPages = 4_000;
 const content = 'a long text '.repeat(20_000);
 
 async function open(...preload: string[]) {
@@ -42,7 +44,7 @@ test.concurrent('the log is restarted again and again, without being truncated, 
   let pages = 0;
   let bytes = 0;
   async function readOften(reader: typeof project): Promise<void> {
-    for (; restarts < 3; reads += 1) await reader.statuses(ids);
+    for (; restarts < 4; reads += 1) await reader.statuses(ids);
   }
   // A project may not use the last thread of the pool, so a second project reads as well.
   const readers = [project, project, project, await newProject(opened)];
@@ -52,16 +54,16 @@ test.concurrent('the log is restarted again and again, without being truncated, 
     if (logPages() < pages && logBytes() >= bytes) restarts += 1;
     pages = logPages();
     bytes = logBytes();
-    return restarts === 3;
+    return restarts === 4;
   };
   try {
-    await until(isRestarted, { what: 'three restarts of the log', timeoutMs: 30_000 });
+    await until(isRestarted, { what: 'four restarts of the log', timeoutMs: 45_000 });
   } finally {
-    restarts = 3;
+    restarts = 4;
     await Promise.all(reading);
   }
   expect(reads).toBeGreaterThan(readers.length);
-}, 40_000);
+}, 60_000);
 
 test.concurrent('a search does not wait for a long read, even if the log is long', async () => {
   await using all = await open('faulty-threads.ts');
@@ -79,6 +81,19 @@ test.concurrent('a search does not wait for a long read, even if the log is long
   }
   expect(isReading).toBe(true);
   await reading;
+}, 20_000);
+
+test.concurrent('during a long read, the log is checkpointed only as often as it grows', async () => {
+  await using all = await open('logged-checkpoints.ts');
+  const { opened, save, logPages } = all;
+  using beside = new Database(opened.path);
+  beside.run('BEGIN');
+  beside.prepare('SELECT count(*) FROM memories').get();
+  while (logPages() < 20_000) await save();
+  beside.run('END');
+  const checkpoints = readFileSync(`${opened.path}.checkpoints`, 'utf8').length;
+  expect(checkpoints).toBeGreaterThan(1);
+  expect(checkpoints).toBeLessThanOrEqual(logPages() / minPages);
 }, 20_000);
 
 test.concurrent('a search does not wait until the disk has stored the rest of a long log', async () => {

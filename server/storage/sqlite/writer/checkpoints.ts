@@ -57,7 +57,7 @@ export function createCheckpoints(options: {
   let lookedAt = performance.now();
   let isRequested = false;
   /** The length of the WAL when the last checkpoint was requested, in pages. */
-  let requestedLog = 0;
+  let requestedLog = Number.NEGATIVE_INFINITY;
   let hasFailed = options.syncFailed;
 
   function run(statement: typeof checkpoint): Log {
@@ -88,10 +88,11 @@ export function createCheckpoints(options: {
       if (isRequested || hasFailed || now - lookedAt < lookEveryMs) return;
       lookedAt = now;
       const { log, checkpointed } = run(look);
-      // After a restart, the WAL is shorter.
-      if (log < requestedLog) requestedLog = 0;
-      // A long read may have prevented the last checkpoint, so wait until the WAL has grown again.
-      if (log - Math.max(checkpointed, requestedLog) < minPages) return;
+      if (log - checkpointed < minPages) return;
+      // If a long read stopped the last checkpoint, wait until the WAL has grown as much again. The
+      // WAL is shorter than at the last checkpoint if it has been restarted.
+      const grown = log - requestedLog;
+      if (grown >= 0 && grown < minPages) return;
       requestedLog = log;
       isRequested = true;
       request({ isLong: log >= longLogPages });
