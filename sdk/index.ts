@@ -14,7 +14,6 @@ export type {
   SupportRequest,
 } from './contract/ingest.ts';
 export type {
-  DeletedSince,
   GivenMetadata,
   GivenTime,
   Memory,
@@ -69,6 +68,7 @@ export type {
   ClientOptions,
   ConditionalOptions,
   FetchFunction,
+  Replayable,
 } from './options.ts';
 export type { PagePromise } from './pages.ts';
 export type { WaitOptions } from './poll.ts';

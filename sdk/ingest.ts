@@ -9,8 +9,7 @@ import type {
   IngestRecord,
   SupportRequest,
 } from './contract/ingest.ts';
-import type { DeletedSince } from './contract/memory.ts';
-import type { CallOptions, Unkeyed } from './options.ts';
+import type { CallOptions, Replayable } from './options.ts';
 
 /**
  * Ingests records. Each call resolves with the status `processing` once the record is durably
@@ -37,9 +36,7 @@ export class Ingest {
    * });
    * ```
    */
-  support(request: SupportRequest, options?: CallOptions & Unkeyed): ApiPromise<Accepted>;
-  support(request: SupportRequest, options?: CallOptions): ApiPromise<Accepted | DeletedSince>;
-  support(request: SupportRequest, options?: CallOptions) {
+  support(request: SupportRequest, options?: CallOptions): ApiPromise<Replayable<Accepted>> {
     return this.#call('ingest.support', { body: request }, options);
   }
 
@@ -50,9 +47,7 @@ export class Ingest {
    * await memory.ingest.document({ userId: 'u-1', data: { text, title: 'Handbook' } });
    * ```
    */
-  document(request: DocumentRequest, options?: CallOptions & Unkeyed): ApiPromise<Accepted>;
-  document(request: DocumentRequest, options?: CallOptions): ApiPromise<Accepted | DeletedSince>;
-  document(request: DocumentRequest, options?: CallOptions) {
+  document(request: DocumentRequest, options?: CallOptions): ApiPromise<Replayable<Accepted>> {
     return this.#call('ingest.document', { body: request }, options);
   }
 
@@ -65,9 +60,7 @@ export class Ingest {
    * await memory.ingest.chat({ userId: 'u-1', messages });
    * ```
    */
-  chat(request: ChatRequest, options?: CallOptions & Unkeyed): ApiPromise<Accepted>;
-  chat(request: ChatRequest, options?: CallOptions): ApiPromise<Accepted | DeletedSince>;
-  chat(request: ChatRequest, options?: CallOptions) {
+  chat(request: ChatRequest, options?: CallOptions): ApiPromise<Replayable<Accepted>> {
     return this.#call('ingest.chat', { body: request }, options);
   }
 
@@ -79,9 +72,7 @@ export class Ingest {
    * await memory.ingest.record({ type: 'event', userId: 'u-1', data });
    * ```
    */
-  record(request: IngestRecord, options?: CallOptions & Unkeyed): ApiPromise<Accepted>;
-  record(request: IngestRecord, options?: CallOptions): ApiPromise<Accepted | DeletedSince>;
-  record(request: IngestRecord, options?: CallOptions) {
+  record(request: IngestRecord, options?: CallOptions): ApiPromise<Replayable<Accepted>> {
     return this.#call('ingest.record', { body: request }, options);
   }
 

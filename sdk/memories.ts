@@ -1,12 +1,6 @@
 import { type ApiPromise, apiPromise } from './api-promise.ts';
 import type { Call } from './call.ts';
-import type {
-  DeletedSince,
-  Memory,
-  SavedMemory,
-  SaveRequest,
-  UpdateRequest,
-} from './contract/memory.ts';
+import type { Memory, SavedMemory, SaveRequest, UpdateRequest } from './contract/memory.ts';
 import type { ListQuery } from './contract/page.ts';
 import type { ApiKey, UserPage, UsersQuery } from './contract/project.ts';
 import type { SearchAnswer, SearchQuery } from './contract/search.ts';
@@ -18,7 +12,7 @@ import type {
   Imported,
   ImportRequest,
 } from './contract/transfer.ts';
-import type { CallOptions, ConditionalOptions, Unkeyed } from './options.ts';
+import type { CallOptions, ConditionalOptions, Replayable } from './options.ts';
 import { type PagePromise, pagePromise } from './pages.ts';
 import { type WaitOptions, waitUntilComplete } from './poll.ts';
 
@@ -45,9 +39,7 @@ export class Memories {
    * await memory.save({ userId: 'u-1', content: 'Vegetarian', source: 'me', externalId: 'diet' });
    * ```
    */
-  save(request: SaveRequest, options?: CallOptions & Unkeyed): ApiPromise<SavedMemory>;
-  save(request: SaveRequest, options?: CallOptions): ApiPromise<SavedMemory | DeletedSince>;
-  save(request: SaveRequest, options?: CallOptions) {
+  save(request: SaveRequest, options?: CallOptions): ApiPromise<Replayable<SavedMemory>> {
     return this.#call('save', { body: request }, options);
   }
 
@@ -108,14 +100,8 @@ export class Memories {
   update(
     id: string,
     request: UpdateRequest,
-    options?: ConditionalOptions & Unkeyed,
-  ): ApiPromise<Memory>;
-  update(
-    id: string,
-    request: UpdateRequest,
     options?: ConditionalOptions,
-  ): ApiPromise<Memory | DeletedSince>;
-  update(id: string, request: UpdateRequest, options?: ConditionalOptions) {
+  ): ApiPromise<Replayable<Memory>> {
     return this.#call('update', { id, body: request }, options);
   }
 

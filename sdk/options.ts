@@ -44,8 +44,11 @@ export type CallOptions = {
   headers?: Record<string, string> | undefined;
 };
 
-/** Options without an idempotency key. A call with these options never returns `DeletedSince`. */
-export type Unkeyed = { idempotencyKey?: null | undefined };
+/**
+ * The result of a write that can be repeated with its idempotency key. If the memory has been
+ * deleted since, `deleted` is true, and the result has no other fields than `id` and `memoryId`.
+ */
+export type Replayable<Result> = Result & { deleted?: true };
 
 /** The last argument of methods that change one memory. */
 export type ConditionalOptions = CallOptions & {

@@ -25,12 +25,11 @@ export async function sendDocument(
   while (idempotencyKey !== undefined) {
     const keyed = { ...call, idempotencyKey };
     const { data, response } = await client.ingest.document(request, keyed).withResponse();
-    const isDeleted = 'deleted' in data;
-    if (!isDeleted && response.idempotencyStatus !== 'replayed') return sentOf(data);
+    if (response.idempotencyStatus !== 'replayed') return sentOf(data);
     // A replay only proves that an earlier request stored the document. Since then, the memory may
     // have been replaced, changed or deleted, or its processing may have failed.
-    const stored = isDeleted ? undefined : await storedMemory(client, data.memoryId, call);
-    if (!isDeleted && stored && isSame(stored, request)) {
+    const stored = await storedMemory(client, data.memoryId, call);
+    if (stored && isSame(stored, request)) {
       // The replayed response has the status of the first response, `processing`.
       return { accepted: { ...data, status: stored.status }, unchanged: true };
     }
@@ -38,7 +37,9 @@ export async function sendDocument(
     // the same key.
     idempotencyKey = stored ? undefined : keyOf([idempotencyKey, data.memoryId]);
   }
-  return sentOf(rejectDeletedReplay(await client.ingest.document(request, call), 'ingested'));
+  const accepted = await client.ingest.document(request, call);
+  rejectDeletedReplay(accepted, accepted.memoryId, 'ingested');
+  return sentOf(accepted);
 }
 
 /** The service leaves a memory `complete` only if it is equal to the document. */

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type {
   Accepted,
-  DeletedSince,
   IngestStatus,
   MemoryClient,
   MemoryServiceError,
+  Replayable,
 } from '../../sdk/index.ts';
 import { rejectDeletedReplay } from '../client/service-errors.ts';
 import { exitCodes } from '../errors.ts';
@@ -188,11 +188,11 @@ function howToContinue(pending: string[]): string {
 export async function reportIngest(
   term: Terminal,
   client: MemoryClient,
-  answer: Accepted | DeletedSince,
+  accepted: Replayable<Accepted>,
   { json, wait, timeout }: BulkOptions,
 ): Promise<void> {
-  const accepted = rejectDeletedReplay(answer, 'ingested');
   const { memoryId, status } = accepted;
+  rejectDeletedReplay(accepted, memoryId, 'ingested');
   const queued =
     status === 'complete'
       ? `Unchanged. To show the memory: memory get ${memoryId}`

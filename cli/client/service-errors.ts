@@ -1,4 +1,4 @@
-import type { DeletedSince, MemoryServiceError } from '../../sdk/index.ts';
+import type { MemoryServiceError, Replayable } from '../../sdk/index.ts';
 import type { GlobalOptions } from '../commander.ts';
 import { CliError, errorCode, exitCodes } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -173,13 +173,8 @@ function unreachable({ code, name, message, cause }: MemoryServiceError, url: st
 
 type Did = 'saved' | 'updated' | 'ingested';
 
-/** Returns the answer, unless it is that of a deleted memory. */
-export function rejectDeletedReplay<Answer extends object>(
-  answer: Answer | DeletedSince,
-  did: Did,
-): Answer {
-  if (!('deleted' in answer)) return answer;
-  const { id } = answer;
+export function rejectDeletedReplay({ deleted }: Replayable<object>, id: string, did: Did): void {
+  if (!deleted) return;
   throw new CliError(
     'deleted_since',
     `Nothing was ${did}: an earlier request with this idempotency key ${did} ${id}, which has since been deleted.`,

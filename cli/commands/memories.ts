@@ -31,8 +31,8 @@ export function addSave(program: Parent, term: Terminal): void {
     const times = { occurredAt: occurred, expiresAt: expires };
     const fields = shared.definedOnly({ userId, metadata, source, externalId, ...times });
     const request = { content, ...fields };
-    const answer = await client.save(request, shared.writeOptions(term, options));
-    const saved = rejectDeletedReplay(answer, 'saved');
+    const saved = await client.save(request, shared.writeOptions(term, options));
+    rejectDeletedReplay(saved, saved.id, 'saved');
     const out = resilientOutput(term);
     await printResult(out.term, options.json, saved, saved.id);
     if (!options.json || out.hasFailed())
@@ -95,8 +95,8 @@ export function addUpdate(program: Parent, term: Terminal): void {
       throw usageError('The text must not be empty.', `To delete the memory: memory delete ${id}`);
     }
     const request = { ...shared.definedOnly({ content }), ...fields };
-    const answer = await client.update(id, request, shared.writeOptions(term, options));
-    const updated = rejectDeletedReplay(answer, 'updated');
+    const updated = await client.update(id, request, shared.writeOptions(term, options));
+    rejectDeletedReplay(updated, id, 'updated');
     await printResult(term, options.json, updated, updated.id);
     if (!options.json) await note(term, 'Updated.');
   });

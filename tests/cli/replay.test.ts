@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { SavedMemory } from '../../sdk/index.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt } from './command.ts';
 
@@ -49,13 +50,13 @@ test('a replayed update of a deleted memory: nothing on stdout, exit 1', async (
   );
 });
 
-test('the SDK has a type for the replay of a deleted memory', async () => {
+test('the SDK returns a saved memory for any key, and says if it has been deleted', async () => {
   const request = { userId: 'replay', content: 'typed' };
-  const saved = await server.client.save(request, { idempotencyKey: 'typed' });
-  if ('deleted' in saved) throw new Error('the memory exists');
+  const saved: SavedMemory = await server.client.save(request, { idempotencyKey: 'typed' });
   expect(saved.content).toBe('typed');
   await server.client.delete(saved.id);
   const again = await server.client.save(request, { idempotencyKey: 'typed' });
   const { id } = saved;
+  expect(again.deleted).toBe(true);
   expect<unknown>(again).toEqual({ id, memoryId: id, deleted: true });
 });

@@ -6,7 +6,8 @@ import type { Case, Packed } from './runtimes.ts';
 const program = `
 import { MemoryClient, NotFoundError } from 'memory-service-sdk';
 import type { ApiResponse, CallOptions, Highlight, IngestRecord, Memory } from 'memory-service-sdk';
-import type { Message, Page, RecordType, SaveRequest, TimelineEntry } from 'memory-service-sdk';
+import type { Message, Page, RecordType, SavedMemory, SaveRequest } from 'memory-service-sdk';
+import type { TimelineEntry } from 'memory-service-sdk';
 
 const memory = new MemoryClient({ apiKey: 'k', baseUrl: 'http://127.0.0.1', maxRetries: 1 });
 const request: SaveRequest = { userId: 'u', content: 'c', metadata: { tags: ['a', 1, null] } };
@@ -18,7 +19,8 @@ const type: RecordType = 'ticket';
 
 export async function main(): Promise<Memory[]> {
   const saved = await memory.save(request, options);
-  const id: string = saved.memoryId;
+  const keyed: SavedMemory = await memory.save(request, { idempotencyKey: 'k' });
+  const id: string = saved.memoryId + keyed.content;
   const page: Page = await memory.list({ userId: 'u', type, metadata: { plan: 'pro', seats: 3 } });
   const all: Memory[] = [...page.items];
   for await (const one of memory.list({ userId: 'u' })) all.push(one);
