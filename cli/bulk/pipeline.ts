@@ -1,3 +1,4 @@
+import { CliError } from '../errors.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { openReport, type Report, type ReportOptions, type Result } from './report.ts';
 
@@ -28,7 +29,9 @@ export async function runPipeline<Job extends { bytes: number }>(
     return report;
   } catch (error) {
     await report.close();
-    if (sent) await note(term, `Stopped after ${report.done()} ${sent}. ${resumeHint}`);
+    // An error in the input would occur again.
+    const advice = error instanceof CliError ? '' : ` ${resumeHint}`;
+    if (sent) await note(term, `Stopped after ${report.done()} ${sent}.${advice}`);
     throw error;
   }
 }

@@ -48,6 +48,17 @@ test('JSON with more than ten million lists is rejected before it is parsed', as
   expect([few.code, many.code]).toEqual([1, 1]);
 });
 
+test.each([
+  ['mem0', '{"results": 1}'],
+  ['mem0', '[{"id": 1,'],
+  ['chatgpt', '[{"x": 1}]'],
+])('an error in the input has no advice to run the command again: %s, %s', async (format, text) => {
+  const { code, stderr } = await importFrom(format, text, '--user', newUser());
+  expect(stderr).toContain('Error: The input is not ');
+  expect(stderr).not.toContain('again');
+  expect(code).toBe(1);
+});
+
 describe('memory import --from mem0', () => {
   const userId = newUser();
   const exported = {
