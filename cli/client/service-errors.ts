@@ -157,6 +157,12 @@ function unreachable({ code, name, message, cause }: MemoryServiceError, url: st
       `If the server does not use TLS on this port, use http:// instead: ${plain}`,
     );
   }
+  if (/SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/.test(reason)) {
+    return failure(
+      'its certificate is not trusted',
+      'To trust your own certificate or authority: NODE_EXTRA_CA_CERTS=<file.pem> memory …',
+    );
+  }
   const isLocal = /^https?:\/\/(127\.|localhost\b|\[::1\])/.test(url);
   const hint = isLocal
     ? 'Is the server running? Try: memory serve'

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { execFileSync } from 'node:child_process';
 import { json, type Reply, refusal, startFaultServer } from '../support/fault-server.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { memory, memoryAt } from './command.ts';
+import { memory, memoryAt, temporaryFolder } from './command.ts';
+import { program } from './shell.ts';
 
 /* Errors of the service are printed with a hint that says what to do next. */
 
@@ -77,6 +79,30 @@ test.each([
   expect(stderr.toLowerCase()).toStartWith(`error: it is ${error}`);
   expect(stderr).toContain(`\n${hint}\n`);
 });
+
+test.if(Bun.which('openssl') !== null)(
+  'a certificate that is not trusted: the hint names the variable, which works',
+  async () => {
+    using folder = temporaryFolder();
+    const [key, cert] = [folder.file('key.pem'), folder.file('cert.pem')];
+    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const argv = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert];
+    execFileSync('openssl', [...argv, ...names], { stdio: 'ignore' });
+    const tls = { key: Bun.file(key), cert: Bun.file(cert) };
+    const page = () => Response.json({ status: 'ok', version: '1' });
+    using web = Bun.serve({ port: 0, tls, fetch: page });
+    const url = `https://127.0.0.1:${web.port}`;
+    const { code, stderr } = await memory(['health'], { env: { MEMORY_BASE_URL: url } });
+    expect(stderr).toBe(
+      `Error: Cannot reach ${url} (its certificate is not trusted).\n` +
+        'To trust your own certificate or authority: NODE_EXTRA_CA_CERTS=<file.pem> memory …\n',
+    );
+    expect(code).toBe(5);
+    const env = { ...process.env, MEMORY_BASE_URL: url, NODE_EXTRA_CA_CERTS: cert };
+    const trusting = Bun.spawn([...program, 'health'], { env, stdout: 'pipe' });
+    expect(await trusting.stdout.text()).toContain('ok');
+  },
+);
 
 test('several invalid fields are listed, one per line', async () => {
   const details = [
