@@ -1,6 +1,6 @@
 import type { FilterFields, MemoryType } from '../sdk/index.ts';
 import { type AnyCommand, InvalidArgumentError, Option } from './commander.ts';
-import { addMetadata, definedOnly, parseMoment, parseName } from './options.ts';
+import { addMetadata, definedOnly, parseBound, parseName } from './options.ts';
 
 /** The compiler checks that no type is missing. Importing the schema would delay each command. */
 const types: Record<MemoryType, true> = {
@@ -11,7 +11,7 @@ const types: Record<MemoryType, true> = {
   event: true,
   profile: true,
 };
-const time = 'only memories from this time on, for example 2026-05 or 2026-05-08';
+const time = 'only memories from this time on, for example 3d (ago), 2026-05 or 2026-05-08';
 const pair = 'only memories with this metadata; may be repeated, and all must match';
 
 export function addFilters(command: object & AnyCommand): void {
@@ -21,8 +21,8 @@ export function addFilters(command: object & AnyCommand): void {
     )
     .option('--source <name>', 'only memories from this source system', parseName)
     .option('--external-id <id>', 'only memories with this id in the source system', parseName)
-    .option('--from <time>', time, parseMoment)
-    .option('--to <time>', 'only memories before this time', parseMoment)
+    .option('--from <time>', time, parseBound)
+    .option('--to <time>', 'only memories before this time', parseBound)
     .option('-m, --metadata <key=value>', pair, addFilter);
 }
 

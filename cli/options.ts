@@ -152,6 +152,12 @@ export function parseMoment(text: string): string {
   );
 }
 
+/** Parses a point in time, or a duration before now: `3d` is the time three days ago. */
+export function parseBound(text: string): string {
+  const isDuration = /^\d+(?:\.\d+)?[smhd]$/.test(text);
+  return isDuration ? new Date(Date.now() - parseTime(text)).toISOString() : parseMoment(text);
+}
+
 /** Parses a duration from now, or a point in time, which must be in the future. */
 function parseExpiry(text: string): string {
   if (/^\d{4}(?:-|$)/.test(text)) {

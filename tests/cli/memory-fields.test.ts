@@ -132,6 +132,10 @@ test.each([
   expect(await found('--from', '2026-05', '--to', '2026-06')).toEqual(may);
   expect(await found('--to', '2026-05-01')).toEqual(['2026-04-30']);
   expect(await found('--from', '2026-06-01T00:00:00Z')).toEqual(['2026-06-01']);
+  const daysAgo = (date: string) => `${(Date.now() - Date.parse(date)) / 86_400_000}`.slice(0, 8);
+  const since = `${daysAgo('2026-05-15')}d`;
+  expect(await found('--from', since)).toEqual(await found('--from', '2026-05-15'));
+  expect(await found('--to', since)).toEqual(await found('--to', '2026-05-15'));
 });
 
 describe('memory users', () => {
