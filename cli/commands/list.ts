@@ -5,7 +5,7 @@ import { addFilters, filtersOf } from '../filters.ts';
 import { definedOnly, parseLimit, userOption } from '../options.ts';
 import { type Column, printJson, printJsonLine, printTable } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
-import { age } from '../terminal/text.ts';
+import { age, cut, cutStart } from '../terminal/text.ts';
 
 export function addList(program: Parent, term: Terminal): void {
   const command = program
@@ -60,11 +60,21 @@ const memoryColumns = (now: number): Column<Memory>[] => [
 /** Adds a document's title, because similar documents often start with the same text. */
 function withTitle(content: string, memory: Memory): string {
   const title = titleOf(memory);
-  return title === '' || content.startsWith(title) ? content : `${title}: ${content}`;
+  if (title === '' || content.startsWith(title)) return content;
+  return `${shownTitle(memory, titleWidth)}: ${content}`;
+}
+
+/** Leaves room for the text of the document. */
+const titleWidth = 40;
+
+/** Returns the title or the end of the external id, which is often a path. */
+export function shownTitle(memory: Memory, width: number): string {
+  const title = titleOf(memory);
+  return title === memory.externalId ? cutStart(title, width) : cut(title, width);
 }
 
 /** Returns a document's title, or its external id; empty if it has neither. */
-export function titleOf({ type, metadata, externalId }: Memory): string {
+function titleOf({ type, metadata, externalId }: Memory): string {
   if (type !== 'document') return '';
   return (typeof metadata.title === 'string' ? metadata.title : externalId) ?? '';
 }

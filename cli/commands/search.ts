@@ -7,8 +7,8 @@ import { definedOnly, parseLimit, userOption } from '../options.ts';
 import { textArgument } from '../terminal/input.ts';
 import { type Column, printJson, printTable } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
-import { age, cut, escapeControls, highlighted, indented, paint } from '../terminal/text.ts';
-import { titleOf } from './list.ts';
+import { age, escapeControls, highlighted, indented, paint } from '../terminal/text.ts';
+import { shownTitle } from './list.ts';
 
 export function addSearch(program: Parent, term: Terminal): void {
   const command = program
@@ -61,7 +61,7 @@ async function printFound(term: Terminal, found: FoundMemory[]): Promise<void> {
   for (const memory of found) {
     const { id, type, createdAt, snippet, highlights } = memory;
     const about = `${escapeControls(id)}  ${type === 'memory' ? '' : `${type}  `}${age(createdAt, now)}`;
-    const title = cut(titleOf(memory), Math.max(10, term.stdout.columns - about.length - 2));
+    const title = shownTitle(memory, Math.max(10, term.stdout.columns - about.length - 2));
     const head = title === '' ? about : `${about}  ${title}`;
     const text = highlighted(term.stdout, snippet, highlights);
     await term.stdout.write(`${paint(term.stdout, 'dim', head)}\n${indented(term.stdout, text)}\n`);

@@ -37,14 +37,32 @@ export function cut(text: string, width: number): string {
   // Limits the work on a long document: a line cannot show more than this.
   const line = escapeControls(text.slice(0, width * 8).replace(/\s+/g, ' ')).trim();
   if (Bun.stringWidth(line) <= width && text.length <= width * 8) return line;
-  let kept = '';
+  return `${fitting(segmentsOf(line), width - 1)
+    .join('')
+    .trimEnd()}…`;
+}
+
+/** Like cut(), but keeps the end, which tells paths apart. */
+export function cutStart(text: string, width: number): string {
+  const line = escapeControls(text.replace(/\s+/g, ' ')).trim();
+  if (Bun.stringWidth(line) <= width) return line;
+  return `…${fitting(segmentsOf(line).reverse(), width - 1)
+    .reverse()
+    .join('')
+    .trimStart()}`;
+}
+
+function segmentsOf(line: string): string[] {
+  return Array.from(new Intl.Segmenter().segment(line), ({ segment }) => segment);
+}
+
+function fitting(segments: string[], width: number): string[] {
   let used = 0;
-  for (const { segment } of new Intl.Segmenter().segment(line)) {
+  const end = segments.findIndex((segment) => {
     used += Bun.stringWidth(segment);
-    if (used > width - 1) break;
-    kept += segment;
-  }
-  return `${kept.trimEnd()}…`;
+    return used > width;
+  });
+  return segments.slice(0, end < 0 ? undefined : end);
 }
 
 /** Paints the parts of the text between the given positions, which are counted in code points. */

@@ -55,6 +55,19 @@ test('a text that exactly fits the terminal is not cut', async () => {
   expect(Bun.stringWidth(row)).toBe(80);
 });
 
+test('a long path of a document shows its end, and leaves room for the text', async () => {
+  const userId = 'paths';
+  const externalId = 'handbook/departments/engineering/on-boarding/first-day.md';
+  const { memoryId } = await server.client.ingest.document({
+    userId,
+    externalId,
+    data: { text: 'Bring your badge.' },
+  });
+  await server.client.waitUntilComplete(memoryId);
+  const { stdout } = await memory(['list', '--user', userId], { terminal: 120 });
+  expect(stdout).toContain('  …engineering/on-boarding/first-day.md: Bring your badge.\n');
+});
+
 test('--all prints 100 memories in one table', async () => {
   const items = Array.from({ length: 100 }, (_, n) => ({
     ...importable('hundred'),

@@ -64,7 +64,7 @@ describe('memory search', () => {
       [path.externalId],
     ]);
     const narrow = lines((await memory(argv, { terminal: 70 })).stdout);
-    expect(narrow.some((line) => line.includes('docs/long-name-of…'))).toBeTrue();
+    expect(narrow.some((line) => line.endsWith('  …name-of-a-file.md'))).toBeTrue();
     expect(narrow.filter((line) => Bun.stringWidth(line) > 70)).toEqual([]);
   });
 

@@ -4,7 +4,7 @@ import { readLines } from '../../cli/bulk/input.ts';
 import { inOrder } from '../../cli/bulk/pipeline.ts';
 import { jsonSyntaxError } from '../../cli/terminal/json.ts';
 import { progressLine } from '../../cli/terminal/progress.ts';
-import { age, cut, escapeControls, escapeField } from '../../cli/terminal/text.ts';
+import { age, cut, cutStart, escapeControls, escapeField } from '../../cli/terminal/text.ts';
 
 describe('text for a terminal', () => {
   test('cut() returns one line of at most the width for any input', () => {
@@ -19,6 +19,20 @@ describe('text for a terminal', () => {
     expect(cut('a  b\nc', 20)).toBe('a b c');
     expect(cut('漢字漢字', 5)).toBe('漢字…');
     expect(cut(`${'x'.repeat(9)} y`, 10)).toBe('xxxxxxxxx…');
+  });
+
+  test('cutStart() keeps the end of any input, in one line of at most the width', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 300 });
+    fc.assert(
+      fc.property(text, fc.integer({ min: 1, max: 60 }), (given, width) => {
+        const line = cutStart(given, width);
+        expect(Bun.stringWidth(line)).toBeLessThanOrEqual(width);
+        expect(line).not.toContain('\n');
+      }),
+    );
+    expect(cutStart('docs/a.md', 9)).toBe('docs/a.md');
+    expect(cutStart('docs/handbook/a.md', 10)).toBe('…book/a.md');
+    expect(cutStart('漢字漢字', 5)).toBe('…漢字');
   });
 
   test('escapeControls() escapes all characters that control the terminal', () => {
