@@ -45,6 +45,17 @@ export function isPartLost(error: unknown): boolean {
   return partLost.test(stateOf(error));
 }
 
+/** Whether no server listens, or the server is starting or stopping. A retry may soon succeed. */
+export function isStarting(error: unknown): boolean {
+  if (!(error instanceof ConnectionLost)) return /^57P/.test(stateOf(error));
+  const { cause } = error;
+  return (
+    cause instanceof Error &&
+    'code' in cause &&
+    /^ERR_POSTGRES_CONNECTION_/.test(String(cause.code))
+  );
+}
+
 /** Whether the transaction conflicted with another, so that a retry may succeed. */
 export function isConflict(error: unknown): boolean {
   return /^(23505|40001|40P01)$/.test(stateOf(error));

@@ -1,6 +1,7 @@
 import type { StorageHealth } from '../storage.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { faultOf, isLimitReached, isWriteFault } from './errors.ts';
+import { tableNames } from './migrate.ts';
 import { statement } from './statement.ts';
 
 /** Tracks whether the database responds and accepts writes, so that /health can respond at once. */
@@ -16,7 +17,11 @@ const probeWithinMs = 2_000;
 const silentMs = 3_000;
 const silence = 'a connection to the database has not responded for three seconds';
 
-const read = statement('SELECT 1');
+/** Looks the tables up in the catalog, without locking them. */
+const findMissing = statement(
+  `SELECT name FROM unnest(string_to_array($1, ' ')) AS name WHERE to_regclass(name) IS NULL`,
+  tableNames.join(' '),
+);
 const write = statement(`UPDATE maintenance SET value = value + 1 WHERE name = 'probe'`);
 
 /**
@@ -30,16 +35,22 @@ export function createHealth(url: string, watched: readonly Connection[]): Healt
   let warning: string | null = null;
   let isProbing = false;
 
+  async function readFault(): Promise<string | null> {
+    const [missing = []] = await connection.run([findMissing], probeWithinMs);
+    if (missing.length === 0) return null;
+    return `tables are missing from the database: ${missing.map(({ name }) => name).join(', ')}`;
+  }
+
   /**
    * Retries a read that failed quickly, because the server may just have closed an idle session.
    */
-  async function answers(): Promise<void> {
+  async function readFaultAgain(): Promise<string | null> {
     const begun = performance.now();
     try {
-      await connection.run([read], probeWithinMs);
+      return await readFault();
     } catch (error) {
       if (performance.now() - begun > probeEveryMs) throw error;
-      await connection.run([read], probeWithinMs);
+      return readFault();
     }
   }
 
@@ -47,8 +58,8 @@ export function createHealth(url: string, watched: readonly Connection[]): Healt
     if (isProbing) return;
     isProbing = true;
     try {
-      await answers();
-      fault = warning = null;
+      fault = await readFaultAgain();
+      warning = null;
       if (writeFault !== null) await connection.run([write], probeWithinMs);
       writeFault = null;
     } catch (error) {

@@ -13,6 +13,11 @@ const firstVersion = 2;
 /** The migrations from `firstVersion` on. Append only: a released migration is never changed. */
 const migrations: string[] = [tables];
 
+/** The names of all tables that the migrations create. */
+export const tableNames = migrations.flatMap((script) =>
+  [...script.matchAll(/^CREATE (?:UNLOGGED )?TABLE (\w+)/gm)].map(([, name = '']) => name),
+);
+
 export const schemaVersion = firstVersion + migrations.length - 1;
 
 const maxVersion = 'SELECT coalesce(max(version), 0) AS version FROM schema_versions';

@@ -3,8 +3,8 @@ import type { Storage } from '../storage.ts';
 import type { TaskStorage } from '../task-storage.ts';
 import { readIsDistributed } from './citus.ts';
 import { createOperations } from './client.ts';
-import { createConnection, readInIndexOrder } from './connection.ts';
-import { answered, cannotOpen } from './errors.ts';
+import { type Connection, createConnection, readInIndexOrder } from './connection.ts';
+import { answered, cannotOpen, isStarting } from './errors.ts';
 import { createHealth } from './health.ts';
 import { assertFinished, migrate } from './migrate.ts';
 import { readMemory } from './reader/memories.ts';
@@ -31,15 +31,21 @@ import { createWriteQueue } from './writer/write-queue.ts';
 
 /** The number of connections for writes. Each open transaction uses one connection. */
 const writeConnections = 4;
+/** How long to wait for a database that is starting, for example after the machine restarted. */
+const defaultStartWithinMs = 10_000;
 /** The project id of operations that belong to no project. */
 const noProject = 0;
 
 /** Connects to the database and migrates it. Throws an Error with advice on failure. */
 export async function openPostgres(
   url: string,
-  options: { warn?(message: string, error?: unknown): void; preload?: readonly string[] } = {},
+  options: {
+    warn?(message: string, error?: unknown): void;
+    preload?: readonly string[];
+    startWithinMs?: number;
+  } = {},
 ): Promise<Storage> {
-  const { warn = () => {}, preload = [] } = options;
+  const { warn = () => {}, preload = [], startWithinMs = defaultStartWithinMs } = options;
   const connection = createSharedConnection({
     url,
     purpose: 'server',
@@ -47,9 +53,7 @@ export async function openPostgres(
   });
   let isDistributed: boolean;
   try {
-    await migrate(connection);
-    await assertFinished(connection.run);
-    isDistributed = await readIsDistributed(connection.run);
+    isDistributed = await prepareWhenStarted(connection, { warn, startWithinMs });
   } catch (error) {
     connection.close();
     throw cannotOpen(error);
@@ -93,6 +97,27 @@ export async function openPostgres(
       for (const one of [connection, quotas, ...connections]) one.close();
     },
   };
+}
+
+const startPauseMs = 250;
+
+/** Returns whether the database is distributed. */
+async function prepareWhenStarted(
+  connection: Connection,
+  { warn, startWithinMs }: { warn(message: string, error?: unknown): void; startWithinMs: number },
+): Promise<boolean> {
+  const deadline = performance.now() + startWithinMs;
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      await migrate(connection);
+      await assertFinished(connection.run);
+      return await readIsDistributed(connection.run);
+    } catch (error) {
+      if (!isStarting(error) || performance.now() > deadline) throw error;
+      if (isFirst) warn('the database does not accept connections yet; waiting for it', error);
+      await Bun.sleep(startPauseMs);
+    }
+  }
 }
 
 export function connectPostgres({
