@@ -39,8 +39,6 @@ const spaceBytes: Space = {
   scales: mostTokens * 4,
   row: mostTokens * 4,
 };
-/** A question may be encoded between two layers of another text. */
-const nesting = 2;
 
 /** The forward pass of all-MiniLM-L6-v2 with int8 weights: token ids to a unit vector. */
 export class Encoder {
@@ -48,40 +46,48 @@ export class Encoder {
   readonly #tensors: Map<string, Tensor>;
   readonly #file: number;
   readonly #layers: Layer[];
-  readonly #spaces: Space[];
-  #depth = 0;
+  readonly #space: Space;
+  /** Space for the text that is encoded in steps. */
+  readonly #stepSpace: Space;
 
   /** `file` is the content of the int8 safetensors file, `module` of kernel.wasm. */
   constructor(file: Uint8Array, module: Uint8Array<ArrayBuffer>) {
     this.#tensors = readTensors(file);
     const space = Object.values(spaceBytes).reduce((sum, bytes) => sum + bytes, 0);
-    this.#kernel = new Kernel(module, file.byteLength + 16 + nesting * space);
+    this.#kernel = new Kernel(module, file.byteLength + 16 + 2 * space);
     // The whole file lies in the kernel's memory, so that a tensor's offset is its pointer.
     this.#file = this.#kernel.reserve(file.byteLength);
     this.#kernel.bytes(this.#file, file.byteLength).set(file);
     this.#layers = Array.from({ length: layerCount }, (_, index) => this.#layer(index));
-    this.#spaces = Array.from({ length: nesting }, () => this.#space());
+    this.#space = this.#newSpace();
+    this.#stepSpace = this.#newSpace();
+  }
+
+  /** Returns the mean of the tokens' last states, scaled to length 1: 384 numbers. */
+  encode(ids: readonly number[]): Float32Array<ArrayBuffer> {
+    const steps = this.#steps(ids, this.#space);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    }
   }
 
   /**
-   * Returns the mean of the tokens' last states, scaled to length 1: 384 numbers. Calls `between`
-   * after each layer, which may encode one more text.
+   * Like `encode`, but yields after each layer, so that the thread can encode a question in
+   * between. Only one text can be encoded in this way at a time.
    */
-  encode(ids: readonly number[], between?: () => void): Float32Array<ArrayBuffer> {
-    const space = this.#spaces[this.#depth];
-    if (space === undefined) throw new Error('only one text can be encoded within another');
-    this.#depth += 1;
-    try {
-      this.#embed(ids, space);
-      for (const layer of this.#layers) {
-        this.#attend(layer, space, ids.length);
-        this.#feedForward(layer, space, ids.length);
-        between?.();
-      }
-      return unitMean(this.#kernel.floats(space.x, ids.length * dims));
-    } finally {
-      this.#depth -= 1;
+  encodeInSteps(ids: readonly number[]): Generator<undefined, Float32Array<ArrayBuffer>> {
+    return this.#steps(ids, this.#stepSpace);
+  }
+
+  *#steps(ids: readonly number[], space: Space): Generator<undefined, Float32Array<ArrayBuffer>> {
+    this.#embed(ids, space);
+    for (const layer of this.#layers) {
+      this.#attend(layer, space, ids.length);
+      this.#feedForward(layer, space, ids.length);
+      yield;
     }
+    return unitMean(this.#kernel.floats(space.x, ids.length * dims));
   }
 
   #embed(ids: readonly number[], { x, y }: Space): void {
@@ -166,7 +172,7 @@ export class Encoder {
     return { weight: this.#pointer(`${name}.weight`), bias: this.#pointer(`${name}.bias`) };
   }
 
-  #space(): Space {
+  #newSpace(): Space {
     const entries = Object.entries(spaceBytes);
     // The keys are those of spaceBytes.
     return Object.fromEntries(

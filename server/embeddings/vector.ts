@@ -1,27 +1,31 @@
-import { dims } from './encoder.ts';
 import { Kernel } from './kernel.ts';
 
-/** A stored vector: a little-endian float32 scale, then 384 int8. */
-export const vectorBytes = 4 + dims;
 const largestInt8 = 127;
 /** The number of vectors that are compared in one call of the kernel. */
 const blockRows = 1_024;
 
+/** The size of a stored vector: a little-endian float32 scale, then one int8 for each dimension. */
+export function vectorBytes(dims: number): number {
+  return 4 + dims;
+}
+
 /** Converts a vector to its stored form; value ≈ int8 * scale. */
 export function packVector(vector: Float32Array): Uint8Array<ArrayBuffer> {
-  const packed = new Uint8Array(vectorBytes);
+  const packed = new Uint8Array(vectorBytes(vector.length));
   const largest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  const scale = Math.fround(largest / largestInt8) || 1;
+  const scale = Math.fround(largest / largestInt8);
+  if (scale === 0) return packed;
   new DataView(packed.buffer).setFloat32(0, scale, true);
   new Int8Array(packed.buffer, 4).set(vector.map((value) => Math.round(value / scale)));
   return packed;
 }
 
-/** Vectors of one model, one after another: `data` holds 384 int8 for each entry of `scales`. */
+/** Vectors of one model, one after another: `data` holds `dims` int8 for each entry of `scales`. */
 export type VectorTable = { scales: Float32Array; data: Int8Array };
 
 /** Compares a vector with many: the scan of all vectors that a search needs. */
 export class VectorScan {
+  readonly #dims: number;
   readonly #kernel: Kernel;
   readonly #query: number;
   readonly #quantized: number;
@@ -31,8 +35,9 @@ export class VectorScan {
   readonly #zeros: number;
   readonly #out: number;
 
-  /** `module` is the content of kernel.wasm. */
-  constructor(module: Uint8Array<ArrayBuffer>) {
+  /** `module` is the content of kernel.wasm. `dims` is a multiple of 8. */
+  constructor(module: Uint8Array<ArrayBuffer>, dims: number) {
+    this.#dims = dims;
     const sizes = [dims * 4, dims * 2, 16, blockRows * dims, ...Array(3).fill(blockRows * 4)];
     this.#kernel = new Kernel(
       module,
@@ -54,6 +59,7 @@ export class VectorScan {
     count: number,
   ): Float32Array<ArrayBuffer> {
     const kernel = this.#kernel;
+    const dims = this.#dims;
     kernel.floats(this.#query, dims).set(query);
     kernel.run.quantize(this.#query, this.#quantized, this.#queryScale, 1, dims);
     const products = new Float32Array(count);
@@ -77,7 +83,7 @@ export class VectorScan {
       this.#zeros,
       this.#out,
       1,
-      dims,
+      this.#dims,
       rows,
     );
   }

@@ -1,8 +1,11 @@
 import { indexedChunks, splitChunks } from '../memory/chunks.ts';
 import { type Ranked, SearchIndex } from '../search/index.ts';
 import type { Query } from '../search/query.ts';
+import { VectorTable } from '../search/vector-table.ts';
 import { announced, reportProgress } from '../threads/serve.ts';
 import { unavailable } from './refusals.ts';
+import type { SearchResult } from './storage.ts';
+import type { QuestionVector } from './vector-storage.ts';
 
 /*
  * The search indexes that a reader thread keeps in memory, one for each user whose memories were
@@ -14,7 +17,15 @@ export type HeldIndex = {
   index: SearchIndex;
   /** The index contains all of the user's changes up to this change number. */
   lastChange: number;
+  /** The vectors of one model, once a search has needed them. */
+  vectors: HeldVectors | null;
 };
+
+/** `change` is the embedded change up to which the vectors have been read. */
+export type HeldVectors = { modelId: number; change: number; table: VectorTable };
+
+/** Vectors as stored, made for this change of the memory. */
+export type StoredVectors = { id: string; change: number; data: Uint8Array };
 
 /** A new or changed memory. Until it is searchable, the index contains its id but not its text. */
 export type ChangedMemory = {
@@ -25,6 +36,8 @@ export type ChangedMemory = {
   isSearchable: boolean | number;
   /** The user's change number when this row was written. */
   change: number;
+  /** The user's change number when the memory was written, which its task may have outlasted. */
+  memoryChange: number;
 };
 
 export type HeldIndexes = {
@@ -38,7 +51,7 @@ export type HeldIndexes = {
 const seed = crypto.getRandomValues(new Uint32Array(1))[0];
 
 export function newHeldIndex(): HeldIndex {
-  return { index: new SearchIndex(seed), lastChange: -1 };
+  return { index: new SearchIndex(seed), lastChange: -1, vectors: null };
 }
 
 export function createHeldIndexes(maxBytes: number): HeldIndexes {
@@ -55,14 +68,18 @@ export function createHeldIndexes(maxBytes: number): HeldIndexes {
     // would rebuild the index.
     dropOldest() {
       let bytes = 0;
-      for (const { index } of held.values()) bytes += index.bytes;
-      for (const [name, { index }] of held) {
+      for (const one of held.values()) bytes += bytesOf(one);
+      for (const [name, one] of held) {
         if (bytes <= maxBytes || held.size === 1) return;
         held.delete(name);
-        bytes -= index.bytes;
+        bytes -= bytesOf(one);
       }
     },
   };
+}
+
+function bytesOf({ index, vectors }: HeldIndex): number {
+  return index.bytes + (vectors?.table.bytes ?? 0);
 }
 
 /**
@@ -110,7 +127,8 @@ export class IndexUpdate {
       }
       this.#applied = changed.change;
     }
-    const { id, createdAt, content, metadata, isSearchable } = changed;
+    const { id, createdAt, content, metadata, isSearchable, memoryChange } = changed;
+    this.#held.vectors?.table.removeOlder(id, memoryChange);
     const put = () => {
       const chunks = isSearchable ? indexedChunks(content, metadata, splitChunks(content)) : [];
       this.#held.index.put({ id, createdAt, chunks });
@@ -124,6 +142,38 @@ export class IndexUpdate {
   }
 }
 
-export function removeMissing(index: SearchIndex, existing: ReadonlySet<string>): void {
-  for (const id of [...index.ids()]) if (!existing.has(id)) index.remove(id);
+export function removeMissing({ index, vectors }: HeldIndex, existing: ReadonlySet<string>): void {
+  for (const id of [...index.ids()]) {
+    if (existing.has(id)) continue;
+    index.remove(id);
+    vectors?.table.remove(id);
+  }
+}
+
+/** Returns the index's vectors of this model. Vectors of another model are dropped. */
+export function vectorsOf(held: HeldIndex, model: { modelId: number; dims: number }): HeldVectors {
+  if (held.vectors?.modelId !== model.modelId) {
+    held.vectors = { modelId: model.modelId, change: -1, table: new VectorTable(model.dims) };
+  }
+  return held.vectors;
+}
+
+/** Says for how many memories a search had vectors. */
+export function meaningUsed(
+  { index, vectors }: HeldIndex,
+  meaning: QuestionVector | null,
+): Pick<SearchResult, 'meaning' | 'missing'> {
+  if (meaning === null) return { meaning: 'off', missing: 0 };
+  const missing = Math.max(0, index.size - (vectors?.table.size ?? 0));
+  return { meaning: missing === 0 ? 'used' : 'partial', missing };
+}
+
+/** Adds the vectors of changes up to `embeddedChange`. */
+export function addVectors(
+  held: HeldVectors,
+  rows: Iterable<StoredVectors>,
+  embeddedChange: number,
+): void {
+  for (const { id, change, data } of rows) held.table.put(id, change, data);
+  held.change = embeddedChange;
 }

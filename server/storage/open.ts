@@ -2,8 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { BackupContents, Finding, KeyAdmin, Restored } from './admin-storage.ts';
 import type { CopySide } from './copy/side.ts';
 import type { OpenOptions } from './sqlite/open.ts';
-import type { Storage } from './storage.ts';
-import type { TaskStorage } from './task-storage.ts';
+import type { ConnectedStorage, Storage } from './storage.ts';
 
 /** Opens the storage at the URL. Throws an Error with advice if the storage cannot be opened. */
 export async function openStorage(url: string, options: OpenOptions): Promise<Storage> {
@@ -23,7 +22,7 @@ type Connection =
  * Connects to the storage that another thread has opened. `data` comes from that storage's
  * `connection` method.
  */
-export async function connectStorage(data: unknown): Promise<TaskStorage> {
+export async function connectStorage(data: unknown): Promise<ConnectedStorage> {
   const connection = data as Connection;
   if (connection.kind === 'postgres') {
     const { connectPostgres } = await import('./postgres/open.ts');

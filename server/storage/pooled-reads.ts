@@ -1,7 +1,7 @@
 import { isUnfiltered } from '../memory/filter.ts';
 import { mayAccess } from '../memory/visibility.ts';
 import type { ReaderPool, ReadRequest } from './reader-pool.ts';
-import type { Page, Read, Storage } from './storage.ts';
+import type { Page, Read, SearchResult, Storage } from './storage.ts';
 
 type PooledReads = Pick<
   Storage,
@@ -47,11 +47,13 @@ export function createPooledReads(
     exportMemories: (read) => readPage('exportMemories', read),
     listUsers: (read) => readPage('listUsers', read),
     async searchMemories(read, signal) {
-      if (!mayAccess(read.onlyUserId, read)) return { items: ['[]'] };
+      if (!mayAccess(read.onlyUserId, read)) {
+        return { items: ['[]'], meaning: 'off', missing: 0 };
+      }
       const { projectId, userId } = read;
       const user = JSON.stringify([projectId, userId]);
-      const { texts } = await run('searchMemories', read, { user, signal });
-      return { items: texts };
+      const { value, texts } = await run('searchMemories', read, { user, signal });
+      return { ...(value as Omit<SearchResult, 'items'>), items: texts };
     },
   };
 }

@@ -1,7 +1,8 @@
 import type { MemoryStatus, MemoryType } from '../../sdk/contract/memory.ts';
 import type { Order } from '../../sdk/contract/page.ts';
 import type { KeyStorage } from './key-storage.ts';
-import type { TaskQueue } from './task-storage.ts';
+import type { TaskQueue, TaskStorage } from './task-storage.ts';
+import type { QuestionVector, VectorQueue } from './vector-storage.ts';
 
 /*
  * The service's interface to a database: a flat list of named, atomic operations. An operation
@@ -16,7 +17,7 @@ import type { TaskQueue } from './task-storage.ts';
  * past their `expiresAt` as nonexistent. A write that would leave a complete memory as it is has no
  * effect except that its response is stored; see `changesNothing`.
  */
-export interface Storage extends KeyStorage, TaskQueue {
+export interface Storage extends KeyStorage, TaskQueue, VectorQueue {
   /** The backend's name, as shown in /health. */
   readonly name: string;
 
@@ -97,7 +98,10 @@ export interface Storage extends KeyStorage, TaskQueue {
    * would wait too long.
    */
   searchMemories(
-    read: Read & Part & { userId: string; query: string; filter: Filter; limit: number },
+    read: Read &
+      Part & { userId: string; query: string; filter: Filter; limit: number } & {
+        meaning?: QuestionVector | null;
+      },
     signal?: AbortSignal,
   ): Promise<SearchResult>;
 
@@ -183,7 +187,15 @@ export type ItemsJson = readonly string[];
 /** `next` is null only on the last page. */
 export type Page = { items: ItemsJson; next: string | null };
 
-export type SearchResult = { items: ItemsJson };
+/**
+ * `meaning` says whether vectors took part in the ranking: of all memories, of some, or not at all.
+ * `missing` is the number of memories without vectors of their present text.
+ */
+export type SearchResult = {
+  items: ItemsJson;
+  meaning: 'used' | 'partial' | 'off';
+  missing: number;
+};
 
 /** The filters of a list or a search, combined with AND. A null filter matches every memory. */
 export type Filter = {
@@ -271,6 +283,9 @@ export type QuotaTaken = { granted: number; untaken: number; endsAt: number; end
 
 /** `fault` is the reason that writes fail. `warning` is a problem that does not affect writes. */
 export type StorageHealth = { fault: string | null; warning: string | null };
+
+/** The operations of another thread's connection to the storage. */
+export type ConnectedStorage = TaskStorage & VectorQueue;
 
 /** Plain data and ports that can be posted to a thread. */
 export type StorageConnection = { data: unknown; transfer: readonly unknown[] };

@@ -65,3 +65,15 @@ export type MemoryToEmbed = {
  * its chunks; empty if its text gets none, and null to keep the stored ones.
  */
 export type NewVectors = { id: string; change: number; textHash: string; data: string | null };
+
+/**
+ * A question's vector as base64 of float32, and what a search needs to know of the model that made
+ * it: the mean and deviation of the cosines of unrelated texts.
+ */
+export type QuestionVector = {
+  modelId: number;
+  dims: number;
+  vector: string;
+  mean: number;
+  deviation: number;
+};

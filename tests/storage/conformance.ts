@@ -12,6 +12,7 @@ import { testSearch } from './conformance-search.ts';
 import { testTasks } from './conformance-tasks.ts';
 import { testTransfer } from './conformance-transfer.ts';
 import { testUnchanged } from './conformance-unchanged.ts';
+import { testVectors } from './conformance-vectors.ts';
 import type { OpenStorage } from './fixtures.ts';
 
 /** Tests that the backend that `open` opens keeps the promises made in storage.ts. */
@@ -31,6 +32,7 @@ export function testConformance(name: string, open: OpenStorage): void {
     testTransfer,
     testSearch,
     testUnchanged,
+    testVectors,
   ]) {
     testPart(name, open);
   }

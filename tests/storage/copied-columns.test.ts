@@ -19,14 +19,22 @@ const copied: Record<string, TableName> = {
 
 /** Columns that the target generates or does not need. */
 const made: Record<string, string[]> = {
-  users: ['bucket'],
+  // The target embeds all memories anew.
+  users: ['bucket', 'embedded_change'],
   memories: ['row_id', 'bucket', 'id_bucket', 'origin'],
   tasks: ['task_id', 'bucket', 'place', 'memory_row_id', 'lease_owner', 'leased_until'],
   idempotency_keys: ['row_id', 'bucket', 'memory_bucket'],
 };
 
 /** Tables that belong to one database. Of their contents, only the uptime is copied. */
-const ofDatabase = ['maintenance', 'memory_locations', 'quotas', 'schema_versions'];
+const ofDatabase = [
+  'maintenance',
+  'memory_locations',
+  'models',
+  'quotas',
+  'schema_versions',
+  'vectors',
+];
 
 type Column = { table: string; column: string };
 

@@ -18,7 +18,7 @@ test("a user's first search indexes each ingested memory once", async () => {
   using db = openForReading(opened.path);
   const held = newHeldIndex();
   const put = spyOn(held.index, 'put');
-  createIndexReads(db).catchUp(held, { projectId: project.id, userId });
+  createIndexReads(db).catchUp(held, { projectId: project.id, userId }, null);
   expect(put).toHaveBeenCalledTimes(3);
   expect(held.index.size).toBe(3);
 });

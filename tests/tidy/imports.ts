@@ -27,11 +27,13 @@ const interfaces = [
   'server/storage/task-storage.ts',
   'server/storage/key-storage.ts',
   'server/storage/admin-storage.ts',
+  'server/storage/vector-storage.ts',
 ];
 /** The modules that all backends share. */
 const shared = [
   'activity',
   'claimable',
+  'embedding-work',
   'findings',
   'held-indexes',
   'pooled-reads',
@@ -59,7 +61,13 @@ const anyBackend = [
   'bun',
 ].concat(plainContract);
 /** Pure modules, which depend on neither HTTP nor a database. */
-const pure = ['server/embeddings/', 'server/memory/', 'server/search/'];
+const pure = [
+  ...['encoder', 'kernel', 'texts', 'vector', 'weights', 'wordpiece'].map(
+    (name) => `server/embeddings/${name}.ts`,
+  ),
+  'server/memory/',
+  'server/search/',
+];
 /** The modules that every folder of the CLI may import. */
 const terminal = ['cli/terminal/', 'cli/errors.ts'];
 const typebox = ['@sinclair/typebox', '@sinclair/typebox/'];
@@ -142,6 +150,19 @@ const table: Row[] = [
     from: pure,
     may: [...pure, ...interfaces, 'server/errors.ts', ...plainContract],
     types: ['sdk/contract/'],
+  },
+  {
+    from: ['server/embeddings/'],
+    may: [
+      'server/embeddings/',
+      'server/threads/',
+      'server/tasks/notifier.ts',
+      'server/storage/open.ts',
+      ...interfaces,
+      'server/log.ts',
+      'node:',
+    ],
+    types: ['server/config.ts'],
   },
   {
     from: ['server/tasks/'],

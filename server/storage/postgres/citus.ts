@@ -6,7 +6,14 @@ import { query, type Run, type Statement } from './statement.ts';
  */
 
 /** The distributed tables, in order of creation. All are colocated with the first table. */
-const spreadTables = ['users', 'memories', 'memory_locations', 'tasks', 'idempotency_keys'];
+const spreadTables = [
+  'users',
+  'memories',
+  'memory_locations',
+  'tasks',
+  'idempotency_keys',
+  'vectors',
+];
 
 export const distribute: Statement = {
   text: spreadTables

@@ -2,6 +2,7 @@ import { createPooledReads } from '../pooled-reads.ts';
 import type { ReaderPool } from '../reader-pool.ts';
 import { queueFull } from '../refusals.ts';
 import type { Storage, Write, WriteResult } from '../storage.ts';
+import type { VectorQueue } from '../vector-storage.ts';
 import type { Connection } from './connection.ts';
 import { answered, written } from './errors.ts';
 import type { Health } from './health.ts';
@@ -25,6 +26,7 @@ export type Parts = {
   quotas: Connection;
   writes: WriteQueue;
   tasks: Tasks;
+  vectors: VectorQueue;
   maintenance: Maintenance;
   readers: ReaderPool;
   health: Health;
@@ -39,7 +41,7 @@ const rejected: Plan = {
 type Operations = Omit<Storage, 'name' | 'connection' | 'close'>;
 
 export function createOperations(parts: Parts): Operations {
-  const { connection, quotas, writes, tasks, maintenance, readers, health } = parts;
+  const { connection, quotas, writes, tasks, vectors, maintenance, readers, health } = parts;
   const isFull = createQueueLimit(connection);
 
   function once(write: Write, { effect, ...options }: Plan): Promise<WriteResult> {
@@ -79,6 +81,7 @@ export function createOperations(parts: Parts): Operations {
     }),
 
     ...tasks.queue,
+    ...vectors,
 
     ...createKeyWrites(connection),
     listKeys: () => answered(listKeys(connection.run)),

@@ -1,6 +1,5 @@
 import { createReaderPool } from '../reader-pool.ts';
-import type { Storage } from '../storage.ts';
-import type { TaskStorage } from '../task-storage.ts';
+import type { ConnectedStorage, Storage } from '../storage.ts';
 import { readIsDistributed } from './citus.ts';
 import { createOperations } from './client.ts';
 import { type Connection, createConnection, readInIndexOrder } from './connection.ts';
@@ -12,6 +11,7 @@ import { createReadAhead } from './reader/read-ahead.ts';
 import type { ReaderStart } from './reader/thread.ts';
 import { createSharedConnection } from './shared-connection.ts';
 import { inTransaction, type Work } from './transaction.ts';
+import { createVectors } from './vectors.ts';
 import { createMaintenance } from './writer/maintenance.ts';
 import { keepStatistics } from './writer/statistics.ts';
 import { createTasks } from './writer/tasks.ts';
@@ -76,6 +76,7 @@ export async function openPostgres(
     note: health.note,
   });
   const tasks = createTasks(connection, transact, isDistributed);
+  const vectors = createVectors(connection, transact);
   // On Citus, the workers store the rows of the analyzed tables and run their own autovacuum.
   const stopStatistics = isDistributed ? () => {} : keepStatistics(url, connection);
   const readers = createReaderPool({
@@ -86,7 +87,16 @@ export async function openPostgres(
   });
   return {
     name: 'postgres',
-    ...createOperations({ connection, quotas, writes, tasks, maintenance, readers, health }),
+    ...createOperations({
+      connection,
+      quotas,
+      writes,
+      tasks,
+      vectors,
+      maintenance,
+      readers,
+      health,
+    }),
     connection: () => ({ data: { kind: 'postgres', url, isDistributed }, transfer: [] }),
     async close() {
       await Promise.all([readers.stop(), writes.drain()]);
@@ -126,7 +136,7 @@ export function connectPostgres({
 }: {
   url: string;
   isDistributed: boolean;
-}): TaskStorage {
+}): ConnectedStorage {
   const connection = createConnection({ url, purpose: 'tasks' });
   const completing = createConnection({ url, purpose: 'tasks' });
   let last: Promise<unknown> = Promise.resolve();
@@ -140,6 +150,7 @@ export function connectPostgres({
   const ahead = createReadAhead((read) => readMemory(connection.run, read));
   return {
     ...queue,
+    ...createVectors(connection, transact),
     async claimTasks(claim) {
       const claimed = await queue.claimTasks(claim);
       ahead.expect(claimed);

@@ -6,6 +6,7 @@ import { notRead } from './errors.ts';
 import type { FileCheck } from './file-identity.ts';
 import type { PageReads } from './reader/list.ts';
 import type { KeyReads } from './reader/memories.ts';
+import type { VectorReads } from './reader/vectors.ts';
 import type { WriteRequest } from './write-queue.ts';
 import type { WriterClient } from './writer-client.ts';
 
@@ -16,6 +17,7 @@ export type Parts = {
   readers: ReaderPool;
   keyReads: KeyReads;
   pageReads: PageReads;
+  vectorReads: VectorReads;
 };
 
 const noProject = 0;
@@ -25,7 +27,7 @@ const longLogBytes = 256 * 1024 * 1024;
 type Operations = Omit<Storage, 'name' | 'findDamage' | 'connection' | 'close'>;
 
 export function createOperations(parts: Parts): Operations {
-  const { writer, readers, keyReads, pageReads } = parts;
+  const { writer, readers, keyReads, pageReads, vectorReads } = parts;
   const admin = <T>(operation: string, argument: unknown) =>
     writer.write<T>({ projectId: noProject, operation, argument });
   const run = <T>(request: WriteRequest) => {
@@ -88,6 +90,12 @@ export function createOperations(parts: Parts): Operations {
       const { value } = await readers.read(request);
       return value as Awaited<ReturnType<Storage['taskQueueState']>>;
     },
+
+    ensureModel: (model) => admin('ensureModel', model),
+    usersToEmbed: (query) => here(() => vectorReads.usersToEmbed(query)),
+    memoriesToEmbed: (query) => here(() => vectorReads.memoriesToEmbed(query)),
+    storeVectors: (stored) => admin('storeVectors', stored),
+    embeddingBacklog: () => here(() => vectorReads.embeddingBacklog()),
 
     createKey: (key) => admin('createKey', key),
     listKeys: () => here(() => keyReads.listKeys()),

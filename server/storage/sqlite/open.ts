@@ -2,8 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { createChannel } from '../../threads/channel.ts';
 import { startThread } from '../../threads/start.ts';
 import { createReaderPool } from '../reader-pool.ts';
-import type { Storage } from '../storage.ts';
-import type { TaskStorage } from '../task-storage.ts';
+import type { ConnectedStorage, Storage } from '../storage.ts';
 import { createOperations, here } from './client.ts';
 import { watchFile } from './file-identity.ts';
 import { lockDatabase } from './lock.ts';
@@ -12,6 +11,7 @@ import { isSmall, type PreparedFile, prepareFile } from './prepare.ts';
 import type { ReaderStart } from './protocol.ts';
 import { createPageReads } from './reader/list.ts';
 import { createKeyReads } from './reader/memories.ts';
+import { createVectorReads } from './reader/vectors.ts';
 import { keepFilesPrivate, openForReading } from './settings.ts';
 import { createWriterClient } from './writer-client.ts';
 
@@ -116,9 +116,10 @@ async function startThreads(
   await writer.ready;
   const db = openForReading(path);
   const keyReads = createKeyReads(db);
+  const vectorReads = createVectorReads(db);
   const fileCheck = watchFile(path);
   const pageReads = createPageReads(db);
-  const parts = { path, fileCheck, writer, readers, keyReads, pageReads };
+  const parts = { path, fileCheck, writer, readers, keyReads, pageReads, vectorReads };
   return {
     name: 'sqlite',
     ...createOperations(parts),
@@ -136,11 +137,18 @@ async function startThreads(
   };
 }
 
-export function connectSqlite({ path, port }: { path: string; port: MessagePort }): TaskStorage {
+export function connectSqlite({
+  path,
+  port,
+}: {
+  path: string;
+  port: MessagePort;
+}): ConnectedStorage {
   const channel = createChannel((message) => port.postMessage(message));
   port.on('message', channel.receive);
   const db = openForReading(path);
   const { getMemory, nextTaskAt } = createKeyReads(db);
+  const { usersToEmbed, memoriesToEmbed, embeddingBacklog } = createVectorReads(db);
   const call = async <T>(operation: string, argument: unknown) =>
     (await channel.call(operation, argument)).value as T;
   return {
@@ -151,6 +159,11 @@ export function connectSqlite({ path, port }: { path: string; port: MessagePort 
     recoverTasks: (recovery) => call('recoverTasks', recovery),
     nextTaskAt: () => here(nextTaskAt),
     getMemory: (read) => here(() => getMemory(read)),
+    ensureModel: (model) => call('ensureModel', model),
+    usersToEmbed: (query) => here(() => usersToEmbed(query)),
+    memoriesToEmbed: (query) => here(() => memoriesToEmbed(query)),
+    storeVectors: (stored) => call('storeVectors', stored),
+    embeddingBacklog: () => here(embeddingBacklog),
     async close() {
       db.close(true);
       port.close();

@@ -1,11 +1,14 @@
 import { bucketOf } from '../../../bucket.ts';
 import {
+  addVectors,
   type ChangedMemory,
   type HeldIndex,
+  type HeldVectors,
   IndexUpdate,
   newHeldIndex,
   removeMissing,
   unitsOf,
+  vectorsOf,
 } from '../../held-indexes.ts';
 import { query, type Run, type Statement, statement } from '../statement.ts';
 
@@ -15,7 +18,10 @@ import { query, type Run, type Statement, statement } from '../statement.ts';
  */
 
 type User = { projectId: number; userId: string };
-type UserRow = { memories: number; lastChange: number };
+type UserRow = { memories: number; lastChange: number; embeddedChange: number };
+type SearchModel = { modelId: number; dims: number };
+
+const noUser: UserRow = { memories: 0, lastChange: 0, embeddedChange: -1 };
 
 /** The number of changes to read in the first round trip. There are rarely more changes. */
 const firstRows = 16;
@@ -27,7 +33,8 @@ const maxRows = 2_000;
 
 /** A memory is searchable unless it has an indexing task that is not complete. */
 const columns = `m.id, m.created_at::float8 AS "createdAt", m.content, m.metadata,
-  (t.state IS NULL OR t.state = 'complete') AS "isSearchable"`;
+  (t.state IS NULL OR t.state = 'complete') AS "isSearchable",
+  m.last_change::float8 AS "memoryChange"`;
 const indexTask = `t.project_id = m.project_id AND t.bucket = m.bucket AND t.memory_id = m.id
   AND t.kind = 'index'`;
 const ofUser = (table: string) => `${table}.project_id = $1::int8 AND ${table}.bucket = $2::int2
@@ -48,18 +55,24 @@ const declareChanges = `DECLARE changes NO SCROLL CURSOR FOR
   ${ofMemories} UNION ALL ${ofTasks} ORDER BY change`;
 
 /** Updates the index to the state of the snapshot. See IndexUpdate for the deadline. */
-export async function catchUp(run: Run, held: HeldIndex, user: User): Promise<void> {
+export async function catchUp(
+  run: Run,
+  held: HeldIndex,
+  user: User,
+  model: SearchModel | null,
+): Promise<void> {
   const place = [user.projectId, bucketOf(user.userId), user.userId];
   const isNew = held.lastChange < 0;
   const [[found] = [], ...changes] = (await run([
     statement(
-      `SELECT memories::float8 AS memories, last_change::float8 AS "lastChange" FROM users
+      `SELECT memories::float8 AS memories, last_change::float8 AS "lastChange",
+         embedded_change::float8 AS "embeddedChange" FROM users
        WHERE project_id = $1::int8 AND bucket = $2::int2 AND user_id = $3`,
       ...place,
     ),
     ...(isNew ? cursorOver(held, place) : [statement(firstChanges, ...place, held.lastChange)]),
   ])) as [UserRow[], ...ChangedMemory[][]];
-  const row = found ?? { memories: 0, lastChange: 0 };
+  const row = found ?? noUser;
   let rows = changes.at(-1) ?? [];
   // A lower change number means that the user was erased and created again.
   const isOther = row.lastChange < held.lastChange;
@@ -71,6 +84,7 @@ export async function catchUp(run: Run, held: HeldIndex, user: User): Promise<vo
   await applyChanges(run, held, rows, isNew || needsCursor);
   held.lastChange = row.lastChange;
   if (held.index.size !== row.memories) await removeDeleted(run, held, place);
+  if (model !== null) await readVectors(run, vectorsOf(held, model), place, row.embeddedChange);
 }
 
 function cursorOver({ lastChange }: HeldIndex, place: readonly (string | number)[]): Statement[] {
@@ -109,7 +123,7 @@ function rowsFor(unitsEach: number): number {
 /** Removes from the index the memories that are no longer in the database. */
 async function removeDeleted(
   run: Run,
-  { index }: HeldIndex,
+  held: HeldIndex,
   place: readonly (string | number)[],
 ): Promise<void> {
   const ids = await query<{ id: string }>(
@@ -117,5 +131,28 @@ async function removeDeleted(
     `SELECT id FROM memories WHERE project_id = $1::int8 AND bucket = $2::int2 AND user_id = $3`,
     ...place,
   );
-  removeMissing(index, new Set(ids.map(({ id }) => id)));
+  removeMissing(held, new Set(ids.map(({ id }) => id)));
+}
+
+/** Reads the vectors of the changes that have been embedded since the last update. */
+async function readVectors(
+  run: Run,
+  held: HeldVectors,
+  place: readonly (string | number)[],
+  embeddedChange: number,
+): Promise<void> {
+  if (held.change === embeddedChange) return;
+  const rows = await query<{ id: string; change: number; data: string }>(
+    run,
+    `SELECT m.id, v.change::float8 AS change, encode(v.data, 'base64') AS data
+     FROM memories AS m JOIN vectors AS v ON v.project_id = m.project_id AND v.bucket = m.bucket
+       AND v.memory_id = m.id
+     WHERE m.project_id = $1::int8 AND m.bucket = $2::int2 AND m.user_id = $3
+       AND m.last_change > $4::int8 AND m.last_change <= $5::int8
+       AND v.model_id = $6::int8 AND v.change = m.last_change`,
+    ...place,
+    ...[held.change, embeddedChange, held.modelId],
+  );
+  const stored = rows.map((row) => ({ ...row, data: Buffer.from(row.data, 'base64') }));
+  addVectors(held, stored, embeddedChange);
 }

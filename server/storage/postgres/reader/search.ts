@@ -3,7 +3,7 @@ import { isUnfiltered } from '../../../memory/filter.ts';
 import type { FoundMemory } from '../../../memory/json.ts';
 import type { Ranked, RankedMemory } from '../../../search/index.ts';
 import { parseQuery } from '../../../search/query.ts';
-import { createHeldIndexes, rank } from '../../held-indexes.ts';
+import { createHeldIndexes, meaningUsed, rank } from '../../held-indexes.ts';
 import { foundItems } from '../../read-reply.ts';
 import { SearchResults } from '../../search-results.ts';
 import type { SearchResult, Storage, StoredMemory } from '../../storage.ts';
@@ -26,12 +26,13 @@ export function createSearch(
 ): (run: Run, read: SearchRead) => Promise<SearchResult> {
   const held = createHeldIndexes(maxBytes);
   return async (run, read) => {
-    const { projectId, userId } = read;
+    const { projectId, userId, meaning = null } = read;
     try {
       const own = held.take(JSON.stringify([projectId, userId]));
-      await catchUp(run, own, { projectId, userId });
+      await catchUp(run, own, { projectId, userId }, meaning);
       const ranked = rank(own, parseQuery(read.query));
-      return { items: foundItems(await collect(run, read, ranked)) };
+      const items = foundItems(await collect(run, read, ranked));
+      return { items, ...meaningUsed(own, meaning) };
     } finally {
       held.dropOldest();
     }

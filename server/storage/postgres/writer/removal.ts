@@ -39,6 +39,11 @@ const removeLocations = overPlaces(
   (values, inBucket) => `DELETE FROM memory_locations
     WHERE (project_id, bucket, id) IN (${values})${inBucket('bucket')}`,
 );
+const removeVectors = overPlaces(
+  place,
+  (values, inBucket) => `DELETE FROM vectors
+    WHERE (project_id, bucket, memory_id) IN (${values})${inBucket('bucket')}`,
+);
 const removeRows = overPlaces(
   place,
   (values, inBucket) => `DELETE FROM memories
@@ -46,8 +51,8 @@ const removeRows = overPlaces(
 );
 
 /**
- * Deletes memories, their tasks and their text in stored responses. The caller must have locked the
- * users' rows and reduced their counts.
+ * Deletes memories, their tasks, their vectors and their text in stored responses. The caller must
+ * have locked the users' rows and reduced their counts.
  */
 export function removeMemories(projectId: number, memories: readonly Removed[]): Statement[] {
   const places = memories.map(({ bucket, id }): Value[] => [projectId, bucket, id]).sort(byKey);
@@ -56,6 +61,7 @@ export function removeMemories(projectId: number, memories: readonly Removed[]):
     ...removeTasks(places),
     ...removeTexts(places.map(([project = null, , id = null]) => [project, id])),
     ...removeLocations(locations),
+    ...removeVectors(places),
     ...removeRows(places),
     ...removeEmptyUsers(memories.map(({ userId }) => ({ projectId, userId }))),
   ];
@@ -92,6 +98,11 @@ async function erase(run: Run, { projectId, userId, at }: Erase): ReturnType<Eff
       ...user,
     ),
     statement(
+      `DELETE FROM vectors
+       WHERE project_id = $1::int8 AND bucket = $2::int2 AND memory_id IN (${ids})`,
+      ...user,
+    ),
+    statement(
       `WITH erased AS (DELETE FROM memories WHERE ${ofUser} RETURNING expires_at)
        SELECT count(*)::float8 AS count FROM erased WHERE expires_at IS NULL OR expires_at > $4::int8`,
       ...user,
@@ -99,7 +110,7 @@ async function erase(run: Run, { projectId, userId, at }: Erase): ReturnType<Eff
     ),
     statement(`DELETE FROM users WHERE ${ofUser}`, ...user),
   ]);
-  const [erased] = (rows[3] ?? []) as { count: number }[];
+  const [erased] = (rows[4] ?? []) as { count: number }[];
   return { response: erasedResponse(erased?.count ?? 0), last: [] };
 }
 

@@ -1,11 +1,13 @@
 import type { Database } from 'bun:sqlite';
-import type { SearchIndex } from '../../../search/index.ts';
 import {
+  addVectors,
   type ChangedMemory,
   type HeldIndex,
   IndexUpdate,
   newHeldIndex,
   removeMissing,
+  type StoredVectors,
+  vectorsOf,
 } from '../../held-indexes.ts';
 
 /**
@@ -16,20 +18,26 @@ import {
 
 export type IndexReads = {
   /** Updates the index to the database's current state. See IndexUpdate for the deadline. */
-  catchUp(held: HeldIndex, user: User): void;
+  catchUp(held: HeldIndex, user: User, model: SearchModel | null): void;
 };
 
+/** The model whose vectors a search needs. */
+export type SearchModel = { modelId: number; dims: number };
+
 type User = { projectId: number; userId: string };
-type UserRow = { memories: number; lastChange: number };
+type UserRow = { memories: number; lastChange: number; embeddedChange: number };
+const noUser: UserRow = { memories: 0, lastChange: 0, embeddedChange: -1 };
 
 /** A memory is searchable unless it has an indexing task that is not complete. */
 const searchable = `(t.state IS NULL OR t.state = 'complete') AS isSearchable`;
-const columns = `m.id, m.created_at AS createdAt, m.content, m.metadata, ${searchable}`;
+const columns = `m.id, m.created_at AS createdAt, m.content, m.metadata, ${searchable},
+  m.last_change AS memoryChange`;
 const indexTask = `t.project_id = m.project_id AND t.memory_row_id = m.row_id AND t.kind = 'index'`;
 
 export function createIndexReads(db: Database): IndexReads {
   const user = db.prepare<UserRow, [number, string]>(
-    `SELECT memories, last_change AS lastChange FROM users WHERE project_id = ? AND user_id = ?`,
+    `SELECT memories, last_change AS lastChange, embedded_change AS embeddedChange FROM users
+     WHERE project_id = ? AND user_id = ?`,
   );
   // The second half selects the memories whose task has changed. The first half excludes them, so
   // that a user's first search does not index each ingested memory twice.
@@ -44,20 +52,26 @@ export function createIndexReads(db: Database): IndexReads {
        WHERE t.project_id = +?1 AND t.user_id = +?2 AND t.last_change > +?3
      ORDER BY change`,
   );
+  const vectors = db.prepare<StoredVectors, [number, string, number, number, number]>(
+    `SELECT m.id, v.change, v.data
+     FROM memories AS m JOIN vectors AS v ON v.memory_row_id = m.row_id
+     WHERE m.project_id = +?1 AND m.user_id = +?2 AND m.last_change > +?3
+       AND m.last_change <= +?4 AND v.model_id = +?5 AND v.change = m.last_change`,
+  );
   const ids = db.prepare<{ id: string }, [number, string]>(
     'SELECT id FROM memories WHERE project_id = ? AND user_id = ?',
   );
 
   /** Removes from the index the memories that are no longer in the database. */
-  function removeDeleted(index: SearchIndex, { projectId, userId }: User): void {
+  function removeDeleted(held: HeldIndex, { projectId, userId }: User): void {
     const existing = new Set(ids.all(projectId, userId).map(({ id }) => id));
-    removeMissing(index, existing);
+    removeMissing(held, existing);
   }
 
   return {
-    catchUp(held, of) {
+    catchUp(held, of, model) {
       const { projectId, userId } = of;
-      const row = user.get(projectId, userId) ?? { memories: 0, lastChange: 0 };
+      const row = user.get(projectId, userId) ?? noUser;
       // A lower change number means that the user was erased and created again.
       if (row.lastChange < held.lastChange) Object.assign(held, newHeldIndex());
       if (held.lastChange < row.lastChange) {
@@ -67,7 +81,12 @@ export function createIndexReads(db: Database): IndexReads {
         }
         held.lastChange = row.lastChange;
       }
-      if (held.index.size !== row.memories) removeDeleted(held.index, of);
+      if (held.index.size !== row.memories) removeDeleted(held, of);
+      if (model === null) return;
+      const own = vectorsOf(held, model);
+      if (own.change === row.embeddedChange) return;
+      const read = [projectId, userId, own.change, row.embeddedChange, model.modelId] as const;
+      addVectors(own, vectors.iterate(...read), row.embeddedChange);
     },
   };
 }

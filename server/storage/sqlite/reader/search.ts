@@ -1,7 +1,6 @@
 import type { Database } from 'bun:sqlite';
-import type { FoundMemory } from '../../../memory/json.ts';
 import { parseQuery } from '../../../search/query.ts';
-import { createHeldIndexes, rank } from '../../held-indexes.ts';
+import { createHeldIndexes, meaningUsed, rank } from '../../held-indexes.ts';
 import { foundItems } from '../../read-reply.ts';
 import { SearchResults } from '../../search-results.ts';
 import type { SearchResult, Storage } from '../../storage.ts';
@@ -23,23 +22,23 @@ export function createSearches(
   const { getMemory } = createKeyReads(db);
   const held = createHeldIndexes(maxBytes);
 
-  function search(read: SearchRead): FoundMemory[] {
-    const { projectId, userId, now } = read;
+  function search(read: SearchRead): SearchResult {
+    const { projectId, userId, now, meaning = null } = read;
     const own = held.take(JSON.stringify([projectId, userId]));
-    catchUp(own, { projectId, userId });
+    catchUp(own, { projectId, userId }, meaning);
     const ranked = rank(own, parseQuery(read.query));
     const results = new SearchResults(ranked, read);
     for (const place of ranked) {
       results.add(place, getMemory({ projectId, id: place.id, now }));
       if (results.isFull) break;
     }
-    return results.found;
+    return { items: foundItems(results.found), ...meaningUsed(own, meaning) };
   }
 
   return {
     searchMemories(read) {
       try {
-        return { items: foundItems(search(read)) };
+        return search(read);
       } finally {
         held.dropOldest();
       }

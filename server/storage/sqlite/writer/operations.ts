@@ -10,12 +10,14 @@ import type { ScrubNote } from './scrub.ts';
 import { createTaskWrites, type TaskWrites } from './tasks.ts';
 import { createUptime, type Uptime } from './uptime.ts';
 import { createUsers } from './users.ts';
+import { createVectorWrites, type VectorWrites } from './vectors.ts';
 
 export type Operations = MemoryWrites &
   RecordWrites &
   Pick<Removal, 'eraseUser'> &
   Omit<TaskWrites, 'queue' | 'queueInserted' | 'addFailed'> &
-  KeyWrites;
+  KeyWrites &
+  VectorWrites;
 
 export function openWrites(
   db: Database,
@@ -33,6 +35,7 @@ export function openWrites(
     ...createRecordWrites(db, { keys, users, origins, tasks, removal, queueLimit }),
     ...tasks,
     ...createKeyWrites(db),
+    ...createVectorWrites(db),
     eraseUser: removal.eraseUser,
   };
   return { operations, keys, removal, uptime };

@@ -126,10 +126,13 @@ function takeWrites(call: Incoming): void {
 }
 
 /**
- * The tasks thread claims and completes many tasks per call, and no client waits for these calls.
+ * The tasks thread and the model thread write many rows per call, and no client waits for them.
  */
 function takeTasks(call: Incoming): void {
-  group.take(call, /^(claim|complete)Tasks$/.test(call.operation) ? 'large' : 'small');
+  group.take(
+    call,
+    /^(claimTasks|completeTasks|storeVectors)$/.test(call.operation) ? 'large' : 'small',
+  );
 }
 
 function listen(port: Port, take: (call: Incoming) => void): void {

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { dims, Encoder } from './encoder.ts';
+import modulePath from './kernel.wasm' with { type: 'file' };
+import weightsPath from './minilm/all-MiniLM-L6-v2.int8.safetensors' with { type: 'file' };
+import vocabularyPath from './minilm/vocab.txt' with { type: 'file' };
+import { type EmbeddingModel, ModelError, type Priority } from './model.ts';
+import { isLatin } from './texts.ts';
+import { type Tokens, WordPiece } from './wordpiece.ts';
+
+/** Of all-MiniLM-L6-v2.int8.safetensors; see minilm/README.md. */
+const digest = 'bd1a5170ee9c17bd24e83c8635b50036c933df28db6ab91232116075c1291952';
+/** A text with a larger share of unknown tokens is in a script that the model does not know. */
+const mostUnknown = 0.3;
+
+/** Reads kernel.wasm, which also compares vectors in the reader threads. */
+export async function readKernel(): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await readFile(modulePath));
+}
+
+/** Loads the built-in model, all-MiniLM-L6-v2. It takes some 50 MB of memory. */
+export async function openBuiltInModel(): Promise<EmbeddingModel> {
+  const weights = await readFile(weightsPath);
+  const found = createHash('sha256').update(weights).digest('hex');
+  if (found !== digest) throw new ModelError('the file of the built-in model is damaged');
+  const encoder = new Encoder(weights, await readKernel());
+  const tokenizer = new WordPiece(await readFile(vocabularyPath, 'utf8'));
+  /** Only one text at a time can be encoded in steps. */
+  let inBackground: Promise<unknown> = Promise.resolve();
+
+  async function encodeInSteps(ids: readonly number[]): Promise<Float32Array> {
+    const steps = encoder.encodeInSteps(ids);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      // Questions that have arrived in the meantime run now.
+      await nextTurn();
+    }
+  }
+
+  async function embedOne(text: string, priority: Priority): Promise<Float32Array | null> {
+    if (!isLatin(text)) return null;
+    const tokens = tokenizer.encode(text);
+    if (isUnknown(tokens)) return null;
+    if (priority === 'question') return encoder.encode(tokens.ids);
+    const encoded = inBackground.then(() => encodeInSteps(tokens.ids));
+    inBackground = encoded.catch(() => {});
+    return encoded;
+  }
+
+  return {
+    name: 'all-MiniLM-L6-v2',
+    digest,
+    dims,
+    async embed(texts, priority) {
+      const vectors: (Float32Array | null)[] = [];
+      for (const text of texts) vectors.push(await embedOne(text, priority));
+      return vectors;
+    },
+  };
+}
+
+function isUnknown({ ids, unknown }: Tokens): boolean {
+  const words = ids.length - 2;
+  return words === 0 || unknown / words > mostUnknown;
+}

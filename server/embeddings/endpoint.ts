@@ -1,0 +1,100 @@
+import { type EmbeddingModel, ModelError, type Priority } from './model.ts';
+
+/** An endpoint of OpenAI's shape: `POST {url}/embeddings`. */
+export type Endpoint = { url: string; model: string; key: string | null };
+
+/** How long a request may take. A question that waits longer is searched by words alone. */
+const timeoutMs = { question: 1_000, background: 60_000 };
+/** How many texts a request has. */
+const batch = 32;
+const maxRetryAfterMs = 10 * 60_000;
+
+/** Opens the endpoint by asking for one vector, which tells the number of dimensions. */
+export async function openEndpoint(endpoint: Endpoint): Promise<EmbeddingModel> {
+  const [first = []] = await request(endpoint, ['dimensions'], 'background');
+  const length = first.length;
+  return {
+    name: endpoint.model,
+    digest: `${endpoint.url} ${endpoint.model}`,
+    dims: Math.ceil(length / 8) * 8,
+    async embed(texts, priority) {
+      const vectors: Float32Array[] = [];
+      for (let from = 0; from < texts.length; from += batch) {
+        const found = await request(endpoint, texts.slice(from, from + batch), priority);
+        vectors.push(...found.map((values) => unitVector(values, length)));
+      }
+      return vectors;
+    },
+  };
+}
+
+async function request(
+  { url, model, key }: Endpoint,
+  input: readonly string[],
+  priority: Priority,
+): Promise<number[][]> {
+  const headers = {
+    'content-type': 'application/json',
+    ...(key !== null && { authorization: `Bearer ${key}` }),
+  };
+  const body = JSON.stringify({ model, input, encoding_format: 'float' });
+  const signal = AbortSignal.timeout(timeoutMs[priority]);
+  try {
+    const response = await fetch(`${url.replace(/\/$/, '')}/embeddings`, {
+      method: 'POST',
+      headers,
+      body,
+      signal,
+      redirect: 'error',
+    });
+    if (!response.ok) throw refused(response);
+    return vectorsIn(await response.json(), input.length);
+  } catch (error) {
+    if (error instanceof ModelError) throw error;
+    throw new ModelError(`the embeddings endpoint does not answer: ${reasonOf(error)}`);
+  }
+}
+
+function refused({ status, headers }: Response): ModelError {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  const retryAfterMs = seconds > 0 ? Math.min(seconds * 1_000, maxRetryAfterMs) : 0;
+  return new ModelError(`the embeddings endpoint answered with the status ${status}`, retryAfterMs);
+}
+
+/** The answer may hold anything, so that everything is checked. */
+function vectorsIn(answer: unknown, count: number): number[][] {
+  const data = (answer as { data?: unknown } | null)?.data;
+  if (!Array.isArray(data) || data.length !== count) {
+    throw new ModelError(`the embeddings endpoint did not answer with ${count} vectors`);
+  }
+  const vectors: number[][] = [];
+  for (const [at, { index = at, embedding }] of data.entries()) {
+    if (!Array.isArray(embedding) || !embedding.every(Number.isFinite) || !(index < count)) {
+      throw new ModelError('the embeddings endpoint answered with something else than numbers');
+    }
+    vectors[index] = embedding;
+  }
+  const [first] = vectors;
+  if (first === undefined || first.length === 0 || Object.keys(vectors).length !== count) {
+    throw new ModelError('the embeddings endpoint left out a vector');
+  }
+  return vectors;
+}
+
+/** Scales the vector to length 1, and pads it to a multiple of 8 numbers. */
+function unitVector(values: readonly number[], expected: number): Float32Array {
+  if (values.length !== expected) {
+    throw new ModelError(
+      `the embeddings endpoint answered with ${values.length} dimensions instead of ${expected}`,
+    );
+  }
+  const length = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
+  const vector = new Float32Array(Math.ceil(expected / 8) * 8);
+  if (length > 0) vector.set(values.map((value) => value / length));
+  return vector;
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  return error.name === 'TimeoutError' ? 'timed out' : error.message;
+}

@@ -1,0 +1,26 @@
+/** A model that maps texts to vectors of length 1 whose dot products compare meanings. */
+export type EmbeddingModel = {
+  name: string;
+  /** Identifies the weights, as far as they are known. */
+  digest: string;
+  /** A multiple of 8. */
+  dims: number;
+  /**
+   * Returns the vector of each text, or null for a text that the model does not understand. A
+   * question is answered before texts that wait in the background. Throws a `ModelError`.
+   */
+  embed(texts: readonly string[], priority: Priority): Promise<(Float32Array | null)[]>;
+};
+
+export type Priority = 'question' | 'background';
+
+/** `retryAfterMs` is how long the model asks to be left alone. */
+export class ModelError extends Error {
+  readonly retryAfterMs: number;
+
+  constructor(message: string, retryAfterMs = 0) {
+    super(message);
+    this.name = 'ModelError';
+    this.retryAfterMs = retryAfterMs;
+  }
+}

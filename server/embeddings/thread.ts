@@ -1,0 +1,87 @@
+import { workerData } from 'node:worker_threads';
+import { createLogger, type LogEntry } from '../log.ts';
+import { connectStorage } from '../storage/open.ts';
+import type { StorageConnection } from '../storage/storage.ts';
+import type { QuestionVector, UserToEmbed } from '../storage/vector-storage.ts';
+import { type Incoming, openInbox, parent, watched, yieldPriority } from '../threads/serve.ts';
+import { type OpenModel, startBacklog } from './backlog.ts';
+import { openBuiltInModel } from './built-in.ts';
+import { calibrate, isSameProbe } from './calibration.ts';
+import { type Endpoint, openEndpoint } from './endpoint.ts';
+
+/**
+ * The model thread turns questions into vectors, and embeds memories in the background with a
+ * separate connection to the storage. The model is loaded when it is first needed.
+ */
+export type ModelStart = {
+  connection: StorageConnection['data'];
+  logLevel: Parameters<typeof createLogger>[0];
+  /** Null for the built-in model. */
+  endpoint: Endpoint | null;
+};
+
+type Present = OpenModel & { mean: number; deviation: number };
+
+const { connection, logLevel, endpoint } = workerData as ModelStart;
+const storage = await connectStorage(connection);
+const port = parent();
+const log = createLogger(logLevel, (entry: LogEntry) => port.postMessage({ log: asData(entry) }));
+let opening: Promise<Present> | null = null;
+
+/** Loads the model once. After a failure, the next call tries again. */
+function openModel(): Promise<Present> {
+  opening ??= load().catch((error) => {
+    opening = null;
+    throw error;
+  });
+  return opening;
+}
+
+async function load(): Promise<Present> {
+  const model = endpoint === null ? await openBuiltInModel() : await openEndpoint(endpoint);
+  const measured = await calibrate(model);
+  const known = await storage.ensureModel(measured);
+  const isSame = isSameProbe(known.probe, measured.probe);
+  // The same name and address, but other vectors: they must not be mixed.
+  const digest = `${measured.digest} ${Bun.hash(measured.probe).toString(36)}`;
+  const { modelId, mean, deviation } = isSame
+    ? known
+    : await storage.ensureModel({ ...measured, digest });
+  return { model, modelId, mean, deviation };
+}
+
+const backlog = startBacklog({ storage, open: openModel, log });
+
+async function ask(text: string): Promise<QuestionVector | null> {
+  const { model, modelId, mean, deviation } = await openModel();
+  const [vector = null] = await model.embed([text], 'question');
+  if (vector === null) return null;
+  const { buffer, byteOffset, byteLength } = vector;
+  const base64 = Buffer.from(buffer, byteOffset, byteLength).toString('base64');
+  return { modelId, dims: model.dims, vector: base64, mean, deviation };
+}
+
+function run({ operation, argument }: Incoming): Promise<unknown> {
+  if (operation === 'ask') return ask(argument as string);
+  return backlog.embedNow(argument as UserToEmbed);
+}
+
+function asData(entry: LogEntry): LogEntry {
+  const { error } = entry.fields;
+  if (!(error instanceof Error)) return entry;
+  return { ...entry, fields: { ...entry.fields, error: error.stack ?? error.message } };
+}
+
+yieldPriority();
+const inbox = openInbox(port, (call) => {
+  run(call)
+    .then((value) => call.reply(value), call.fail)
+    .finally(inbox.flushReplies);
+});
+port.on('message', (message) => {
+  if (message === 'wake') backlog.wake();
+});
+watched(async () => {
+  await backlog.stop();
+  await storage.close();
+});
