@@ -42,7 +42,7 @@ function reportKey(term: Terminal, { baseUrl, apiKey, failure, replaced }: First
     if (replaced !== undefined) lines.push(`Replaced the previous key: ${replaced}`);
   } else lines.push(`${failure}; to use the new key, set MEMORY_API_KEY.`);
   // npx finds the command only in this folder, and a new terminal may open in another folder.
-  const where = ownName(term) === 'memory' ? '' : ', in this folder';
+  const where = ownName(term) === 'npx memory' ? ', in this folder' : '';
   lines.push(
     '',
     `In another terminal${where}, try:`,

@@ -103,14 +103,20 @@ export async function hint(term: Terminal, text: string): Promise<void> {
   await note(term, asCalled(term, text));
 }
 
-/** If npm or npx started the program, `memory` is probably not on the PATH. */
-export function ownName({ env }: Pick<Terminal, 'env'>): 'memory' | 'npx memory' {
-  return env.npm_command === undefined ? 'memory' : 'npx memory';
+type Called = Pick<Terminal, 'env' | 'program'>;
+
+/**
+ * If npm or npx started the program, `memory` is probably not on the PATH. Only in a clone, which
+ * runs the sources, `npx memory` is this program: the registry's package of that name is another.
+ */
+export function ownName({ env, program }: Called): string {
+  if (env.npm_command === undefined) return 'memory';
+  return program.at(-1)?.endsWith('.ts') ? 'npx memory' : 'npx memory-service';
 }
 
 const command = new RegExp(`(?<!npx )\\bmemory (?=(?:${commandNames.join('|')}|--help)\\b)`, 'g');
 
-/** Replaces `memory` before a command with `npx memory` if npm started the program. */
-export function asCalled(term: Pick<Terminal, 'env'>, text: string): string {
+/** Replaces `memory` before a command with the words that start this program. */
+export function asCalled(term: Called, text: string): string {
   return text.replace(command, `${ownName(term)} `);
 }

@@ -18,6 +18,8 @@ export type Surroundings = {
   typed?: string;
   onRaw?: (raw: boolean) => void;
   home?: string;
+  /** The command that started the program. */
+  program?: string[];
   cwd?: string;
   interrupted?: AbortSignal;
   /** Replaces the clock with one that advances by this much on every reading. */
@@ -66,7 +68,7 @@ export function testTerminal(ran: Ran, around: Surroundings = {}): Terminal {
     home,
     cwd,
     platform: 'linux',
-    program: ['/opt/memory'],
+    program: around.program ?? ['/opt/memory'],
     now: around.tickMs === undefined ? Date.now : ticking(around.tickMs),
     interrupted: interrupted ?? new AbortController().signal,
   };

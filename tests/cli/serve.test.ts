@@ -114,7 +114,8 @@ test('a start in another folder names the new database and the key that it repla
 test('if npm started the service, the suggested commands are for its folder', async () => {
   using home = temporaryFolder();
   const argv = ['-p', '0', '--database', home.file('first.db')];
-  const around = { home: home.path, env: { npm_command: 'start' } };
+  const program = ['/bin/bun', '/clone/cli/main.ts'];
+  const around = { home: home.path, env: { npm_command: 'start' }, program };
   const words = '\nIn another terminal, in this folder, try:\n  npx memory save';
   expect(await startAndStop(argv, around)).toContain(words);
 });

@@ -182,41 +182,47 @@ describe('without a key or a server', () => {
   });
 });
 
-describe('if npm started the program, the output shows commands with npx', () => {
-  const env = { npm_command: 'exec' };
+const inClone = { env: { npm_command: 'exec' }, program: ['/bin/bun', '/clone/cli/main.ts'] };
+
+describe.each([
+  ['npx memory', inClone.program],
+  ['npx memory-service', ['/bin/bun', '/packed/cli/main.js']],
+])('if npm started the program, the output shows commands with %s', (name, program) => {
+  const around = { env: { npm_command: 'exec' }, program };
 
   test('in hints, as text and as JSON', async () => {
-    const { stderr } = await memory(['get', 'mem_1'], { env });
-    expect(stderr).toContain(': npx memory keys create --save\n');
-    const { stdout } = await memory(['get', 'mem_1', '--json'], { env });
-    expect(JSON.parse(stdout).error.hint).toContain(': npx memory keys create');
-    const usage = await memory(['save', '-u', '', 'x'], { env: { npm_command: 'start' } });
-    expect(usage.stderr).toContain('For example: npx memory save');
-    expect(usage.stderr).toContain('See: npx memory save --help');
+    const { stderr } = await memory(['get', 'mem_1'], around);
+    expect(stderr).toContain(`: ${name} keys create --save\n`);
+    const { stdout } = await memory(['get', 'mem_1', '--json'], around);
+    expect(JSON.parse(stdout).error.hint).toContain(`: ${name} keys create`);
+    const started = { ...around, env: { npm_command: 'start' } };
+    const usage = await memory(['save', '-u', '', 'x'], started);
+    expect(usage.stderr).toContain(`For example: ${name} save`);
+    expect(usage.stderr).toContain(`See: ${name} save --help`);
   });
 
   test('in the help and its examples', async () => {
     for (const argv of [['--help'], ['save', '--help'], ['ingest', 'batch', '--help']]) {
-      const { stdout } = await memory(argv, { env });
-      expect(stdout).toStartWith('Usage: npx memory ');
+      const { stdout } = await memory(argv, around);
+      expect(stdout).toStartWith(`Usage: ${name} `);
       expect(stdout).not.toMatch(/(?<!npx )\bmemory (save|ingest|--)/);
       expect(stdout).not.toContain('npx npx');
       expect((await memory(argv)).stdout).not.toContain('npx');
     }
   });
+});
 
-  test('no help is wider than a terminal of 80 columns', async () => {
-    const paths = runnableCommands(
-      await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' })),
-    );
-    const groups = ['', 'ingest', 'keys', 'profile'];
-    for (const path of [...groups, ...paths.map(pathBelowRoot)]) {
-      const argv = [...path.split(' ').filter(Boolean), '--help'];
-      const { stdout } = await memory(argv, { env, terminal: 80 });
-      expect([path, stdout.split('\n').filter((line) => line.length > 80)]).toEqual([path, []]);
-      expect(stdout).not.toContain('display help');
-    }
-  });
+test('no help is wider than a terminal of 80 columns', async () => {
+  const paths = runnableCommands(
+    await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' })),
+  );
+  const groups = ['', 'ingest', 'keys', 'profile'];
+  for (const path of [...groups, ...paths.map(pathBelowRoot)]) {
+    const argv = [...path.split(' ').filter(Boolean), '--help'];
+    const { stdout } = await memory(argv, { ...inClone, terminal: 80 });
+    expect([path, stdout.split('\n').filter((line) => line.length > 80)]).toEqual([path, []]);
+    expect(stdout).not.toContain('display help');
+  }
 });
 
 describe('a wrong base URL', () => {
