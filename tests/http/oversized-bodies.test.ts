@@ -117,7 +117,7 @@ test.concurrent('a stalled upload does not keep the service from stopping', asyn
 /** After this many bytes, chunks are sent slowly until the timeout closes the connection. */
 const fastBytes = 80 * MiB;
 
-/** Sends chunks until the connection closes, for at most 20 s. */
+/** Sends chunks until the connection closes, for at most 40 s. */
 function sendEndlessly(server: TestServer, head: string) {
   const { hostname, port } = new URL(server.url);
   const chunk = Buffer.from(`10000\r\n${'x'.repeat(65_536)}\r\n`);
@@ -133,7 +133,7 @@ function sendEndlessly(server: TestServer, head: string) {
         sentBytes += chunk.length;
       }
     }, 5);
-    const deadline = setTimeout(() => finish(false), 20_000);
+    const deadline = setTimeout(() => finish(false), 40_000);
     function finish(closed: boolean): void {
       clearInterval(timer);
       clearTimeout(deadline);
@@ -159,7 +159,7 @@ function drip(server: TestServer, head: string) {
     const socket = connect(Number(port), hostname);
     socket.on('connect', () => socket.write(head));
     const timer = setInterval(() => socket.write(' '), 250);
-    const deadline = setTimeout(finish, 25_000);
+    const deadline = setTimeout(finish, 40_000);
     function finish(): void {
       clearInterval(timer);
       clearTimeout(deadline);
