@@ -80,6 +80,22 @@ test("docs/limits.md states the contract's limits", async () => {
   expect(stated.filter((limit) => !page.includes(limit))).toEqual([]);
 });
 
-test("the site's lockfile names no registry", async () => {
-  expect(await textOf('docs/site/package-lock.json')).not.toContain('"resolved": "http');
+describe("the site's lockfile", () => {
+  const lockfile = () => textOf('docs/site/package-lock.json');
+
+  test('names no registry', async () => {
+    expect(await lockfile()).not.toContain('"resolved": "http');
+  });
+
+  test('contains the packages of every platform, so that npm does not change it', async () => {
+    type Package = { dependencies?: object; optionalDependencies?: object };
+    const { packages }: { packages: Record<string, Package> } = JSON.parse(await lockfile());
+    const paths = Object.keys(packages);
+    const needed = Object.values(packages).flatMap(({ dependencies, optionalDependencies }) =>
+      Object.keys({ ...dependencies, ...optionalDependencies }),
+    );
+    const isMissing = (name: string) =>
+      !paths.some((path) => path.endsWith(`node_modules/${name}`));
+    expect(needed.filter(isMissing)).toEqual([]);
+  });
 });

@@ -63,6 +63,17 @@ const vueOfThisFolder: Plugin = {
   },
 };
 
+/** Fits a table with much text into the window, instead of scrolling it sideways. */
+const wideTable = `
+.wide-table .VPDoc .container, .wide-table .VPDoc .content, .wide-table .VPDoc .content-container {
+  max-width: none !important;
+}
+.wide-table .vp-doc table { display: table; table-layout: fixed; width: 100%; font-size: 13px; }
+.wide-table .vp-doc :is(th, td) { padding: 8px; vertical-align: top; overflow-wrap: anywhere; }
+.wide-table .vp-doc td { line-height: 1.45; }
+.wide-table .vp-doc th:first-child { width: 44px; }
+.wide-table .vp-doc th:last-child { width: 104px; }`;
+
 export default defineConfig({
   title: 'memory-service',
   description: 'A self-hosted memory for applications and agents.',
@@ -76,11 +87,20 @@ export default defineConfig({
   // Decision record 19 replaced these records. An older benchmark report may still link to them.
   ignoreDeadLinks: [/\/decisions\/00(?:13|15|16)-/],
   // Nothing is loaded from another host.
-  head: [['meta', { name: 'referrer', content: 'no-referrer' }]] satisfies HeadConfig[],
+  head: [
+    ['meta', { name: 'referrer', content: 'no-referrer' }],
+    ['style', {}, wideTable],
+  ] satisfies HeadConfig[],
+  transformPageData: ({ relativePath, frontmatter }) =>
+    relativePath === 'docs/reliability.md'
+      ? { frontmatter: { ...frontmatter, aside: false, pageClass: 'wide-table' } }
+      : undefined,
   markdown: {
     // The pages are plain Markdown, so HTML and Vue syntax is shown as text.
     html: false,
     config(md) {
+      // JSON in a figure contains characters that would become an emoji.
+      md.core.ruler.disable('emoji');
       md.core.ruler.push('repository-links', ({ tokens, env }) => {
         const page = relative(root, String(env.realPath ?? env.path));
         for (const token of tokens.flatMap(({ children }) => children ?? [])) {
