@@ -10,7 +10,7 @@ const table: [code: string, tests: string[]][] = [
   ['server/threads/', ['storage/', 'tasks/']],
   [
     'server/storage/',
-    ['unit/', 'storage/', 'http/health', 'cli/keys', 'cli/serve', 'cli/controls'],
+    ['unit/', 'storage/', 'http/health', 'cli/keys', 'cli/serve', 'cli/controls', 'cli/restore'],
   ],
   ['server/admin', ['cli/keys', 'cli/serve', 'storage/']],
   ['server/', ['unit/', 'drift', 'http/', 'package/service', 'cli/serve']],
