@@ -108,3 +108,50 @@ test('the shell script saves, searches and deletes through the CLI', async () =>
 deleted: exit 3
 `);
 });
+
+describe('README.md', () => {
+  let own: TestServer;
+  beforeAll(async () => {
+    own = await startTestServer({ MEMORY_RATE_LIMIT: '6000/60' });
+  });
+  afterAll(() => own.stop());
+
+  /** Returns the code of the first block in this language, for the server of the test. */
+  async function blockIn(language: string): Promise<string> {
+    const text = await Bun.file(join(root, 'README.md')).text();
+    const [, code = ''] = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(text) ?? [];
+    expect(code).not.toBe('');
+    return code.replaceAll('http://127.0.0.1:7070', own.url);
+  }
+
+  async function ranAs(command: string[], code: string): Promise<string> {
+    const env = { ...process.env, MEMORY_BASE_URL: own.url, MEMORY_API_KEY: own.key };
+    const child = Bun.spawn(command, { env, cwd: root, stdin: Buffer.from(code), stderr: 'pipe' });
+    const [text, errors] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    expect({ code: await child.exited, errors }).toMatchObject({ code: 0 });
+    expect(text).not.toBe('');
+    return text;
+  }
+
+  test('the TypeScript code prints what its comment says', async () => {
+    const code = await blockIn('ts');
+    expect(code).toContain(`// ${await ranAs([process.execPath, 'run', '-'], code)}`.trim());
+  });
+
+  const { success: hasHttpx } = Bun.spawnSync(['sh', '-c', 'python3 -c "import httpx"']);
+  test.if(hasHttpx)('the Python code has six lines and prints what its comment says', async () => {
+    const code = await blockIn('py');
+    expect(code.trim().split('\n')).toHaveLength(6);
+    expect(code).toContain(`# ${await ranAs(['python3', '-'], code)}`.trim());
+  });
+
+  test.if(Bun.which('curl') !== null)('the response to curl is whole', async () => {
+    const [command = '', ...shown] = (await blockIn('console')).split(/(?<=[^\\])\n/);
+    const script = command.replace(/^\$ curl/, 'curl -s');
+    const printed = (await ranAs(['sh'], script)).split('\r\n');
+    const shapeOf = (line: string) => (line.startsWith('{') ? Object.keys(JSON.parse(line)) : line);
+    const names = (lines: string[]) =>
+      lines.filter(Boolean).map((line) => shapeOf(line.replace(/(?<=^[\w-]+:).*/, '')));
+    expect(names(shown)).toEqual(names(printed));
+  });
+});
