@@ -1,81 +1,92 @@
 import type { IndexedChunk } from '../search/index.ts';
-import { normalize } from '../search/normalize.ts';
-
-/**
- * About the length of a long paragraph: long enough to make sense on its own, and short enough for
- * a precise hit.
- */
-const targetLength = 1_000;
+import { isRole } from '../search/labels.ts';
+import { normalize, normalizeWords } from '../search/normalize.ts';
+import { cutText } from './cuts.ts';
+import { isReplyRole, type Message, messagesOf } from './messages.ts';
+import { speakersOf } from './speakers.ts';
 
 /** The author is indexed with each chunk. A longer value is ignored, because it is not a name. */
 const maxAuthorLength = 200;
 
-/** Places to cut, best first. The cut is at the end of the match. */
-const boundaries = [/\n\s*\n/g, /\n/g, /[.!?。！？]["')\]]?\s|[。！？]/g, /\s/g];
+/**
+ * The position of a chunk in its memory, and the sender of its message if it is part of a chat with
+ * a language model. `isFirst` means that the chunk begins its message or, outside of chats, its
+ * memory.
+ */
+export type Chunk = {
+  start: number;
+  length: number;
+  sender: 'user' | 'model' | null;
+  isFirst: boolean;
+};
+
+type Piece = { start: number; length: number; message: Message | null };
 
 /**
- * Cuts text into chunks of at most `targetLength` UTF-16 units and returns their lengths. Prefers
- * to cut after a paragraph that ends in the second half of the chunk, else after a line, a sentence
- * or a word. Never splits a surrogate pair. Takes linear time.
+ * Cuts the text of a memory into chunks and returns their lengths. A chunk never contains parts of
+ * two messages of a chat with a language model: most replies are long, and most questions short.
  */
 export function splitChunks(content: string): number[] {
-  const lengths: number[] = [];
-  for (let start = 0; start < content.length; ) {
-    const end = cutAfter(content, start);
-    lengths.push(end - start);
-    start = end;
-  }
-  return lengths;
+  return piecesOf(content).map(({ length }) => length);
+}
+
+/** Returns a memory's chunks. `metadata` is JSON text, and its role is that of the whole text. */
+export function chunksOf(content: string, metadata: string): Chunk[] {
+  const { role } = namesIn(metadata);
+  return piecesOf(content).map((piece) => chunkOf(piece, role));
 }
 
 /**
- * Returns a memory's chunks for the search index. `metadata` is JSON text. Its title is indexed
- * with the first chunk, unless that chunk contains the title, and its author with every chunk.
+ * Returns a memory's chunks for the search index. The title in the metadata is indexed with the
+ * first chunk, unless that chunk contains the title, and the author with every chunk.
  */
-export function indexedChunks(
-  content: string,
-  metadata: string,
-  lengths: readonly number[],
-): IndexedChunk[] {
-  const { title, author } = namesIn(metadata);
-  let end = 0;
-  return lengths.map((length) => {
-    const start = end;
-    end += length;
-    const text = content.slice(start, end);
-    const titled = start === 0 && !text.includes(title) ? `${title}\n${text}` : text;
-    return { start, length, text: normalize(titled, author) };
+export function indexedChunks(content: string, metadata: string): IndexedChunk[] {
+  const { title, author, role } = namesIn(metadata);
+  const speakers = speakersOf(content);
+  return piecesOf(content).map((piece) => {
+    const { start, length, sender } = chunkOf(piece, role);
+    const text = withoutRole(content, piece);
+    const anyOnFirstLine = author !== '' || (start === 0 && sender === null);
+    const body = normalize(text, { author, anyOnFirstLine, speakers });
+    const head = start === 0 && !text.includes(title) ? normalizeWords(title) : '';
+    return { start, length, sender, text: head === '' ? body : `${head}\n${body}` };
   });
 }
 
-function namesIn(metadata: string): { title: string; author: string } {
-  if (!/"(?:title|speaker|author|role)"/.test(metadata)) return { title: '', author: '' };
+function namesIn(metadata: string): { title: string; author: string; role: string } {
+  if (!/"(?:title|speaker|author|role)"/.test(metadata)) return { title: '', author: '', role: '' };
   const { title, speaker, author, role }: Record<string, unknown> = JSON.parse(metadata);
-  const name = [speaker, author, role].find((one) => typeof one === 'string');
+  const names = [speaker, author, role].filter((one) => typeof one === 'string');
+  const name = [speaker, author].find((one) => typeof one === 'string') ?? '';
   return {
     title: typeof title === 'string' ? title : '',
-    author: typeof name === 'string' && name.length <= maxAuthorLength ? name : '',
+    author: name.length <= maxAuthorLength && !isRole(name) ? name : '',
+    role: names.find(isRole) ?? '',
   };
 }
 
-function cutAfter(text: string, start: number): number {
-  const limit = start + targetLength;
-  if (limit >= text.length) return text.length;
-  const half = start + targetLength / 2;
-  const window = text.slice(half, limit);
-  for (const boundary of boundaries) {
-    const last = lastMatchEnd(boundary, window);
-    if (last > 0) return half + last;
-  }
-  return isHighSurrogate(text.charCodeAt(limit - 1)) ? limit - 1 : limit;
+function piecesOf(content: string): Piece[] {
+  const messages = messagesOf(content);
+  const parts = messages[0]?.start === 0 ? messages : [null, ...messages];
+  return parts.flatMap((message, index) => {
+    let end = message?.start ?? 0;
+    return cutText(content, end, parts[index + 1]?.start).map((length) => {
+      end += length;
+      return { start: end - length, length, message };
+    });
+  });
 }
 
-function lastMatchEnd(pattern: RegExp, text: string): number {
-  let end = 0;
-  for (const match of text.matchAll(pattern)) end = match.index + match[0].length;
-  return end;
+function chunkOf({ start, length, message }: Piece, role: string): Chunk {
+  const isFirst = start === (role === '' ? (message?.start ?? 0) : 0);
+  if (role === '' && message === null) return { start, length, sender: null, isFirst };
+  const isReply = role === '' ? message?.isReply : isReplyRole(role);
+  return { start, length, sender: isReply ? 'model' : 'user', isFirst };
 }
 
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
+/** Returns the text of a piece without the role of its message, because a role names nobody. */
+function withoutRole(content: string, { start, length, message }: Piece): string {
+  if (start !== message?.start) return content.slice(start, start + length);
+  const time = content.slice(start, start + message.timeLength);
+  return time + content.slice(message.textStart, start + length);
 }

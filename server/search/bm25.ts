@@ -1,3 +1,4 @@
+import { isMessage, isTurn } from './chunk-table.ts';
 import type { Hits } from './hits.ts';
 import type { Timeline } from './timeline.ts';
 import type { SearchWeights } from './weights.ts';
@@ -15,7 +16,7 @@ export function weighTerms(hits: Hits, timeline: Timeline, weights: SearchWeight
     const to = hits.starts[rank + 1] ?? 0;
     if (from === to) continue;
     const length = (ends[rank] ?? 0) - (starts[rank] ?? 0);
-    const b = timeline.labelled[rank] === 1 ? weights.turnB : weights.textB;
+    const b = lengthEffect(timeline.flags[rank] ?? 0, weights);
     const saturation = weights.k1 * (1 - b + (b * length) / mean);
     const label = (weights.speaker * length) / (length + weights.speakerWords);
     for (let entry = from; entry < to; entry += 1) {
@@ -24,6 +25,11 @@ export function weighTerms(hits: Hits, timeline: Timeline, weights: SearchWeight
     }
   }
   return rarity;
+}
+
+function lengthEffect(flags: number, { turnB, messageB, textB }: SearchWeights): number {
+  if ((flags & isTurn) !== 0) return turnB;
+  return (flags & isMessage) !== 0 ? messageB : textB;
 }
 
 /**

@@ -4,8 +4,22 @@ import type { ChunkRange } from './memory-table.ts';
 import { tokenize, withWord, wordOf } from './tokenizer.ts';
 import { noWord } from './word-table.ts';
 
-/** A chunk of a memory: its position in the content, and its normalized text. */
-export type IndexedChunk = { start: number; length: number; text: string };
+/**
+ * A chunk of a memory: its position in the content, its normalized text, and the sender of its
+ * message if it is part of a chat with a language model.
+ */
+export type IndexedChunk = {
+  start: number;
+  length: number;
+  text: string;
+  sender?: 'user' | 'model' | null;
+};
+
+/** Flags of a chunk. It has a label that names a speaker. */
+export const isTurn = 1;
+/** It is part of a chat with a language model, and of a message that the model sent. */
+export const isMessage = 2;
+export const isReply = 4;
 
 /** Chunks in order of insertion. Removed chunks stay until the table is compacted. */
 export class ChunkTable {
@@ -15,7 +29,7 @@ export class ChunkTable {
   readonly firstTokens = new Uint32List();
   readonly starts = new Uint32List();
   readonly lengths = new Uint32List();
-  readonly labelled = new Uint32List();
+  readonly flags = new Uint32List();
   /** The number of tokens in chunks that have not been removed. */
   liveTokens = 0;
 
@@ -25,7 +39,7 @@ export class ChunkTable {
   }
 
   get bytes(): number {
-    const columns = [this.tokens, this.firstTokens, this.starts, this.lengths, this.labelled];
+    const columns = [this.tokens, this.firstTokens, this.starts, this.lengths, this.flags];
     return columns.reduce((sum, { bytes }) => sum + bytes, this.dictionary.bytes);
   }
 
@@ -33,9 +47,9 @@ export class ChunkTable {
     return this.starts.length;
   }
 
-  add({ start, length, text }: IndexedChunk): void {
+  add({ start, length, text, sender = null }: IndexedChunk): void {
     const isLabelled = tokenize(text, this.dictionary, this.tokens);
-    this.#finish(start, length, isLabelled ? 1 : 0);
+    this.#finish(start, length, (isLabelled ? isTurn : 0) | flagsOf(sender));
   }
 
   /** Removes the words of deleted chunks from the dictionary's counts. */
@@ -59,7 +73,7 @@ export class ChunkTable {
         else if (word !== noWord) words[word] = this.#copyWord(word, into);
         into.tokens.push(withWord(token, words[word] ?? noWord));
       }
-      into.#finish(this.starts.at(chunk), this.lengths.at(chunk), this.labelled.at(chunk));
+      into.#finish(this.starts.at(chunk), this.lengths.at(chunk), this.flags.at(chunk));
     };
   }
 
@@ -68,11 +82,16 @@ export class ChunkTable {
     return into.dictionary.intern(text, 0, text.length);
   }
 
-  #finish(start: number, length: number, isLabelled: number): void {
+  #finish(start: number, length: number, flags: number): void {
     this.liveTokens += this.tokens.length - this.firstTokens.at(this.length);
     this.firstTokens.push(this.tokens.length);
     this.starts.push(start);
     this.lengths.push(length);
-    this.labelled.push(isLabelled);
+    this.flags.push(flags);
   }
+}
+
+function flagsOf(sender: IndexedChunk['sender']): number {
+  if (sender === null) return 0;
+  return sender === 'model' ? isMessage | isReply : isMessage;
 }

@@ -3,7 +3,7 @@ import { Matcher } from './match.ts';
 import { MemoryTable } from './memory-table.ts';
 import type { Query } from './query.ts';
 import { Ranked, type RankedMemory } from './ranked.ts';
-import { scoreTimeline } from './ranking.ts';
+import { bestChunks, scoreChunks } from './ranking.ts';
 import { buildTimeline, type Timeline, timelineBytes } from './timeline.ts';
 import { type SearchWeights, searchWeights } from './weights.ts';
 
@@ -80,7 +80,7 @@ export class SearchIndex {
     this.#timeline ??= buildTimeline(this.#memories, this.#table);
     const timeline = this.#timeline;
     const matcher = new Matcher(query, weights);
-    const { ranks, scores } = scoreTimeline(timeline, matcher, weights);
+    const { ranks, scores } = bestChunks(timeline, scoreChunks(timeline, matcher, weights));
     return new Ranked(matcher, scores, (result) => {
       return this.#resultOf(timeline, ranks[result] ?? 0, scores[result] ?? 0);
     });

@@ -1,3 +1,4 @@
+import { isTurn } from './chunk-table.ts';
 import type { Hits } from './hits.ts';
 import type { Timeline } from './timeline.ts';
 import type { SearchWeights } from './weights.ts';
@@ -12,7 +13,8 @@ const shortTurnWords = 2;
 /**
  * Scores chunks and adds a boost from the chunks before them. In a conversation, the question often
  * contains the search term and the answer does not: "Where is the studio?" "In the old cannery,
- * with good light."
+ * with good light." A language model's reply often repeats little of the question, and its last
+ * part is far from the question, so the boost from the question does not depend on the distance.
  */
 export class NeighbourBoost {
   readonly #hits: Hits;
@@ -27,8 +29,11 @@ export class NeighbourBoost {
     this.#row = new Float64Array(hits.found.length);
   }
 
-  /** Returns a chunk's score; 0 if the chunk contains no term of the query. */
-  score(rank: number): number {
+  /**
+   * Returns a chunk's score; 0 if the chunk contains no term of the query. `asked` is the rank of
+   * the question that the chunk answers, or -1.
+   */
+  score(rank: number, asked: number): number {
     const { starts, terms, all } = this.#hits;
     const from = starts[rank] ?? 0;
     const to = starts[rank + 1] ?? 0;
@@ -38,12 +43,13 @@ export class NeighbourBoost {
       this.#row[terms[entry] ?? 0] = all[entry] ?? 0;
     }
     this.#boost(rank);
+    if (asked >= 0) this.#raise(asked, this.#weights.asked);
     return sum(this.#row);
   }
 
   #boost(rank: number): void {
     const { previous, previousReach, span, withoutSpeaker } = this.#weights;
-    const { starts, ends, labelled } = this.#timeline;
+    const { starts, ends, flags } = this.#timeline;
     const hits = this.#hits.starts;
     const length = (ends[rank] ?? 0) - (starts[rank] ?? 0);
     const peak = (previous * length) / (length + shortTurnWords);
@@ -56,7 +62,7 @@ export class NeighbourBoost {
       if (hits[other] !== hits[other + 1]) {
         const factor = peak * Math.exp(-(distance + between * span) / previousReach);
         if (factor < minFactor) return;
-        const isTalk = labelled[rank] === 1 && labelled[other] === 1;
+        const isTalk = ((flags[rank] ?? 0) & (flags[other] ?? 0) & isTurn) !== 0;
         this.#raise(other, isTalk ? factor : factor * withoutSpeaker);
       }
       distance += between;

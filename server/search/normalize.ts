@@ -9,17 +9,12 @@
  * without spaces, because later steps do both.
  */
 import { normalizeAscii } from './ascii.ts';
+import { canBeSpeaker, labelIn, startsWithLetter } from './labels.ts';
 import { unspacedRun } from './scripts.ts';
 
 /** How much text may grow when its characters are decomposed. Korean text triples in length. */
 const maxGrowth = 4;
 const allowedGrowth = 200;
-
-/** "Customer Service Agent:" is a label; a sentence that contains a colon is not. */
-const maxLabelLength = 40;
-const maxLabelWords = 4;
-/** A timestamp before the speaker: "[8 May, 13:56] Ana: …". */
-const stamp = /^\s*(?:[[(][^\])]{1,40}[\])]|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d\S*)?)\s+/;
 
 const ascii = /^[\0-\x7f]*$/;
 /**
@@ -71,13 +66,35 @@ const plain = new Map(
 );
 const stroked = new RegExp(`[${[...plain.keys()].join('')}]`, 'g');
 
-/** Normalizes a chunk, with the author as a label if the text does not start with the author. */
-export function normalize(text: string, author = ''): string {
+type Labels = {
+  /** The author, who becomes a label if the text does not start with it. */
+  author?: string;
+  /** Whether the first line may begin with any label. */
+  anyOnFirstLine?: boolean;
+  /** The labels that other lines may begin with. */
+  speakers?: ReadonlySet<string>;
+};
+
+const nobody: ReadonlySet<string> = new Set();
+
+/** Normalizes a chunk. */
+export function normalize(text: string, labels: Labels = {}): string {
+  const { author = '', anyOnFirstLine = true, speakers = nobody } = labels;
   const labelled = author === '' || text.startsWith(author) ? text : `${author}: ${text}`;
   const normalizeAny = normalizerFor(labelled);
-  if (!labelled.includes('\n')) return normalizeLine(labelled, normalizeAny);
-  const lines = labelled.split('\n').map((line) => normalizeLine(line, normalizeAny));
+  const ofFirst = anyOnFirstLine ? null : speakers;
+  if (!labelled.includes('\n')) return normalizeLine(labelled, normalizeAny, ofFirst);
+  const [first = '', ...rest] = linesOf(labelled, speakers.size > 0);
+  const lines = rest.map((line) => normalizeLine(line, normalizeAny, speakers));
+  lines.unshift(normalizeLine(first, normalizeAny, ofFirst));
   return lines.filter((line) => line !== '').join('\n');
+}
+
+/** Splits off only the first line if no other line can have a label, because that is faster. */
+function linesOf(text: string, all: boolean): string[] {
+  if (all) return text.split('\n');
+  const end = text.indexOf('\n');
+  return end < 0 ? [text] : [text.slice(0, end), text.slice(end)];
 }
 
 /** Normalizes words. Labels and line breaks have no special meaning. */
@@ -95,12 +112,19 @@ function normalizerFor(text: string): (text: string) => string {
   return (part) => normalizeUnicode(part, isTooLong ? 'NFD' : 'NFKD');
 }
 
-function normalizeLine(line: string, normalizeAny: (text: string) => string): string {
-  const start = stamp.exec(line)?.[0].length ?? 0;
-  const colon = line.indexOf(': ', start);
-  if (colon <= start || colon - start >= maxLabelLength) return normalizeAny(line);
+/** Normalizes a line. `speakers` are the labels that count, or null for any. */
+function normalizeLine(
+  line: string,
+  normalizeAny: (text: string) => string,
+  speakers: ReadonlySet<string> | null,
+): string {
+  const found = speakers?.size === 0 ? null : labelIn(line);
+  if (found === null) return normalizeAny(line);
+  const { start, colon } = found;
   const label = normalizeAny(line.slice(start, colon));
-  if (label === '' || label.split(' ').length > maxLabelWords) return normalizeAny(line);
+  const isSpeaker =
+    speakers === null ? canBeSpeaker(label) : speakers.has(label) && startsWithLetter(line, start);
+  if (!isSpeaker) return normalizeAny(line);
   const statement = `${label}: ${normalizeAny(line.slice(colon + 1))}`.trimEnd();
   // Move the time to the end, so that the label is at the start of the line.
   return start === 0 ? statement : `${statement} ${normalizeAny(line.slice(0, start))}`.trimEnd();

@@ -1,4 +1,5 @@
 import { weighTerms } from './bm25.ts';
+import { isReply } from './chunk-table.ts';
 import { fuzzyMatches } from './fuzzy.ts';
 import { findHits } from './hits.ts';
 import type { Matcher } from './match.ts';
@@ -7,27 +8,45 @@ import { NeighbourBoost } from './neighbours.ts';
 import type { Timeline } from './timeline.ts';
 import type { SearchWeights } from './weights.ts';
 
+/**
+ * The scores of all chunks for a query, by rank, and the inverse document frequency of each term.
+ * `words` and `phrases` are parts of the score; a chunk without any term of the query has none.
+ */
+export type ChunkScores = { words: Float64Array; phrases: Float64Array; rarity: Float64Array };
+
 /** The matching memories with their best chunks, as columns, oldest first. */
 export type Results = { memories: number[]; ranks: number[]; scores: number[] };
 
-/** Scores all chunks and returns each memory's best chunk. Adds fuzzy matches to the matcher. */
-export function scoreTimeline(
+/** Scores all chunks. Adds fuzzy matches to the matcher. */
+export function scoreChunks(
   timeline: Timeline,
   matcher: Matcher,
   weights: SearchWeights,
-): Results {
-  const results: Results = { memories: [], ranks: [], scores: [] };
-  if (timeline.starts.length === 0 || matcher.query.terms.length === 0) return results;
-  const { query } = matcher;
+): ChunkScores {
+  const { length } = timeline.starts;
   const table = new MatchTable(matcher, timeline.dictionary);
   matchMissing(timeline, matcher, table);
-  const hits = findHits(timeline, table, query);
+  const hits = findHits(timeline, table, matcher.query);
   const rarity = weighTerms(hits, timeline, weights);
   const neighbours = new NeighbourBoost(hits, timeline, weights);
-  for (let rank = 0; rank < timeline.starts.length; rank += 1) {
-    const phrases = hits.phrases?.worth(rank, rarity) ?? 0;
-    const score = neighbours.score(rank) + phrases * weights.phrase;
-    if (score > 0) keepBest(results, timeline.memories[rank] ?? 0, rank, score);
+  const scores = { words: new Float64Array(length), phrases: new Float64Array(length), rarity };
+  let asked = -1;
+  for (let rank = 0; rank < length; rank += 1) {
+    const inReply = ((timeline.flags[rank] ?? 0) & isReply) !== 0;
+    if (!inReply) asked = rank;
+    const factor = inReply ? weights.reply : 1;
+    scores.words[rank] = factor * neighbours.score(rank, inReply ? asked : -1);
+    scores.phrases[rank] = factor * weights.phrase * (hits.phrases?.worth(rank, rarity) ?? 0);
+  }
+  return scores;
+}
+
+/** Returns the best chunk of each memory that matches. */
+export function bestChunks({ memories }: Timeline, { words, phrases }: ChunkScores): Results {
+  const results: Results = { memories: [], ranks: [], scores: [] };
+  for (let rank = 0; rank < words.length; rank += 1) {
+    const score = (words[rank] ?? 0) + (phrases[rank] ?? 0);
+    if (score > 0) keepBest(results, memories[rank] ?? 0, rank, score);
   }
   return results;
 }

@@ -10,8 +10,8 @@ export type Timeline = {
   starts: Uint32Array;
   ends: Uint32Array;
   tokenCount: number;
-  /** 1 if the chunk has a label that names a speaker. */
-  labelled: Uint8Array;
+  /** `isTurn`, `isMessage` and `isReply` of each chunk. */
+  flags: Uint8Array;
   /** The index of each chunk's memory, oldest first, and the chunk's row in the chunk table. */
   memories: Uint32Array;
   chunks: Uint32Array;
@@ -29,7 +29,7 @@ export function buildTimeline(memories: MemoryTable, table: ChunkTable): Timelin
     for (let chunk = first; chunk < first + count; chunk += 1) {
       timeline.starts[rank] = table.firstTokens.at(chunk);
       timeline.ends[rank] = table.firstTokens.at(chunk + 1);
-      timeline.labelled[rank] = table.labelled.at(chunk);
+      timeline.flags[rank] = table.flags.at(chunk);
       timeline.memories[rank] = place;
       timeline.chunks[rank] = chunk;
       rank += 1;
@@ -45,7 +45,7 @@ function emptyTimeline({ dictionary, tokens, liveTokens }: ChunkTable, length: n
     starts: new Uint32Array(length),
     ends: new Uint32Array(length),
     tokenCount: liveTokens,
-    labelled: new Uint8Array(length),
+    flags: new Uint8Array(length),
     memories: new Uint32Array(length),
     chunks: new Uint32Array(length),
   };

@@ -4,9 +4,11 @@ export type SearchWeights = {
   k1: number;
   /**
    * BM25's b, the effect of a chunk's length: `turnB` for turns of a conversation, in which longer
-   * turns have more content, and `textB` for all other text.
+   * turns have more content, `messageB` for messages of a chat with a language model, and `textB`
+   * for all other text.
    */
   turnB: number;
+  messageB: number;
   textB: number;
   /** Another form of the word, and a synonym. */
   inflection: number;
@@ -28,11 +30,16 @@ export type SearchWeights = {
   span: number;
   /** The factor for a boost between neighbours that are not both turns of a conversation. */
   withoutSpeaker: number;
+  /** The factor for a language model's reply: replies are long and contain many words. */
+  reply: number;
+  /** The boost of a reply from the message that it answers. */
+  asked: number;
 };
 
 export const searchWeights: SearchWeights = {
   k1: 1.2,
   turnB: 0.1,
+  messageB: 0.5,
   textB: 0.75,
   inflection: 1,
   synonym: 0.25,
@@ -46,4 +53,6 @@ export const searchWeights: SearchWeights = {
   previousReach: 60,
   span: 0.15,
   withoutSpeaker: 0.5,
+  reply: 0.8,
+  asked: 0.9,
 };

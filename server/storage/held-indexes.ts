@@ -1,4 +1,4 @@
-import { indexedChunks, splitChunks } from '../memory/chunks.ts';
+import { indexedChunks } from '../memory/chunks.ts';
 import { type Ranked, SearchIndex } from '../search/index.ts';
 import type { Query } from '../search/query.ts';
 import { VectorTable } from '../search/vector-table.ts';
@@ -130,7 +130,7 @@ export class IndexUpdate {
     const { id, createdAt, content, metadata, isSearchable, memoryChange } = changed;
     this.#held.vectors?.table.removeOlder(id, memoryChange);
     const put = () => {
-      const chunks = isSearchable ? indexedChunks(content, metadata, splitChunks(content)) : [];
+      const chunks = isSearchable ? indexedChunks(content, metadata) : [];
       this.#held.index.put({ id, createdAt, chunks });
     };
     if (content.length > largeUnits) announced(put);

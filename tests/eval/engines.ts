@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite';
-import { indexedChunks, splitChunks } from '../../server/memory/chunks.ts';
+import { indexedChunks } from '../../server/memory/chunks.ts';
+import { cutText } from '../../server/memory/cuts.ts';
 import { SearchIndex } from '../../server/search/index.ts';
 import { parseQuery } from '../../server/search/query.ts';
 import type { SearchWeights } from '../../server/search/weights.ts';
@@ -9,7 +10,11 @@ import type { Turn } from './data.ts';
 /** Returns the ids of the memories that match a question, best first. */
 export type Engine = (question: string) => string[];
 
-/** Creates the baseline: an FTS5 query for any word except stop words, with Porter stemming. */
+/**
+ * Creates the baseline: an FTS5 query for any word except stop words, with Porter stemming. It
+ * indexes pieces of about a paragraph, whatever the text is: with whole memories or one piece for
+ * each message of a chat, it finds less.
+ */
 export function fts5(turns: Turn[], limit: number): Engine {
   const db = new Database(':memory:');
   db.run("CREATE VIRTUAL TABLE t USING fts5(id UNINDEXED, text, tokenize='porter unicode61')");
@@ -31,7 +36,7 @@ export function fts5(turns: Turn[], limit: number): Engine {
 export function ours(turns: Turn[], limit: number, weights: SearchWeights): Engine {
   const index = new SearchIndex();
   for (const [at, { id, text }] of turns.entries()) {
-    index.put({ id, createdAt: at, chunks: indexedChunks(text, '{}', splitChunks(text)) });
+    index.put({ id, createdAt: at, chunks: indexedChunks(text, '{}') });
   }
   return (question) => {
     const ranked = index.search(parseQuery(question), weights);
@@ -41,7 +46,7 @@ export function ours(turns: Turn[], limit: number, weights: SearchWeights): Engi
 
 function partsOf({ text }: Turn): string[] {
   let end = 0;
-  return splitChunks(text).map((length) => {
+  return cutText(text).map((length) => {
     end += length;
     return text.slice(end - length, end);
   });

@@ -43,8 +43,11 @@ const line = fc
   .tuple(fc.option(name), fc.array(word, { maxLength: 9 }))
   .map(([who, words]) => (who === null ? '' : `${who}: `) + words.join(' '));
 const text = fc.array(line, { maxLength: 3 }).map((lines) => lines.join('\n'));
-const chunks = fc.array(text, { maxLength: 3 }).map((texts) => {
-  return texts.map((one, at) => ({ start: at * 10, length: 10, text: normalize(one) }));
+const sender = fc.constantFrom('user' as const, 'model' as const, null);
+const chunks = fc.array(fc.tuple(text, sender), { maxLength: 3 }).map((parts) => {
+  return parts.map(([one, sender], at) => {
+    return { start: at * 10, length: 10, text: normalize(one), sender };
+  });
 });
 const id = fc.integer({ min: 0, max: 12 }).map((number) => `mem_${number}`);
 const memory = fc.record({ id, createdAt: fc.integer({ min: 0, max: 5 }), chunks });

@@ -53,8 +53,8 @@ describe('normalize', () => {
   });
 
   test("labels text with its author unless the text begins with the author's name", () => {
-    expect(normalize('I moved.', 'Ana')).toBe('ana: i moved');
-    expect(normalize('Ana: I moved.', 'Ana')).toBe('ana: i moved');
+    expect(normalize('I moved.', { author: 'Ana' })).toBe('ana: i moved');
+    expect(normalize('Ana: I moved.', { author: 'Ana' })).toBe('ana: i moved');
   });
 
   test('is idempotent', () => {

@@ -12,7 +12,14 @@ import { isReferenceTypo } from './reference-typo.ts';
 
 type Word = { text: string; inLabel: boolean; endsLabel: boolean };
 type Hit = { term: number; weight: number; at: number; inLabel: boolean };
-type Chunk = { id: string; start: number; length: number; words: Word[]; labelled: boolean };
+type Chunk = {
+  id: string;
+  start: number;
+  length: number;
+  words: Word[];
+  labelled: boolean;
+  sender: 'user' | 'model' | null;
+};
 type Scored = Chunk & { hits: Hit[]; own: number[]; spoken: number[]; bonus: number };
 type Result = { id: string; start: number; length: number; score: number };
 
@@ -40,7 +47,7 @@ export function referenceSearch(
 }
 
 function readChunk(id: string, chunk: IndexedMemory['chunks'][number]): Chunk {
-  const { start, length, text } = chunk;
+  const { start, length, text, sender = null } = chunk;
   const words = text.split('\n').flatMap((line) => {
     const colon = line.indexOf(':');
     const label = wordsIn(line.slice(0, Math.max(0, colon)), true);
@@ -48,7 +55,7 @@ function readChunk(id: string, chunk: IndexedMemory['chunks'][number]): Chunk {
     if (last !== undefined) last.endsLabel = true;
     return [...label, ...wordsIn(line.slice(colon + 1), false)];
   });
-  return { id, start, length, words, labelled: text.includes(':') };
+  return { id, start, length, words, labelled: text.includes(':'), sender };
 }
 
 /** In a script without spaces, each character starts a word: the n-gram at that position. */
@@ -126,7 +133,8 @@ function weigh(chunks: readonly Chunk[], matcher: Matcher, weights: SearchWeight
   return chunks.map((chunk, rank) => {
     const length = chunk.words.length;
     const own = hits[rank] ?? [];
-    const b = chunk.labelled ? weights.turnB : weights.textB;
+    const other = chunk.sender === null ? weights.textB : weights.messageB;
+    const b = chunk.labelled ? weights.turnB : other;
     const saturation = weights.k1 * (1 - b + (b * length) / mean);
     const worth = (frequency: number, rare: number) => {
       return (rare * frequency * (weights.k1 + 1)) / (frequency + saturation);
@@ -164,7 +172,8 @@ function scoreWithNeighbours(
 ): number {
   const chunk = chunks[rank];
   if (chunk === undefined || chunk.hits.length === 0) return 0;
-  return sum(boosted(chunks, rank, weights)) + chunk.bonus;
+  const factor = chunk.sender === 'model' ? weights.reply : 1;
+  return factor * sum(boosted(chunks, rank, weights)) + factor * chunk.bonus;
 }
 
 function boosted(chunks: readonly Scored[], rank: number, weights: SearchWeights): number[] {
@@ -172,6 +181,15 @@ function boosted(chunks: readonly Scored[], rank: number, weights: SearchWeights
   const row = [...(chunk?.own ?? [])];
   const length = chunk?.words.length ?? 0;
   const peak = (weights.previous * length) / (length + 2);
+  const raise = (other: Scored | undefined, factor: number) => {
+    for (const [term, weight] of other?.spoken.entries() ?? []) {
+      row[term] = Math.max(row[term] ?? 0, weight * factor);
+    }
+  };
+  if (chunk?.sender === 'model') {
+    const asked = chunks.slice(0, rank).findLast(({ sender }) => sender !== 'model');
+    raise(asked, weights.asked);
+  }
   let distance = length * weights.span;
   for (let read = 1; read <= 12; read += 1) {
     const other = chunks[rank - read];
@@ -181,9 +199,7 @@ function boosted(chunks: readonly Scored[], rank: number, weights: SearchWeights
     if (faded < 0.05) break;
     distance += between;
     const factor = chunk?.labelled && other.labelled ? faded : faded * weights.withoutSpeaker;
-    for (const [term, weight] of other.spoken.entries()) {
-      row[term] = Math.max(row[term] ?? 0, weight * factor);
-    }
+    raise(other, factor);
   }
   return row;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { indexedChunks } from '../../server/memory/chunks.ts';
 import { type Ranked, type RankedMemory, SearchIndex } from '../../server/search/index.ts';
 import { normalize } from '../../server/search/normalize.ts';
 import { parseQuery } from '../../server/search/query.ts';
@@ -151,11 +152,36 @@ describe('search', () => {
     expect(found.map(({ id }) => id)).toEqual(['1', '2', '0']);
   });
 
+  test('prefers what the user said to replies, and the reply to a question that matches', () => {
+    const recipe = 'Heat the oven, then bake the bread until it is dark.';
+    const { found } = askChat('Which bread did I bake for Ida?', [
+      ['user', 'How long do I bake a rye bread for Ida?'],
+      ['assistant', `${recipe} ${'It takes patience. '.repeat(100)} A bread like this keeps well.`],
+      ['user', 'And a cake?'],
+      ['assistant', `Which bread you bake decides it. ${recipe}`],
+      ['user', 'I did bake a spelt bread.'],
+    ]);
+    expect(found.map(({ id }) => id)).toEqual(['0', '1', '4', '3']);
+  });
+
   test('does not find memories without a word of the query', () => {
     expect(ask('ERR-4711', ['Ana: It says ERR-4711.', 'Ben: Oh dear me.']).found).toHaveLength(1);
     expect(ask('green tea', ['Likes green tea', 'Lives in Oslo']).found).toHaveLength(1);
   });
 });
+
+/** Asks a chat with a language model, in which each message is a memory. */
+function askChat(query: string, messages: [role: string, content: string][]) {
+  const index = new SearchIndex();
+  for (const [at, [role, content]] of messages.entries()) {
+    index.put({
+      id: `${at}`,
+      createdAt: at,
+      chunks: indexedChunks(content, JSON.stringify({ role })),
+    });
+  }
+  return { found: [...index.search(parseQuery(query))] };
+}
 
 function ask(
   query: string,

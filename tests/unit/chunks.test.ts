@@ -27,7 +27,7 @@ function cut(text: string): string[] {
 
 /** Returns the text that the search index stores for each chunk of a memory. */
 function indexedTexts(content: string, metadata: object): string[] {
-  const chunks = indexedChunks(content, JSON.stringify(metadata), splitChunks(content));
+  const chunks = indexedChunks(content, JSON.stringify(metadata));
   return chunks.map(({ text }) => text);
 }
 

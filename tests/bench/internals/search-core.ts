@@ -4,7 +4,7 @@
  * Run: bun tests/bench/internals/search-core.ts [file with one string per line]
  */
 import { readFileSync } from 'node:fs';
-import { indexedChunks, splitChunks } from '../../../server/memory/chunks.ts';
+import { indexedChunks } from '../../../server/memory/chunks.ts';
 import { SearchIndex } from '../../../server/search/index.ts';
 import { normalizeWords } from '../../../server/search/normalize.ts';
 import { parseQuery } from '../../../server/search/query.ts';
@@ -75,7 +75,7 @@ function build(texts: string[]): SearchIndex {
   for (const [at, text] of texts.entries()) {
     // Ids have the length of the service's ids, so that they take as much memory.
     const id = `mem_${String(at).padStart(32, '0')}`;
-    index.put({ id, createdAt: at, chunks: indexedChunks(text, '{}', splitChunks(text)) });
+    index.put({ id, createdAt: at, chunks: indexedChunks(text, '{}') });
   }
   return index;
 }

@@ -1,0 +1,35 @@
+/*
+ * Labels at the start of lines. A label names a speaker ("Ana: …", "[8 May, 13:56] Ana: …") or the
+ * role of a message in a chat with a language model ("user: …"). In other text, "Example:" and
+ * "Step 2:" look the same, so a label counts only with evidence.
+ */
+
+/** "Customer Service Agent:" is a label; a sentence that contains a colon is not. */
+const maxLabelLength = 40;
+const maxLabelWords = 4;
+/** The pattern of a time before a label. */
+export const timePattern = String.raw`(?:[[(][^\])\n]{1,40}[\])]|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d\S*)?)`;
+const stamp = new RegExp(String.raw`^\s*${timePattern}\s+`);
+
+/** The roles of messages. "Human" and "AI" are not among them, because Ai is a name. */
+export const roles = ['user', 'assistant', 'system', 'developer', 'tool'];
+
+/** Returns where a label may start in the line and where its colon is, or null. */
+export function labelIn(line: string): { start: number; colon: number } | null {
+  const start = stamp.exec(line)?.[0].length ?? 0;
+  const colon = line.indexOf(': ', start);
+  return colon <= start || colon - start >= maxLabelLength ? null : { start, colon };
+}
+
+export function isRole(name: string): boolean {
+  return roles.includes(name.toLowerCase());
+}
+
+/** Returns whether a normalized text can be a speaker's name. A role names nobody. */
+export function canBeSpeaker(label: string): boolean {
+  return label !== '' && label.split(' ').length <= maxLabelWords && !roles.includes(label);
+}
+
+export function startsWithLetter(line: string, start: number): boolean {
+  return /^\p{L}/u.test(line.slice(start, start + 2));
+}
