@@ -86,7 +86,7 @@ export function createBodyReader(queue: BodyQueue, maxBodyBytes: number): BodyRe
 /** The garbage collector runs after this many bytes of large bodies. A run takes 8 to 15 ms. */
 const collectedBytes = 8 * 1024 * 1024;
 /** Bodies up to this size create enough objects for the garbage collector to run on its own. */
-const mostlyTextBytes = 1024 * 1024;
+const mostlyTextBytes = 256 * 1024;
 
 /** A larger body waits in the queue. The code that scans and parses it yields to the event loop. */
 const largeBytes = 64 * 1024;

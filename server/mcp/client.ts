@@ -50,8 +50,8 @@ export function createMcp(options: {
 
   function start(): Thread {
     const { port1, port2 } = new MessageChannel();
-    serveRequests(port1 as unknown as Port, ({ url, range, ...init }) => {
-      const request = new Request(url, init);
+    serveRequests(port1 as unknown as Port, ({ url, range, ...init }, body) => {
+      const request = new Request(url, { ...init, body });
       if (range !== null) ranges.set(request, range);
       return fetch(request);
     });
@@ -109,12 +109,12 @@ function bytesOf(headers: Headers): number {
   return Number(headers.get('content-length') ?? limits.saveBodyBytes);
 }
 
-type FetchInner = (request: InnerRequest) => Response | Promise<Response>;
+type FetchInner = (request: InnerRequest, body: string | null) => Response | Promise<Response>;
 
 function serveRequests(port: Port, fetchInner: FetchInner) {
-  const inbox = openInbox(port, async ({ argument, reply, fail }) => {
+  const inbox = openInbox(port, async ({ argument, texts: [body = null], reply, fail }) => {
     try {
-      const response = await fetchInner(argument as InnerRequest);
+      const response = await fetchInner(argument as InnerRequest, body);
       const { status, headers } = response;
       reply({ status, headers: [...headers] }, await textsOf(response));
     } catch (error) {

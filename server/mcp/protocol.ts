@@ -15,12 +15,14 @@ export type McpRequest = {
 /** The body is sent separately, as one of the message's strings. */
 export type McpResponse = { status: number; contentType: string | null };
 
-/** A tool's request to the service, and its response. The body is sent separately, in parts. */
+/**
+ * A tool's request to the service, and its response. The bodies are sent separately: the request's
+ * body, if any, as one string, and the response's body in parts.
+ */
 export type InnerRequest = {
   url: string;
   method: string;
   headers: [name: string, value: string][];
-  body: string | null;
   /** The part of each memory's content that the tool needs; null for whole contents. */
   range: ContentRange | null;
 };
