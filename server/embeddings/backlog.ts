@@ -72,7 +72,8 @@ export function startBacklog(options: {
     const { from, upTo, memories } = await storage.memoriesToEmbed({ ...user, modelId, limit });
     if (memories.length === 0 && upTo === from) return;
     const texts = memories.map(textsToEmbed);
-    if (priority === 'question' && texts.flat().length > memoriesNow) return;
+    const count = texts.flat().filter((text) => text !== null).length;
+    if (priority === 'question' && count > memoriesNow) return;
     const vectors: NewVectors[] = [];
     for (const [at, memory] of memories.entries()) {
       vectors.push(await vectorsOf(model, memory, texts[at] ?? [], priority));
@@ -104,12 +105,16 @@ export function startBacklog(options: {
 async function vectorsOf(
   model: EmbeddingModel,
   { id, change, textHash }: MemoryToEmbed,
-  texts: readonly string[],
+  texts: readonly (string | null)[],
   priority: Priority,
 ): Promise<NewVectors> {
   const hash = hashOf(texts);
   if (hash === textHash) return { id, change, textHash: hash, data: null };
-  const vectors = await model.embed(texts, priority);
+  const found = await model.embed(
+    texts.filter((text) => text !== null),
+    priority,
+  );
+  const vectors = texts.map((text) => (text === null ? null : (found.shift() ?? null)));
   return { id, change, textHash: hash, data: pack(vectors, model.dims) };
 }
 

@@ -1,30 +1,32 @@
-import { splitChunks } from '../memory/chunks.ts';
+import { chunksOf } from '../memory/chunks.ts';
 
 /** The first chunks of a memory get vectors. A text of 5 MB would take minutes of a core. */
 export const mostVectors = 64;
 
 /**
- * Returns the texts of a memory that get a vector: vector i belongs to chunk i of the search index.
- * A model's reply gets only the first, because a long reply would otherwise be found with nearly
- * every question about its topic.
+ * Returns the texts of a memory that get a vector: text i belongs to chunk i of the search index. A
+ * model's reply gets only the first, because a long reply would otherwise be found with nearly
+ * every question about its topic. Its other chunks have null.
  */
 export function textsToEmbed({ content, metadata }: { content: string; metadata: string }) {
-  const { title, isReply } = about(metadata);
-  const texts: string[] = [];
-  let end = 0;
-  for (const length of splitChunks(content)) {
-    const text = content.slice(end, end + length);
-    end += length;
-    texts.push(texts.length === 0 && !text.includes(title) ? `${title}\n${text}` : text);
-    if (isReply || texts.length === mostVectors) break;
+  const title = titleIn(metadata);
+  const texts: (string | null)[] = [];
+  let count = 0;
+  for (const { start, length, sender, isFirst } of chunksOf(content, metadata)) {
+    if (count === mostVectors) break;
+    const text = content.slice(start, start + length);
+    const isEmbedded = sender !== 'model' || isFirst;
+    if (isEmbedded) count += 1;
+    const titled = start === 0 && !text.includes(title) ? `${title}\n${text}` : text;
+    texts.push(isEmbedded ? titled : null);
   }
-  return texts;
+  return texts.slice(0, texts.findLastIndex((text) => text !== null) + 1);
 }
 
 /** Identifies the texts, so that a change of tags embeds nothing again. */
-export function hashOf(texts: readonly string[]): string {
+export function hashOf(texts: readonly (string | null)[]): string {
   const hash = new Bun.CryptoHasher('sha256');
-  for (const text of texts) hash.update(`${text.length} ${text}`);
+  for (const text of texts) hash.update(`${text?.length} ${text}`);
   return hash.digest('base64').slice(0, 22);
 }
 
@@ -38,8 +40,8 @@ export function isLatin(question: string): boolean {
   return latin * 2 >= letters;
 }
 
-function about(metadata: string): { title: string; isReply: boolean } {
-  if (!/"(?:title|role)"/.test(metadata)) return { title: '', isReply: false };
-  const { title, role }: Record<string, unknown> = JSON.parse(metadata);
-  return { title: typeof title === 'string' ? title : '', isReply: role === 'assistant' };
+function titleIn(metadata: string): string {
+  if (!metadata.includes('"title"')) return '';
+  const { title }: Record<string, unknown> = JSON.parse(metadata);
+  return typeof title === 'string' ? title : '';
 }
