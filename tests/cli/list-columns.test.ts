@@ -65,7 +65,7 @@ test('a long path of a document shows its end, and leaves room for the text', as
   });
   await server.client.waitUntilComplete(memoryId);
   const { stdout } = await memory(['list', '--user', userId], { terminal: 120 });
-  expect(stdout).toContain('  …engineering/on-boarding/first-day.md: Bring your badge.\n');
+  expect(stdout).toContain('  …ts/engineering/on-boarding/first-day.md: Bring your badge.\n');
 });
 
 test('--all prints 100 memories in one table', async () => {
