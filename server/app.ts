@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia';
 import { headers as headerNames } from '../sdk/contract/headers.ts';
 import type { Config } from './config.ts';
+import type { Embedder } from './embeddings/client.ts';
 import { ServiceError } from './errors.ts';
 import { createAuth } from './http/auth.ts';
 import type { Authenticator } from './http/authenticate.ts';
@@ -30,6 +31,8 @@ import type { TaskRunner } from './tasks/client.ts';
 export type Services = Pick<Listener, 'addressOf' | 'waitLonger' | 'closeSoon'> & {
   storage: Storage;
   tasks: TaskRunner;
+  /** Null without a model. */
+  embedder: Embedder | null;
   mcp: Pick<Mcp, 'handle' | 'rangeOf'>;
   authenticator: Authenticator;
   config: Config;

@@ -1,4 +1,5 @@
 import { limits } from '../sdk/contract/limits.ts';
+import type { Endpoint } from './embeddings/endpoint.ts';
 import { InvalidSettingsError } from './errors.ts';
 import { type LogLevel, logLevels } from './log.ts';
 import { unknownSettings } from './unknown-settings.ts';
@@ -15,6 +16,8 @@ export type Config = {
   maxBodyBytes: number;
   /** Null disables the limit. */
   rateLimit: { requests: number; seconds: number } | null;
+  /** Which model searches by meaning: none, the built-in one, or that of an endpoint. */
+  embeddings: 'off' | 'local' | Endpoint;
 };
 
 type Env = Record<string, string | undefined>;
@@ -29,6 +32,9 @@ const settingNames = [
   'MEMORY_MCP_HOSTS',
   'MEMORY_MAX_BODY_BYTES',
   'MEMORY_RATE_LIMIT',
+  'MEMORY_EMBEDDINGS',
+  'MEMORY_EMBEDDINGS_MODEL',
+  'MEMORY_EMBEDDINGS_KEY',
 ] as const;
 
 /** Visible ASCII characters, which need no encoding in a header. */
@@ -49,6 +55,16 @@ export function readConfig(env: Env): Config {
     if (value !== undefined) return value;
     problems.push(`${name} must be ${want}`);
     return fallback;
+  }
+  function readEmbeddings(): Config['embeddings'] {
+    const where = read('MEMORY_EMBEDDINGS', 'local', embeddings, 'local, off, or an http(s) URL');
+    if (where === 'local' || where === 'off') return where;
+    const { MEMORY_EMBEDDINGS_MODEL: model = '' } = env;
+    if (model === '') {
+      problems.push('MEMORY_EMBEDDINGS_MODEL must be set if MEMORY_EMBEDDINGS is a URL');
+    }
+    const key = read('MEMORY_EMBEDDINGS_KEY', null, headerText, 'visible ASCII characters');
+    return { url: where, model, key };
   }
   const config: Config = {
     port: read('PORT', 7070, (text) => integer(text, 0, 65_535), 'a port number, 0 to 65535'),
@@ -85,6 +101,7 @@ export function readConfig(env: Env): Config {
       rateLimit,
       '<requests>/<seconds>, such as 6000/60, or off',
     ),
+    embeddings: readEmbeddings(),
   };
   if (problems.length > 0) {
     throw new InvalidSettingsError(`Invalid settings:\n  ${problems.join('\n  ')}`);
@@ -92,9 +109,14 @@ export function readConfig(env: Env): Config {
   return config;
 }
 
-/** Returns a warning for each misspelled setting. */
+/** Returns a warning for each setting that has no effect. */
 export function settingWarnings(env: Env): string[] {
-  return unknownSettings(env, settingNames);
+  const warnings = unknownSettings(env, settingNames);
+  const { MEMORY_EMBEDDINGS: where, MEMORY_EMBEDDINGS_MODEL: model } = env;
+  if (model && (!where || where === 'local')) {
+    warnings.push('MEMORY_EMBEDDINGS_MODEL has no effect unless MEMORY_EMBEDDINGS is a URL');
+  }
+  return warnings;
 }
 
 function integer(text: string, least: number, most: number): number | undefined {
@@ -115,6 +137,18 @@ function isServerUrl(text: string): boolean {
 
 function apiKey(text: string): string | undefined {
   return apiKeyPattern.test(text) ? text : undefined;
+}
+
+/** Returns the URL without a slash at its end. */
+function embeddings(text: string): string | undefined {
+  if (text === 'local' || text === 'off') return text;
+  const { protocol = '', username, password, search, hash } = URL.parse(text) ?? {};
+  const isPlain = !username && !password && !search && !hash;
+  return /^https?:$/.test(protocol) && isPlain ? text.replace(/\/+$/, '') : undefined;
+}
+
+function headerText(text: string): string | undefined {
+  return /^[\x21-\x7e]+$/.test(text) ? text : undefined;
 }
 
 function logLevel(text: string): LogLevel | undefined {

@@ -1,6 +1,7 @@
 import { homepage, version } from '../package.json';
 import { createApp, type Services } from './app.ts';
 import { type Config, readConfig, settingWarnings } from './config.ts';
+import { createEmbedder, type Embedder } from './embeddings/client.ts';
 import { createAuthenticator } from './http/authenticate.ts';
 import { newMemoryId } from './ids.ts';
 import { keyToStore, makeKey } from './keys.ts';
@@ -53,6 +54,7 @@ type Wiring = {
   storage: Storage;
   log: Logger;
   tasks: TaskRunner;
+  embedder: Embedder | null;
   preload: readonly string[];
   keepFirstKey(key: string, url: string): Promise<boolean>;
   now: () => number;
@@ -75,11 +77,15 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   const storage = await openStorage(config.databaseUrl, {
     preload,
     warn: (message, error) => log.warn(message, { error }),
-    onReplaced: () => tasks.restart(),
+    onReplaced: () => {
+      tasks.restart();
+      embedder?.restart();
+    },
     onEnd: end,
   });
   const tasks = startTasks({ storage, config, log, write: sink.write, onEnd: end, preload });
-  const wiring = { config, storage, log, tasks, preload, keepFirstKey, now };
+  const embedder = embedderOf(config, { storage, config, log, write: sink.write, preload });
+  const wiring = { config, storage, log, tasks, embedder, preload, keepFirstKey, now };
   const running = await serve(wiring).catch(async (error) => {
     await tasks.stop();
     await storage.close();
@@ -95,6 +101,14 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   };
 }
 
+function embedderOf(
+  { embeddings }: Config,
+  options: Omit<Parameters<typeof createEmbedder>[0], 'endpoint'>,
+): Embedder | null {
+  if (embeddings === 'off') return null;
+  return createEmbedder({ ...options, endpoint: embeddings === 'local' ? null : embeddings });
+}
+
 function endProcess(): void {
   process.exit(1);
 }
@@ -105,7 +119,7 @@ function logSink(takeLine: StartOptions['log']): LogSink {
 }
 
 async function serve(wiring: Wiring): Promise<RunningServer> {
-  const { config, storage, log, tasks, preload, keepFirstKey, now } = wiring;
+  const { config, storage, log, tasks, embedder, preload, keepFirstKey, now } = wiring;
   const clock = () => performance.now();
   const projectId = await storage.ensureProject(defaultProject);
   const fixed = config.apiKey === null ? null : { key: config.apiKey, projectId };
@@ -122,6 +136,7 @@ async function serve(wiring: Wiring): Promise<RunningServer> {
   const services: Services = {
     storage,
     tasks,
+    embedder,
     mcp,
     authenticator,
     config,
@@ -140,6 +155,7 @@ async function serve(wiring: Wiring): Promise<RunningServer> {
   const app = createApp(services);
   const listener = listen(config, app.fetch, log);
   await tasks.ready;
+  embedder?.start();
   // Create the first key only after listening succeeds. Otherwise, the key might never be shown.
   const keep = (key: string) => keepFirstKey(key, listener.url);
   const firstKey = config.apiKey === null ? await makeFirstKey(storage, now(), keep) : null;
@@ -153,7 +169,7 @@ async function serve(wiring: Wiring): Promise<RunningServer> {
       const maintenanceStopped = stopMaintenance();
       await listener.stop();
       await mcp.stop();
-      await tasks.stop();
+      await Promise.all([tasks.stop(), embedder?.stop()]);
       await maintenanceStopped;
       // Close the database even if key usage cannot be stored.
       await authenticator

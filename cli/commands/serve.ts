@@ -43,7 +43,7 @@ export function addServe(program: Parent, term: Terminal): void {
   });
   const settings = serverSettings.map(({ name, description, default: preset }) => {
     const suffix = preset === null ? '' : ` (default: ${preset})`;
-    return `  ${name.padEnd(21)}  ${description}${suffix}`;
+    return `  ${name.padEnd(23)}  ${description}${suffix}`;
   });
   addNotes(command, ['\nSet by environment variables only:', ...settings].join('\n'));
   addExamples(command, ['memory serve', 'memory serve --port 8080 --database sqlite:./demo.db']);
@@ -55,6 +55,9 @@ export const serverSettings = [
   setting('MEMORY_RATE_LIMIT', 'limit as requests/seconds, or off', '6000/60'),
   setting('MEMORY_CORS_ORIGINS', 'the allowed CORS origins, comma-separated', null),
   setting('MEMORY_MCP_HOSTS', 'additional host names for /mcp, comma-separated', null),
+  setting('MEMORY_EMBEDDINGS', 'search by meaning: local, off, or an http(s) URL', 'local'),
+  setting('MEMORY_EMBEDDINGS_MODEL', 'the model at the URL', null),
+  setting('MEMORY_EMBEDDINGS_KEY', 'the API key for the URL', null),
   setting('LOG_LEVEL', 'debug, info, warn, error or silent', 'info'),
 ];
 

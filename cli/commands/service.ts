@@ -1,3 +1,4 @@
+import type { Health } from '../../sdk/index.ts';
 import { connect, connectWithoutKey } from '../client/connect.ts';
 import { addExamples, type Parent } from '../commander.ts';
 import { exitCodes } from '../errors.ts';
@@ -15,10 +16,19 @@ export function addHealth(program: Parent, term: Terminal): void {
     const client = await connectWithoutKey(term, options);
     const health = await client.health({ signal: term.interrupted });
     const out = resilientOutput(term);
-    await (options.json ? printJson(out.term, health) : printFields(out.term, health));
+    await (options.json ? printJson(out.term, health) : printFields(out.term, fieldsOf(health)));
     out.end(health.status === 'ok' ? exitCodes.done : exitCodes.failed);
   });
   addExamples(command, ['memory health']);
+}
+
+/** Names the fields of an object in the health as `object.field`. */
+function fieldsOf(health: Health): Record<string, string | number | null> {
+  const fields = Object.entries(health).flatMap(([name, value]) => {
+    if (typeof value !== 'object' || value === null) return [[name, value]];
+    return Object.entries(value).map(([inner, field]) => [`${name}.${inner}`, field]);
+  });
+  return Object.fromEntries(fields);
 }
 
 export function addWhoami(program: Parent, term: Terminal): void {

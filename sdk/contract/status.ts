@@ -75,6 +75,7 @@ const healthy = {
   storage: 'sqlite',
   pending: 0,
   oldestPendingSeconds: null,
+  embeddings: { model: 'all-MiniLM-L6-v2', pending: 0 },
 };
 
 export const Health = Type.Object(
@@ -89,6 +90,18 @@ export const Health = Type.Object(
     oldestPendingSeconds: Nullable(Type.Number({ minimum: 0 }), {
       description: 'The age of the oldest pending record in seconds; null if there is none.',
     }),
+    embeddings: Type.Object(
+      {
+        model: Nullable(Type.String(), {
+          description: 'The model that searches by meaning; null if there is none.',
+        }),
+        pending: Type.Integer({
+          minimum: 0,
+          description: 'An estimate of the number of memories without vectors of this model.',
+        }),
+      },
+      { description: 'The search by meaning.' },
+    ),
     message: Type.Optional(Type.String({ description: 'What is wrong, if anything.' })),
   },
   {

@@ -1,3 +1,4 @@
+import { FairQueue } from '../fair-queue.ts';
 import type { Logger } from '../log.ts';
 import type {
   MemoryToEmbed,
@@ -11,12 +12,14 @@ import { hashOf, textsToEmbed } from './texts.ts';
 import { packVector, vectorBytes } from './vector.ts';
 
 /**
- * Makes the vectors of all memories that have none, in the background: it asks the storage for
- * users with such memories, reads some memories, embeds their texts and stores the vectors. Users
- * take turns. What a crash interrupts is found again by the next sweep.
+ * Makes the vectors of all memories that have none, in the background. It learns of users with new
+ * memories by notices, and finds all others when it sweeps the users: at the start, when there is
+ * nothing else to do, and once a minute, because another server or a crash may have left work.
+ * Projects take turns, and the users of each.
  */
 export type Backlog = {
-  wake(): void;
+  /** Embeds the memories of these users next. */
+  notify(users: readonly UserToEmbed[]): void;
   /** Embeds a few new memories of the user now. Rejects if the model or the storage fails. */
   embedNow(user: UserToEmbed): Promise<void>;
   stop(): Promise<void>;
@@ -25,11 +28,14 @@ export type Backlog = {
 export type OpenModel = { modelId: number; model: EmbeddingModel };
 
 const usersAtOnce = 64;
+/** More users than this are found by a sweep. */
+const maxUsers = 10_000;
 const memoriesAtOnce = 256;
 /** A search waits for at most this many new memories, with as many texts. */
 const memoriesNow = 8;
-/** Another server may have stored memories without a notification to this one. */
-const sweepEveryMs = 5_000;
+const sweepEveryMs = 60_000;
+/** The end of a task is a change without a notice, which a sweep finds soon after. */
+const sweepAfterWorkMs = 5_000;
 const pauseAfterFaultMs = 5_000;
 
 export function startBacklog(options: {
@@ -39,46 +45,69 @@ export function startBacklog(options: {
   log: Logger;
 }): Backlog {
   const { storage, open, log } = options;
+  const users = createUserQueue();
   const work = createNotifier();
   /** Not interrupted by new work, so that a failing model is not asked after every write. */
   const pause = createNotifier();
   let isStopping = false;
   let lastFault = '';
+  let sweptAt = Number.NEGATIVE_INFINITY;
+  /** How long to rest before the next sweep if there is no other work. */
+  let restMs = 0;
 
   async function loop(): Promise<void> {
     while (!isStopping) {
       try {
-        const hadWork = await sweep();
-        lastFault = '';
-        if (!hadWork) await work.wait(sweepEveryMs);
+        await step();
       } catch (error) {
         await pauseAfter(error);
       }
     }
   }
 
-  /** Embeds some memories of each user with work. Returns whether there was any. */
-  async function sweep(): Promise<boolean> {
-    const users = await storage.usersToEmbed({ limit: usersAtOnce });
-    for (const user of users) {
-      if (isStopping) break;
-      await embedSome(user, memoriesAtOnce, 'background');
-    }
-    return users.length > 0;
+  async function step(): Promise<void> {
+    const isOverdue = performance.now() - sweptAt >= sweepEveryMs;
+    const user = isOverdue ? undefined : users.take();
+    if (user !== undefined) return embedNext(user);
+    if (!isOverdue) await work.wait(restMs);
+    if (isOverdue || users.isEmpty()) await sweep();
   }
 
-  async function embedSome(user: UserToEmbed, limit: number, priority: Priority): Promise<void> {
+  async function sweep(): Promise<void> {
+    sweptAt = performance.now();
+    restMs = 0;
+    const found = await storage.usersToEmbed({ limit: usersAtOnce });
+    for (const user of found) users.add(user);
+    if (found.length === 0) restMs = sweepEveryMs;
+  }
+
+  async function embedNext(user: UserToEmbed): Promise<void> {
+    restMs = Math.min(restMs, sweepAfterWorkMs);
+    try {
+      const hasMore = await embedSome(user, memoriesAtOnce, 'background');
+      lastFault = '';
+      if (hasMore) users.add(user);
+    } catch (error) {
+      users.add(user);
+      throw error;
+    }
+  }
+
+  /** Returns whether the user may have more memories to embed. */
+  async function embedSome(user: UserToEmbed, limit: number, priority: Priority): Promise<boolean> {
     const { modelId, model } = await open();
     const { from, upTo, memories } = await storage.memoriesToEmbed({ ...user, modelId, limit });
-    if (memories.length === 0 && upTo === from) return;
+    if (memories.length === 0 && upTo === from) return false;
     const texts = memories.map(textsToEmbed);
     const count = texts.flat().filter((text) => text !== null).length;
-    if (priority === 'question' && count > memoriesNow) return;
+    if (priority === 'question' && count > memoriesNow) return true;
     const vectors: NewVectors[] = [];
     for (const [at, memory] of memories.entries()) {
+      if (isStopping) return true;
       vectors.push(await vectorsOf(model, memory, texts[at] ?? [], priority));
     }
     await storage.storeVectors({ ...user, modelId, from, upTo, vectors });
+    return memories.length > 0;
   }
 
   async function pauseAfter(error: unknown): Promise<void> {
@@ -91,14 +120,45 @@ export function startBacklog(options: {
 
   const ended = loop();
   return {
-    wake: work.notify,
-    embedNow: (user) => embedSome(user, memoriesNow, 'question'),
+    notify(changed) {
+      for (const user of changed) {
+        if (!users.add(user)) restMs = 0;
+      }
+      work.notify();
+    },
+    async embedNow(user) {
+      await embedSome(user, memoriesNow, 'question');
+    },
     async stop() {
       isStopping = true;
       work.notify();
       pause.notify();
       await ended;
     },
+  };
+}
+
+/** The users that are to be looked at, each once, projects in turn. */
+function createUserQueue() {
+  const queue = new FairQueue<UserToEmbed>();
+  const queued = new Set<string>();
+  const nameOf = ({ projectId, userId }: UserToEmbed) => `${projectId} ${userId}`;
+  return {
+    /** Returns false if there are too many. */
+    add(user: UserToEmbed): boolean {
+      const name = nameOf(user);
+      if (queued.has(name)) return true;
+      if (queued.size >= maxUsers) return false;
+      queued.add(name);
+      queue.push(user.projectId, user);
+      return true;
+    },
+    take(): UserToEmbed | undefined {
+      const user = queue.take();
+      if (user !== undefined) queued.delete(nameOf(user));
+      return user;
+    },
+    isEmpty: () => queued.size === 0,
   };
 }
 

@@ -5,7 +5,7 @@ import { dims, Encoder } from './encoder.ts';
 import modulePath from './kernel.wasm' with { type: 'file' };
 import weightsPath from './minilm/all-MiniLM-L6-v2.int8.safetensors' with { type: 'file' };
 import vocabularyPath from './minilm/vocab.txt' with { type: 'file' };
-import { type EmbeddingModel, ModelError, type Priority } from './model.ts';
+import { builtInModel, type EmbeddingModel, ModelError, type Priority } from './model.ts';
 import { isLatin } from './texts.ts';
 import { type Tokens, WordPiece } from './wordpiece.ts';
 
@@ -50,7 +50,7 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
   }
 
   return {
-    name: 'all-MiniLM-L6-v2',
+    name: builtInModel,
     digest,
     dims,
     async embed(texts, priority) {

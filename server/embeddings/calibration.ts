@@ -3,7 +3,7 @@ import { type EmbeddingModel, ModelError } from './model.ts';
 import { packVector } from './vector.ts';
 
 /** Its vector tells whether a model of the same name is still the same. */
-const probe = 'The quick brown fox jumps over the lazy dog near the river bank.';
+export const probe = 'The quick brown fox jumps over the lazy dog near the river bank.';
 /** Below this cosine of two vectors of the probe, the models differ. */
 const sameModel = 0.999;
 
@@ -77,7 +77,7 @@ const unrelated = [
 
 /** Measures the model: what the storage records about it. */
 export async function calibrate(model: EmbeddingModel): Promise<Model> {
-  const vectors = await model.embed([probe, ...unrelated], 'question');
+  const vectors = await model.embed([probe, ...unrelated], 'background');
   const known = vectors.filter((vector) => vector !== null);
   const [first, ...others] = known;
   if (first === undefined || known.length !== vectors.length) {
@@ -98,7 +98,11 @@ export async function calibrate(model: EmbeddingModel): Promise<Model> {
 
 /** Returns whether two probes are vectors of the same model. */
 export function isSameProbe(one: string, other: string): boolean {
-  const [a, b] = [unpack(one), unpack(other)];
+  return isSameVector(unpack(one), unpack(other));
+}
+
+/** Returns whether two vectors of the probe come from the same model. */
+export function isSameVector(a: Float32Array | Int8Array, b: Float32Array | Int8Array): boolean {
   return a.length === b.length && dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b)) >= sameModel;
 }
 

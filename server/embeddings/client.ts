@@ -3,13 +3,19 @@ import type { LogEntry, Logger } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { QuestionVector, UserToEmbed } from '../storage/vector-storage.ts';
 import { startThread, type Thread } from '../threads/start.ts';
-import type { ModelStart } from './thread.ts';
+import type { Endpoint } from './endpoint.ts';
+import { builtInModel } from './model.ts';
+import type { Changed, ModelNotice, ModelStart } from './thread.ts';
 
 /**
  * The HTTP thread's handle to the model thread. If the thread ends or hangs, only the search by
  * meaning is unavailable; the thread is started again after a pause that doubles each time.
  */
 export type Embedder = {
+  /** The name of the model. */
+  readonly model: string;
+  /** Starts the thread. Until then, the model is unavailable. */
+  start(): void;
   /**
    * Returns the question's vector; null if it has none, because the model does not know its
    * script; or 'unavailable' if the model fails or takes too long.
@@ -17,26 +23,32 @@ export type Embedder = {
   ask(question: string): Promise<QuestionVector | null | 'unavailable'>;
   /** Embeds the few newest memories of a user. Resolves in any case, at most after a moment. */
   embedNow(user: UserToEmbed): Promise<void>;
-  /** Notifies the thread of new work. This is cheap enough to call after every write. */
-  wake(): void;
+  /** Notifies the thread of changed memories. This is cheap enough to call after every write. */
+  noteChange(projectId: number, userIds: Iterable<string>): void;
+  /** Restarts the thread with a new connection to the storage. */
+  restart(): void;
   stop(): Promise<void>;
 };
 
 const cachedQuestions = 256;
 const embedNowMs = 100;
-/** An endpoint needs longer than the built-in model, also when it is in good health. */
-const askMs = { builtIn: 300, endpoint: 1_000 };
-/** The first question may arrive while the thread starts and loads the model. */
+const askMs = 300;
+/** The first question may arrive while the thread starts and loads the built-in model. */
 const firstAskMs = 3_000;
+/** An endpoint needs longer than the built-in model, also when it is in good health. */
+const endpointAskMs = 1_000;
 /** After an endpoint has failed, it is not asked for this long. */
 const breakerMs = 30_000;
+/** The users in one message to the thread. A sweep of the thread finds the others. */
+const maxNoted = 10_000;
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
 
-export function startEmbedder(options: {
+export function createEmbedder(options: {
   storage: Storage;
   config: Pick<Config, 'logLevel'>;
-  endpoint: ModelStart['endpoint'];
+  /** Null for the built-in model. */
+  endpoint: Endpoint | null;
   log: Logger;
   write(entry: LogEntry): void;
   preload: readonly string[];
@@ -45,11 +57,10 @@ export function startEmbedder(options: {
   const answers = new Map<string, QuestionVector | null>();
   let thread: Thread | null = null;
   let isStopping = false;
-  let isAwake = false;
+  const changed = new Map<string, UserToEmbed>();
   let hasAnswered = false;
   let pauseMs = firstPauseMs;
   let brokenUntil = 0;
-  start();
 
   function start(): void {
     const { data, transfer } = storage.connection();
@@ -72,9 +83,20 @@ export function startEmbedder(options: {
         log.error(`${reason}; searches use words alone until it has been restarted`);
         restart(started);
       },
-      onNotice: (notice) => write((notice as { log: LogEntry }).log),
+      onNotice: (notice) => take(notice as ModelNotice),
     });
     thread = started;
+  }
+
+  function take(notice: ModelNotice): void {
+    // The vectors of another model must not be compared with those of the new one.
+    if (notice === 'opened') answers.clear();
+    else write(notice.log);
+  }
+
+  function sendChanged(): void {
+    thread?.post({ changed: [...changed.values()] } satisfies Changed);
+    changed.clear();
   }
 
   function restart(ended: Thread): void {
@@ -106,9 +128,8 @@ export function startEmbedder(options: {
 
   async function askModel(question: string): Promise<QuestionVector | null | 'unavailable'> {
     if (performance.now() < brokenUntil) return 'unavailable';
-    const usualMs = endpoint === null ? askMs.builtIn : askMs.endpoint;
+    const waitMs = endpoint !== null ? endpointAskMs : hasAnswered ? askMs : firstAskMs;
     try {
-      const waitMs = hasAnswered ? usualMs : firstAskMs;
       const answer = (await call<QuestionVector | undefined>('ask', question, waitMs)) ?? null;
       hasAnswered = true;
       pauseMs = firstPauseMs;
@@ -122,6 +143,8 @@ export function startEmbedder(options: {
   }
 
   return {
+    model: endpoint === null ? builtInModel : endpoint.model,
+    start,
     async ask(question) {
       const known = answers.get(question);
       if (known === undefined) return askModel(question);
@@ -132,14 +155,14 @@ export function startEmbedder(options: {
       if (performance.now() < brokenUntil) return;
       await call('embedNow', user, embedNowMs).catch(() => {});
     },
-    wake() {
-      if (isAwake) return;
-      isAwake = true;
-      setImmediate(() => {
-        isAwake = false;
-        thread?.post('wake');
-      });
+    noteChange(projectId, userIds) {
+      if (changed.size === 0) setImmediate(sendChanged);
+      for (const userId of userIds) {
+        if (changed.size >= maxNoted) return;
+        changed.set(`${projectId} ${userId}`, { projectId, userId });
+      }
     },
+    restart: () => thread?.terminate(),
     async stop() {
       isStopping = true;
       await thread?.stop();

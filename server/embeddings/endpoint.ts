@@ -1,3 +1,4 @@
+import { isSameVector, probe } from './calibration.ts';
 import { type EmbeddingModel, ModelError, type Priority } from './model.ts';
 
 /** An endpoint of OpenAI's shape: `POST {url}/embeddings`. */
@@ -9,19 +10,37 @@ const timeoutMs = { question: 1_000, background: 60_000 };
 const batch = 32;
 const maxRetryAfterMs = 10 * 60_000;
 
-/** Opens the endpoint by asking for one vector, which tells the number of dimensions. */
+/** The endpoint asked not to be called before this time. A thread has only one endpoint. */
+let quietUntil = 0;
+
+/**
+ * Opens the endpoint. Every request begins with the probe, so that vectors of another model that
+ * the endpoint serves under the same name are noticed before they are used.
+ */
 export async function openEndpoint(endpoint: Endpoint): Promise<EmbeddingModel> {
-  const [first = []] = await request(endpoint, ['dimensions'], 'background');
-  const length = first.length;
+  const [first = []] = await request(endpoint, [probe], 'background');
+  const expected = unitVector(first);
+
+  async function embedSome(texts: readonly string[], priority: Priority) {
+    const answer = await request(endpoint, [probe, ...texts], priority);
+    const [found = expected, ...vectors] = answer.map(unitVector);
+    const isSameLength = answer.every(({ length }) => length === first.length);
+    if (!isSameLength || !isSameVector(found, expected)) {
+      throw new ModelError('the embeddings endpoint answers with vectors of another model', {
+        isOtherModel: true,
+      });
+    }
+    return vectors;
+  }
+
   return {
     name: endpoint.model,
     digest: `${endpoint.url} ${endpoint.model}`,
-    dims: Math.ceil(length / 8) * 8,
+    dims: expected.length,
     async embed(texts, priority) {
       const vectors: Float32Array[] = [];
       for (let from = 0; from < texts.length; from += batch) {
-        const found = await request(endpoint, texts.slice(from, from + batch), priority);
-        vectors.push(...found.map((values) => unitVector(values, length)));
+        vectors.push(...(await embedSome(texts.slice(from, from + batch), priority)));
       }
       return vectors;
     },
@@ -33,6 +52,10 @@ async function request(
   input: readonly string[],
   priority: Priority,
 ): Promise<number[][]> {
+  const quietMs = quietUntil - performance.now();
+  if (quietMs > 0) {
+    throw new ModelError('the embeddings endpoint asked to wait', { retryAfterMs: quietMs });
+  }
   const headers = {
     'content-type': 'application/json',
     ...(key !== null && { authorization: `Bearer ${key}` }),
@@ -40,7 +63,7 @@ async function request(
   const body = JSON.stringify({ model, input, encoding_format: 'float' });
   const signal = AbortSignal.timeout(timeoutMs[priority]);
   try {
-    const response = await fetch(`${url.replace(/\/$/, '')}/embeddings`, {
+    const response = await fetch(`${url}/embeddings`, {
       method: 'POST',
       headers,
       body,
@@ -58,7 +81,9 @@ async function request(
 function refused({ status, headers }: Response): ModelError {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   const retryAfterMs = seconds > 0 ? Math.min(seconds * 1_000, maxRetryAfterMs) : 0;
-  return new ModelError(`the embeddings endpoint answered with the status ${status}`, retryAfterMs);
+  quietUntil = performance.now() + retryAfterMs;
+  const message = `the embeddings endpoint answered with the status ${status}`;
+  return new ModelError(message, { retryAfterMs });
 }
 
 /** The answer may hold anything, so that everything is checked. */
@@ -82,14 +107,9 @@ function vectorsIn(answer: unknown, count: number): number[][] {
 }
 
 /** Scales the vector to length 1, and pads it to a multiple of 8 numbers. */
-function unitVector(values: readonly number[], expected: number): Float32Array {
-  if (values.length !== expected) {
-    throw new ModelError(
-      `the embeddings endpoint answered with ${values.length} dimensions instead of ${expected}`,
-    );
-  }
+function unitVector(values: readonly number[]): Float32Array {
   const length = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
-  const vector = new Float32Array(Math.ceil(expected / 8) * 8);
+  const vector = new Float32Array(Math.ceil(values.length / 8) * 8);
   if (length > 0) vector.set(values.map((value) => value / length));
   return vector;
 }

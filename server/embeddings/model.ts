@@ -12,15 +12,23 @@ export type EmbeddingModel = {
   embed(texts: readonly string[], priority: Priority): Promise<(Float32Array | null)[]>;
 };
 
+/** The name of the built-in model. */
+export const builtInModel = 'all-MiniLM-L6-v2';
+
 export type Priority = 'question' | 'background';
 
-/** `retryAfterMs` is how long the model asks to be left alone. */
+/**
+ * `retryAfterMs` is how long the model asks to be left alone. `isOtherModel` says that the vectors
+ * are not those of the model that was opened.
+ */
 export class ModelError extends Error {
   readonly retryAfterMs: number;
+  readonly isOtherModel: boolean;
 
-  constructor(message: string, retryAfterMs = 0) {
+  constructor(message: string, { retryAfterMs = 0, isOtherModel = false } = {}) {
     super(message);
     this.name = 'ModelError';
     this.retryAfterMs = retryAfterMs;
+    this.isOtherModel = isOtherModel;
   }
 }

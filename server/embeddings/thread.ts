@@ -8,6 +8,7 @@ import { type OpenModel, startBacklog } from './backlog.ts';
 import { openBuiltInModel } from './built-in.ts';
 import { calibrate, isSameProbe } from './calibration.ts';
 import { type Endpoint, openEndpoint } from './endpoint.ts';
+import { type EmbeddingModel, ModelError } from './model.ts';
 
 /**
  * The model thread turns questions into vectors, and embeds memories in the background with a
@@ -20,6 +21,12 @@ export type ModelStart = {
   endpoint: Endpoint | null;
 };
 
+/** Messages to the HTTP thread: a log entry, with errors as text, or that a model was opened. */
+export type ModelNotice = { log: LogEntry } | 'opened';
+
+/** A message from the HTTP thread: users with new memories. */
+export type Changed = { changed: UserToEmbed[] };
+
 type Present = OpenModel & { mean: number; deviation: number };
 
 const { connection, logLevel, endpoint } = workerData as ModelStart;
@@ -30,11 +37,13 @@ let opening: Promise<Present> | null = null;
 
 /** Loads the model once. After a failure, the next call tries again. */
 function openModel(): Promise<Present> {
-  opening ??= load().catch((error) => {
+  if (opening !== null) return opening;
+  const opened = load().catch((error) => {
     opening = null;
     throw error;
   });
-  return opening;
+  opening = opened;
+  return opened;
 }
 
 async function load(): Promise<Present> {
@@ -47,7 +56,20 @@ async function load(): Promise<Present> {
   const { modelId, mean, deviation } = isSame
     ? known
     : await storage.ensureModel({ ...measured, digest });
-  return { model, modelId, mean, deviation };
+  port.postMessage('opened' satisfies ModelNotice);
+  return { model: reopened(model), modelId, mean, deviation };
+}
+
+/** An endpoint may begin to serve another model, which must be opened like a new one. */
+function reopened(model: EmbeddingModel): EmbeddingModel {
+  return {
+    ...model,
+    embed: (texts, priority) =>
+      model.embed(texts, priority).catch((error) => {
+        if (error instanceof ModelError && error.isOtherModel) opening = null;
+        throw error;
+      }),
+  };
 }
 
 const backlog = startBacklog({ storage, open: openModel, log });
@@ -66,6 +88,10 @@ function run({ operation, argument }: Incoming): Promise<unknown> {
   return backlog.embedNow(argument as UserToEmbed);
 }
 
+function isChanged(message: unknown): message is Changed {
+  return typeof message === 'object' && message !== null && 'changed' in message;
+}
+
 function asData(entry: LogEntry): LogEntry {
   const { error } = entry.fields;
   if (!(error instanceof Error)) return entry;
@@ -78,9 +104,11 @@ const inbox = openInbox(port, (call) => {
     .then((value) => call.reply(value), call.fail)
     .finally(inbox.flushReplies);
 });
-port.on('message', (message) => {
-  if (message === 'wake') backlog.wake();
+port.on('message', (message: unknown) => {
+  if (isChanged(message)) backlog.notify(message.changed);
 });
+// The first question would otherwise wait for several requests to the endpoint.
+if (endpoint !== null) openModel().catch(() => {});
 watched(async () => {
   await backlog.stop();
   await storage.close();

@@ -13,8 +13,13 @@ const stuckMs = 60_000;
 
 export function createHealth(services: Services): () => Promise<Health> {
   const report = onChange(services.log);
-  const queueState = cached(() => services.storage.taskQueueState());
-  return () => observe(services, queueState, report);
+  const { storage, embedder } = services;
+  const model = embedder?.model ?? null;
+  const work = cached(async () => {
+    const queue = await storage.taskQueueState();
+    return { queue, toEmbed: model === null ? 0 : await storage.embeddingBacklog() };
+  });
+  return () => observe(services, { model, work, report });
 }
 
 export function health(readHealth: () => Promise<Health>) {
@@ -26,9 +31,9 @@ export function health(readHealth: () => Promise<Health>) {
     .get('/health/live', ({ set }) => sendJson(set, 200, JSON.stringify({ status: 'ok' })));
 }
 
-type QueueState = Awaited<ReturnType<Storage['taskQueueState']>>;
+type Work = { queue: Awaited<ReturnType<Storage['taskQueueState']>>; toEmbed: number };
 
-/** The maximum share of time spent counting the queue. Counting a long queue is slow. */
+/** The maximum share of time spent counting the work. Counting a long queue is slow. */
 const costShare = 0.05;
 /** Limits the cache time, because a measured duration includes the wait for a reader thread. */
 const maxCachedMs = 10_000;
@@ -59,24 +64,27 @@ function onChange(log: Logger): Report {
 
 async function observe(
   services: Services,
-  queueState: () => Promise<QueueState>,
-  report: Report,
+  { model, work, report }: { model: string | null; work: () => Promise<Work>; report: Report },
 ): Promise<Health> {
   const { storage, now, version } = services;
   const about = { version, storage: storage.name };
   const { fault, warning } = await storage.health();
   try {
-    const { pending, oldestAcceptedAt } = await queueState();
+    const { queue, toEmbed } = await work();
+    const { pending, oldestAcceptedAt } = queue;
     const waitsMs = oldestAcceptedAt === null ? null : Math.max(0, now() - oldestAcceptedAt);
-    const queue = { pending, oldestPendingSeconds: waitsMs === null ? null : waitsMs / 1_000 };
+    const oldestPendingSeconds = waitsMs === null ? null : waitsMs / 1_000;
+    const counts = { pending, oldestPendingSeconds, embeddings: { model, pending: toEmbed } };
     const failure = services.unavailableReason() ?? fault ?? queueFault(services, pending);
     report(failure ?? warning);
-    if (failure !== null) return { status: 'failing', ...about, ...queue, message: failure };
-    return { status: 'ok', ...about, ...queue, ...(warning !== null && { message: warning }) };
+    if (failure !== null) return { status: 'failing', ...about, ...counts, message: failure };
+    return { status: 'ok', ...about, ...counts, ...(warning !== null && { message: warning }) };
   } catch (error) {
     const message = fault ?? 'the database does not respond';
     report(message, error);
-    return { status: 'failing', ...about, pending: 0, oldestPendingSeconds: null, message };
+    const embeddings = { model, pending: 0 };
+    const unknown = { pending: 0, oldestPendingSeconds: null, embeddings };
+    return { status: 'failing', ...about, ...unknown, message };
   }
 }
 

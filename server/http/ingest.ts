@@ -28,7 +28,7 @@ import { type ResponseHead, sendResult } from './response.ts';
 type Context = { request: Request; caller: Caller; set: ResponseHead };
 
 export function ingest(auth: Auth, services: RouteServices) {
-  const { storage, tasks, now, newMemoryId, bodies } = services;
+  const { storage, tasks, embedder, now, newMemoryId, bodies } = services;
 
   async function readBody(request: Request, caller: Caller): Promise<unknown> {
     const body = await bodies.readJson(request, caller.projectId);
@@ -45,6 +45,10 @@ export function ingest(auth: Auth, services: RouteServices) {
     const write = await writeOf(request, caller, now, body);
     const result = await storage.acceptRecords({ ...write, records, batch });
     tasks.wake();
+    embedder?.noteChange(
+      caller.projectId,
+      records.map(({ userId }) => userId),
+    );
     const { memoryId } = result.response;
     if (memoryId !== null) set.headers.location = `/v1/memories/${memoryId}/status`;
     return sendResult(set, request, result);

@@ -10,7 +10,7 @@ import type { RouteServices } from '../app.ts';
 import { noSuchMemory } from '../errors.ts';
 import { filterOf } from '../memory/filter.ts';
 import { memoryJson, shownStatus } from '../memory/json.ts';
-import type { MemoryChanges, NewMemory } from '../storage/storage.ts';
+import type { MemoryChanges, NewMemory, WriteResult } from '../storage/storage.ts';
 import type { Auth } from './auth.ts';
 import type { Caller } from './authenticate.ts';
 import { bodyUnread } from './body.ts';
@@ -34,7 +34,7 @@ const validateSearch = validator(SearchQuery);
 const validateList = validator(ListQuery);
 
 export function memories({ byMethod: auth }: Auth, services: RouteServices) {
-  const { storage, now, newMemoryId, waitLonger, bodies, mcp } = services;
+  const { storage, embedder, now, newMemoryId, waitLonger, bodies, mcp } = services;
 
   /** Responds with 404 to an unknown id even if the request is invalid. */
   async function ofKnown<T>(caller: Caller, id: string, read: () => Promise<T>): Promise<T> {
@@ -44,6 +44,10 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
       const memory = await storage.getMemory({ ...readBy(caller, now()), id });
       throw memory === null ? noSuchMemory() : error;
     }
+  }
+
+  function noteChange({ projectId }: Caller, { changedUserId }: WriteResult): void {
+    if (changedUserId !== undefined) embedder?.noteChange(projectId, [changedUserId]);
   }
 
   async function readUpdate(request: Request, caller: Caller) {
@@ -66,6 +70,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
         const memory = newMemory(saved, newMemoryId(saved.userId));
         const write = await writeOf(request, caller, now, body);
         const result = await storage.saveMemory({ ...write, memory });
+        embedder?.noteChange(caller.projectId, [memory.userId]);
         const { status, memoryId } = result.response;
         if (status === 201) set.headers.location = `/v1/memories/${memoryId}`;
         return sendResult(set, request, result);
@@ -112,6 +117,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
       async ({ request, caller, params, set }) => {
         const update = await ofKnown(caller, params.id, () => readUpdate(request, caller));
         const result = await storage.updateMemory({ ...update, id: params.id });
+        noteChange(caller, result);
         return sendResult(set, request, result);
       },
       bodyUnread,
@@ -126,6 +132,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
           return { ...(await writeOf(request, caller, now)), expectedVersion };
         });
         const result = await storage.deleteMemory({ ...deletion, id: params.id });
+        noteChange(caller, result);
         return sendResult(set, request, result);
       },
       bodyUnread,

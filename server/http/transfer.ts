@@ -24,7 +24,7 @@ const validateExport = validator(ExportQuery);
 const validateItem = validator(ImportedMemory);
 
 /** Serves the routes that erase all of a user's memories, and that export and import memories. */
-export function transfer(auth: Auth, { storage, tasks, now, bodies }: RouteServices) {
+export function transfer(auth: Auth, { storage, tasks, embedder, now, bodies }: RouteServices) {
   /**
    * Ids are unique in the project. A key that is bound to a user must neither take a free id nor
    * learn that another user's memory has it, so only ids that the user already has are kept. The
@@ -80,6 +80,10 @@ export function transfer(auth: Auth, { storage, tasks, now, bodies }: RouteServi
         const memories = await withOwnIds(caller, items.valid);
         const result = await storage.importMemories({ ...write, memories, batch });
         tasks.wake();
+        embedder?.noteChange(
+          caller.projectId,
+          memories.map(({ userId }) => userId),
+        );
         return sendResult(set, request, result);
       },
       bodyUnread,

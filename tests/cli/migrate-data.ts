@@ -27,7 +27,7 @@ export const keyed: [key: string, method: string, path: string, body?: object][]
 export type Service = { url: string; stop(): Promise<void> };
 
 export function serve(databaseUrl: string): Promise<Service> {
-  const env = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off' };
+  const env = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off', MEMORY_EMBEDDINGS: 'off' };
   return startServer({ env, port: 0, databaseUrl });
 }
 

@@ -24,7 +24,7 @@ test('keys are created, listed and revoked, and a running server applies the cha
   const made = await memory(['keys', 'create', '--json', '--name', 'first', ...on]);
   expect(made).toMatchObject({ code: 0 });
   const { id, key } = JSON.parse(made.stdout);
-  const env = { LOG_LEVEL: 'silent' };
+  const env = { LOG_LEVEL: 'silent', MEMORY_EMBEDDINGS: 'off' };
   const server = await startServer({ env, port: 0, databaseUrl: database.url });
   expect(server.firstKey).toBeNull();
   const list = () => {
@@ -59,7 +59,11 @@ test('doctor counts only keys that are in use', async () => {
 
 test('servers that start at the same time on an empty database share it', async () => {
   const empty = await newDatabase();
-  const env = { LOG_LEVEL: 'silent', MEMORY_API_KEY: 'a-key-for-two-servers' };
+  const env = {
+    LOG_LEVEL: 'silent',
+    MEMORY_API_KEY: 'a-key-for-two-servers',
+    MEMORY_EMBEDDINGS: 'off',
+  };
   const start = () => startServer({ env, port: 0, databaseUrl: empty.url });
   const servers = await Promise.all([start(), start(), start()]);
   const headers = {

@@ -10,7 +10,7 @@ test.concurrent.each([1, 3])(
   async (count) => {
     using folder = temporaryFolder();
     const databaseUrl = `sqlite:${folder.file('memory.db')}`;
-    const env = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off' };
+    const env = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off', MEMORY_EMBEDDINGS: 'off' };
     let running = await startServer({ env, port: 0, databaseUrl });
     const { url, firstKey = '' } = running;
     const server = { url, databaseUrl, key: firstKey } as TestServer;

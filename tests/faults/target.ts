@@ -34,7 +34,12 @@ export type Target = {
 export const faultKey = 'fault-harness-key-0123456789';
 
 const serve = join(import.meta.dir, 'serve.ts');
-const quiet = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off', MEMORY_API_KEY: faultKey };
+const quiet = {
+  LOG_LEVEL: 'silent',
+  MEMORY_RATE_LIMIT: 'off',
+  MEMORY_EMBEDDINGS: 'off',
+  MEMORY_API_KEY: faultKey,
+};
 
 export function createTarget(
   options: {

@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const key = 'damage-test-key-0123456789abcdef';
 
 async function serveLarge(path: string, logged: string[] = []) {
-  const env = { MEMORY_API_KEY: key };
+  const env = { MEMORY_API_KEY: key, MEMORY_EMBEDDINGS: 'off' };
   const log = (line: string) => logged.push(line);
   const server = await startServer({ env, databaseUrl: `sqlite:${path}`, port: 0, log });
   const health = () => fetch(`${server.url}/health`).then((r) => r.json() as Promise<Health>);
@@ -54,7 +54,7 @@ test('damage in a file too large for the startup check is detected while serving
 test('a healthy server reports a warning from its storage and logs it once', async () => {
   const lines: string[] = [];
   const server = await startServer({
-    env: { MEMORY_API_KEY: key },
+    env: { MEMORY_API_KEY: key, MEMORY_EMBEDDINGS: 'off' },
     preload: [join(import.meta.dir, '../storage/failing-sync-in-scrub.ts')],
     databaseUrl: `sqlite:${join(folder, 'warned.db')}`,
     port: 0,

@@ -29,6 +29,7 @@ describe('GET /health', () => {
       storage: backend,
       pending: 0,
       oldestPendingSeconds: null,
+      embeddings: { model: null, pending: 0 },
     });
   });
 
@@ -103,7 +104,12 @@ test('a database that cannot be reached is reported as 503, and logged once', as
   url.port = String(proxy.port);
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
-  const own = await startServer({ env: {}, port: 0, databaseUrl: url.href, log });
+  const own = await startServer({
+    env: { MEMORY_EMBEDDINGS: 'off' },
+    port: 0,
+    databaseUrl: url.href,
+    log,
+  });
   const state = async () => (await fetch(`${own.url}/health`)).json() as Promise<Health>;
   expect(await state()).toMatchObject({ status: 'ok', storage: 'postgres' });
   proxy.refuse();

@@ -82,7 +82,8 @@ test('the page does not repeat the Host header', async () => {
 });
 
 test('the page states why the service is failing', () => {
-  const counts = { pending: 12_345, oldestPendingSeconds: 1 };
+  const embeddings = { model: null, pending: 0 };
+  const counts = { pending: 12_345, oldestPendingSeconds: 1, embeddings };
   const about = { version, storage: 'postgres', ...counts };
   const health = { status: 'failing' as const, ...about, message: 'a <disk> "failed"' };
   const failing = renderPage({ url: server.url, docs: homepage, health });

@@ -18,7 +18,12 @@ let server: RunningServer | undefined;
 async function restart(LOG_LEVEL: string): Promise<void> {
   await server?.stop();
   server = await startServer({
-    env: { MEMORY_API_KEY: apiKey, MEMORY_CORS_ORIGINS: origin, LOG_LEVEL },
+    env: {
+      MEMORY_API_KEY: apiKey,
+      MEMORY_CORS_ORIGINS: origin,
+      LOG_LEVEL,
+      MEMORY_EMBEDDINGS: 'off',
+    },
     databaseUrl: `sqlite:${join(folder, 'memory.db')}`,
     port: 0,
     log: (line) => lines.push(JSON.parse(line)),

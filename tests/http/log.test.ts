@@ -21,7 +21,12 @@ let server: RunningServer;
 function start(database: string, preload: string[] = []): Promise<RunningServer> {
   return startServer({
     preload,
-    env: { MEMORY_API_KEY: apiKey, MEMORY_CORS_ORIGINS: origin, LOG_LEVEL: 'debug' },
+    env: {
+      MEMORY_API_KEY: apiKey,
+      MEMORY_CORS_ORIGINS: origin,
+      LOG_LEVEL: 'debug',
+      MEMORY_EMBEDDINGS: 'off',
+    },
     databaseUrl: `sqlite:${join(folder, database)}`,
     port: 0,
     log: (line) => lines.push(JSON.parse(line)),

@@ -22,6 +22,7 @@ afterAll(async () => {
 
 function start(databaseUrl: string, limit: number, seconds = 3_600): Promise<RunningServer> {
   const env = {
+    MEMORY_EMBEDDINGS: 'off',
     LOG_LEVEL: 'silent',
     MEMORY_API_KEY: key,
     MEMORY_RATE_LIMIT: `${limit}/${seconds}`,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServer } from '../../server/main.ts';
 
-const env = { LOG_LEVEL: 'silent' };
+const env = { LOG_LEVEL: 'silent', MEMORY_EMBEDDINGS: 'off' };
 
 async function inFolder(use: (databaseUrl: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-start-'));

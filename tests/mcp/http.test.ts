@@ -198,7 +198,8 @@ async function startLogging(env: Record<string, string>, preload: readonly strin
   const { url: databaseUrl, remove } = await emptyDatabase();
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
-  const started = await startServer({ env, port: 0, databaseUrl, preload, log });
+  const settings = { MEMORY_EMBEDDINGS: 'off', ...env };
+  const started = await startServer({ env: settings, port: 0, databaseUrl, preload, log });
   const at = { url: started.url, key: started.firstKey ?? '' } as TestServer;
   const stop = async () => {
     await started.stop();

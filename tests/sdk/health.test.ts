@@ -9,6 +9,7 @@ const ok = {
   storage: 'sqlite',
   pending: 0,
   oldestPendingSeconds: null,
+  embeddings: { model: null, pending: 0 },
 };
 
 test('health() returns the status of a failing service without retries', async () => {

@@ -56,7 +56,7 @@ export function testIdempotency(name: string, open: OpenStorage): void {
         const first = await write(project, { idempotency });
         const after = await state();
         expect(await write(project, { idempotency, at: 2_000 })).toEqual(
-          'replayed' in first ? { ...first, replayed: true } : first,
+          'replayed' in first ? { response: first.response, replayed: true } : first,
         );
         expect(await state()).toEqual(after);
       });

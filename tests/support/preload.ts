@@ -16,6 +16,9 @@ plugin({
   },
 });
 
+/** The processes that tests start load no model, which would double the time of the tests. */
+process.env.MEMORY_EMBEDDINGS ??= 'off';
+
 /**
  * The tests run at the nice value of the reader threads. At a smaller value, they would get the
  * processor first, and a search could take seconds.

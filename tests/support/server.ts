@@ -22,8 +22,12 @@ export type TestServer = {
   stop(): Promise<void>;
 };
 
-/** By default, a test server logs nothing and has no rate limit. */
-const quiet: Env = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off' };
+/** By default, a test server logs nothing and has neither a rate limit nor a model. */
+const quiet: Env = {
+  LOG_LEVEL: 'silent',
+  MEMORY_RATE_LIMIT: 'off',
+  MEMORY_EMBEDDINGS: 'off',
+};
 
 /**
  * `preload` lists modules that every worker thread loads first, for example to inject faults. `now`

@@ -11,7 +11,7 @@ async function start(level: string) {
   const { url: databaseUrl, remove } = await emptyDatabase();
   const lines: string[] = [];
   const server = await startServer({
-    env: { LOG_LEVEL: level },
+    env: { LOG_LEVEL: level, MEMORY_EMBEDDINGS: 'off' },
     port: 0,
     databaseUrl,
     preload: [join(import.meta.dir, 'unsplittable-text.ts')],

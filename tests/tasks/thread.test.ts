@@ -36,7 +36,7 @@ test('a tasks thread that ends repeatedly stops the service', async () => {
   const { url: databaseUrl, remove } = await emptyDatabase();
   const reasons: string[] = [];
   const server = await startServer({
-    env: { LOG_LEVEL: 'silent' },
+    env: { LOG_LEVEL: 'silent', MEMORY_EMBEDDINGS: 'off' },
     port: 0,
     databaseUrl,
     preload: [join(import.meta.dir, 'ending-tasks.ts')],

@@ -157,6 +157,7 @@ const table: Row[] = [
       'server/embeddings/',
       'server/threads/',
       'server/tasks/notifier.ts',
+      'server/fair-queue.ts',
       'server/storage/open.ts',
       ...interfaces,
       'server/log.ts',

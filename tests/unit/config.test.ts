@@ -12,6 +12,7 @@ const defaults = {
   logLevel: 'info',
   maxBodyBytes: 5_242_880,
   rateLimit: { requests: 6_000, seconds: 60 },
+  embeddings: 'local',
 };
 
 test('an empty environment yields the defaults', () => {
@@ -21,7 +22,8 @@ test('an empty environment yields the defaults', () => {
 test('an empty value counts as unset', () => {
   const names = ['PORT', 'HOST', 'MEMORY_DATABASE_URL', 'MEMORY_API_KEY', 'MEMORY_CORS_ORIGINS'];
   const more = ['MEMORY_MCP_HOSTS', 'LOG_LEVEL', 'MEMORY_MAX_BODY_BYTES', 'MEMORY_RATE_LIMIT'];
-  const env = Object.fromEntries([...names, ...more].map((name) => [name, '']));
+  const model = ['MEMORY_EMBEDDINGS', 'MEMORY_EMBEDDINGS_MODEL', 'MEMORY_EMBEDDINGS_KEY'];
+  const env = Object.fromEntries([...names, ...more, ...model].map((name) => [name, '']));
   expect<unknown>(readConfig(env)).toEqual(defaults);
 });
 
@@ -36,6 +38,9 @@ test('every setting is applied', () => {
     LOG_LEVEL: 'warn',
     MEMORY_MAX_BODY_BYTES: '1024',
     MEMORY_RATE_LIMIT: '10/1',
+    MEMORY_EMBEDDINGS: 'https://models.example/v1/',
+    MEMORY_EMBEDDINGS_MODEL: 'multilingual-e5-small',
+    MEMORY_EMBEDDINGS_KEY: 'sk-secret',
   });
   expect(config).toEqual({
     port: 0,
@@ -47,6 +52,11 @@ test('every setting is applied', () => {
     logLevel: 'warn',
     maxBodyBytes: 1_024,
     rateLimit: { requests: 10, seconds: 1 },
+    embeddings: {
+      url: 'https://models.example/v1',
+      model: 'multilingual-e5-small',
+      key: 'sk-secret',
+    },
   });
 });
 
@@ -63,6 +73,7 @@ const broken = {
   LOG_LEVEL: 'loud',
   MEMORY_MAX_BODY_BYTES: '5 MiB',
   MEMORY_RATE_LIMIT: '6000',
+  MEMORY_EMBEDDINGS: 'on',
 };
 
 test('all problems are reported together, one per line', () => {
@@ -71,9 +82,17 @@ test('all problems are reported together, one per line', () => {
   expect(lines.map((line) => line.trim().split(' ')[0])).toEqual(Object.keys(broken));
 });
 
-test('a rejected key is not printed', () => {
-  const secret = 'a secret that has spaces';
-  expect(thrownBy(() => readConfig({ MEMORY_API_KEY: secret })).message).not.toContain('secret');
+test.each([
+  { MEMORY_API_KEY: 'a secret that has spaces' },
+  { MEMORY_EMBEDDINGS: 'http://127.0.0.1/v1', MEMORY_EMBEDDINGS_KEY: 'a secret that has spaces' },
+  { MEMORY_EMBEDDINGS: 'http://me:secret@127.0.0.1/v1' },
+])('a rejected secret is not printed', (env) => {
+  expect(thrownBy(() => readConfig(env)).message).not.toContain('secret');
+});
+
+test('an endpoint needs the name of a model', () => {
+  const env = { MEMORY_EMBEDDINGS: 'http://127.0.0.1:8080/v1' };
+  expect(thrownBy(() => readConfig(env)).message).toContain('MEMORY_EMBEDDINGS_MODEL must be set');
 });
 
 test.each([
@@ -98,6 +117,10 @@ test.each([
   ['MEMORY_RATE_LIMIT', '0/60'],
   ['MEMORY_RATE_LIMIT', '60/0'],
   ['MEMORY_RATE_LIMIT', 'none'],
+  ['MEMORY_EMBEDDINGS', 'LOCAL'],
+  ['MEMORY_EMBEDDINGS', 'ftp://models.example/v1'],
+  ['MEMORY_EMBEDDINGS', 'https://me:secret@models.example/v1'],
+  ['MEMORY_EMBEDDINGS', 'https://models.example/v1?key=secret'],
 ])('rejects %s=%s', (name, value) => {
   expect(thrownBy(() => readConfig({ [name]: value })).message).toContain(`${name} must be `);
 });

@@ -85,17 +85,12 @@ export function createOperations(parts: Parts): Operations {
     releaseTask: (lease) => admin('releaseTask', lease),
     recoverTasks: (recovery) => admin('recoverTasks', recovery),
     nextTaskAt: () => here(() => keyReads.nextTaskAt()),
-    taskQueueState: async () => {
-      const request = { projectId: noProject, operation: 'taskQueueState', argument: null };
-      const { value } = await readers.read(request);
-      return value as Awaited<ReturnType<Storage['taskQueueState']>>;
-    },
 
     ensureModel: (model) => admin('ensureModel', model),
     usersToEmbed: (query) => here(() => vectorReads.usersToEmbed(query)),
     memoriesToEmbed: (query) => here(() => vectorReads.memoriesToEmbed(query)),
     storeVectors: (stored) => admin('storeVectors', stored),
-    embeddingBacklog: () => here(() => vectorReads.embeddingBacklog()),
+    ...createCounts(readers),
 
     createKey: (key) => admin('createKey', key),
     listKeys: () => here(() => keyReads.listKeys()),
@@ -109,6 +104,18 @@ export function createOperations(parts: Parts): Operations {
     takeQuota: null,
     maintain: (run) => admin('maintain', run),
     health: async () => stateOf(parts),
+  };
+}
+
+/** Counts run in the reader threads, because their cost grows with the amount of stored data. */
+function createCounts(readers: ReaderPool): Pick<Storage, 'taskQueueState' | 'embeddingBacklog'> {
+  const count = async <T>(operation: string) => {
+    const { value } = await readers.read({ projectId: noProject, operation, argument: null });
+    return value as T;
+  };
+  return {
+    taskQueueState: () => count('taskQueueState'),
+    embeddingBacklog: () => count('embeddingBacklog'),
   };
 }
 

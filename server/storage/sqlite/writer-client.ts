@@ -113,8 +113,8 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
       const { value, texts } = await queue.add(request);
       const [body] = texts;
       if (body === undefined) return value as T;
-      const { response, replayed } = value as WriteResult;
-      return { response: { ...response, body: body }, replayed } as T;
+      const { response, ...rest } = value as WriteResult;
+      return { response: { ...response, body: body }, ...rest } as T;
     },
     openPort() {
       const { port1, port2 } = new MessageChannel();

@@ -49,6 +49,7 @@ const app = createApp({
     fault: () => null,
     movedAt: now,
   },
+  embedder: null,
   mcp: {
     handle: () => Promise.reject(new Error('only saves are measured')),
     rangeOf: () => undefined,

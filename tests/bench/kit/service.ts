@@ -18,8 +18,12 @@ export type ServiceOptions = {
   cores?: string | undefined;
 };
 
-/** The settings of every service under test: one fixed key and no rate limit. */
-export const serviceEnv = { MEMORY_RATE_LIMIT: 'off', MEMORY_API_KEY: benchKey };
+/** The settings of every service under test: one fixed key, no rate limit and no model. */
+export const serviceEnv = {
+  MEMORY_RATE_LIMIT: 'off',
+  MEMORY_EMBEDDINGS: 'off',
+  MEMORY_API_KEY: benchKey,
+};
 
 export function serveCommand({ root }: Tree, database: string): string[] {
   const url = database.startsWith('postgres:') ? database : `sqlite:${database}`;

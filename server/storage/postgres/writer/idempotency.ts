@@ -1,7 +1,7 @@
 import { bucketOf } from '../../../bucket.ts';
-import { deletedBody } from '../../../memory/responses.ts';
+import { deletedBody, newResult } from '../../../memory/responses.ts';
 import { keyReused } from '../../refusals.ts';
-import type { StoredResponse, Write, WriteResult } from '../../storage.ts';
+import type { NewResponse, StoredResponse, Write, WriteResult } from '../../storage.ts';
 import { byKey } from '../row.ts';
 import { overRows, query, type Run, type Statement, statement, type Value } from '../statement.ts';
 import type { Work } from '../transaction.ts';
@@ -9,7 +9,7 @@ import type { Work } from '../transaction.ts';
 /** Performs a write whose key is new. `bucket` is the bucket of the response's memory, if any. */
 export type Effect = (
   run: Run,
-) => Promise<{ response: StoredResponse; bucket?: number | null; last: Statement[] }>;
+) => Promise<{ response: NewResponse; bucket?: number | null; last: Statement[] }>;
 
 export type KeyedResponse = { write: Write; response: StoredResponse; bucket: number | null };
 
@@ -45,7 +45,7 @@ export function onceByKey(write: Write, uptime: () => number, effect: Effect): W
     if (replay !== null) return { last: [], result: { response: replay, replayed: true } };
     const { response, bucket, last } = await effect(run);
     const stored = storeResponse({ write, response, bucket: bucket ?? null });
-    return { last: [...last, ...stored], result: { response, replayed: false } };
+    return { last: [...last, ...stored], result: newResult(response) };
   };
 }
 

@@ -98,7 +98,8 @@ async function update(run: Run, write: Update): ReturnType<Effect> {
 async function remove(run: Run, write: Delete): ReturnType<Effect> {
   const { projectId } = write;
   const { memory } = await lockMemory(run, write, -1);
-  return { response: deletedResponse(), last: removeMemories(projectId, [memory]) };
+  const response = deletedResponse(memory.userId);
+  return { response, last: removeMemories(projectId, [memory]) };
 }
 
 type Located = Write & { id: string; expectedVersion: number | null };

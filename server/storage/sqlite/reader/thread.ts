@@ -16,6 +16,7 @@ import { createPageReads } from './list.ts';
 import { prepareGet, prepareStatus } from './memories.ts';
 import { createSearches } from './search.ts';
 import { createUserReads } from './users.ts';
+import { createVectorReads } from './vectors.ts';
 
 /**
  * A reader thread runs searches, filtered lists, exports and other slow reads. Each operation runs
@@ -49,6 +50,7 @@ const operations = {
   ...createSearches(db, maxIndexBytes),
   getMemory: prepareGet(db),
   getStatuses,
+  embeddingBacklog: createVectorReads(db).embeddingBacklog,
   taskQueueState: () => queueState.get() ?? { pending: 0, oldestAcceptedAt: null },
 };
 

@@ -1,16 +1,16 @@
 import type { Database } from 'bun:sqlite';
-import { deletedBody } from '../../../memory/responses.ts';
+import { deletedBody, newResult } from '../../../memory/responses.ts';
 import { isExpired } from '../../../memory/visibility.ts';
 import { keyReused } from '../../refusals.ts';
-import type { StoredResponse, Write, WriteResult } from '../../storage.ts';
+import type { NewResponse, StoredResponse, Write, WriteResult } from '../../storage.ts';
 import type { Uptime } from './uptime.ts';
 
 export type IdempotencyKeys = {
   /** Runs a client's write once per key. Stores the effect and the response in one transaction. */
-  once(write: Write, effect: () => StoredResponse): WriteResult;
+  once(write: Write, effect: () => NewResponse): WriteResult;
   /** Returns the stored response, or null. Throws if the key was used for a different request. */
   find(write: Write): WriteResult | null;
-  store(write: Write, response: StoredResponse): WriteResult;
+  store(write: Write, response: NewResponse): WriteResult;
   /** Removes the memory's text from every stored response. */
   removeText(projectId: number, memoryId: string): void;
   /**
@@ -59,14 +59,14 @@ export function createIdempotencyKeys(db: Database, uptime: Uptime): Idempotency
     return { response: deleted, replayed: true };
   }
 
-  function store({ projectId, idempotency, at }: Write, response: StoredResponse): WriteResult {
+  function store({ projectId, idempotency, at }: Write, response: NewResponse): WriteResult {
     if (idempotency !== null) {
       const { scope, key, fingerprint } = idempotency;
       const { status, body, memoryId, version } = response;
       const key_ = [projectId, scope, key, fingerprint];
       insert.run(...key_, status, body, memoryId, version, uptime.now(), at);
     }
-    return { response, replayed: false };
+    return newResult(response);
   }
 
   return {

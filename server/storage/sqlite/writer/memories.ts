@@ -13,6 +13,7 @@ import { assertVersion } from '../../refusals.ts';
 import type {
   MemoryChanges,
   NewMemory,
+  NewResponse,
   StoredMemory,
   StoredResponse,
   Write,
@@ -92,7 +93,7 @@ export function createMemoryWrites(
     return savedResponse(memory, at);
   }
 
-  function applyUpdate(write: Update): StoredResponse {
+  function applyUpdate(write: Update): NewResponse {
     const { projectId, at, id, changes } = write;
     const { rowId, userId } = locateVersion(write);
     const memory = read.get(projectId, id);
@@ -124,7 +125,7 @@ export function createMemoryWrites(
       keys.once(write, () => {
         const { rowId, userId } = locateVersion(write);
         removal.remove(write.projectId, userId, [{ rowId, id: write.id }]);
-        return deletedResponse();
+        return deletedResponse(userId);
       }),
   };
 }

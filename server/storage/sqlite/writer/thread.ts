@@ -103,8 +103,8 @@ function replyTo(call: Incoming, outcome: unknown): void {
     call.reply(outcome);
     return;
   }
-  const { response, replayed } = outcome as WriteResult;
-  call.reply({ response: { ...response, body: '' }, replayed }, [response.body]);
+  const { response, ...rest } = outcome as WriteResult;
+  call.reply({ response: { ...response, body: '' }, ...rest }, [response.body]);
 }
 
 function maintain({ now, elapsedMs }: { now: number; elapsedMs: number }): MaintenanceReport {
