@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dims, Encoder } from './encoder.ts';
-import modulePath from './kernel.wasm' with { type: 'file' };
+import { readKernel } from './kernel-file.ts';
 import weightsPath from './minilm/all-MiniLM-L6-v2.int8.safetensors' with { type: 'file' };
 import vocabularyPath from './minilm/vocab.txt' with { type: 'file' };
 import { builtInModel, type EmbeddingModel, ModelError, type Priority } from './model.ts';
@@ -14,17 +14,12 @@ const digest = 'bd1a5170ee9c17bd24e83c8635b50036c933df28db6ab91232116075c1291952
 /** A text with a larger share of unknown tokens is in a script that the model does not know. */
 const mostUnknown = 0.3;
 
-/** Reads kernel.wasm, which also compares vectors in the reader threads. */
-export async function readKernel(): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(await readFile(modulePath));
-}
-
 /** Loads the built-in model, all-MiniLM-L6-v2. It takes some 50 MB of memory. */
 export async function openBuiltInModel(): Promise<EmbeddingModel> {
   const weights = await readFile(weightsPath);
   const found = createHash('sha256').update(weights).digest('hex');
   if (found !== digest) throw new ModelError('the file of the built-in model is damaged');
-  const encoder = new Encoder(weights, await readKernel());
+  const encoder = new Encoder(weights, readKernel());
   const tokenizer = new WordPiece(await readFile(vocabularyPath, 'utf8'));
   /** Only one text at a time can be encoded in steps. */
   let inBackground: Promise<unknown> = Promise.resolve();

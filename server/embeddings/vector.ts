@@ -20,8 +20,8 @@ export function packVector(vector: Float32Array): Uint8Array<ArrayBuffer> {
   return packed;
 }
 
-/** Vectors of one model, one after another: `data` holds `dims` int8 for each entry of `scales`. */
-export type VectorTable = { scales: Float32Array; data: Int8Array };
+/** The first `count` vectors of a table: `data` holds `dims` int8 for each entry of `scales`. */
+export type StoredVectors = { scales: Float32Array; data: Int8Array; count: number };
 
 /** Compares a vector with many: the scan of all vectors that a search needs. */
 export class VectorScan {
@@ -52,11 +52,10 @@ export class VectorScan {
     this.#out = this.#kernel.reserve(blockRows * 4);
   }
 
-  /** Returns the dot product of `query` with each of the first `count` vectors. */
+  /** Returns the dot product of `query` with each of the vectors. */
   dotProducts(
     query: Float32Array,
-    { scales, data }: VectorTable,
-    count: number,
+    { scales, data, count }: StoredVectors,
   ): Float32Array<ArrayBuffer> {
     const kernel = this.#kernel;
     const dims = this.#dims;

@@ -1,10 +1,12 @@
 import { ChunkTable, type IndexedChunk } from './chunk-table.ts';
 import { Matcher } from './match.ts';
+import { addMeaning, type Meaning, vectorRows } from './meaning.ts';
 import { MemoryTable } from './memory-table.ts';
 import type { Query } from './query.ts';
 import { Ranked, type RankedMemory } from './ranked.ts';
-import { bestChunks, scoreChunks } from './ranking.ts';
+import { bestChunks, type ChunkScores, scoreChunks } from './ranking.ts';
 import { buildTimeline, type Timeline, timelineBytes } from './timeline.ts';
+import type { VectorTable } from './vector-table.ts';
 import { type SearchWeights, searchWeights } from './weights.ts';
 
 export type { IndexedChunk } from './chunk-table.ts';
@@ -12,6 +14,9 @@ export type { Ranked, RankedMemory } from './ranked.ts';
 
 /** A memory in the index. Searches do not find a memory without chunks. */
 export type IndexedMemory = { id: string; createdAt: number; chunks: readonly IndexedChunk[] };
+
+/** The rows of the chunks' vectors, for one state of the timeline and of the vectors. */
+type VectorRows = { timeline: Timeline; table: VectorTable; version: number; rows: Int32Array };
 
 /**
  * The index is compacted when more tokens or memories than this have been removed, and the removed
@@ -38,6 +43,7 @@ export class SearchIndex {
   #table: ChunkTable;
   /** Null after a change, until the next search rebuilds the timeline. */
   #timeline: Timeline | null = null;
+  #rows: VectorRows | null = null;
 
   /** A secret seed prevents clients from choosing words that collide in the dictionary. */
   constructor(seed = 0) {
@@ -76,17 +82,41 @@ export class SearchIndex {
   }
 
   /** Ranks the memories that match. Read the results before changing the index. */
-  search(query: Query, weights: SearchWeights = searchWeights): Ranked {
+  search(
+    query: Query,
+    weights: SearchWeights = searchWeights,
+    meaning: Meaning | null = null,
+  ): Ranked {
     this.#timeline ??= buildTimeline(this.#memories, this.#table);
     const timeline = this.#timeline;
     const matcher = new Matcher(query, weights);
-    const { ranks, scores } = bestChunks(timeline, scoreChunks(timeline, matcher, weights));
+    const chunkScores = scoreChunks(timeline, matcher, weights);
+    if (meaning !== null) {
+      addMeaning(chunkScores, timeline, this.#rowsOf(timeline, meaning.table), meaning, weights);
+    }
+    const { ranks, scores } = bestChunks(timeline, chunkScores);
     return new Ranked(matcher, scores, (result) => {
-      return this.#resultOf(timeline, ranks[result] ?? 0, scores[result] ?? 0);
+      const rank = ranks[result] ?? 0;
+      return this.#resultOf(timeline, rank, scores[result] ?? 0, chunkScores);
     });
   }
 
-  #resultOf(timeline: Timeline, rank: number, score: number): RankedMemory {
+  #rowsOf(timeline: Timeline, table: VectorTable): Int32Array {
+    const known = this.#rows;
+    if (known?.timeline === timeline && known.table === table && known.version === table.version) {
+      return known.rows;
+    }
+    const rows = vectorRows(timeline, table, (memory) => this.#memories.idAt(memory));
+    this.#rows = { timeline, table, version: table.version, rows };
+    return rows;
+  }
+
+  #resultOf(
+    timeline: Timeline,
+    rank: number,
+    score: number,
+    { words, phrases, meaning }: ChunkScores,
+  ): RankedMemory {
     if (timeline !== this.#timeline) throw new Error('the index was changed after this search');
     const chunk = timeline.chunks[rank] ?? 0;
     return {
@@ -94,6 +124,12 @@ export class SearchIndex {
       start: this.#table.starts.at(chunk),
       length: this.#table.lengths.at(chunk),
       score,
+      parts: {
+        words: words[rank] ?? 0,
+        phrase: phrases[rank] ?? 0,
+        meaning: meaning?.scores[rank] ?? 0,
+      },
+      isMeant: meaning !== null && (meaning.scores[rank] ?? 0) >= meaning.found,
     };
   }
 

@@ -1,6 +1,18 @@
 import type { Matcher } from './match.ts';
 
-export type RankedMemory = { id: string; start: number; length: number; score: number };
+export type RankedMemory = {
+  id: string;
+  /** The position of the best chunk in the memory's content. */
+  start: number;
+  length: number;
+  /** The sum of its parts. */
+  score: number;
+  parts: ScoreParts;
+  /** Whether the chunk was found by its meaning, besides by words or alone. */
+  isMeant: boolean;
+};
+
+export type ScoreParts = { words: number; phrase: number; meaning: number };
 
 /**
  * The results of one search, best first and, among equal scores, newest first. The results are

@@ -12,7 +12,15 @@ import type { SearchWeights } from './weights.ts';
  * The scores of all chunks for a query, by rank, and the inverse document frequency of each term.
  * `words` and `phrases` are parts of the score; a chunk without any term of the query has none.
  */
-export type ChunkScores = { words: Float64Array; phrases: Float64Array; rarity: Float64Array };
+export type ChunkScores = {
+  words: Float64Array;
+  phrases: Float64Array;
+  rarity: Float64Array;
+  meaning: MeaningScores | null;
+};
+
+/** The parts of the scores for meaning. A chunk with at least `found` matches by meaning alone. */
+export type MeaningScores = { scores: Float64Array; found: number };
 
 /** The matching memories with their best chunks, as columns, oldest first. */
 export type Results = { memories: number[]; ranks: number[]; scores: number[] };
@@ -29,23 +37,27 @@ export function scoreChunks(
   const hits = findHits(timeline, table, matcher.query);
   const rarity = weighTerms(hits, timeline, weights);
   const neighbours = new NeighbourBoost(hits, timeline, weights);
-  const scores = { words: new Float64Array(length), phrases: new Float64Array(length), rarity };
+  const words = new Float64Array(length);
+  const phrases = new Float64Array(length);
   let asked = -1;
   for (let rank = 0; rank < length; rank += 1) {
     const inReply = ((timeline.flags[rank] ?? 0) & isReply) !== 0;
     if (!inReply) asked = rank;
     const factor = inReply ? weights.reply : 1;
-    scores.words[rank] = factor * neighbours.score(rank, inReply ? asked : -1);
-    scores.phrases[rank] = factor * weights.phrase * (hits.phrases?.worth(rank, rarity) ?? 0);
+    words[rank] = factor * neighbours.score(rank, inReply ? asked : -1);
+    phrases[rank] = factor * weights.phrase * (hits.phrases?.worth(rank, rarity) ?? 0);
   }
-  return scores;
+  return { words, phrases, rarity, meaning: null };
 }
 
 /** Returns the best chunk of each memory that matches. */
-export function bestChunks({ memories }: Timeline, { words, phrases }: ChunkScores): Results {
+export function bestChunks(
+  { memories }: Timeline,
+  { words, phrases, meaning }: ChunkScores,
+): Results {
   const results: Results = { memories: [], ranks: [], scores: [] };
   for (let rank = 0; rank < words.length; rank += 1) {
-    const score = (words[rank] ?? 0) + (phrases[rank] ?? 0);
+    const score = (words[rank] ?? 0) + (phrases[rank] ?? 0) + (meaning?.scores[rank] ?? 0);
     if (score > 0) keepBest(results, memories[rank] ?? 0, rank, score);
   }
   return results;

@@ -10,6 +10,8 @@ const bytesPerEntry = 120;
  */
 export class VectorTable {
   readonly dims: number;
+  /** Changes with every change of the table. */
+  version = 0;
   #entries = new Map<string, Entry>();
   #rows = 0;
   #liveRows = 0;
@@ -47,6 +49,7 @@ export class VectorTable {
   /** Adds a memory's vectors as stored: for each, a float32 scale and an int8 per dimension. */
   put(id: string, change: number, stored: Uint8Array): void {
     this.remove(id);
+    this.version += 1;
     const size = 4 + this.dims;
     const count = Math.floor(stored.byteLength / size);
     this.#reserve(this.#rows + count);
@@ -71,6 +74,7 @@ export class VectorTable {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
     this.#entries.delete(id);
+    this.version += 1;
     this.#liveRows -= entry.count;
     if (this.#rows > 1_024 && this.#rows > 2 * this.#liveRows) this.#compact();
   }

@@ -34,6 +34,10 @@ export type SearchWeights = {
   reply: number;
   /** The boost of a reply from the message that it answers. */
   asked: number;
+  /** The share of the meaning in a score, if the question has a vector; the rest is the words'. */
+  meaning: number;
+  /** The share of the previous turn's vector that is added to a turn's. */
+  previousMeaning: number;
 };
 
 export const searchWeights: SearchWeights = {
@@ -55,4 +59,6 @@ export const searchWeights: SearchWeights = {
   withoutSpeaker: 0.5,
   reply: 0.8,
   asked: 0.9,
+  meaning: 0.4,
+  previousMeaning: 0.3,
 };

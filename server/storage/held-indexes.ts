@@ -1,11 +1,14 @@
+import { openScan } from '../embeddings/kernel-file.ts';
 import { indexedChunks } from '../memory/chunks.ts';
 import { type Ranked, SearchIndex } from '../search/index.ts';
+import type { Meaning } from '../search/meaning.ts';
 import type { Query } from '../search/query.ts';
 import { VectorTable } from '../search/vector-table.ts';
+import { searchWeights } from '../search/weights.ts';
 import { announced, reportProgress } from '../threads/serve.ts';
 import { unavailable } from './refusals.ts';
 import type { SearchResult } from './storage.ts';
-import type { QuestionVector } from './vector-storage.ts';
+import type { SearchMeaning } from './vector-storage.ts';
 
 /*
  * The search indexes that a reader thread keeps in memory, one for each user whose memories were
@@ -89,9 +92,27 @@ const largeIndexBytes = 16 * 1024 * 1024;
 const largeUnits = 500_000;
 
 /** Searches the index. A search cannot report progress while it runs. */
-export function rank({ index }: HeldIndex, query: Query): Ranked {
-  const search = () => index.search(query);
+export function rank(
+  { index, vectors }: HeldIndex,
+  query: Query,
+  question: SearchMeaning | null,
+): Ranked {
+  const meaning = question === null || vectors === null ? null : meaningOf(vectors, question);
+  const search = () => index.search(query, searchWeights, meaning);
   return index.bytes > largeIndexBytes ? announced(search) : search();
+}
+
+function meaningOf({ table }: HeldVectors, question: SearchMeaning): Meaning {
+  const { dims, vector, mean, deviation, alone } = question;
+  const bytes = new Uint8Array(Buffer.from(vector, 'base64'));
+  return {
+    vector: new Float32Array(bytes.buffer),
+    table,
+    scan: openScan(dims),
+    mean,
+    deviation,
+    alone,
+  };
 }
 
 /** The maximum time that a search may spend updating its index. */
@@ -161,7 +182,7 @@ export function vectorsOf(held: HeldIndex, model: { modelId: number; dims: numbe
 /** Says for how many memories a search had vectors. */
 export function meaningUsed(
   { index, vectors }: HeldIndex,
-  meaning: QuestionVector | null,
+  meaning: SearchMeaning | null,
 ): Pick<SearchResult, 'meaning' | 'missing'> {
   if (meaning === null) return { meaning: 'off', missing: 0 };
   const missing = Math.max(0, index.size - (vectors?.table.size ?? 0));

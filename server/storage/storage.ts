@@ -2,7 +2,7 @@ import type { MemoryStatus, MemoryType } from '../../sdk/contract/memory.ts';
 import type { Order } from '../../sdk/contract/page.ts';
 import type { KeyStorage } from './key-storage.ts';
 import type { TaskQueue, TaskStorage } from './task-storage.ts';
-import type { QuestionVector, VectorQueue } from './vector-storage.ts';
+import type { SearchMeaning, VectorQueue } from './vector-storage.ts';
 
 /*
  * The service's interface to a database: a flat list of named, atomic operations. An operation
@@ -100,7 +100,7 @@ export interface Storage extends KeyStorage, TaskQueue, VectorQueue {
   searchMemories(
     read: Read &
       Part & { userId: string; query: string; filter: Filter; limit: number } & {
-        meaning?: QuestionVector | null;
+        meaning?: SearchMeaning | null;
       },
     signal?: AbortSignal,
   ): Promise<SearchResult>;

@@ -77,3 +77,6 @@ export type QuestionVector = {
   mean: number;
   deviation: number;
 };
+
+/** `alone` says that only the meaning counts, not the words of the query. */
+export type SearchMeaning = QuestionVector & { alone: boolean };

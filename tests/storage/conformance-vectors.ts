@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { noFilter } from '../../server/memory/filter.ts';
-import type {
-  MemoryToEmbed,
-  QuestionVector,
-  ToEmbed,
-} from '../../server/storage/vector-storage.ts';
+import type { MemoryToEmbed, SearchMeaning, ToEmbed } from '../../server/storage/vector-storage.ts';
 import {
   claim,
   complete,
@@ -59,8 +55,9 @@ export function testVectors(name: string, open: OpenStorage): void {
     const embedAll = async () => store(await work());
     /** How many of the user's memories a search has no vectors of. */
     const missing = async (userId = 'u') => {
-      const meaning: QuestionVector = {
+      const meaning: SearchMeaning = {
         ...described,
+        alone: false,
         modelId,
         vector: Buffer.from(new Float32Array(dims).buffer).toString('base64'),
       };

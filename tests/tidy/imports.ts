@@ -52,6 +52,7 @@ const anyBackend = [
   ...interfaces,
   ...shared,
   'server/bucket.ts',
+  'server/embeddings/kernel-file.ts',
   'server/errors.ts',
   'server/fair-queue.ts',
   'server/memory/',

@@ -6,6 +6,9 @@ import { imported } from '../storage/fixtures.ts';
 /** The maximum amount of text in a response with several memories, in UTF-16 units. */
 const maxText = 64 * 1024 * 1024;
 
+const parts = { words: 1, phrase: 0, meaning: 0 };
+const ranked = { start: 0, length: 5, score: 1, parts, isMeant: false };
+
 function open(limit: number): SearchResults {
   const matcher = { match: () => null, prefix: null };
   return new SearchResults({ matcher } as never, { filter: noFilter, limit });
@@ -13,7 +16,7 @@ function open(limit: number): SearchResults {
 
 function add(results: SearchResults, content: string, fields = {}): void {
   const memory = imported({ content, ...fields });
-  results.add({ id: memory.id, start: 0, length: 5, score: 1 }, memory);
+  results.add({ ...ranked, id: memory.id }, memory);
 }
 
 test('a single memory is returned even if it is longer than the limit for several memories', () => {
@@ -31,7 +34,7 @@ test('an error names the number of memories that fit into a response', () => {
 
 test('expired memories and those beyond the limit are left out', () => {
   const results = open(1);
-  results.add({ id: 'mem_expired', start: 0, length: 5, score: 1 }, null);
+  results.add({ ...ranked, id: 'mem_expired' }, null);
   expect(results.isFull).toBe(false);
   add(results, 'first');
   add(results, 'second');

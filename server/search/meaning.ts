@@ -1,0 +1,104 @@
+import type { VectorScan } from '../embeddings/vector.ts';
+import { isTurn } from './chunk-table.ts';
+import type { ChunkScores } from './ranking.ts';
+import type { Timeline } from './timeline.ts';
+import type { VectorTable } from './vector-table.ts';
+import type { SearchWeights } from './weights.ts';
+
+/** A question's vector, with the vectors to compare it with. */
+export type Meaning = {
+  vector: Float32Array;
+  table: VectorTable;
+  scan: VectorScan;
+  /** The mean and the deviation of the cosines of unrelated texts. */
+  mean: number;
+  deviation: number;
+  /** Whether the words of the query do not count. */
+  alone: boolean;
+};
+
+/** The range of cosines is at least this many deviations below and above the mean. */
+const deviationsBelow = 1;
+const deviationsAbove = 5;
+/** A chunk is found by meaning alone if its cosine is this many deviations above the mean. */
+const foundAbove = 1;
+
+/** Returns the row of each chunk's vector by rank, or -1. */
+export function vectorRows(
+  { memories, chunks }: Timeline,
+  table: VectorTable,
+  idOf: (memory: number) => string,
+): Int32Array {
+  const rows = new Int32Array(chunks.length);
+  let first = 0;
+  for (let rank = 0; rank < chunks.length; rank += 1) {
+    if (rank > 0 && memories[rank] !== memories[rank - 1]) first = rank;
+    rows[rank] = table.rowOf(idOf(memories[rank] ?? 0), rank - first);
+  }
+  return rows;
+}
+
+/**
+ * Adds to the scores of the words, which are scaled, how near each chunk's meaning is to the
+ * question's. Chunks that match neither by words nor by meaning get no score.
+ */
+export function addMeaning(
+  scores: ChunkScores,
+  timeline: Timeline,
+  rows: Int32Array,
+  meaning: Meaning,
+  weights: SearchWeights,
+): void {
+  const cosines = cosinesOf(timeline, rows, meaning, weights);
+  const { mean, deviation, alone } = meaning;
+  let [low, high] = [mean - deviationsBelow * deviation, mean + deviationsAbove * deviation];
+  for (const cosine of cosines) {
+    if (cosine < low) low = cosine;
+    if (cosine > high) high = cosine;
+  }
+  const scale = alone ? 0 : wordScale(scores) * (1 - weights.meaning);
+  const share = alone ? 1 : weights.meaning;
+  const { words, phrases } = scores;
+  const found = (share * (mean + foundAbove * deviation - low)) / (high - low);
+  const parts = new Float64Array(words.length);
+  for (let rank = 0; rank < words.length; rank += 1) {
+    const cosine = cosines[rank] ?? Number.NaN;
+    words[rank] = (words[rank] ?? 0) * scale;
+    phrases[rank] = (phrases[rank] ?? 0) * scale;
+    const part = (share * (cosine - low)) / (high - low);
+    if (part >= found || (part > 0 && (words[rank] ?? 0) > 0)) parts[rank] = part;
+  }
+  scores.meaning = { scores: parts, found };
+}
+
+/**
+ * Returns the factor that makes 1 of the best score, or of the score of a chunk that contains each
+ * term once. Otherwise, a chance hit of one common word would count as much as a perfect match.
+ */
+function wordScale({ words, phrases, rarity }: ChunkScores): number {
+  let best = rarity.reduce((sum, one) => sum + one, 0);
+  for (let rank = 0; rank < words.length; rank += 1) {
+    best = Math.max(best, (words[rank] ?? 0) + (phrases[rank] ?? 0));
+  }
+  return best === 0 ? 0 : 1 / best;
+}
+
+/** Returns the cosine of the question with each chunk; NaN for a chunk without a vector. */
+function cosinesOf(
+  { flags }: Timeline,
+  rows: Int32Array,
+  { vector, table, scan }: Meaning,
+  weights: SearchWeights,
+): Float64Array {
+  const products = scan.dotProducts(vector, table.table);
+  const cosines = Float64Array.from(rows, (row) => products[row] ?? Number.NaN);
+  const turns = Float64Array.from(cosines);
+  for (let rank = 1; rank < rows.length; rank += 1) {
+    const areTurns = (flags[rank] ?? 0) & (flags[rank - 1] ?? 0) & isTurn;
+    const before = cosines[rank - 1] ?? Number.NaN;
+    if (areTurns === 0 || Number.isNaN(before)) continue;
+    const sum = (cosines[rank] ?? Number.NaN) + weights.previousMeaning * before;
+    turns[rank] = sum / Math.sqrt(1 + weights.previousMeaning ** 2);
+  }
+  return turns;
+}

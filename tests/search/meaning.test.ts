@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { packVector, VectorScan } from '../../server/embeddings/vector.ts';
+import { SearchIndex } from '../../server/search/index.ts';
+import type { Meaning } from '../../server/search/meaning.ts';
+import { parseQuery } from '../../server/search/query.ts';
+import { VectorTable } from '../../server/search/vector-table.ts';
+import { searchWeights } from '../../server/search/weights.ts';
+
+const dims = 8;
+const kernel = join(import.meta.dir, '../../server/embeddings/kernel.wasm');
+const scan = new VectorScan(new Uint8Array(readFileSync(kernel)), dims);
+
+/** A vector of length 1 at this angle, in degrees, to the question's. */
+function at(degrees: number): Float32Array {
+  const vector = new Float32Array(dims);
+  vector.set([Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)]);
+  return vector;
+}
+
+const chunkOf = (text: string) => ({ start: 0, length: text.length, text, isReply: false });
+
+/** Memories with one text and one vector each, oldest first; null for no vector. */
+function open(memories: [text: string, degrees: number | null][]) {
+  const index = new SearchIndex();
+  const table = new VectorTable(dims);
+  for (const [place, [text, degrees]] of memories.entries()) {
+    const id = `${place}`;
+    index.put({ id, createdAt: place, chunks: [chunkOf(text)] });
+    if (degrees !== null) table.put(id, 1, packVector(at(degrees)));
+  }
+  const meaning: Meaning = {
+    vector: at(0),
+    table,
+    scan,
+    mean: 0.05,
+    deviation: 0.08,
+    alone: false,
+  };
+  const search = (query: string, more: Partial<Meaning> = {}) => [
+    ...index.search(parseQuery(query), searchWeights, { ...meaning, ...more }),
+  ];
+  return { index, table, search };
+}
+
+describe('a search by words and meaning', () => {
+  test('finds a memory without a common word, after one that has all of them', () => {
+    const { search } = open([
+      ['allergic to peanuts', 40],
+      ['the red bicycle', 88],
+      ['what food she likes', 60],
+    ]);
+    const found = search('food she likes');
+    expect(found.map(({ id, isMeant }) => [id, isMeant])).toEqual([
+      ['2', true],
+      ['0', true],
+    ]);
+    for (const { score, parts } of found) {
+      expect(score).toBeCloseTo(parts.words + parts.phrase + parts.meaning, 12);
+    }
+    expect(found[1]?.parts.words).toBe(0);
+  });
+
+  test('does not lift a chance hit of one word above the meant memory', () => {
+    const { search } = open([
+      ['allergic to peanuts', 30],
+      ['a meeting about food prices', 85],
+    ]);
+    expect(search('what food must never be cooked for her?')[0]?.id).toBe('0');
+  });
+
+  test('counts the meaning alone if it is asked to', () => {
+    const { search } = open([
+      ['peanuts peanuts', 80],
+      ['allergic', 10],
+    ]);
+    const found = search('peanuts', { alone: true });
+    expect(found.map(({ id, parts }) => [id, parts.words])).toEqual([
+      ['1', 0],
+      ['0', 0],
+    ]);
+  });
+
+  test('finds memories without vectors by their words', () => {
+    const { search } = open([
+      ['allergic to peanuts', null],
+      ['likes walnuts', 20],
+    ]);
+    expect(search('peanuts').map(({ id, isMeant }) => [id, isMeant])).toEqual([
+      ['0', false],
+      ['1', true],
+    ]);
+  });
+
+  test('uses the vectors of each chunk, and those of the present text', () => {
+    const { index, table, search } = open([['first', 80]]);
+    const chunks = ['one', 'two', 'three'].map((text, place) => ({
+      ...chunkOf(text),
+      start: place * 10,
+    }));
+    index.put({ id: 'long', createdAt: 9, chunks });
+    const parts = [at(80), new Float32Array(dims), at(5)].map(packVector);
+    table.put('long', 2, Buffer.concat(parts));
+    expect(search('nothing')[0]).toMatchObject({ id: 'long', start: 20 });
+    table.removeOlder('long', 2);
+    expect(search('nothing')[0]).toMatchObject({ id: 'long' });
+    table.removeOlder('long', 3);
+    expect(search('nothing').map(({ id }) => id)).not.toContain('long');
+  });
+
+  test('is a search by words alone without a question vector', () => {
+    const { index } = open([
+      ['allergic to peanuts', 10],
+      ['peanuts', 50],
+    ]);
+    const found = [...index.search(parseQuery('peanuts'))];
+    expect(found.map(({ parts }) => parts.meaning)).toEqual([0, 0]);
+    expect(found.map(({ score, parts }) => score - parts.words)).toEqual([0, 0]);
+  });
+});
+
+test('a table of vectors holds what was put last, whatever was removed before', () => {
+  const steps = fc.array(
+    fc.record({ id: fc.integer({ min: 0, max: 9 }), count: fc.integer({ min: -1, max: 4 }) }),
+    { maxLength: 3_000, size: 'max' },
+  );
+  const check = fc.property(steps, (list) => {
+    const table = new VectorTable(dims);
+    const expected = new Map<string, number>();
+    for (const [step, { id, count }] of list.entries()) {
+      if (count < 0) {
+        table.remove(`${id}`);
+        expected.delete(`${id}`);
+        continue;
+      }
+      const angle = step % 360;
+      table.put(`${id}`, step, Buffer.concat(Array(count).fill(packVector(at(angle)))));
+      expected.set(`${id}`, count === 0 ? Number.NaN : angle);
+    }
+    expect(table.size).toBe(expected.size);
+    const products = scan.dotProducts(at(0), table.table);
+    for (const [id, angle] of expected) {
+      const row = table.rowOf(id, 0);
+      if (Number.isNaN(angle)) expect(row).toBe(-1);
+      else expect(products[row]).toBeCloseTo(Math.cos((angle * Math.PI) / 180), 1);
+    }
+  });
+  fc.assert(check, { numRuns: 30 });
+});
