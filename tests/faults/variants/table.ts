@@ -158,10 +158,10 @@ export const variants: Record<string, Variant> = {
     patches: [
       [
         'server/storage/pooled-reads.ts',
-        "const { texts } = await run('searchMemories', read, { user, signal });",
+        "const { value, texts } = await run('searchMemories', read, { user, signal });",
         `const kept = (globalThis.keptSearches ??= new Map());
          if (!kept.has(user)) kept.set(user, await run('searchMemories', read, { user, signal }));
-         const { texts } = kept.get(user);`,
+         const { value, texts } = kept.get(user);`,
       ],
     ],
   },
