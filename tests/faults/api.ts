@@ -10,6 +10,7 @@ export type Call = {
   body?: unknown;
   idempotencyKey?: string;
   apiKey?: string;
+  headers?: Record<string, string>;
 };
 
 export type Reply = { status: number; text: string; headers: Headers };
@@ -18,7 +19,7 @@ const answerWithinMs = 5_000;
 
 /** Sends the request once. Returns null if no response arrived; the outcome is then unknown. */
 export async function send(target: Pick<Target, 'url' | 'key'>, call: Call): Promise<Reply | null> {
-  const { method, path, body, idempotencyKey, apiKey = target.key } = call;
+  const { method, path, body, idempotencyKey, apiKey = target.key, headers } = call;
   try {
     const response = await fetch(target.url + path, {
       method,
@@ -26,6 +27,7 @@ export async function send(target: Pick<Target, 'url' | 'key'>, call: Call): Pro
         authorization: `Bearer ${apiKey}`,
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(answerWithinMs),

@@ -1,5 +1,5 @@
 import { openAdmin } from '../../server/admin.ts';
-import { send } from './api.ts';
+import { type Call, send } from './api.ts';
 import {
   createViolations,
   type Finding,
@@ -21,8 +21,8 @@ export const flood: Harness = {
     'Requests over the rate limit receive 429 with a correct Retry-After; other projects are not ' +
     'affected',
   proof:
-    `the limit is ${quota} requests in ${windowMs / 1_000} s; one project sends requests without ` +
-    `pause from ${floodConnections} connections; the occasional requests from another project ` +
+    `the limit is ${quota} requests in ${windowMs / 1_000} s; one project sends requests and MCP ` +
+    `messages without pause from ${floodConnections} connections; the occasional requests from another project ` +
     'must all succeed, and so must a request sent after Retry-After has elapsed',
   control: { without: 'the rate limit', variants: ['no-rate-limit'] },
   run,
@@ -41,7 +41,9 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
     await admin.close();
     const until = performance.now() + floodMs[tier];
     const counts: Counts = { accepted: 0, rejected: 0 };
-    const flooding = Array.from({ length: floodConnections }, () => pour(target, until, counts));
+    const flooding = Array.from({ length: floodConnections }, (_, index) =>
+      pour(target, floods[index % floods.length] ?? list, until, counts),
+    );
     const latencies = await askPolitely(target, polite, until, violations);
     await Promise.all(flooding);
     const allowed = quota * (Math.ceil(floodMs[tier] / windowMs) + 1);
@@ -63,9 +65,18 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
   }
 }
 
-async function pour(target: Target, until: number, counts: Counts): Promise<void> {
+const list: Call = { method: 'GET', path: '/v1/memories?userId=u' };
+const listTools: Call = {
+  method: 'POST',
+  path: '/mcp/users/u',
+  body: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+  headers: { accept: 'application/json, text/event-stream' },
+};
+const floods = [list, listTools];
+
+async function pour(target: Target, call: Call, until: number, counts: Counts): Promise<void> {
   while (performance.now() < until) {
-    const reply = await send(target, { method: 'GET', path: '/v1/memories?userId=u' });
+    const reply = await send(target, call);
     if (reply?.status === 429) counts.rejected += 1;
     else counts.accepted += 1;
   }

@@ -18,6 +18,8 @@ export type Control = {
   without: string;
   /** Names from the table in variants/table.ts. */
   variants: string[];
+  /** Set if each variant removes a protection of its own. Each must then fail by itself. */
+  separate?: true;
 };
 
 export type RunOptions = {

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import type { Accepted } from '../../sdk/contract/ingest.ts';
 import { send } from './api.ts';
 import {
   createViolations,
@@ -8,7 +9,7 @@ import {
   type Violations,
 } from './harness.ts';
 import { createTarget, type Target } from './target.ts';
-import { type Body, hostileBodies } from './traffic/bodies.ts';
+import { type Body, getCall, hostileBodies } from './traffic/bodies.ts';
 import { type Burst, startBursts } from './traffic/burst.ts';
 import { probe } from './traffic/probe.ts';
 
@@ -30,13 +31,15 @@ export const hostile: Harness = {
     `${maxStallMs} ms or uses unbounded memory`,
   proof:
     'bodies of 5 MiB (nested arrays, unclosed arrays, many values, many keys, unknown fields, a ' +
-    `long document, escape sequences) are sent one at a time and ${concurrent} concurrently; the ` +
+    'long document, escape sequences) and MCP messages (an array of calls, long texts, many values, ' +
+    `reads of a long document) are sent one at a time and ${concurrent} to 600 concurrently; the ` +
     'longest latency of a trivial request on another connection must be at most ' +
     `${maxStallMs} ms and ${maxStallMs * maxParsedTogether} ms, respectively; peak memory in ` +
     `/proc may grow by at most ${maxGrowthMegabytes} MB`,
   control: {
-    without: 'fast parsing (the variant adds 200 ms per large body)',
-    variants: ['slow-parse'],
+    without: 'fast parsing (the variant adds 200 ms per large body); turns for MCP calls',
+    variants: ['slow-parse', 'no-mcp-turns'],
+    separate: true,
   },
   run,
 };
@@ -58,14 +61,18 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
       idleMaxLatencyMs: idleStallMs,
       'idle memory MB': idleMegabytes,
     };
-    for (const [name, make] of Object.entries(hostileBodies)) {
-      const attack = { target, path, violations, name, body: make(), burst: bursts.send };
+    const id = await saveDocument(target);
+    const bodies = { ...hostileBodies, mcpGet: () => getCall(readUser, id) };
+    for (const [name, make] of Object.entries(bodies)) {
+      const body = make();
+      const attack = { target, path, violations, name, body, burst: bursts.send };
+      const atOnce = body.concurrent ?? concurrent;
       const alone = await attackWith(attack, 1, rounds[tier].alone);
-      const all = await attackWith(attack, concurrent, rounds[tier].together);
+      const all = await attackWith(attack, atOnce, rounds[tier].together);
       const megabytes = all.peakMegabytes - idleMegabytes;
       if (megabytes > maxGrowthMegabytes) violations.add(`${name}: memory grew by ${megabytes} MB`);
       figures[name] =
-        `stall ${alone.stallMs} ms, ${concurrent} concurrent ${all.stallMs} ms and ${megabytes} ` +
+        `stall ${alone.stallMs} ms, ${atOnce} concurrent ${all.stallMs} ms and ${megabytes} ` +
         `MB (${all.statuses})`;
     }
     return { figures, violations: violations.list() };
@@ -98,7 +105,7 @@ async function attackWith(attack: Attack, atOnce: number, times: number) {
   }
   const stallMs = lowerMedian(stalls);
   if (stallMs > limitMs) violations.add(`${name}, ${atOnce} concurrent: stall of ${stallMs} ms`);
-  const expected = [body.accepted ? 202 : 400, 413, 429, 503];
+  const expected = [body.status, 413, 429, 503];
   for (const status of statuses) {
     if (!expected.includes(status)) violations.add(`${name}: ${status || 'no response'}`);
   }
@@ -116,6 +123,16 @@ function isClear(stalls: number[], limitMs: number): boolean {
 /** Returns the lower median, to ignore rounds that other load on the machine slowed down. */
 function lowerMedian(values: number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0;
+}
+
+/** A separate user, whose search index stays small. */
+const readUser = 'r';
+
+/** Saves a document close to the body limit. */
+async function saveDocument(target: Target): Promise<string> {
+  const body = { userId: readUser, data: { text: 'lorem ipsum dolor '.repeat(270_000) } };
+  const reply = await send(target, { method: 'POST', path: '/v1/ingest/document', body });
+  return (JSON.parse(reply?.text ?? '{}') as Accepted).memoryId;
 }
 
 /** Returns a route that does almost no work. */

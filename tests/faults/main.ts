@@ -51,15 +51,26 @@ async function prove(harness: Harness): Promise<Result> {
   };
   const onlyControl = args.includes('--control');
   const finding = onlyControl ? nothing : await attempt(harness, { seed, tier, variants: [] });
-  const variants = harness.control?.variants ?? [];
-  const withControl = variants.length > 0 && (onlyControl || tier === 'full');
-  const control = withControl ? await attempt(harness, { seed, tier: 'quick', variants }) : null;
+  const control = onlyControl || tier === 'full' ? await attemptControl(harness) : null;
   // An exception in a control does not prove that the harness finds violations.
   if (control?.fellOver === true) finding.violations.push(...control.violations);
   const durationMs = performance.now() - begun;
   const result = { harness, seed, tier, finding, control, durationMs } satisfies Result;
   show(result);
   return result;
+}
+
+/** Of separate controls, returns one that did not fail, if any. */
+async function attemptControl(harness: Harness): Promise<Finding | null> {
+  const { variants = [], separate = false } = harness.control ?? {};
+  const controls = separate ? variants.map((one) => [one]) : [variants];
+  let last: Finding | null = null;
+  for (const chosen of controls.filter(({ length }) => length > 0)) {
+    last = await attempt(harness, { seed, tier: 'quick', variants: chosen });
+    if (last.violations.length === 0 || last.fellOver === true) return last;
+    if (separate) console.log(`control ${chosen}: ${last.violations.length} violations`);
+  }
+  return last;
 }
 
 /** Turns an exception into a violation: a harness that throws has not proved its promise. */

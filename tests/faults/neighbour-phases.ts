@@ -2,14 +2,15 @@ import { openAdmin } from '../../server/admin.ts';
 import type { Random } from '../support/random.ts';
 import { type Call, send } from './api.ts';
 import type { Target } from './target.ts';
+import { toolCall } from './traffic/bodies.ts';
 import { eventOf, fewMemories, fewUsers, heavyUser, words } from './traffic/kinds.ts';
 import { type Probe, probe } from './traffic/probe.ts';
 
 /** Documents of the heavy user, each close to the body limit. */
 const documents = { count: 4, characters: 4_000_000 };
 /**
- * The interval between two requests of the same kind. The three kinds together make 75 requests
- * per second, which is below the rate limit.
+ * The interval between two requests of the same kind. The four kinds together make 125 requests per
+ * second, because an MCP call counts twice.
  */
 const everyMs = 40;
 const idleSaveMs = 20;
@@ -23,11 +24,16 @@ export async function createProjectKey(target: Target, project: string): Promise
   return key;
 }
 
-/** Adds one user with 16 MB of text, and many users with a few memories each. */
-export async function fillHeavyProject(api: Api, random: Random): Promise<void> {
+/**
+ * Adds one user with 16 MB of text, and many users with a few memories each. Returns the id of a
+ * document of the first user.
+ */
+export async function fillHeavyProject(api: Api, random: Random): Promise<string> {
+  let documentId = '';
   for (let count = 0; count < documents.count; count += 1) {
     const text = words(random, documents.characters / 6).slice(0, documents.characters);
-    await ingest(api, '/v1/ingest/document', { userId: heavyUser, data: { text } });
+    const body = { userId: heavyUser, data: { text } };
+    documentId = JSON.parse(await ingest(api, '/v1/ingest/document', body)).memoryId;
   }
   const few = Array.from({ length: fewUsers * fewMemories }, (_, index) =>
     eventOf(`few-${index % fewUsers}`, words(random, 20)),
@@ -35,24 +41,32 @@ export async function fillHeavyProject(api: Api, random: Random): Promise<void> 
   for (let begin = 0; begin < few.length; begin += 1_000) {
     await ingest(api, '/v1/ingest/batch', { items: few.slice(begin, begin + 1_000) });
   }
+  return documentId;
 }
 
-async function ingest(api: Api, path: string, body: object): Promise<void> {
+async function ingest(api: Api, path: string, body: object): Promise<string> {
   const reply = await send(api, { method: 'POST', path, body });
   if (reply?.status !== 202) throw new Error(`${path}: ${reply?.status} ${reply?.text}`);
+  return reply.text;
 }
 
-/** Measures save, list and search requests in project A, for a user with one memory. */
+/** Measures saves, lists, searches and MCP calls in project A, for a user with one memory. */
 export async function measure(target: Target, during: number): Promise<Record<string, Probe>> {
   const save: Call = { method: 'POST', path: '/v1/memories', body: { userId: 'a', content: 'A' } };
   const list: Call = { method: 'GET', path: '/v1/memories?userId=one&limit=1' };
   const search: Call = { method: 'GET', path: '/v1/memories/search?userId=one&query=dark+mode' };
+  const mcp: Call = {
+    method: 'POST',
+    path: '/mcp/users/one',
+    body: toolCall('list_memories', {}),
+    headers: { accept: 'application/json, text/event-stream' },
+  };
   await send(target, {
     ...save,
     idempotencyKey: 'one',
     body: { userId: 'one', content: 'dark mode' },
   });
-  const calls = { save: () => save, list: () => list, search: () => search };
+  const calls = { save: () => save, list: () => list, search: () => search, mcp: () => mcp };
   return probe(target, calls, { everyMs, during });
 }
 

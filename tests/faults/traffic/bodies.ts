@@ -1,14 +1,19 @@
-/** The service's limit on the size of a body. */
+/** The service's limits on the size of a body and of an MCP message. */
 const bytes = 5 * 1024 * 1024;
+const messageBytes = 1024 * 1024;
 const keyCount = 420_000;
 
-export type Body = { path: string; bytes: Uint8Array; accepted: boolean };
+/**
+ * `status` is the expected status, unless the service is overloaded. `concurrent` is the number of
+ * requests to send at the same time, if it is not the usual one.
+ */
+export type Body = { path: string; bytes: Uint8Array; status: number; concurrent?: number };
 
 const encoder = new TextEncoder();
 
 /**
- * Bodies within the size limit that are expensive to parse, validate or allocate. All are sent to
- * an ingest endpoint, because ingest endpoints have the highest limit.
+ * Bodies within the size limit that are expensive to parse, validate or allocate. They are sent to
+ * an ingest endpoint, because ingest endpoints have the highest limit, and to /mcp.
  */
 export const hostileBodies: Record<string, () => Body> = {
   nested: () => around('"metadata":{"a":', (room) => '['.repeat(room / 2) + ']'.repeat(room / 2)),
@@ -16,12 +21,43 @@ export const hostileBodies: Record<string, () => Body> = {
   values: () => around('"metadata":{"a":', (room) => `[${'0,'.repeat(room / 2 - 2)}0]`),
   keys: () => around('"metadata":{"a":', () => `{${members('k')}}`),
   unknownFields: () => refused(`{${members('u')},"userId":"h","data":{"text":"x"}}`),
-  document: () => ({ ...refused(document('lorem ipsum dolor ')), accepted: true }),
-  escapes: () => ({ ...refused(document('\\u0061\\n\\"')), accepted: true }),
+  document: () => ({ ...refused(document('lorem ipsum dolor ')), status: 202 }),
+  escapes: () => ({ ...refused(document('\\u0061\\n\\"')), status: 202 }),
+  mcpArray: () => {
+    const call = JSON.stringify(toolCall('list_memories', {}));
+    const count = Math.floor(messageBytes / (call.length + 1)) - 1;
+    return { ...message([]), bytes: encoder.encode(`[${Array(count).fill(call).join()}]`) };
+  },
+  mcpText: () => ({ ...saveCall(messageBytes - 1_000), concurrent: 40 }),
+  // A message of this size does not wait for other bodies before it is read.
+  mcpMessages: () => ({ ...saveCall(65_000), concurrent: 600 }),
+  mcpValues: () => {
+    const metadata = { a: Array(190_000).fill(0) };
+    return { ...message(toolCall('save_memory', { content: 'x', metadata })), status: 200 };
+  },
 };
 
+export function toolCall(name: string, args: object): object {
+  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } };
+}
+
+function saveCall(length: number): Body {
+  const content = 'x'.repeat(length);
+  return { ...message(toolCall('save_memory', { content })), status: 200 };
+}
+
+/** Reads a memory of the user. */
+export function getCall(userId: string, id: string): Body {
+  return { ...message(toolCall('get_memory', { id }), userId), status: 200 };
+}
+
+/** A message to /mcp that the service must reject. */
+function message(json: unknown, userId = 'm'): Body {
+  return { path: `/mcp/users/${userId}`, bytes: encoder.encode(JSON.stringify(json)), status: 400 };
+}
+
 function refused(text: string): Body {
-  return { path: '/v1/ingest/document', bytes: encoder.encode(text), accepted: false };
+  return { path: '/v1/ingest/document', bytes: encoder.encode(text), status: 400 };
 }
 
 function around(head: string, fill: (room: number) => string): Body {

@@ -7,6 +7,7 @@ export type Burst = (order: Order) => Promise<number[]>;
 type Order = { url: string; key: string; body: Body; atOnce: number };
 
 const answerWithinMs = 30_000;
+const accept = 'application/json, text/event-stream';
 
 export function startBursts(): { send: Burst; end(): void } {
   const thread = new Worker(import.meta.url);
@@ -32,7 +33,7 @@ async function send({ url, key, body }: Order): Promise<number> {
   try {
     const response = await fetch(url + body.path, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', accept },
       body: body.bytes,
       signal: AbortSignal.timeout(answerWithinMs),
     });

@@ -1,11 +1,13 @@
 import type { Random } from '../../support/random.ts';
-import { hostileBodies } from './bodies.ts';
+import { hostileBodies, toolCall } from './bodies.ts';
 
 /** Expensive requests that a project may send within its rate limit. */
 export type Kind = {
   concurrency: number;
+  /** Sends as fast as the service responds, which the rate limit permits for a while. */
+  isUnpaced?: true;
   /** Called once in each process that sends requests. */
-  requests(random: Random): (index: number) => Request;
+  requests(random: Random, documentId: string): (index: number) => Request;
 };
 
 export type Request = { method: string; path: string; body?: Uint8Array | string };
@@ -28,6 +30,36 @@ export const kinds: Record<string, Kind> = {
   exports: { concurrency: 4, requests: () => () => get('/v1/export?limit=1&userId=heavy') },
   batches: { concurrency: 2, requests: (random) => () => batch(eventsOf(random)) },
   denseBodies: { concurrency: 4, requests: denseBodies },
+  mcpGets: {
+    concurrency: 8,
+    isUnpaced: true,
+    requests: (random, id) => () =>
+      tool('get_memory', { id, offset: random.between(0, 3_000_000) }),
+  },
+  mcpLists: {
+    concurrency: 8,
+    isUnpaced: true,
+    requests: () => () => tool('list_memories', { limit: 100 }),
+  },
+  mcpSearches: {
+    concurrency: 8,
+    isUnpaced: true,
+    requests: (random) => () => tool('search_memories', { query: words(random, queryWords) }),
+  },
+  mcpArrays: { concurrency: 4, requests: () => () => callsInOne },
+};
+
+const mcpPath = `/mcp/users/${heavyUser}`;
+
+function tool(name: string, args: object): Request {
+  return { method: 'POST', path: mcpPath, body: JSON.stringify(toolCall(name, args)) };
+}
+
+const listAll = toolCall('list_memories', { limit: 100 });
+const callsInOne: Request = {
+  method: 'POST',
+  path: mcpPath,
+  body: JSON.stringify(Array(100).fill(listAll)),
 };
 
 function get(path: string): Request {
@@ -59,7 +91,7 @@ function denseBodies(): (index: number) => Request {
   // Accepted bodies would also cause ingestion, so only rejected bodies are sent.
   const bodies = Object.values(hostileBodies)
     .map((make) => make())
-    .filter(({ accepted }) => !accepted);
+    .filter(({ status }) => status === 400);
   return (index) => {
     const { path, bytes } = bodies[index % bodies.length] ?? { path: '/', bytes: '' };
     return { method: 'POST', path, body: bytes };

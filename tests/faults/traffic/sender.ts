@@ -6,7 +6,17 @@ import { type Kind, kinds, type Request } from './kinds.ts';
  * Sends requests of one kind from a separate process. All threads of a process share one thread for
  * Bun's fetch, so large responses would delay the requests whose latency is measured.
  */
-export type Order = { url: string; key: string; kind: string; seed: number; perSecond: number };
+export type Order = {
+  url: string;
+  key: string;
+  kind: string;
+  seed: number;
+  perSecond: number;
+  /** A large document of the heavy user. */
+  documentId: string;
+};
+
+const accept = 'application/json, text/event-stream';
 
 /** Responses per status; `none` counts requests without a response. */
 export type Tally = Record<string, number>;
@@ -56,7 +66,8 @@ if (import.meta.main) {
 }
 
 async function send(order: Order, kind: Kind, tally: Tally, signal: AbortSignal): Promise<void> {
-  const next = kind.requests(createRandom(order.seed));
+  const next = kind.requests(createRandom(order.seed), order.documentId);
+  const perSecond = kind.isUnpaced ? Number.POSITIVE_INFINITY : order.perSecond;
   process.send?.('started');
   const begun = performance.now();
   let sent = 0;
@@ -67,7 +78,7 @@ async function send(order: Order, kind: Kind, tally: Tally, signal: AbortSignal)
       const status = await statusOf(order, request, signal);
       tally[status] = (tally[status] ?? 0) + 1;
       // Spreads the requests evenly over the rate limit's window.
-      const early = (sent * 1_000) / order.perSecond - (performance.now() - begun);
+      const early = (sent * 1_000) / perSecond - (performance.now() - begun);
       if (early > 0) await Bun.sleep(early);
     }
   }
@@ -82,7 +93,7 @@ async function statusOf(
   try {
     const response = await fetch(url + path, {
       method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', accept },
       ...(body !== undefined && { body }),
       signal,
     });

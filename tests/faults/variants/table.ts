@@ -262,6 +262,17 @@ export const variants: Record<string, Variant> = {
   /** Expensive requests block the HTTP thread. */
   'blocked-http-thread': { prepare: blockHttpThread },
   'slow-parse': { prepare: slowParse },
+  /** MCP tools receive whole texts. */
+  'whole-texts': {
+    patches: [['server/mcp/client.ts', 'if (range !== null) ranges.set(request, range);', '']],
+  },
+  /** Any number of MCP calls may run at the same time. */
+  'no-mcp-turns': {
+    patches: [
+      ['server/mcp/client.ts', 'maxRunning: 16', 'maxRunning: 1e9'],
+      ['server/mcp/client.ts', 'maxProjectRunning: 4', 'maxProjectRunning: 1e9'],
+    ],
+  },
   'no-thread-watch': { prepare: ignoreThreads },
   /** The service is unchanged; the harness falsifies one read in the recorded history. */
   'falsified-read': {},
