@@ -90,7 +90,7 @@ type Serving = AsyncDisposable & {
 };
 
 /** Matches the last line that a server prints at its first start, after it has stored a key. */
-const firstRun = /memory list --user/;
+const firstRun = /memory(?:-service)? list --user/;
 
 async function serve(
   project: Project,
