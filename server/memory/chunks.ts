@@ -1,3 +1,4 @@
+import { dayOf } from '../search/calendar.ts';
 import type { IndexedChunk } from '../search/index.ts';
 import { isRole } from '../search/labels.ts';
 import { normalize, normalizeWords } from '../search/normalize.ts';
@@ -20,6 +21,10 @@ export type Chunk = {
   isFirst: boolean;
 };
 
+/** A time at the start of a line, as in a conversation or a diary. */
+const hasTime = /^[[(]?\d{4}-\d\d-\d\d\b/m;
+const times = /^[[(]?(\d{4}-\d\d-\d\d)\b/gm;
+
 type Piece = { start: number; length: number; message: Message | null };
 
 /**
@@ -38,18 +43,25 @@ export function chunksOf(content: string, metadata: string): Chunk[] {
 
 /**
  * Returns a memory's chunks for the search index. The title in the metadata is indexed with the
- * first chunk, unless that chunk contains the title, and the author with every chunk.
+ * first chunk, unless that chunk contains the title, and the author with every chunk. A chunk's day
+ * is that of a line that begins with a time, or else the memory's.
  */
-export function indexedChunks(content: string, metadata: string): IndexedChunk[] {
+export function indexedChunks(
+  content: string,
+  metadata: string,
+  occurredAt: number | null = null,
+): IndexedChunk[] {
   const { title, author, role } = namesIn(metadata);
   const speakers = speakersOf(content);
+  const dayIn = dayReader(content, occurredAt);
   return piecesOf(content).map((piece) => {
     const { start, length, sender } = chunkOf(piece, role);
     const text = withoutRole(content, piece);
     const anyOnFirstLine = author !== '' || (start === 0 && sender === null);
     const body = normalize(text, { author, anyOnFirstLine, speakers });
     const head = start === 0 && !text.includes(title) ? normalizeWords(title) : '';
-    return { start, length, sender, text: head === '' ? body : `${head}\n${body}` };
+    const day = dayIn(content.slice(start, start + length));
+    return { start, length, sender, day, text: head === '' ? body : `${head}\n${body}` };
   });
 }
 
@@ -89,4 +101,19 @@ function withoutRole(content: string, { start, length, message }: Piece): string
   if (start !== message?.start) return content.slice(start, start + length);
   const time = content.slice(start, start + message.timeLength);
   return time + content.slice(message.textStart, start + length);
+}
+
+/**
+ * Returns a function that reads the day of the next chunk: of its first line that begins with a
+ * time, or of the last such line before it, or else of the memory.
+ */
+function dayReader(content: string, occurredAt: number | null): (text: string) => number | null {
+  let last = occurredAt === null ? null : dayOf(occurredAt);
+  if (!hasTime.test(content)) return () => last;
+  return (text) => {
+    const found = [...text.matchAll(times)].map(([, date = '']) => Date.parse(date));
+    const [first = last, ...more] = found.filter((ms) => !Number.isNaN(ms)).map(dayOf);
+    last = more.at(-1) ?? first;
+    return first;
+  };
 }

@@ -5,14 +5,15 @@ import { tokenize, withWord, wordOf } from './tokenizer.ts';
 import { noWord } from './word-table.ts';
 
 /**
- * A chunk of a memory: its position in the content, its normalized text, and the sender of its
- * message if it is part of a chat with a language model.
+ * A chunk of a memory: its position in the content, its normalized text, the sender of its message
+ * if it is part of a chat with a language model, and the day of what it says, if that is known.
  */
 export type IndexedChunk = {
   start: number;
   length: number;
   text: string;
   sender?: 'user' | 'model' | null;
+  day?: number | null;
 };
 
 /** Flags of a chunk. It has a label that names a speaker. */
@@ -20,6 +21,9 @@ export const isTurn = 1;
 /** It is part of a chat with a language model, and of a message that the model sent. */
 export const isMessage = 2;
 export const isReply = 4;
+
+/** Added to stored days, because a day before 1970 is negative. A chunk without a day has 0. */
+export const dayOffset = 200_000_000;
 
 /** Chunks in order of insertion. Removed chunks stay until the table is compacted. */
 export class ChunkTable {
@@ -30,6 +34,7 @@ export class ChunkTable {
   readonly starts = new Uint32List();
   readonly lengths = new Uint32List();
   readonly flags = new Uint32List();
+  readonly days = new Uint32List();
   /** The number of tokens in chunks that have not been removed. */
   liveTokens = 0;
 
@@ -39,7 +44,8 @@ export class ChunkTable {
   }
 
   get bytes(): number {
-    const columns = [this.tokens, this.firstTokens, this.starts, this.lengths, this.flags];
+    const { tokens, firstTokens, starts, lengths, flags, days } = this;
+    const columns = [tokens, firstTokens, starts, lengths, flags, days];
     return columns.reduce((sum, { bytes }) => sum + bytes, this.dictionary.bytes);
   }
 
@@ -47,9 +53,13 @@ export class ChunkTable {
     return this.starts.length;
   }
 
-  add({ start, length, text, sender = null }: IndexedChunk): void {
+  add({ start, length, text, sender = null, day = null }: IndexedChunk): void {
     const isLabelled = tokenize(text, this.dictionary, this.tokens);
-    this.#finish(start, length, (isLabelled ? isTurn : 0) | flagsOf(sender));
+    this.starts.push(start);
+    this.lengths.push(length);
+    this.flags.push((isLabelled ? isTurn : 0) | flagsOf(sender));
+    this.days.push(day === null ? 0 : day + dayOffset);
+    this.#finish();
   }
 
   /** Removes the words of deleted chunks from the dictionary's counts. */
@@ -73,7 +83,10 @@ export class ChunkTable {
         else if (word !== noWord) words[word] = this.#copyWord(word, into);
         into.tokens.push(withWord(token, words[word] ?? noWord));
       }
-      into.#finish(this.starts.at(chunk), this.lengths.at(chunk), this.flags.at(chunk));
+      for (const column of ['starts', 'lengths', 'flags', 'days'] as const) {
+        into[column].push(this[column].at(chunk));
+      }
+      into.#finish();
     };
   }
 
@@ -82,12 +95,9 @@ export class ChunkTable {
     return into.dictionary.intern(text, 0, text.length);
   }
 
-  #finish(start: number, length: number, flags: number): void {
-    this.liveTokens += this.tokens.length - this.firstTokens.at(this.length);
+  #finish(): void {
+    this.liveTokens += this.tokens.length - this.firstTokens.at(this.length - 1);
     this.firstTokens.push(this.tokens.length);
-    this.starts.push(start);
-    this.lengths.push(length);
-    this.flags.push(flags);
   }
 }
 

@@ -34,7 +34,7 @@ const minRemoved = 16_384;
  *
  * @example
  * const index = new SearchIndex();
- * index.put({ id: 'mem_1', createdAt: 1, chunks: indexedChunks(content, metadata, lengths) });
+ * index.put({ id: 'mem_1', createdAt: 1, chunks: indexedChunks(content, metadata) });
  * const [best] = index.search(parseQuery('green tea'));
  */
 export class SearchIndex {
@@ -119,16 +119,17 @@ export class SearchIndex {
   ): RankedMemory {
     if (timeline !== this.#timeline) throw new Error('the index was changed after this search');
     const chunk = timeline.chunks[rank] ?? 0;
+    const parts = {
+      words: words[rank] ?? 0,
+      phrase: phrases[rank] ?? 0,
+      meaning: meaning?.scores[rank] ?? 0,
+    };
     return {
       id: this.#memories.idAt(timeline.memories[rank] ?? 0),
       start: this.#table.starts.at(chunk),
       length: this.#table.lengths.at(chunk),
       score,
-      parts: {
-        words: words[rank] ?? 0,
-        phrase: phrases[rank] ?? 0,
-        meaning: meaning?.scores[rank] ?? 0,
-      },
+      parts: { ...parts, date: score - (parts.words + parts.phrase + parts.meaning) },
       isMeant: meaning !== null && (meaning.scores[rank] ?? 0) >= meaning.found,
     };
   }

@@ -1,3 +1,5 @@
+import type { DayRange } from './calendar.ts';
+import { datesIn } from './dates.ts';
 import { normalizeWords } from './normalize.ts';
 import { isUnspaced, ngramLength } from './scripts.ts';
 import { stopWords } from './words.ts';
@@ -13,6 +15,8 @@ export type Query = {
   pairs: Pair[];
   /** The index of the last word if it may be unfinished, else -1. */
   prefix: number;
+  /** The days that the query is about. */
+  dates: DayRange[];
 };
 
 /** The maximum number of distinct terms. Further terms of a long question are ignored. */
@@ -22,15 +26,17 @@ type Token = Term & { followsInPhrase: boolean };
 
 /**
  * Parses a query. There are no operators. Quotes only join words into a phrase, as does punctuation
- * inside an identifier, a number, a URL or an email address.
+ * inside an identifier, a number, a URL or an email address. `nowMs` is the time of the query;
+ * without it, dates are words like any other.
  */
-export function parseQuery(text: string): Query {
+export function parseQuery(text: string, nowMs?: number): Query {
   const { tokens, quoted } = tokenize(text);
   const content = tokens.filter((token) => quoted.has(token) || !stopWords.has(token.text));
   const query = build(tokens, new Set(content.length > 0 ? content : tokens));
   const last = tokens.at(-1);
   const unfinished = last !== undefined && !last.isNgram && /[\p{L}\p{N}\p{M}]$/u.test(text);
   query.prefix = unfinished ? query.terms.findIndex((term) => term.text === last.text) : -1;
+  query.dates = nowMs === undefined ? [] : datesIn(text, nowMs);
   return query;
 }
 
@@ -78,7 +84,7 @@ function ngramsOf(run: string): string[] {
 }
 
 function build(all: Token[], kept: Set<Token>): Query {
-  const query: Query = { terms: [], pairs: [], prefix: -1 };
+  const query: Query = { terms: [], pairs: [], prefix: -1, dates: [] };
   const indexes = new Map<string, number>();
   const paired = new Set<string>();
   let before = -1;

@@ -12,7 +12,8 @@ export type RankedMemory = {
   isMeant: boolean;
 };
 
-export type ScoreParts = { words: number; phrase: number; meaning: number };
+/** `date` is what the other parts gain because the chunk is of a day that the query is about. */
+export type ScoreParts = { words: number; phrase: number; meaning: number; date: number };
 
 /**
  * The results of one search, best first and, among equal scores, newest first. The results are

@@ -1,5 +1,6 @@
 import { weighTerms } from './bm25.ts';
-import { isReply } from './chunk-table.ts';
+import type { DayRange } from './calendar.ts';
+import { dayOffset, isReply } from './chunk-table.ts';
 import { fuzzyMatches } from './fuzzy.ts';
 import { findHits } from './hits.ts';
 import type { Matcher } from './match.ts';
@@ -10,11 +11,13 @@ import type { SearchWeights } from './weights.ts';
 
 /**
  * The scores of all chunks for a query, by rank, and the inverse document frequency of each term.
- * `words` and `phrases` are parts of the score; a chunk without any term of the query has none.
+ * The sum of `words` and `phrases` is 0 for a chunk without any term of the query. `dates` are
+ * factors, or null if the query has no date.
  */
 export type ChunkScores = {
   words: Float64Array;
   phrases: Float64Array;
+  dates: Float64Array | null;
   rarity: Float64Array;
   meaning: MeaningScores | null;
 };
@@ -37,6 +40,7 @@ export function scoreChunks(
   const hits = findHits(timeline, table, matcher.query);
   const rarity = weighTerms(hits, timeline, weights);
   const neighbours = new NeighbourBoost(hits, timeline, weights);
+  const dates = dateFactors(timeline, matcher.query.dates, weights.date);
   const words = new Float64Array(length);
   const phrases = new Float64Array(length);
   let asked = -1;
@@ -47,17 +51,37 @@ export function scoreChunks(
     words[rank] = factor * neighbours.score(rank, inReply ? asked : -1);
     phrases[rank] = factor * weights.phrase * (hits.phrases?.worth(rank, rarity) ?? 0);
   }
-  return { words, phrases, rarity, meaning: null };
+  return { words, phrases, dates, rarity, meaning: null };
+}
+
+/** Returns the factor of each chunk for the query's dates, or null if it has none. */
+function dateFactors({ days }: Timeline, dates: DayRange[], factor: number): Float64Array | null {
+  if (dates.length === 0) return null;
+  const ranges = dates.map(({ first, last }) => ({
+    first: first + dayOffset,
+    last: last + dayOffset,
+  }));
+  const factors = new Float64Array(days.length).fill(1);
+  let previous = -1;
+  for (let rank = 0; rank < days.length; rank += 1) {
+    const day = days[rank] ?? 0;
+    // Neighbours are usually of the same day.
+    if (day === previous) factors[rank] = factors[rank - 1] ?? 1;
+    else if (ranges.some(({ first, last }) => first <= day && day <= last)) factors[rank] = factor;
+    previous = day;
+  }
+  return factors;
 }
 
 /** Returns the best chunk of each memory that matches. */
 export function bestChunks(
   { memories }: Timeline,
-  { words, phrases, meaning }: ChunkScores,
+  { words, phrases, dates, meaning }: ChunkScores,
 ): Results {
   const results: Results = { memories: [], ranks: [], scores: [] };
   for (let rank = 0; rank < words.length; rank += 1) {
-    const score = (words[rank] ?? 0) + (phrases[rank] ?? 0) + (meaning?.scores[rank] ?? 0);
+    const sum = (words[rank] ?? 0) + (phrases[rank] ?? 0) + (meaning?.scores[rank] ?? 0);
+    const score = sum * (dates?.[rank] ?? 1);
     if (score > 0) keepBest(results, memories[rank] ?? 0, rank, score);
   }
   return results;

@@ -12,13 +12,15 @@ export type Timeline = {
   tokenCount: number;
   /** `isTurn`, `isMessage` and `isReply` of each chunk. */
   flags: Uint8Array;
+  /** The day of each chunk, plus `dayOffset`, or 0. */
+  days: Uint32Array;
   /** The index of each chunk's memory, oldest first, and the chunk's row in the chunk table. */
   memories: Uint32Array;
   chunks: Uint32Array;
 };
 
 /** The size of the columns in bytes per chunk. */
-export const timelineBytes = 17;
+export const timelineBytes = 21;
 
 export function buildTimeline(memories: MemoryTable, table: ChunkTable): Timeline {
   const ranges = Array.from({ length: memories.size }, (_, place) => memories.chunksAt(place));
@@ -30,6 +32,7 @@ export function buildTimeline(memories: MemoryTable, table: ChunkTable): Timelin
       timeline.starts[rank] = table.firstTokens.at(chunk);
       timeline.ends[rank] = table.firstTokens.at(chunk + 1);
       timeline.flags[rank] = table.flags.at(chunk);
+      timeline.days[rank] = table.days.at(chunk);
       timeline.memories[rank] = place;
       timeline.chunks[rank] = chunk;
       rank += 1;
@@ -46,6 +49,7 @@ function emptyTimeline({ dictionary, tokens, liveTokens }: ChunkTable, length: n
     ends: new Uint32Array(length),
     tokenCount: liveTokens,
     flags: new Uint8Array(length),
+    days: new Uint32Array(length),
     memories: new Uint32Array(length),
     chunks: new Uint32Array(length),
   };

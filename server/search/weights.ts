@@ -38,6 +38,8 @@ export type SearchWeights = {
   meaning: number;
   /** The share of the previous turn's vector that is added to a turn's. */
   previousMeaning: number;
+  /** The factor for a chunk of a day that the query is about. */
+  date: number;
 };
 
 export const searchWeights: SearchWeights = {
@@ -61,4 +63,5 @@ export const searchWeights: SearchWeights = {
   asked: 0.9,
   meaning: 0.4,
   previousMeaning: 0.3,
+  date: 3,
 };

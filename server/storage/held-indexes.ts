@@ -36,6 +36,7 @@ export type ChangedMemory = {
   createdAt: number;
   content: string;
   metadata: string;
+  occurredAt: number | null;
   isSearchable: boolean | number;
   /** The user's change number when this row was written. */
   change: number;
@@ -148,10 +149,11 @@ export class IndexUpdate {
       }
       this.#applied = changed.change;
     }
-    const { id, createdAt, content, metadata, isSearchable, memoryChange } = changed;
+    const { id, createdAt, content, metadata, occurredAt } = changed;
+    const { isSearchable, memoryChange } = changed;
     this.#held.vectors?.table.removeOlder(id, memoryChange);
     const put = () => {
-      const chunks = isSearchable ? indexedChunks(content, metadata) : [];
+      const chunks = isSearchable ? indexedChunks(content, metadata, occurredAt) : [];
       this.#held.index.put({ id, createdAt, chunks });
     };
     if (content.length > largeUnits) announced(put);

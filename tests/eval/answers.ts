@@ -10,20 +10,24 @@ export type Answer = { kind: string; ours: Scores; fts5: Scores };
 const most = 10;
 const messagesPerChat = 10;
 
-/** Saves the memories of a set in a running service, and asks the questions of one half. */
-export async function answersOf(
-  client: MemoryClient,
-  { name, way, users }: DataSet,
-  heldOut: boolean,
-): Promise<Answer[]> {
+type Asking = { client: MemoryClient; clock: { nowMs: number }; set: DataSet; heldOut: boolean };
+
+/**
+ * Saves the memories of a set in a running service, and asks the questions of one half. Sets the
+ * service's clock to the time at which a question is asked, if it is known.
+ */
+export async function answersOf({ client, clock, set, heldOut }: Asking): Promise<Answer[]> {
+  const { name, way, users } = set;
   const answers: Answer[] = [];
   for (const user of users) {
     const questions = user.questions.filter((question) => isHeldOut(question) === heldOut);
     if (questions.length === 0) continue;
     const userId = `${name}/${user.name}`;
+    clock.nowMs = Date.now();
     const turnsOf = await store(client, userId, way, user);
     const baseline = fts5(await contentsOf(client, userId), most);
-    for (const { kind, evidence, text } of questions) {
+    for (const { kind, evidence, text, askedAt } of questions) {
+      clock.nowMs = askedAt === undefined ? Date.now() : Date.parse(askedAt);
       const { items } = await client.search({ userId, query: text, limit: most });
       const score = (ids: string[]) =>
         scoresOf(

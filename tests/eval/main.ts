@@ -13,8 +13,6 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { MemoryClient } from '../../sdk/index.ts';
-import { benchKey } from '../bench/kit/requests.ts';
-import { startService } from '../bench/kit/service.ts';
 import { type Answer, answersOf } from './answers.ts';
 import { meanOf } from './measure.ts';
 import { averageOf, pairedDifference } from './paired-difference.ts';
@@ -27,20 +25,29 @@ const { values, positionals } = parseArgs({
   options: { 'held-out': { type: 'boolean', default: false }, against: { type: 'string' } },
   allowPositionals: true,
 });
+const heldOut = values['held-out'];
 const sets = readSets(positionals[0]);
 const current = await run(join(import.meta.dir, '../..'));
 for (const [index, { name }] of sets.entries()) printSet(name, current[index] ?? []);
 if (values.against !== undefined) printDifferences(await run(resolve(values.against)), current);
 
-/** Runs the service of a checkout on every set. */
+/** Runs the service of a checkout on every set, at the times at which the questions are asked. */
 async function run(root: string): Promise<Answer[][]> {
+  const { startServer }: typeof import('../../server/main.ts') = await import(
+    join(root, 'server/main.ts')
+  );
   const folder = mkdtempSync(join(tmpdir(), 'memory-eval-'));
-  const tree = { name: 'the service', slug: 'eval', root };
-  const service = await startService(folder, { tree, database: join(folder, 'memory.db') });
-  const client = new MemoryClient({ apiKey: benchKey, baseUrl: service.url });
+  const clock = { nowMs: Date.now() };
+  const service = await startServer({
+    env: { MEMORY_RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
+    port: 0,
+    databaseUrl: `sqlite:${join(folder, 'memory.db')}`,
+    now: () => clock.nowMs,
+  });
+  const client = new MemoryClient({ apiKey: service.firstKey ?? '', baseUrl: service.url });
   try {
     const answers: Answer[][] = [];
-    for (const set of sets) answers.push(await answersOf(client, set, values['held-out']));
+    for (const set of sets) answers.push(await answersOf({ client, clock, set, heldOut }));
     return answers;
   } finally {
     await service.stop();

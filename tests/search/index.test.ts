@@ -48,9 +48,10 @@ const line = fc
   .map(([who, words]) => (who === null ? '' : `${who}: `) + words.join(' '));
 const text = fc.array(line, { maxLength: 3 }).map((lines) => lines.join('\n'));
 const sender = fc.constantFrom('user' as const, 'model' as const, null);
-const chunks = fc.array(fc.tuple(text, sender), { maxLength: 3 }).map((parts) => {
-  return parts.map(([one, sender], at) => {
-    return { start: at * 10, length: 10, text: normalize(one), sender };
+const day = fc.option(fc.integer({ min: -3, max: 400 }));
+const chunks = fc.array(fc.tuple(text, sender, day), { maxLength: 3 }).map((parts) => {
+  return parts.map(([one, sender, day], at) => {
+    return { start: at * 10, length: 10, text: normalize(one), sender, day };
   });
 });
 const id = fc.integer({ min: 0, max: 12 }).map((number) => `mem_${number}`);

@@ -19,6 +19,7 @@ type Chunk = {
   words: Word[];
   labelled: boolean;
   sender: 'user' | 'model' | null;
+  day: number | null;
 };
 type Scored = Chunk & { hits: Hit[]; own: number[]; spoken: number[]; bonus: number };
 type Result = { id: string; start: number; length: number; score: number };
@@ -38,7 +39,8 @@ export function referenceSearch(
   const scored = weigh(chunks, matcher, weights);
   const best = new Map<string, Result>();
   for (const [rank, { id, start, length }] of scored.entries()) {
-    const score = scoreWithNeighbours(scored, rank, weights);
+    const score =
+      scoreWithNeighbours(scored, rank, weights) * dateFactor(scored[rank], query, weights);
     if (score > (best.get(id)?.score ?? 0)) best.set(id, { id, start, length, score });
   }
   const order = sorted.map(({ id }) => id);
@@ -46,8 +48,13 @@ export function referenceSearch(
   return results.reverse().sort((a, b) => b.score - a.score);
 }
 
+function dateFactor(chunk: Chunk | undefined, { dates }: Query, { date }: SearchWeights): number {
+  const day = chunk?.day ?? Number.NaN;
+  return dates.some(({ first, last }) => first <= day && day <= last) ? date : 1;
+}
+
 function readChunk(id: string, chunk: IndexedMemory['chunks'][number]): Chunk {
-  const { start, length, text, sender = null } = chunk;
+  const { start, length, text, sender = null, day = null } = chunk;
   const words = text.split('\n').flatMap((line) => {
     const colon = line.indexOf(':');
     const label = wordsIn(line.slice(0, Math.max(0, colon)), true);
@@ -55,7 +62,7 @@ function readChunk(id: string, chunk: IndexedMemory['chunks'][number]): Chunk {
     if (last !== undefined) last.endsLabel = true;
     return [...label, ...wordsIn(line.slice(colon + 1), false)];
   });
-  return { id, start, length, words, labelled: text.includes(':'), sender };
+  return { id, start, length, words, labelled: text.includes(':'), sender, day };
 }
 
 /** In a script without spaces, each character starts a word: the n-gram at that position. */

@@ -60,6 +60,24 @@ export function testSearch(name: string, open: OpenStorage): void {
       expect(ranked).toEqual([5, 4, 3, 2, 1]);
     });
 
+    test('prefers memories of the days that the query is about', async () => {
+      const now = Date.parse('2023-10-04T12:00Z');
+      const visit = { content: 'went to the dentist' };
+      const [early, late] = [
+        memory({ ...visit, occurredAt: Date.parse('2023-05-08') }),
+        memory({ ...visit, occurredAt: Date.parse('2023-09-28') }),
+      ];
+      await project.save(early);
+      await project.save(late);
+      await project.save(memory(visit));
+      const first = async (query: string) => (await found(query, { now }))[0];
+      expect(await first('dentist on 8 May 2023')).toBe(early.id);
+      expect(await first('dentist last week')).toBe(late.id);
+      await project.update(early.id, { occurredAt: Date.parse('2023-09-26') });
+      await project.update(late.id, { occurredAt: null });
+      expect(await first('dentist last week')).toBe(early.id);
+    });
+
     test('finds nothing of another user or project', async () => {
       await project.save(memory({ userId: 'v', content: 'lantern' }));
       expect(await found('lantern')).toEqual([]);

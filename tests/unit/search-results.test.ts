@@ -6,7 +6,7 @@ import { imported } from '../storage/fixtures.ts';
 /** The maximum amount of text in a response with several memories, in UTF-16 units. */
 const maxText = 64 * 1024 * 1024;
 
-const parts = { words: 1, phrase: 0, meaning: 0 };
+const parts = { words: 1, phrase: 0, meaning: 0, date: 0 };
 const ranked = { start: 0, length: 5, score: 1, parts, isMeant: false };
 
 function open(limit: number): SearchResults {

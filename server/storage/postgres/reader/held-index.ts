@@ -32,7 +32,8 @@ const fetchedUnits = 1_000_000;
 const maxRows = 2_000;
 
 /** A memory is searchable unless it has an indexing task that is not complete. */
-const columns = `m.id, m.created_at::float8 AS "createdAt", m.content, m.metadata,
+const columns = `m.id, m.created_at::float8 AS "createdAt", m.occurred_at::float8 AS "occurredAt",
+  m.content, m.metadata,
   (t.state IS NULL OR t.state = 'complete') AS "isSearchable",
   m.last_change::float8 AS "memoryChange"`;
 const indexTask = `t.project_id = m.project_id AND t.bucket = m.bucket AND t.memory_id = m.id

@@ -30,7 +30,7 @@ export function createSearch(
     try {
       const own = held.take(JSON.stringify([projectId, userId]));
       await catchUp(run, own, { projectId, userId }, meaning);
-      const ranked = rank(own, parseQuery(read.query), meaning);
+      const ranked = rank(own, parseQuery(read.query, read.now), meaning);
       const items = foundItems(await collect(run, read, ranked));
       return { items, ...meaningUsed(own, meaning) };
     } finally {

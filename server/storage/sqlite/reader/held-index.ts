@@ -30,8 +30,8 @@ const noUser: UserRow = { memories: 0, lastChange: 0, embeddedChange: -1 };
 
 /** A memory is searchable unless it has an indexing task that is not complete. */
 const searchable = `(t.state IS NULL OR t.state = 'complete') AS isSearchable`;
-const columns = `m.id, m.created_at AS createdAt, m.content, m.metadata, ${searchable},
-  m.last_change AS memoryChange`;
+const columns = `m.id, m.created_at AS createdAt, m.occurred_at AS occurredAt, m.content, m.metadata,
+  ${searchable}, m.last_change AS memoryChange`;
 const indexTask = `t.project_id = m.project_id AND t.memory_row_id = m.row_id AND t.kind = 'index'`;
 
 export function createIndexReads(db: Database): IndexReads {

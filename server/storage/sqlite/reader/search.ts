@@ -26,7 +26,7 @@ export function createSearches(
     const { projectId, userId, now, meaning = null } = read;
     const own = held.take(JSON.stringify([projectId, userId]));
     catchUp(own, { projectId, userId }, meaning);
-    const ranked = rank(own, parseQuery(read.query), meaning);
+    const ranked = rank(own, parseQuery(read.query, read.now), meaning);
     const results = new SearchResults(ranked, read);
     for (const place of ranked) {
       results.add(place, getMemory({ projectId, id: place.id, now }));

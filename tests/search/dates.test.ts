@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { indexedChunks } from '../../server/memory/chunks.ts';
+import { datesIn } from '../../server/search/dates.ts';
+import { SearchIndex } from '../../server/search/index.ts';
+import { parseQuery } from '../../server/search/query.ts';
+
+/** A Wednesday. */
+const now = Date.parse('2023-10-04T12:00Z');
+const dayMs = 86_400_000;
+const marginDays = 3;
+
+/** Returns the ranges without their margin, as `2023-05-08` or `2023-05-01..2023-05-31`. */
+function dates(question: string): string[] {
+  return datesIn(question, now).map(({ first, last }) => {
+    const [from, to] = [first + marginDays, last - marginDays].map(dateOf);
+    return from === to ? `${from}` : `${from}..${to}`;
+  });
+}
+
+function dateOf(day: number): string {
+  return new Date(day * dayMs).toISOString().slice(0, 10);
+}
+
+describe('a date in a question', () => {
+  test.each([
+    ['What happened on 8 May 2023?', '2023-05-08'],
+    ['What happened on the 8th of May, 2023?', '2023-05-08'],
+    ['May 8th, 2023: what did she say', '2023-05-08'],
+    ['what about Sept 21 2022', '2022-09-21'],
+    ['2023-05-08', '2023-05-08'],
+    ['since 2023-05-08T10:00:00Z?', '2023-05-08'],
+    ['2023/5/8', '2023-05-08'],
+    ['17.07.2023', '2023-07-17'],
+    ['5/15/2023', '2023-05-15'],
+    ['15/5/2023', '2023-05-15'],
+    ['2023-05', '2023-05-01..2023-05-31'],
+    ['in May 2023', '2023-05-01..2023-05-31'],
+    ['February of 2024', '2024-02-01..2024-02-29'],
+    ['in 2022', '2022-01-01..2022-12-31'],
+    ['today', '2023-10-04'],
+    ['last night', '2023-10-03'],
+    ['the day before yesterday', '2023-10-02'],
+    ['a couple of days ago', '2023-10-02'],
+    ['ten days ago', '2023-09-24'],
+    ['this week', '2023-10-02..2023-10-08'],
+    ['Last week', '2023-09-25..2023-10-01'],
+    ['the week before last', '2023-09-18..2023-09-24'],
+    ['3 weeks ago', '2023-09-11..2023-09-17'],
+    ['this month', '2023-10-01..2023-10-31'],
+    ['last month', '2023-09-01..2023-09-30'],
+    ['twelve months ago', '2022-10-01..2022-10-31'],
+    ['last year', '2022-01-01..2022-12-31'],
+    ['a year ago', '2022-01-01..2022-12-31'],
+    ['in the last 10 days', '2023-09-24..2023-10-04'],
+    ['the past two weeks', '2023-09-20..2023-10-04'],
+    ['on Monday', '2023-10-02'],
+    ['last Wednesday', '2023-09-27'],
+    ['over the weekend', '2023-09-30..2023-10-01'],
+    ['last summer', '2023-06-01..2023-08-31'],
+    ['last winter', '2022-12-01..2023-02-28'],
+    ['in the fall of 2022', '2022-09-01..2022-11-30'],
+  ])('%j is %s', (question, found) => expect(dates(question)).toEqual([found]));
+
+  test('may be in either order, or in any year', () => {
+    expect(dates('5/8/2023')).toEqual(['2023-08-05', '2023-05-08']);
+    expect(dates('on 8 May')).toContain('1998-05-08');
+    expect(dates('in May')).toContain('2024-05-01..2024-05-31');
+    expect(dates('on 29 February')).toEqual(
+      ['1996', '2000', '2004', '2008', '2012', '2016', '2020', '2024'].map((y) => `${y}-02-29`),
+    );
+    expect(dates('from 3 March 2023 until May 2023')).toEqual([
+      '2023-03-03',
+      '2023-05-01..2023-05-31',
+    ]);
+  });
+
+  test.each([
+    'may I march on?',
+    'What did April say?',
+    'call 408-247-8880',
+    'ERR-2023-05',
+    'v2.4.2023',
+    '31.2.2023',
+    'order 20230508',
+    'a fall on the stairs',
+  ])('is not in %j', (question) => expect(dates(question)).toEqual([]));
+
+  test('is a range with its margin, whatever the text is', () => {
+    const part = fc.constantFrom('may', '8', 'last ', ' ', '2023', '-', '/', 'two weeks ago', '١');
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 300 }), (parts) => {
+        for (const { first, last } of datesIn(parts.join(''), now))
+          expect(last - first >= 6).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('a question with a date', () => {
+  const line = (time: string, text: string) => `[${time}T18:10:00Z] Ana: ${text}`;
+  const visit = 'The dentist was kind.';
+  const padding = 'We talked about the weather. '.repeat(30);
+
+  test.each([
+    ['the time of a memory', ['2023-05-08', visit], 'on 8 May 2023'],
+    ['a day near it', ['2023-05-11', visit], 'on 8 May 2023'],
+    ['a relative date', ['2023-09-27', visit], 'last week'],
+    ['a time before 1970', ['1969-05-08', visit], 'on 8 May 1969'],
+  ])('prefers %s', (_, [time = '', text = ''], date) => {
+    const others = ['2023-02-01', '2023-06-20', '1971-05-08'].map((at) => [at, visit] as const);
+    expect(best([[time, text], ...others, [null, visit]], `What about the dentist ${date}?`)).toBe(
+      0,
+    );
+  });
+
+  test("prefers the part of a conversation with that time to the memory's own time", () => {
+    const talk = [
+      line('2023-02-01', `${visit} ${padding}`),
+      line('2023-05-08', `${visit} ${padding}`),
+      line('2023-06-20', `${visit} ${padding}`),
+    ].join('\n');
+    const [found] = search([['2023-06-20', talk]], 'What about the dentist on 8 May 2023?');
+    expect(talk.slice(found?.start).startsWith('[2023-05-08')).toBe(true);
+  });
+
+  test('still finds memories of other days, and says what the date adds', () => {
+    const days = ['2023-09-27', '2021-01-01'].map((time) => [time, visit] as const);
+    const [near, far] = search(days, 'the dentist last week');
+    expect(near?.parts.date).toBeCloseTo(2 * (near?.parts.words ?? 0));
+    expect(far?.parts.date).toBe(0);
+  });
+});
+
+type Dated = readonly [time: string | null, content: string];
+
+function search(memories: readonly Dated[], question: string) {
+  const index = new SearchIndex();
+  for (const [at, [time, content]] of memories.entries()) {
+    const occurredAt = time === null ? null : Date.parse(time);
+    const chunks = indexedChunks(content, '{}', occurredAt);
+    index.put({ id: `${at}`, createdAt: at, chunks });
+  }
+  return [...index.search(parseQuery(question, now))];
+}
+
+function best(memories: readonly Dated[], question: string): number {
+  return Number(search(memories, question)[0]?.id);
+}
