@@ -51,11 +51,11 @@ export function addServe(program: Parent, term: Terminal): void {
 
 /** The settings that the server reads only from the environment. A test checks the list. */
 export const serverSettings = [
-  setting('MEMORY_MAX_BODY_BYTES', 'the maximum size of a body, in bytes', '5242880'),
+  setting('MEMORY_MAX_BODY_BYTES', 'the largest body, in bytes', '5242880'),
   setting('MEMORY_RATE_LIMIT', 'limit as requests/seconds, or off', '6000/60'),
   setting('MEMORY_CORS_ORIGINS', 'the allowed CORS origins, comma-separated', null),
   setting('MEMORY_MCP_HOSTS', 'additional host names for /mcp, comma-separated', null),
-  setting('MEMORY_EMBEDDINGS', 'search by meaning: local, off, or an http(s) URL', 'local'),
+  setting('MEMORY_EMBEDDINGS', 'search model: local, off or a URL', 'local'),
   setting('MEMORY_EMBEDDINGS_MODEL', 'the model at the URL', null),
   setting('MEMORY_EMBEDDINGS_KEY', 'the API key for the URL', null),
   setting('LOG_LEVEL', 'debug, info, warn, error or silent', 'info'),

@@ -44,7 +44,7 @@ test.concurrent('the log is restarted again and again, without being truncated, 
   let pages = 0;
   let bytes = 0;
   async function readOften(reader: typeof project): Promise<void> {
-    for (; restarts < 4; reads += 1) await reader.statuses(ids);
+    for (; restarts < 2; reads += 1) await reader.statuses(ids);
   }
   // A project may not use the last thread of the pool, so a second project reads as well.
   const readers = [project, project, project, await newProject(opened)];
@@ -54,34 +54,35 @@ test.concurrent('the log is restarted again and again, without being truncated, 
     if (logPages() < pages && logBytes() >= bytes) restarts += 1;
     pages = logPages();
     bytes = logBytes();
-    return restarts === 4;
+    return restarts === 2;
   };
   try {
-    await until(isRestarted, { what: 'four restarts of the log', timeoutMs: 45_000 });
+    await until(isRestarted, { what: 'two restarts of the log' });
   } finally {
-    restarts = 4;
+    restarts = 2;
     await Promise.all(reading);
   }
   expect(reads).toBeGreaterThan(readers.length);
-}, 60_000);
+});
 
 test.concurrent('a search does not wait for a long read, even if the log is long', async () => {
   await using all = await open('faulty-threads.ts');
   const { project, save, logBytes } = all;
   await project.save(memory({ userId: 'v', content: 'lantern' }));
   let isReading = true;
-  const ids = Array.from({ length: 30 }, (_, n) => `${slowsRows} ${n}`);
-  const reading = project.statuses(ids).finally(() => {
+  // Long enough for a slow machine; the storage is closed before it ends.
+  const ids = Array.from({ length: 400 }, (_, n) => `${slowsRows} ${n}`);
+  const ends = () => {
     isReading = false;
-  });
+  };
+  project.statuses(ids).then(ends, ends);
   while (logBytes() < 1.5 * longBytes) await Promise.all([save(), save()]);
   for (let n = 0; n < 3; n += 1) {
     expect(await project.search('lantern', { userId: 'v' })).toHaveLength(1);
     await save();
   }
   expect(isReading).toBe(true);
-  await reading;
-}, 20_000);
+});
 
 test.concurrent('during a long read, the log is checkpointed only as often as it grows', async () => {
   await using all = await open('logged-checkpoints.ts');
@@ -94,7 +95,7 @@ test.concurrent('during a long read, the log is checkpointed only as often as it
   const checkpoints = readFileSync(`${opened.path}.checkpoints`, 'utf8').length;
   expect(checkpoints).toBeGreaterThan(1);
   expect(checkpoints).toBeLessThanOrEqual(logPages() / minPages);
-}, 20_000);
+});
 
 test.concurrent('a search does not wait until the disk has stored the rest of a long log', async () => {
   await using all = await open('slow-finish.ts');
@@ -110,4 +111,4 @@ test.concurrent('a search does not wait until the disk has stored the rest of a 
   expect(await project.search('lantern', { userId: 'v' })).toHaveLength(1);
   expect(isFinishing()).toBe(true);
   await saving;
-}, 20_000);
+});
