@@ -34,7 +34,15 @@ export type {
   ProfileData,
   TicketData,
 } from './contract/record-data.ts';
-export type { FoundMemory, Highlight, SearchAnswer, SearchQuery } from './contract/search.ts';
+export type {
+  FoundMemory,
+  Highlight,
+  MatchedBy,
+  ScoreParts,
+  SearchAnswer,
+  SearchMode,
+  SearchQuery,
+} from './contract/search.ts';
 export type { Health, IngestStatus, IngestStatuses } from './contract/status.ts';
 export type { JsonValue, Metadata } from './contract/text.ts';
 export type { Message, TimelineEntry } from './contract/timeline.ts';

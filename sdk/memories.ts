@@ -62,11 +62,14 @@ export class Memories {
    * Searches a user's memories and returns the best match first. `query` contains words or a
    * question, without operators. If the query contains a phrase in double quotes, memories that
    * contain this phrase rank higher. `limit` is 1–100, default 10; the filters are those of `list`.
-   * Errors: as for `list`.
+   * Memories are found by words and by meaning; `mode` restricts the search to one of them. In the
+   * response, `meaning` says whether meanings were compared, and `matchedBy` how a memory was
+   * found. `explain` adds the `parts` of each score. Errors: as for `list`; with `mode: 'meaning'`,
+   * `InvalidRequestError` if the service has no model.
    *
    * ```ts
    * const { items } = await memory.search({ userId: 'u-1', query: 'where is my refund' });
-   * for (const { snippet, highlights } of items) {
+   * for (const { snippet, highlights, matchedBy } of items) {
    *   const matched = highlights.map(({ start, end }) => [...snippet].slice(start, end).join(''));
    * }
    * ```

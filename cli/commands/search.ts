@@ -1,6 +1,6 @@
-import type { FoundMemory } from '../../sdk/index.ts';
+import type { FoundMemory, SearchAnswer } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples, addNotes, type Parent } from '../commander.ts';
+import { addExamples, addNotes, Option, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import { addFilters, filtersOf } from '../filters.ts';
 import { definedOnly, parseLimit, userOption } from '../options.ts';
@@ -17,19 +17,24 @@ export function addSearch(program: Parent, term: Terminal): void {
     .usage('--user <id> [options] <query>')
     .description("Search a user's memories, best match first.")
     .addOption(userOption)
-    .option('-n, --limit <number>', 'the number of results, at most 100 (default: 10)', parseLimit);
+    .option('-n, --limit <number>', 'the number of results, at most 100 (default: 10)', parseLimit)
+    .addOption(modeOption)
+    .option('--explain', 'show the parts of each score');
   addFilters(command);
   command.action(async (text) => {
     const options = command.optsWithGlobals();
     const client = await connect(term, options);
     const query = await textArgument(term, text);
     if (query === '') throw usageError('The query must not be empty.');
-    const { user: userId, limit } = options;
-    const request = { query, ...definedOnly({ userId, limit }), ...filtersOf(command) };
+    const { user: userId, limit, mode, explain } = options;
+    const chosen = definedOnly({ userId, limit, mode, explain });
+    const request = { query, ...chosen, ...filtersOf(command) };
     const answer = await client.search(request, { signal: term.interrupted });
     if (options.json) return printJson(term, answer);
-    await printFound(term, answer.items);
+    await printFound(term, answer.items, explain === true);
     if (answer.items.length === 0) await note(term, 'Nothing was found.');
+    const incomplete = incompleteMeaning[answer.meaning];
+    if (incomplete !== undefined) await note(term, incomplete);
   });
   addNotes(command, help);
   addExamples(command, [
@@ -37,6 +42,7 @@ export function addSearch(program: Parent, term: Terminal): void {
     'memory search --user u-1 --type ticket -m priority=high refund',
     'memory search --user u-1 --from 2026-05-08 refund',
     `memory search --user u-1 '"dark mode"' | cut -f 1,5`,
+    'memory search --user u-1 --explain "what food should I avoid for her?"',
   ]);
 }
 
@@ -44,7 +50,23 @@ const help = `
 A query is plain words or a question; there are no operators. If it contains a
 phrase in double quotes, memories that contain this phrase rank higher.
 
-A pipe receives the id, score, type, createdAt and snippet, separated by tabs.`;
+Memories are found by words and, if the service has a model, by meaning.
+
+A pipe receives the id, score, type, createdAt and snippet, separated by tabs.
+With --explain, it also receives matchedBy and the parts of the score: words,
+phrase, date and meaning.`;
+
+const modeOption = new Option('--mode <mode>', 'how to find memories (default: auto)').choices([
+  'auto',
+  'words',
+  'meaning',
+] as const);
+
+/** What to tell about a search that compared meanings in part or not at all. */
+const incompleteMeaning: Partial<Record<SearchAnswer['meaning'], string>> = {
+  partial: 'Some memories have not been embedded yet; they were found by words alone.',
+  unavailable: "The service's model does not answer; memories were found by words alone.",
+};
 
 const columns: Column<FoundMemory>[] = [
   { title: 'ID', value: ({ id }) => id },
@@ -54,9 +76,28 @@ const columns: Column<FoundMemory>[] = [
   { title: 'SNIPPET', value: ({ snippet }) => snippet },
 ];
 
+const partNames = ['words', 'phrase', 'date', 'meaning'] as const;
+
+const explainedColumns: Column<FoundMemory>[] = [
+  ...columns,
+  { title: 'MATCHED BY', value: ({ matchedBy }) => matchedBy },
+  ...partNames.map((name) => ({
+    title: name.toUpperCase(),
+    value: ({ parts }: FoundMemory) => `${parts?.[name] ?? ''}`,
+  })),
+];
+
+/** Shows how a score came about on one line. */
+function explained({ score, matchedBy, parts }: FoundMemory): string {
+  const shares = partNames.map((name) => `${name} ${parts?.[name] ?? '?'}`);
+  return `score ${score}  ${shares.join('  ')}  (found by ${matchedBy})`;
+}
+
 /** On a terminal, prints each snippet below its memory, because a snippet needs several lines. */
-async function printFound(term: Terminal, found: FoundMemory[]): Promise<void> {
-  if (!term.stdout.isTerminal) return printTable(term, columns, found);
+async function printFound(term: Terminal, found: FoundMemory[], explain: boolean): Promise<void> {
+  if (!term.stdout.isTerminal) {
+    return printTable(term, explain ? explainedColumns : columns, found);
+  }
   const now = term.now();
   for (const memory of found) {
     const { id, type, createdAt, snippet, highlights } = memory;
@@ -65,5 +106,8 @@ async function printFound(term: Terminal, found: FoundMemory[]): Promise<void> {
     const head = title === '' ? about : `${about}  ${title}`;
     const text = highlighted(term.stdout, snippet, highlights);
     await term.stdout.write(`${paint(term.stdout, 'dim', head)}\n${indented(term.stdout, text)}\n`);
+    if (!explain) continue;
+    const line = indented(term.stdout, explained(memory));
+    await term.stdout.write(`${paint(term.stdout, 'dim', line)}\n`);
   }
 }

@@ -3,7 +3,18 @@ import { type FilterFields, filterFields } from './filter.ts';
 import { limits } from './limits.ts';
 import { exampleMemory, memoryFields, UserId } from './memory.ts';
 import { Limit } from './page.ts';
-import { Text } from './text.ts';
+import { OpenEnum, Text } from './text.ts';
+
+export const SearchMode = Type.Union(
+  [Type.Literal('auto'), Type.Literal('words'), Type.Literal('meaning')],
+  {
+    default: 'auto',
+    description:
+      'How memories are found: `auto` by words and by meaning, `words` by words alone, `meaning` ' +
+      'by meaning alone.',
+  },
+);
+export type SearchMode = Static<typeof SearchMode>;
 
 /** The query of a search after parsing; on the wire, all values are text. */
 export const SearchQuery = Type.Object(
@@ -21,6 +32,13 @@ export const SearchQuery = Type.Object(
       default: limits.searchItemsDefault,
       description: 'The maximum number of memories in the response.',
     }),
+    mode: Type.Optional(SearchMode),
+    explain: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Whether each memory in the response has the `parts` of its score.',
+      }),
+    ),
     ...filterFields,
   },
   { additionalProperties: false },
@@ -32,6 +50,10 @@ export type SearchQuery = {
   query: string;
   /** The maximum number of memories in the response: 1 to 100, default 10. */
   limit?: number | undefined;
+  /** Whether memories are found by words, by meaning, or by both, which is the default. */
+  mode?: SearchMode | undefined;
+  /** Adds the `parts` of each score to the response. */
+  explain?: boolean | undefined;
 } & FilterFields;
 
 const Point = Type.Integer({ minimum: 0 });
@@ -49,9 +71,31 @@ export const Highlight = Type.Object(
 );
 export type Highlight = Static<typeof Highlight>;
 
+const matchers = ['words', 'meaning', 'both'] as const;
+export type MatchedBy = (typeof matchers)[number];
+
+const Part = (description: string) => Type.Number({ description });
+
+/** The parts of a score. */
+export const ScoreParts = Type.Object(
+  {
+    words: Part('From the words that the query and the memory share.'),
+    phrase: Part('From words that stand together in both.'),
+    date: Part('What the other parts gain because the memory is of a day that the query is about.'),
+    meaning: Part('From the similarity of the meanings.'),
+  },
+  {
+    title: 'ScoreParts',
+    description: 'What contributed to the score.',
+    examples: [{ words: 0.412, phrase: 0.05, date: 0, meaning: 0.261 }],
+  },
+);
+export type ScoreParts = Static<typeof ScoreParts>;
+
 const exampleFound = {
   ...exampleMemory,
-  score: 4.21,
+  score: 0.723,
+  matchedBy: 'both',
   snippet: 'Prefers dark mode',
   highlights: [
     { start: 8, end: 12 },
@@ -66,13 +110,17 @@ export const FoundMemory = Type.Object(
     score: Type.Number({
       description: 'Higher is better. Scores are comparable only within one response.',
     }),
+    matchedBy: OpenEnum(matchers, 'Whether the memory was found by words, by meaning, or by both.'),
     snippet: Type.String({
       description:
         'An excerpt from the best chunk: plain text on one line, with an ellipsis where it is cut.',
     }),
     highlights: Type.Array(Highlight, {
-      description: 'The matched parts of the snippet, in order and without overlaps.',
+      description:
+        'The matched words in the snippet, in order and without overlaps. There are none if the ' +
+        'memory was found by meaning alone.',
     }),
+    parts: Type.Optional(ScoreParts),
   },
   {
     title: 'FoundMemory',
@@ -82,12 +130,23 @@ export const FoundMemory = Type.Object(
 );
 export type FoundMemory = Static<typeof FoundMemory>;
 
+const meaningStates = ['used', 'partial', 'off', 'unavailable'] as const;
+
 export const SearchAnswer = Type.Object(
-  { items: Type.Array(FoundMemory) },
+  {
+    items: Type.Array(FoundMemory),
+    meaning: OpenEnum(
+      meaningStates,
+      'Whether the search compared meanings: of all memories (`used`); only of those that have ' +
+        'been embedded so far (`partial`); not at all (`off`), because of the mode or the ' +
+        'settings or because the model does not know the script of the query; or not at all ' +
+        'because the model failed (`unavailable`).',
+    ),
+  },
   {
     title: 'SearchResults',
     description: 'The matching memories, best first.',
-    examples: [{ items: [exampleFound] }],
+    examples: [{ items: [exampleFound], meaning: 'used' }],
   },
 );
 export type SearchAnswer = Static<typeof SearchAnswer>;

@@ -27,6 +27,9 @@ export type Backlog = {
 
 export type OpenModel = { modelId: number; model: EmbeddingModel };
 
+/** What came of embedding a user's next memories. `overtaken` by another thread or server. */
+type Step = 'none' | 'stored' | 'overtaken' | 'tooMany';
+
 const usersAtOnce = 64;
 /** More users than this are found by a sweep. */
 const maxUsers = 10_000;
@@ -84,30 +87,30 @@ export function startBacklog(options: {
   async function embedNext(user: UserToEmbed): Promise<void> {
     restMs = Math.min(restMs, sweepAfterWorkMs);
     try {
-      const hasMore = await embedSome(user, memoriesAtOnce, 'background');
+      const step = await embedSome(user, memoriesAtOnce, 'background');
       lastFault = '';
-      if (hasMore) users.add(user);
+      if (step !== 'none') users.add(user);
     } catch (error) {
       users.add(user);
       throw error;
     }
   }
 
-  /** Returns whether the user may have more memories to embed. */
-  async function embedSome(user: UserToEmbed, limit: number, priority: Priority): Promise<boolean> {
+  async function embedSome(user: UserToEmbed, limit: number, priority: Priority): Promise<Step> {
     const { modelId, model } = await open();
     const { from, upTo, memories } = await storage.memoriesToEmbed({ ...user, modelId, limit });
-    if (memories.length === 0 && upTo === from) return false;
+    if (memories.length === 0 && upTo === from) return 'none';
     const texts = memories.map(textsToEmbed);
     const count = texts.flat().filter((text) => text !== null).length;
-    if (priority === 'question' && count > memoriesNow) return true;
+    if (priority === 'question' && count > memoriesNow) return 'tooMany';
     const vectors: NewVectors[] = [];
     for (const [at, memory] of memories.entries()) {
-      if (isStopping) return true;
+      if (isStopping) return 'none';
       vectors.push(await vectorsOf(model, memory, texts[at] ?? [], priority));
     }
-    await storage.storeVectors({ ...user, modelId, from, upTo, vectors });
-    return memories.length > 0;
+    const isStored = await storage.storeVectors({ ...user, modelId, from, upTo, vectors });
+    if (!isStored) return 'overtaken';
+    return memories.length === 0 ? 'none' : 'stored';
   }
 
   async function pauseAfter(error: unknown): Promise<void> {
@@ -127,7 +130,10 @@ export function startBacklog(options: {
       work.notify();
     },
     async embedNow(user) {
-      await embedSome(user, memoriesNow, 'question');
+      // The background may have stored vectors of an older change in the meantime.
+      for (let step: Step = 'overtaken'; step === 'overtaken'; ) {
+        step = await embedSome(user, memoriesNow, 'question');
+      }
     },
     async stop() {
       isStopping = true;

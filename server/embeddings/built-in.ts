@@ -38,7 +38,11 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
     if (!isLatin(text)) return null;
     const tokens = tokenizer.encode(text);
     if (isUnknown(tokens)) return null;
-    if (priority === 'question') return encoder.encode(tokens.ids);
+    if (priority === 'question') {
+      // Other questions may have arrived while one with several texts was encoded.
+      await nextTurn();
+      return encoder.encode(tokens.ids);
+    }
     const encoded = inBackground.then(() => encodeInSteps(tokens.ids));
     inBackground = encoded.catch(() => {});
     return encoded;

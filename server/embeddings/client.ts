@@ -6,6 +6,9 @@ import { startThread, type Thread } from '../threads/start.ts';
 import type { Endpoint } from './endpoint.ts';
 import { builtInModel } from './model.ts';
 import type { Changed, ModelNotice, ModelStart } from './thread.ts';
+import { createTurns } from './turns.ts';
+
+type Answer = QuestionVector | null | 'unavailable';
 
 /**
  * The HTTP thread's handle to the model thread. If the thread ends or hangs, only the search by
@@ -20,7 +23,7 @@ export type Embedder = {
    * Returns the question's vector; null if it has none, because the model does not know its
    * script; or 'unavailable' if the model fails or takes too long.
    */
-  ask(question: string): Promise<QuestionVector | null | 'unavailable'>;
+  ask(projectId: number, question: string): Promise<Answer>;
   /** Embeds the few newest memories of a user. Resolves in any case, at most after a moment. */
   embedNow(user: UserToEmbed): Promise<void>;
   /** Notifies the thread of changed memories. This is cheap enough to call after every write. */
@@ -37,6 +40,8 @@ const askMs = 300;
 const firstAskMs = 3_000;
 /** An endpoint needs longer than the built-in model, also when it is in good health. */
 const endpointAskMs = 1_000;
+/** How many requests an endpoint gets at the same time. The built-in model works on one. */
+const endpointCalls = 8;
 /** After an endpoint has failed, it is not asked for this long. */
 const breakerMs = 30_000;
 /** The users in one message to the thread. A sweep of the thread finds the others. */
@@ -55,17 +60,19 @@ export function createEmbedder(options: {
 }): Embedder {
   const { storage, config, endpoint, log, write, preload } = options;
   const answers = new Map<string, QuestionVector | null>();
+  const atOnce = endpoint === null ? 1 : endpointCalls;
+  const asking = createTurns(atOnce);
+  const embedding = createTurns(atOnce);
   let thread: Thread | null = null;
   let isStopping = false;
   const changed = new Map<string, UserToEmbed>();
-  let hasAnswered = false;
+  let isFirst = true;
   let pauseMs = firstPauseMs;
   let brokenUntil = 0;
 
   function start(): void {
     const { data, transfer } = storage.connection();
     const given: ModelStart = { connection: data, logLevel: config.logLevel, endpoint };
-    hasAnswered = false;
     answers.clear();
     const started = startThread({
       name: 'model',
@@ -109,14 +116,11 @@ export function createEmbedder(options: {
     pauseMs = Math.min(2 * pauseMs, longestPauseMs);
   }
 
-  async function call<T>(operation: string, argument: unknown, withinMs: number): Promise<T> {
+  async function call<T>(operation: string, argument: unknown): Promise<T> {
     if (thread === null) throw new Error('the model thread is not running');
     const called = thread.call(operation, argument);
     thread.flush();
-    return within(
-      withinMs,
-      called.then(({ value }) => value as T),
-    );
+    return (await called).value as T;
   }
 
   function remember(question: string, answer: QuestionVector | null): void {
@@ -126,34 +130,40 @@ export function createEmbedder(options: {
     if (answers.size > cachedQuestions && oldest !== undefined) answers.delete(oldest);
   }
 
-  async function askModel(question: string): Promise<QuestionVector | null | 'unavailable'> {
-    if (performance.now() < brokenUntil) return 'unavailable';
-    const waitMs = endpoint !== null ? endpointAskMs : hasAnswered ? askMs : firstAskMs;
+  async function askModel(projectId: number, question: string): Promise<Answer> {
+    if (thread === null || performance.now() < brokenUntil) return 'unavailable';
+    const withinMs = endpoint !== null ? endpointAskMs : isFirst ? firstAskMs : askMs;
+    let isSent = false;
     try {
-      const answer = (await call<QuestionVector | undefined>('ask', question, waitMs)) ?? null;
-      hasAnswered = true;
+      const answer = await asking.run({ projectId, withinMs }, async () => {
+        isSent = true;
+        return (await call<QuestionVector | undefined>('ask', question)) ?? null;
+      });
       pauseMs = firstPauseMs;
       remember(question, answer);
       return answer;
     } catch (error) {
-      if (endpoint !== null) brokenUntil = performance.now() + breakerMs;
+      if (endpoint !== null && isSent) brokenUntil = performance.now() + breakerMs;
       log.debug('a question could not be embedded', { error });
       return 'unavailable';
+    } finally {
+      isFirst = false;
     }
   }
 
   return {
     model: endpoint === null ? builtInModel : endpoint.model,
     start,
-    async ask(question) {
+    async ask(projectId, question) {
       const known = answers.get(question);
-      if (known === undefined) return askModel(question);
+      if (known === undefined) return askModel(projectId, question);
       remember(question, known);
       return known;
     },
     async embedNow(user) {
       if (performance.now() < brokenUntil) return;
-      await call('embedNow', user, embedNowMs).catch(() => {});
+      const turn = { projectId: user.projectId, withinMs: embedNowMs };
+      await embedding.run(turn, () => call('embedNow', user)).catch(() => {});
     },
     noteChange(projectId, userIds) {
       if (changed.size === 0) setImmediate(sendChanged);
@@ -168,14 +178,4 @@ export function createEmbedder(options: {
       await thread?.stop();
     },
   };
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`no answer within ${ms} ms`)), ms);
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

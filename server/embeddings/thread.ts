@@ -34,16 +34,20 @@ const storage = await connectStorage(connection);
 const port = parent();
 const log = createLogger(logLevel, (entry: LogEntry) => port.postMessage({ log: asData(entry) }));
 let opening: Promise<Present> | null = null;
+/** Shorter than the pause of the backlog after a fault. */
+const reopenAfterMs = 4_000;
 
-/** Loads the model once. After a failure, the next call tries again. */
+/** Loads the model once. After a failure, calls fail for a moment, and then try again. */
 function openModel(): Promise<Present> {
   if (opening !== null) return opening;
-  const opened = load().catch((error) => {
-    opening = null;
-    throw error;
-  });
+  const opened = load();
   opening = opened;
+  opened.catch(() => setTimeout(() => forget(opened), reopenAfterMs));
   return opened;
+}
+
+function forget(opened: Promise<Present>): void {
+  if (opening === opened) opening = null;
 }
 
 async function load(): Promise<Present> {
@@ -57,16 +61,17 @@ async function load(): Promise<Present> {
     ? known
     : await storage.ensureModel({ ...measured, digest });
   port.postMessage('opened' satisfies ModelNotice);
-  return { model: reopened(model), modelId, mean, deviation };
+  return { model: watchedModel(model), modelId, mean, deviation };
 }
 
 /** An endpoint may begin to serve another model, which must be opened like a new one. */
-function reopened(model: EmbeddingModel): EmbeddingModel {
+function watchedModel(model: EmbeddingModel): EmbeddingModel {
+  const opened = opening;
   return {
     ...model,
     embed: (texts, priority) =>
       model.embed(texts, priority).catch((error) => {
-        if (error instanceof ModelError && error.isOtherModel) opening = null;
+        if (error instanceof ModelError && error.isOtherModel && opening === opened) opening = null;
         throw error;
       }),
   };

@@ -19,8 +19,9 @@ import { etagOf, isKnownVersion, readIfMatch } from './conditions.ts';
 import { readCursor } from './cursor.ts';
 import { writeOf } from './idempotency.ts';
 import { badRequest, parse } from './parse.ts';
-import { readNoQuery, readQuery, withLimit, withMetadata } from './query.ts';
+import { readNoQuery, readQuery, withBoolean, withLimit, withMetadata } from './query.ts';
 import { sendItems, sendJson, sendPage, sendResult } from './response.ts';
+import { createSearch } from './search.ts';
 
 /** Requests in the wire format, where times are strings. */
 type Saved = Static<typeof SaveRequest>;
@@ -35,6 +36,8 @@ const validateList = validator(ListQuery);
 
 export function memories({ byMethod: auth }: Auth, services: RouteServices) {
   const { storage, embedder, now, newMemoryId, waitLonger, bodies, mcp } = services;
+
+  const search = createSearch(services);
 
   /** Responds with 404 to an unknown id even if the request is invalid. */
   async function ofKnown<T>(caller: Caller, id: string, read: () => Promise<T>): Promise<T> {
@@ -90,14 +93,17 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
     })
 
     .get('/search', async ({ request, caller, set }) => {
-      const query = parse<Searched>(validateSearch, filteredQuery(request, caller));
-      const { userId, limit = limits.searchItemsDefault } = query;
+      const query = parse<Searched>(
+        validateSearch,
+        withBoolean(filteredQuery(request, caller), 'explain'),
+      );
+      const { userId, limit = limits.searchItemsDefault, mode = 'auto', explain = false } = query;
       const filter = filterOf(query);
-      const sought = { userId, query: query.query, filter, limit };
+      const sought = { userId, query: query.query, filter, limit, explain };
       const read = { ...readBy(caller, now()), ...sought, range: mcp.rangeOf(request) };
       waitLonger(request);
-      const { items } = await storage.searchMemories(read, request.signal);
-      return sendItems(set, items);
+      const { items, meaning } = await search(mode, read, request.signal);
+      return sendItems(set, items, `,"meaning":"${meaning}"`);
     })
 
     .get('/:id', async ({ request, caller, params, set }) => {

@@ -48,6 +48,12 @@ export function withLimit(query: Record<string, string>): Record<string, unknown
   return { ...query, limit: Number(limit) };
 }
 
+/** Converts a parameter to a boolean if it is `true` or `false`. */
+export function withBoolean(query: Record<string, unknown>, name: string): Record<string, unknown> {
+  const value = query[name];
+  return value === 'true' || value === 'false' ? { ...query, [name]: value === 'true' } : query;
+}
+
 /** Groups the `metadata[key]` parameters under `metadata`. */
 export function withMetadata(query: Record<string, unknown>): Record<string, unknown> {
   const rest: Record<string, unknown> = Object.create(null);

@@ -1,12 +1,14 @@
 import type { Memory } from '../../sdk/contract/memory.ts';
-import type { Highlight } from '../../sdk/contract/search.ts';
+import type { Highlight, MatchedBy, ScoreParts } from '../../sdk/contract/search.ts';
 import type { ItemsJson, StoredMemory, StoredStatus } from '../storage/storage.ts';
 
 export type FoundMemory = {
   memory: StoredMemory;
   score: number;
+  matchedBy: MatchedBy;
   snippet: string;
   highlights: Highlight[];
+  parts?: ScoreParts | undefined;
 };
 
 export function memoryJson(memory: StoredMemory): string {
@@ -24,10 +26,24 @@ export function memoriesJson(items: readonly StoredMemory[]): ItemsJson {
 }
 
 export function foundJson(found: readonly FoundMemory[]): ItemsJson {
-  const items = found.map(({ memory, score, ...rest }) => {
-    return { ...shownMemory(memory), score: Number(score.toPrecision(6)), ...rest };
+  const items = found.map(({ memory, score, parts, ...rest }) => {
+    const shown = { ...shownMemory(memory), score: rounded(score), ...rest };
+    return parts === undefined ? shown : { ...shown, parts: roundedParts(parts) };
   });
   return arrayJson(items);
+}
+
+function rounded(score: number): number {
+  return Number(score.toPrecision(6));
+}
+
+function roundedParts({ words, phrase, date, meaning }: ScoreParts): ScoreParts {
+  return {
+    words: rounded(words),
+    phrase: rounded(phrase),
+    date: rounded(date),
+    meaning: rounded(meaning),
+  };
 }
 
 /** Content longer than this, in UTF-16 units, becomes a separate piece. */

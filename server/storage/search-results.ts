@@ -1,10 +1,11 @@
+import type { MatchedBy } from '../../sdk/contract/search.ts';
 import { matches } from '../memory/filter.ts';
 import type { FoundMemory } from '../memory/json.ts';
 import type { Ranked, RankedMemory } from '../search/index.ts';
 import { snippet } from '../search/snippet.ts';
 import { reportProgress } from '../threads/serve.ts';
 import { tooMuchText } from './refusals.ts';
-import type { ContentRange, Filter, Part, StoredMemory } from './storage.ts';
+import type { ContentRange, Part, Search, StoredMemory } from './storage.ts';
 
 /**
  * The maximum amount of text in a response with several memories, in UTF-16 units. It is enough for
@@ -15,35 +16,38 @@ const maxText = 64 * 1024 * 1024;
 export class SearchResults {
   readonly found: FoundMemory[] = [];
   readonly #matcher: Ranked['matcher'];
-  readonly #filter: Filter;
-  readonly #limit: number;
-  readonly #range: ContentRange | undefined;
+  readonly #read: Part & Pick<Search, 'filter' | 'limit' | 'explain'>;
   #units = 0;
 
-  constructor({ matcher }: Ranked, read: Part & { filter: Filter; limit: number }) {
+  constructor({ matcher }: Ranked, read: Part & Pick<Search, 'filter' | 'limit' | 'explain'>) {
     this.#matcher = matcher;
-    this.#filter = read.filter;
-    this.#limit = read.limit;
-    this.#range = read.range;
+    this.#read = read;
   }
 
   get isFull(): boolean {
-    return this.found.length >= this.#limit;
+    return this.found.length >= this.#read.limit;
   }
 
   /** Adds the next best memory if it matches the filter. `memory` is null if it has expired. */
-  add({ start, length, score }: RankedMemory, memory: StoredMemory | null): void {
+  add(ranked: RankedMemory, memory: StoredMemory | null): void {
     // Report progress for each memory, because a filter may reject many in a row.
     reportProgress();
-    if (this.isFull || memory === null || !matches(memory, this.#filter)) return;
+    const { filter, range, explain = false } = this.#read;
+    if (this.isFull || memory === null || !matches(memory, filter)) return;
+    const { start, length, score, parts } = ranked;
     const chunk = memory.content.slice(start, start + length);
-    const range = this.#range;
     const content = range === undefined ? memory.content : partOf(memory.content, range);
     this.#units += content.length;
     if (this.found.length > 0 && this.#units > maxText) throw tooMuchText(this.found.length);
-    const shown = { ...memory, content };
-    this.found.push({ memory: shown, score, ...snippet(chunk, this.#matcher) });
+    const match = { score, matchedBy: matchedBy(ranked), ...snippet(chunk, this.#matcher) };
+    const shown = { memory: { ...memory, content }, ...match };
+    this.found.push(explain ? { ...shown, parts } : shown);
   }
+}
+
+function matchedBy({ parts: { words, phrase }, isMeant }: RankedMemory): MatchedBy {
+  if (!isMeant) return 'words';
+  return words + phrase > 0 ? 'both' : 'meaning';
 }
 
 function partOf(text: string, { offset, length }: ContentRange): string {

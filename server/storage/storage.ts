@@ -97,13 +97,7 @@ export interface Storage extends KeyStorage, TaskQueue, VectorQueue {
    * `invalid_request` if the texts are too large for one response, and `unavailable` if the search
    * would wait too long.
    */
-  searchMemories(
-    read: Read &
-      Part & { userId: string; query: string; filter: Filter; limit: number } & {
-        meaning?: SearchMeaning | null;
-      },
-    signal?: AbortSignal,
-  ): Promise<SearchResult>;
+  searchMemories(read: Read & Part & Search, signal?: AbortSignal): Promise<SearchResult>;
 
   /** Returns the project's users who have memories, ordered by id. */
   listUsers(read: Read & PageRange): Promise<Page>;
@@ -184,6 +178,16 @@ export type ContentRange = { offset: number; length: number };
 
 /** `after` is the `next` of the previous page, or null for the first page. */
 export type PageRange = { after: string | null; limit: number };
+
+/** Without a `meaning`, a search uses words alone. `explain` adds the parts of each score. */
+export type Search = {
+  userId: string;
+  query: string;
+  filter: Filter;
+  limit: number;
+  meaning?: SearchMeaning | null;
+  explain?: boolean;
+};
 
 /** A JSON array in the format of the API, in pieces that must be concatenated. */
 export type ItemsJson = readonly string[];

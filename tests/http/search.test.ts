@@ -57,7 +57,7 @@ describe('search', () => {
     const authorization = `Bearer ${await server.createKey('other')}`;
     const path = '/v1/memories/search?userId=many&query=zeppelin';
     const answer = await ask(server, 'GET', path, { headers: { authorization } });
-    expect(answer.body).toEqual({ items: [] });
+    expect(answer.body).toEqual({ items: [], meaning: 'off' });
   });
 
   test('accepts every filter of a list', async () => {

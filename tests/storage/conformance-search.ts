@@ -44,7 +44,8 @@ export function testSearch(name: string, open: OpenStorage): void {
       ]);
       const scores = results.map(({ score }) => score);
       expect(scores).toEqual([...scores].sort((a, b) => b - a));
-      for (const { score, snippet, highlights, ...rest } of results) {
+      for (const { score, matchedBy, snippet, highlights, ...rest } of results) {
+        expect(matchedBy).toBe('words');
         expect(score).toBeGreaterThan(0);
         expect(marked({ snippet, highlights })).toContain('«lantern»');
         const [listed] = (await project.list()).filter(({ id }) => id === rest.id);

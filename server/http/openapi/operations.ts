@@ -78,7 +78,9 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     summary: "Search a user's memories",
     description:
       'Returns the best match first; a memory is ranked by its best chunk. The query is plain ' +
-      'text without operators. A memory can be found once it is `complete`.',
+      'text without operators. A memory can be found once it is `complete`. If the service has a ' +
+      'model, memories are found by words and by meaning. With `mode=meaning`, a service without ' +
+      'a model returns 400, and 503 if its model fails.',
     query: SearchQuery,
     response: SearchAnswer,
   },

@@ -1,0 +1,58 @@
+import type { SearchMode } from '../../sdk/contract/search.ts';
+import type { Services } from '../app.ts';
+import { ServiceError } from '../errors.ts';
+import type { ItemsJson, Storage } from '../storage/storage.ts';
+import { badRequest } from './parse.ts';
+
+type Read = Omit<Parameters<Storage['searchMemories']>[0], 'meaning'>;
+type Meaning = 'used' | 'partial' | 'off' | 'unavailable';
+
+/** A search waits for the vectors of up to this many new memories. */
+const mostNew = 8;
+const retryAfterSeconds = 5;
+
+/**
+ * Creates the search by words and by meaning. Without a model, or if it fails, the search uses
+ * words alone, unless the mode is `meaning`.
+ */
+export function createSearch({ storage, embedder }: Pick<Services, 'storage' | 'embedder'>) {
+  async function ask(mode: SearchMode, { projectId, query }: Read) {
+    if (mode === 'words') return null;
+    if (embedder === null) {
+      if (mode === 'auto') return null;
+      throw badRequest('mode', 'must be auto or words, because this service has no model');
+    }
+    const answer = await embedder.ask(projectId, query);
+    if (mode === 'auto') return answer;
+    if (answer === 'unavailable') throw modelFails();
+    if (answer === null) {
+      throw badRequest('query', 'the model does not know its script; use the mode words');
+    }
+    return answer;
+  }
+
+  return async function search(
+    mode: SearchMode,
+    read: Read,
+    signal: AbortSignal,
+  ): Promise<{ items: ItemsJson; meaning: Meaning }> {
+    const question = await ask(mode, read);
+    if (question === 'unavailable') {
+      const { items } = await storage.searchMemories(read, signal);
+      return { items, meaning: 'unavailable' };
+    }
+    const meaning = question === null ? null : { ...question, alone: mode === 'meaning' };
+    const whole = { ...read, meaning };
+    const found = await storage.searchMemories(whole, signal);
+    const hasNew = found.missing > 0 && found.missing <= mostNew;
+    if (!hasNew) return found;
+    const { projectId, userId } = read;
+    await embedder?.embedNow({ projectId, userId });
+    return storage.searchMemories(whole, signal);
+  };
+}
+
+function modelFails(): ServiceError {
+  const message = 'the model for searches by meaning does not answer; use mode=words or try again';
+  return new ServiceError('unavailable', message, { retryAfterSeconds });
+}
