@@ -28,7 +28,7 @@ export async function buildExecutable(dist: string, target: Target): Promise<str
   const file = join(dist, `memory-${version}-${target}${extension}`);
   // With splitting, each thread has its own entry point, and a command loads only the code that it
   // needs. Bytecode shortens the startup time.
-  const pieces = ['--splitting', '--format=esm', '--minify', '--bytecode'];
+  const pieces = [`--root=${root}`, '--splitting', '--format=esm', '--minify', '--bytecode'];
   // A bunfig.toml or .env in the working directory must not configure the program.
   const autoload = ['--no-compile-autoload-bunfig', '--no-compile-autoload-dotenv'];
   const alone = [...autoload, `--target=bun-${target}`];

@@ -2,10 +2,13 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './staging.ts';
 
-/** Writes the licences of the bundled packages, which must accompany the executables. */
+/** The built-in model, relative to the root. */
+export const modelFolder = 'server/embeddings/minilm';
+
+/** Writes the licences of the bundled packages and the model, which must accompany both. */
 export async function writeNotices(dist: string): Promise<string> {
   const file = join(dist, 'THIRD-PARTY-NOTICES.txt');
-  const texts = await Promise.all((await bundledPackages()).map(notice));
+  const texts = await Promise.all([...(await bundledPackages()).map(notice), modelNotice()]);
   await Bun.write(file, texts.join(`\n${'-'.repeat(80)}\n\n`));
   return file;
 }
@@ -26,4 +29,11 @@ async function notice(name: string): Promise<string> {
   const path = file === undefined ? '' : join(folder, file);
   const text = existsSync(path) ? await Bun.file(path).text() : '';
   return `${name} ${version}, ${license}\n\n${text.trim()}\n`;
+}
+
+/** The weights were quantized, a change that the licence requires to be stated. */
+async function modelNotice(): Promise<string> {
+  const text = await Bun.file(join(root, modelFolder, 'LICENSE')).text();
+  const name = 'sentence-transformers/all-MiniLM-L6-v2, Apache-2.0, quantized to int8';
+  return `${name}\n\n${text.trim()}\n`;
 }

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
 import type { BunPlugin } from 'bun';
-import { writeNotices } from './notices.ts';
+import { modelFolder, writeNotices } from './notices.ts';
 import { copyFiles, packFolder, readManifest, root, writeManifest } from './staging.ts';
 
 /**
@@ -11,7 +11,7 @@ import { copyFiles, packFolder, readManifest, root, writeManifest } from './stag
 export function packService(dist: string): Promise<string> {
   return packFolder(dist, async (folder) => {
     await bundleCli(join(folder, 'cli'));
-    await copyFiles(folder, ['server/**/*.{ts,sql,css,js,ico}']);
+    await copyFiles(folder, ['server/**/*.{ts,sql,css,js,ico,wasm}', `${modelFolder}/*`]);
     // The service needs the SDK for the tools of /mcp.
     await copyFiles(folder, ['sdk/*.ts', 'sdk/contract/*.ts']);
     await copyFiles(folder, ['README.md', 'CHANGELOG.md', 'LICENSE']);

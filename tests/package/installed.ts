@@ -54,9 +54,14 @@ async function tryOut(project: Project, memory: string[], serving = memory): Pro
   const list = await project.run([...memory, 'list', '--user', 'u'], env);
   if (!list.startsWith(id)) throw new Error(`the list does not begin with ${id}: ${list}`);
   await checkFrontPage(server.url);
+  const meant = await project.run([...memory, 'save', '--user', 'u', 'Allergic to peanuts'], env);
+  const search = ['search', '--user', 'u', '--mode', 'meaning', 'what food should I avoid?'];
+  const isFound = async () => (await project.run([...memory, ...search], env)).startsWith(meant);
+  await until(isFound, { what: 'a memory to be found by its meaning' });
   const code = await server.end();
   if (code !== 0) throw new Error(`the server exited with status ${code}: ${server.log()}`);
-  return `${version}: serve, save, list, front page, stop; starts in ${await startMs(project, memory)} ms`;
+  const did = 'serve, save, list, front page, search by meaning, stop';
+  return `${version}: ${did}; starts in ${await startMs(project, memory)} ms`;
 }
 
 /** Checks that files in the working directory neither run nor configure the command. */

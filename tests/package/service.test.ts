@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { MemoryClient } from '../../sdk/index.ts';
 import { startChild } from '../support/process.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
@@ -113,6 +114,25 @@ test('the package contains the dynamically imported contract, server and admin c
   await checkFrontPage(url);
   expect(await child.end('SIGTERM')).toBe(0);
   expect(await project.run([placed.memory, 'doctor', '--database', database], env)).toContain('ok');
+});
+
+test('the package contains the model, its licence and a notice', async () => {
+  const database = `sqlite:${project.file('meaning.db')}`;
+  const own = { ...env, MEMORY_EMBEDDINGS: 'local' };
+  const child = startChild([placed.memory, 'serve', '--port', '0', '--database', database], own);
+  await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
+  const [, url = ''] = /running at (\S+)/.exec(child.log()) ?? [];
+  const client = new MemoryClient({ apiKey: server.key, baseUrl: url });
+  const { id } = await client.save({ userId: 'u', content: 'Allergic to peanuts' });
+  await until(async () => {
+    const query = 'what food should I avoid?';
+    const { items } = await client.search({ userId: 'u', query, mode: 'meaning' });
+    return items[0]?.id === id;
+  });
+  expect(await child.end('SIGTERM')).toBe(0);
+  const read = (path: string) => Bun.file(join(placed.folder, path)).text();
+  expect(await read('server/embeddings/minilm/LICENSE')).toContain('Apache License');
+  expect(await read('THIRD-PARTY-NOTICES.txt')).toContain('all-MiniLM-L6-v2, Apache-2.0');
 });
 
 describe('MCP', () => {
