@@ -161,13 +161,6 @@ test('a misspelled option is rejected, and the error names the correct option', 
   }
 });
 
-test('an Authorization header of the caller replaces the API key', async () => {
-  using server = startFaultServer(json(200, aMemory));
-  const headers = { authorization: 'Bearer of-the-caller' };
-  await clientOf(server).get('mem_1', { headers });
-  expect(server.requests[0]?.headers.get('Authorization')).toBe('Bearer of-the-caller');
-});
-
 test('the options override the environment', async () => {
   using server = startFaultServer(json(200, aMemory));
   process.env.MEMORY_API_KEY = 'a-key-of-the-environment';
@@ -180,12 +173,6 @@ test('withResponse() reports a write that was not a replay as created', async ()
   using server = startFaultServer(json(201, saved, { 'Idempotency-Status': 'created' }));
   const { response } = await clientOf(server).save({ userId: 'u-1', content: 'x' }).withResponse();
   expect(response.idempotencyStatus).toBe('created');
-});
-
-test('a memory that contains the API key is returned unchanged', async () => {
-  const content = `The key of the staging service is ${apiKey}`;
-  using server = startFaultServer(json(200, { ...aMemory, content }));
-  expect(await clientOf(server).get('mem_1')).toMatchObject({ content });
 });
 
 test('retryDelayMs may be 0, but not negative', async () => {

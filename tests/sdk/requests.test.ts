@@ -1,20 +1,10 @@
 import { expect, test } from 'bun:test';
 import { InvalidRequestError, type ListQuery, type SaveRequest } from '../../sdk/index.ts';
-import { aMemory, json, startFaultServer, text } from '../support/fault-server.ts';
+import { aMemory, json, startFaultServer } from '../support/fault-server.ts';
 import { clientOf, failure } from './client-of.ts';
 
 const saved = { ...aMemory, memoryId: 'mem_1' };
 const page = { items: [], nextCursor: null };
-
-test('ifVersion becomes If-Match in updates and deletes', async () => {
-  using server = startFaultServer(json(200, aMemory), text(204, ''), json(200, aMemory));
-  const client = clientOf(server);
-  await client.update('mem_1', { metadata: { a: 1 } }, { ifVersion: 3 });
-  await client.delete('mem_1', { ifVersion: 12 });
-  await client.update('mem_1', { content: 'x' }, { ifVersion: undefined });
-  const tags = server.requests.map(({ headers }) => headers.get('If-Match'));
-  expect(tags).toEqual(['"3"', '"12"', null]);
-});
 
 test('a Date is sent as a time, in requests and in queries', async () => {
   using server = startFaultServer(json(201, saved), json(200, aMemory), json(200, page));
@@ -87,17 +77,4 @@ test('metadata may have an interface type, and undefined fields are omitted', as
   const [save, list] = server.requests;
   expect(JSON.parse(save?.body ?? '')).toEqual({ userId: 'u', content: 'x', metadata });
   expect(list?.path).toBe('/v1/memories?userId=u');
-});
-
-test('users can be iterated, page by page', async () => {
-  const user = (userId: string) => ({ userId, memories: 1, lastCreatedAt: aMemory.createdAt });
-  using server = startFaultServer(
-    json(200, { items: [user('a')], nextCursor: 'c' }),
-    json(200, { items: [user('b')], nextCursor: null }),
-  );
-  const found: string[] = [];
-  for await (const { userId } of clientOf(server).users({ limit: 1 })) found.push(userId);
-  expect(found).toEqual(['a', 'b']);
-  const paths = server.requests.map(({ path }) => path);
-  expect(paths).toEqual(['/v1/users?limit=1', '/v1/users?limit=1&cursor=c']);
 });
