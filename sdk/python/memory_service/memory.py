@@ -1,0 +1,67 @@
+"""The clients."""
+
+from __future__ import annotations
+
+import weakref
+
+import httpx2
+
+from .client import Async, Sync
+from .methods import IngestMethods, Methods
+from .request import Settings
+from .transport import AsyncTransport, BlockingTransport
+from .types import ClientOptions, Unpack
+
+
+class Ingest(IngestMethods, Sync): ...
+
+
+class AsyncIngest(IngestMethods, Async): ...
+
+
+class Memory(Methods, Sync):
+    """A client that blocks. It can be shared between threads; the constructor does no I/O.
+
+    >>> with Memory() as memory:  # MEMORY_API_KEY and MEMORY_BASE_URL, or api_key= and base_url=
+    ...     memory.save(user_id="ada", content="Prefers dark mode")
+    """
+
+    def __init__(
+        self, *, http_client: httpx2.Client | None = None, **options: Unpack[ClientOptions]
+    ) -> None:
+        settings, self._http = Settings(**options), http_client or httpx2.Client()
+        super().__init__(settings, BlockingTransport(self._http))
+        self.ingest = Ingest(settings, self._transport)
+        # Otherwise Python warns about open sockets of a client that was not closed.
+        weakref.finalize(self, self._http.close)
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class AsyncMemory(Methods, Async):
+    """A client for asyncio, with the methods of :class:`Memory`."""
+
+    def __init__(
+        self, *, http_client: httpx2.AsyncClient | None = None, **options: Unpack[ClientOptions]
+    ) -> None:
+        settings, self._http = Settings(**options), http_client or httpx2.AsyncClient()
+        super().__init__(settings, AsyncTransport(self._http))
+        self.ingest = AsyncIngest(settings, self._transport)
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> AsyncMemory:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

@@ -1,0 +1,87 @@
+"""Sends requests and sleeps, blocking or on asyncio.
+
+The rest of the SDK is written once, with async functions. Those of ``BlockingTransport`` never
+suspend, so ``run`` can run a coroutine that uses them to its end, without an event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable
+from typing import Protocol, TypeVar
+
+import httpx2
+
+from .request import Request
+from .response import Outcome, Reply
+
+T = TypeVar("T")
+
+
+class Transport(Protocol):
+    async def exchange(self, request: Request, timeout: float) -> Outcome: ...
+    async def sleep(self, seconds: float) -> None: ...
+
+
+def run(awaitable: Awaitable[T]) -> T:
+    steps = awaitable.__await__()
+    try:
+        next(steps)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    raise RuntimeError("a blocking call was suspended")
+
+
+class BlockingTransport:
+    def __init__(self, http: httpx2.Client) -> None:
+        self.http = http
+
+    async def exchange(self, request: Request, timeout: float) -> Outcome:
+        deadline = time.monotonic() + timeout
+
+        def shorten(event: str, info: object) -> None:
+            """Limits the next phase, such as reading the body, to what is left of the time."""
+            left = max(deadline - time.monotonic(), 0.001)
+            sent.extensions["timeout"].update(connect=left, read=left, write=left, pool=left)
+
+        sent = self.http.build_request(
+            request.method, request.url, headers=request.headers, content=request.content,
+            timeout=timeout, extensions={"trace": shorten},
+        )
+        body = bytearray()
+        try:
+            response = self.http.send(sent, stream=True, follow_redirects=False)
+            with contextlib.closing(response):
+                for chunk in response.iter_bytes():
+                    body += chunk
+                    if time.monotonic() > deadline:
+                        raise httpx2.ReadTimeout("the body")
+        except (httpx2.HTTPError, OSError) as error:
+            return error
+        return Reply(response.status_code, response.headers, body.decode(errors="replace"))
+
+    async def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+class AsyncTransport:
+    def __init__(self, http: httpx2.AsyncClient) -> None:
+        self.http = http
+
+    async def exchange(self, request: Request, timeout: float) -> Outcome:
+        sending = self.http.request(
+            request.method, request.url, headers=request.headers, content=request.content,
+            timeout=None, follow_redirects=False,
+        )
+        try:
+            response = await asyncio.wait_for(sending, timeout)
+        except (httpx2.HTTPError, OSError, asyncio.TimeoutError) as error:
+            return error
+        body = response.content.decode(errors="replace")
+        return Reply(response.status_code, response.headers, body)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
