@@ -1,7 +1,9 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { $ } from 'bun';
 import { buildExecutable, hostTarget, type Target, targets } from './executables.ts';
 import { writeNotices } from './notices.ts';
+import { packPython } from './python.ts';
 import { writeSbom } from './sbom.ts';
 import { packSdk } from './sdk.ts';
 import { packService } from './service.ts';
@@ -14,6 +16,8 @@ import { sizeOf, writeChecksums } from './sums.ts';
  * npm run pack                    everything
  * npm run pack -- linux-x64       the tarballs and only this executable
  * npm run pack -- none            only the tarballs
+ *
+ * The Python SDK is packed if Python is installed.
  */
 
 const dist = join(root, 'dist');
@@ -24,6 +28,7 @@ async function main(names: string[]): Promise<void> {
   await mkdir(dist, { recursive: true });
   const made = [await packSdk(dist), await packService(dist)];
   const missing: string[] = [];
+  made.push(...(await packPython(dist).catch(reportNoPython)));
   for (const target of wanted) {
     const file = await buildExecutable(dist, target).catch((error) => {
       missing.push(`${target}: ${error instanceof Error ? error.message : error}`);
@@ -40,6 +45,13 @@ async function main(names: string[]): Promise<void> {
   // Only the executable for this machine is required. For the others, Bun downloads its runtimes,
   // which may fail.
   if (missing.some((line) => line.startsWith(`${hostTarget}:`))) process.exitCode = 1;
+}
+
+function reportNoPython(error: unknown): string[] {
+  const output = error instanceof $.ShellError ? error.stderr.toString().trim() : '';
+  const reason = error instanceof Error ? error.message : String(error);
+  console.error(`The Python SDK was not packed: ${output.split('\n').at(-1) || reason}`);
+  return [];
 }
 
 function chosen(names: string[]): Target[] {
