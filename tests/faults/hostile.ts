@@ -32,7 +32,7 @@ export const hostile: Harness = {
   proof:
     'bodies of 5 MiB (nested arrays, unclosed arrays, many values, many keys, unknown fields, a ' +
     'long document, escape sequences) and MCP messages (an array of calls, long texts, many values, ' +
-    `reads of a long document) are sent one at a time and ${concurrent} to 600 concurrently; the ` +
+    `reads of a long document) are sent one at a time and ${concurrent} to 250 concurrently; the ` +
     'longest latency of a trivial request on another connection must be at most ' +
     `${maxStallMs} ms and ${maxStallMs * maxParsedTogether} ms, respectively; peak memory in ` +
     `/proc may grow by at most ${maxGrowthMegabytes} MB`,

@@ -30,7 +30,7 @@ export const hostileBodies: Record<string, () => Body> = {
   },
   mcpText: () => ({ ...saveCall(messageBytes - 1_000), concurrent: 40 }),
   // A message of this size does not wait for other bodies before it is read.
-  mcpMessages: () => ({ ...saveCall(65_000), concurrent: 600 }),
+  mcpMessages: () => ({ ...saveCall(65_000), concurrent: 250 }),
   mcpValues: () => {
     const metadata = { a: Array(190_000).fill(0) };
     return { ...message(toolCall('save_memory', { content: 'x', metadata })), status: 200 };
