@@ -10,6 +10,7 @@ const guide = [
   ['Start', 'README.md'],
   ['HTTP API', 'docs/http-api.md'],
   ['SDK', 'docs/sdk.md'],
+  ['Python', 'docs/python.md'],
   ['Command line', 'docs/cli.md'],
   ['MCP', 'docs/mcp.md'],
   ['Search', 'docs/search.md'],
@@ -33,7 +34,7 @@ const project = [
 ] as const;
 
 const isPage = (path: string) => /\.md$/.test(path) && !excluded.some((glob) => path === glob);
-const excluded = ['sdk/README.md', 'CODE_OF_CONDUCT.md', 'SECURITY.md'];
+const excluded = ['sdk/README.md', 'sdk/python/README.md', 'CODE_OF_CONDUCT.md', 'SECURITY.md'];
 
 function items(pages: readonly (readonly [text: string, path: string])[]) {
   return pages.map(([text, path]) => ({ text, link: linkOf(path) }));
