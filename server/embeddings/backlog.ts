@@ -22,7 +22,8 @@ export type Backlog = {
   notify(users: readonly UserToEmbed[]): void;
   /** Embeds a few new memories of the user now. Rejects if the model or the storage fails. */
   embedNow(user: UserToEmbed): Promise<void>;
-  stop(): Promise<void>;
+  /** Stops without waiting for the model, because the next start repeats what is interrupted. */
+  stop(): void;
 };
 
 export type OpenModel = { modelId: number; model: EmbeddingModel };
@@ -114,6 +115,7 @@ export function startBacklog(options: {
   }
 
   async function pauseAfter(error: unknown): Promise<void> {
+    if (isStopping) return;
     const message = error instanceof Error ? error.message : String(error);
     if (message !== lastFault) log.warn('could not embed memories; retrying', { error });
     lastFault = message;
@@ -121,7 +123,7 @@ export function startBacklog(options: {
     await pause.wait(Math.max(pauseAfterFaultMs, retryAfterMs));
   }
 
-  const ended = loop();
+  void loop();
   return {
     notify(changed) {
       for (const user of changed) {
@@ -135,11 +137,8 @@ export function startBacklog(options: {
         step = await embedSome(user, memoriesNow, 'question');
       }
     },
-    async stop() {
+    stop() {
       isStopping = true;
-      work.notify();
-      pause.notify();
-      await ended;
     },
   };
 }

@@ -85,6 +85,9 @@ export async function calibrate(model: EmbeddingModel): Promise<Model> {
   }
   const cosines = others.flatMap((one, at) => others.slice(0, at).map((other) => dot(one, other)));
   const mean = cosines.reduce((sum, cosine) => sum + cosine, 0) / cosines.length;
+  if (mean > sameModel) {
+    throw new ModelError('the model returned about the same vector for different sentences');
+  }
   const squares = cosines.reduce((sum, cosine) => sum + (cosine - mean) ** 2, 0);
   return {
     name: model.name,

@@ -115,6 +115,6 @@ port.on('message', (message: unknown) => {
 // The first question would otherwise wait for several requests to the endpoint.
 if (endpoint !== null) openModel().catch(() => {});
 watched(async () => {
-  await backlog.stop();
+  backlog.stop();
   await storage.close();
 });

@@ -1,0 +1,149 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import type { SearchAnswer } from '../../sdk/contract/search.ts';
+import { MemoryClient } from '../../sdk/index.ts';
+import { type RunningServer, startServer } from '../../server/main.ts';
+import { emptyDatabase } from '../support/backend.ts';
+import { type EmbeddingsEndpoint, faults, startEndpoint } from '../support/embeddings-endpoint.ts';
+import { until } from '../support/until.ts';
+
+/* Searches with the model of an endpoint, in this process, and the faults of the endpoint. */
+
+const apiKey = 'a-key-for-tests-1234';
+const userId = 'u';
+const question = 'what food should I avoid?';
+
+type Place = { endpoint: EmbeddingsEndpoint; databaseUrl: string };
+type Started = { running: RunningServer; client: MemoryClient; lines: string[] };
+
+const clock = performance.now;
+afterEach(() => {
+  performance.now = clock;
+});
+
+/** Moves the clock of this process, but not that of the model thread. */
+function advance(ms: number): void {
+  performance.now = () => clock.call(performance) + ms;
+}
+
+async function start({ endpoint, databaseUrl }: Place, model = 'first'): Promise<Started> {
+  const lines: string[] = [];
+  const env = {
+    MEMORY_API_KEY: apiKey,
+    LOG_LEVEL: 'debug',
+    MEMORY_EMBEDDINGS: endpoint.url,
+    MEMORY_EMBEDDINGS_MODEL: model,
+    MEMORY_EMBEDDINGS_KEY: 'sk-secret',
+  };
+  const log = (line: string) => void lines.push(line);
+  const running = await startServer({ env, port: 0, databaseUrl, log });
+  return { running, client: new MemoryClient({ apiKey, baseUrl: running.url }), lines };
+}
+
+/** Runs a test with an endpoint and an empty database. */
+async function withPlace(run: (place: Place) => Promise<void>): Promise<void> {
+  await using endpoint = startEndpoint();
+  const { url: databaseUrl, remove } = await emptyDatabase();
+  await run({ endpoint, databaseUrl });
+  await remove();
+}
+
+/** Searches until all memories have vectors. */
+function embedded(client: MemoryClient, query: string): Promise<SearchAnswer> {
+  return until(async () => {
+    const answer = await client.search({ userId, query });
+    return answer.meaning === 'used' ? answer : null;
+  });
+}
+
+test('the model of an endpoint finds a paraphrase; the key is sent, but not logged', () =>
+  withPlace(async (place) => {
+    const { running, client, lines } = await start(place);
+    const { id } = await client.save({ userId, content: 'Allergic to peanuts' });
+    const { items } = await embedded(client, question);
+    expect(items).toMatchObject([{ id, matchedBy: 'meaning' }]);
+    expect((await client.health()).embeddings).toMatchObject({ model: 'first' });
+    await running.stop();
+    const { requests } = place.endpoint;
+    const shape = { model: 'first', encoding_format: 'float', authorization: 'Bearer sk-secret' };
+    for (const request of requests) expect(request).toMatchObject(shape);
+    expect(lines.join('\n')).not.toContain('sk-secret');
+  }));
+
+test('vectors of another model, by name or behind the same name, are never used', () =>
+  withPlace(async (place) => {
+    const first = await start(place);
+    const { id } = await first.client.save({ userId, content: 'Allergic to peanuts' });
+    await first.client.save({ userId, content: 'Drives a red Toyota' });
+    await embedded(first.client, question);
+    await first.running.stop();
+    const second = await start(place, 'second');
+    const found = await embedded(second.client, question);
+    expect(found.items[0]?.id).toBe(id);
+    place.endpoint.seed = 1;
+    // The cached vector of the old question is still compared with old vectors.
+    expect(await second.client.search({ userId, query: question })).toEqual(found);
+    const other = await second.client.search({ userId, query: 'which car?' });
+    expect(other.meaning).toBe('unavailable');
+    advance(31_000);
+    const again = await embedded(second.client, 'which food is bad for her?');
+    expect(again.items[0]?.id).toBe(id);
+    expect((await embedded(second.client, question)).items[0]?.id).toBe(id);
+    await second.running.stop();
+  }));
+
+describe('while the endpoint', () => {
+  test.each(Object.keys(faults))('%s, searches use words and saves succeed', (name) =>
+    withPlace(async (place) => {
+      const { running, client, lines } = await start(place);
+      await client.save({ userId, content: 'Allergic to peanuts' });
+      await embedded(client, question);
+      place.endpoint.fault = faults[name] ?? null;
+      const { id } = await client.save({ userId, content: 'Drives a red Toyota' });
+      const begun = clock.call(performance);
+      const broken = await client.search({ userId, query: 'which Toyota?' });
+      expect(clock.call(performance) - begun).toBeLessThan(3_000);
+      const { items } = await client.search({ userId, query: 'which Toyota?', mode: 'words' });
+      expect(items.map((one) => one.id)).toEqual([id]);
+      expect(broken).toEqual({ items, meaning: 'unavailable' });
+      const path = '/v1/memories/search?userId=u&query=cars&mode=meaning';
+      const headers = { authorization: `Bearer ${apiKey}` };
+      const alone = await fetch(`${running.url}${path}`, { headers });
+      expect([alone.status, alone.headers.get('retry-after')]).toEqual([503, '5']);
+      expect((await client.health()).status).toBe('ok');
+      await running.stop();
+      expect(lines.join('\n')).not.toContain('sk-secret');
+    }),
+  );
+
+  test('fails, it is asked again after a while', () =>
+    withPlace(async (place) => {
+      const { running, client } = await start(place);
+      const { id } = await client.save({ userId, content: 'Drives a red Toyota' });
+      await embedded(client, question);
+      place.endpoint.fault = faults['answers 500'] ?? null;
+      const ask = async (query: string) => (await client.search({ userId, query })).meaning;
+      expect(await ask('which car?')).toBe('unavailable');
+      const { length } = place.endpoint.requests;
+      expect(await ask('what car?')).toBe('unavailable');
+      expect(place.endpoint.requests).toHaveLength(length);
+      place.endpoint.fault = null;
+      advance(31_000);
+      expect((await embedded(client, 'her car?')).items[0]?.id).toBe(id);
+      await running.stop();
+    }));
+
+  test('asks to wait, it gets no requests', () =>
+    withPlace(async (place) => {
+      const { running, client } = await start(place);
+      await client.save({ userId, content: 'Drives a red Toyota' });
+      await embedded(client, question);
+      place.endpoint.fault = faults['answers 429 and when to return'] ?? null;
+      const ask = async (query: string) => (await client.search({ userId, query })).meaning;
+      expect(await ask('which car?')).toBe('unavailable');
+      const { length } = place.endpoint.requests;
+      advance(31_000);
+      expect(await ask('what car?')).toBe('unavailable');
+      expect(place.endpoint.requests).toHaveLength(length);
+      await running.stop();
+    }));
+});
