@@ -1,5 +1,7 @@
+import { Database } from 'bun:sqlite';
 import type { Accepted, BatchAccepted } from '../../sdk/contract/ingest.ts';
 import { type Operation, type OperationName, operations } from '../../sdk/contract/operations.ts';
+import { until } from '../support/until.ts';
 import { type Call, drained, type Reply, send } from './api.ts';
 import {
   createViolations,
@@ -12,7 +14,7 @@ import { createTarget, type Target } from './target.ts';
 
 const rounds = { quick: 4, full: 40 };
 /** The lifetime of an expiring memory. All reads that must find the memory run within this time. */
-const lifeMs = 2_500;
+const lifeMs = 4_000;
 /** A margin between the expiry and the reads that must find nothing. */
 const graceMs = 20;
 
@@ -41,6 +43,10 @@ const reads: [name: OperationName, read: Read][] = [
   ],
   ['list', ({ userId }) => get(list(userId, '&metadata[kind]=gone&from=2000-01-01'))],
   ['search', ({ userId, word }) => get(`/v1/memories/search?userId=${userId}&query=${word}`)],
+  [
+    'search',
+    ({ userId, word }) => get(`/v1/memories/search?userId=${userId}&mode=meaning&query=to+${word}`),
+  ],
   ['export', () => get('/v1/export')],
   ['export', ({ userId }) => get(`/v1/export?userId=${userId}`)],
   ['users', () => get('/v1/users?limit=100')],
@@ -55,7 +61,8 @@ export const gone: Harness = {
     'sent before and after a memory expires (the expiry is set by a save, a replacement, an ' +
     'update or an ingest), is deleted, or is deleted with its user; the original write, which is ' +
     'a save, an ingest or a batch, is also replayed: the response must contain no text, source ' +
-    'or external id; in every second round, the server is killed and restarted before the reads',
+    'or external id; in every second round, the server is killed and restarted before the reads; ' +
+    'no table contains a vector of a deleted or erased memory',
   control: {
     without: 'the expiry condition in reads by id, and the memory id of stored ingest responses',
     variants: ['no-expiry-in-get', 'no-memory-of-ingest'],
@@ -65,8 +72,13 @@ export const gone: Harness = {
 
 async function run({ tier, variants }: RunOptions): Promise<Finding> {
   const violations = createViolations();
-  const target = createTarget({ variants });
-  const counts = { memories: 0, readsBeforeRemoval: 0, readsAfterRemoval: 0 };
+  const target = createTarget({ variants, env: { MEMORY_EMBEDDINGS: 'local' } });
+  const counts = {
+    memories: 0,
+    readsBeforeRemoval: 0,
+    vectorsBeforeRemoval: 0,
+    readsAfterRemoval: 0,
+  };
   try {
     for (const name of unread())
       violations.add(`the harness has no read for the operation ${name}`);
@@ -75,11 +87,15 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
       const { expiring, expiresAt } = await saveExpiring(target, round);
       const erased = await saveErased(target, round);
       await drained(target, 5_000);
+      await embedded(target);
       const all = [...expiring, ...erased.deleted, ...erased.erased];
       counts.memories += all.length;
       // Without this check, a read that finds nothing after the removal would prove nothing.
       counts.readsBeforeRemoval += await expectFound(target, all, violations);
+      counts.vectorsBeforeRemoval += countVectors(target, all);
       await erase(target, erased);
+      const left = countVectors(target, [...erased.deleted, ...erased.erased]);
+      if (left > 0) violations.add(`${left} vectors of deleted memories are left`);
       await Bun.sleep(expiresAt - Date.now() + graceMs);
       if (round % 2 === 1) {
         await target.kill();
@@ -100,6 +116,38 @@ function unread(): string[] {
     .filter(([, { method, reads: isRead = false }]) => method === 'GET' || isRead)
     .map(([name]) => name as OperationName)
     .filter((name) => !readsNone.includes(name) && !reads.some(([known]) => known === name));
+}
+
+/** Waits until every memory has vectors, which a search by meaning needs. */
+async function embedded(target: Target): Promise<void> {
+  const count = (db: Database) =>
+    db
+      .query<{ n: number }, []>(
+        `SELECT count(*) AS n FROM memories AS m LEFT JOIN vectors AS v
+           ON v.memory_row_id = m.row_id AND v.change = m.last_change WHERE v.data IS NULL`,
+      )
+      .get()?.n;
+  await until(() => withTables(target, count) === 0, { what: 'the vectors of all memories' });
+}
+
+/** Counts the vectors of these memories, and those of no memory. */
+function countVectors(target: Target, all: Sought[]): number {
+  return withTables(target, (db) => {
+    const found = db.query<{ n: number }, [string]>(
+      `SELECT count(*) AS n FROM vectors LEFT JOIN memories ON row_id = memory_row_id
+       WHERE id IS NULL OR id IN (SELECT value FROM json_each(?))`,
+    );
+    return found.get(JSON.stringify(all.map(({ id }) => id)))?.n ?? 0;
+  });
+}
+
+function withTables<T>(target: Target, read: (db: Database) => T): T {
+  const db = new Database(target.path, { readonly: true });
+  try {
+    return read(db);
+  } finally {
+    db.close();
+  }
 }
 
 function newMemory(round: number, way: string, more: object = {}) {

@@ -1,0 +1,71 @@
+import { Database } from 'bun:sqlite';
+import { expect, test } from 'bun:test';
+import { MemoryClient } from '../../sdk/index.ts';
+import { hashOf, textsToEmbed } from '../../server/embeddings/texts.ts';
+import { createTarget, type Target } from '../faults/target.ts';
+import { until } from '../support/until.ts';
+
+const kills = 4;
+const memories = 200;
+/** The memories of one user are embedded in one step. */
+const users = 20;
+
+type Row = { content: string; metadata: string; hash: string | null };
+
+/** All memories, with the hash of the text whose vectors can be used for searches. */
+function readRows(path: string): Row[] {
+  const db = new Database(path, { readonly: true });
+  const rows = db
+    .query<Row, []>(
+      `SELECT m.content, m.metadata, v.text_hash AS hash FROM memories AS m
+       LEFT JOIN vectors AS v ON v.memory_row_id = m.row_id AND v.change = m.last_change
+         AND v.model_id = (SELECT model_id FROM models WHERE is_present)`,
+    )
+    .all();
+  db.close();
+  return rows;
+}
+
+const embedded = (path: string) => readRows(path).filter(({ hash }) => hash !== null).length;
+
+function clientOf({ url, key }: Target): MemoryClient {
+  return new MemoryClient({ baseUrl: url, apiKey: key });
+}
+
+test('after kills during the backlog, all memories have the vectors of their present text', async () => {
+  const target = createTarget({ env: { MEMORY_EMBEDDINGS: 'local' } });
+  try {
+    await target.start();
+    const now = new Date().toISOString();
+    const items = Array.from({ length: memories }, (_, n) => ({
+      id: `mem_${n}`,
+      userId: `user-${n % users}`,
+      content: `The old text of memory ${n}`,
+      metadata: {},
+      ...{ type: 'memory' as const, status: 'complete' as const, version: 1 },
+      ...{ source: null, externalId: null, occurredAt: null, expiresAt: null },
+      createdAt: now,
+      updatedAt: now,
+    }));
+    expect((await clientOf(target).import({ items })).imported).toBe(memories);
+    for (let round = 1; round <= kills; round += 1) {
+      const client = clientOf(target);
+      const before = embedded(target.path);
+      await until(() => embedded(target.path) > before, { what: 'progress of the backlog' });
+      // Some of these have vectors of their old text, and some are about to get them.
+      for (let n = 0; n < 20; n += 1) {
+        const id = `mem_${(round * 97 + n * 7) % memories}`;
+        await client.update(id, { content: `The text of round ${round} for ${id}` });
+      }
+      await target.kill();
+      await target.start();
+    }
+    await until(() => embedded(target.path) === memories, { what: 'the end of the backlog' });
+    const wrong = readRows(target.path).filter(({ hash, ...memory }) => {
+      return hash !== hashOf(textsToEmbed(memory));
+    });
+    expect(wrong).toEqual([]);
+  } finally {
+    await target.remove();
+  }
+});
