@@ -138,13 +138,6 @@ describe('README.md', () => {
     expect(code).toContain(`// ${await ranAs([process.execPath, 'run', '-'], code)}`.trim());
   });
 
-  const { success: hasHttpx } = Bun.spawnSync(['sh', '-c', 'python3 -c "import httpx"']);
-  test.if(hasHttpx)('the Python code has six lines and prints what its comment says', async () => {
-    const code = await blockIn('py');
-    expect(code.trim().split('\n')).toHaveLength(6);
-    expect(code).toContain(`# ${await ranAs(['python3', '-'], code)}`.trim());
-  });
-
   test.if(Bun.which('curl') !== null)('the response to curl is whole', async () => {
     const [command = '', ...shown] = (await blockIn('console')).split(/(?<=[^\\])\n/);
     const script = command.replace(/^\$ curl/, 'curl -s');

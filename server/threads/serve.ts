@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import type { Port } from './channel.ts';
 import { type Call, type Message, packError, type Reply } from './messages.ts';
@@ -54,13 +54,15 @@ export function openInbox(port: Port, take: (call: Incoming) => void): Inbox {
 
 /**
  * Lowers the priority of this thread, so that the HTTP thread and the writer run first if there are
- * fewer cores than busy threads. Only Linux supports a priority for each thread.
+ * fewer cores than busy threads. Only Linux supports a priority for each thread. In a process that
+ * was started with another priority than the default, all threads keep that one.
  */
 export function yieldPriority(): void {
   const id = threadId();
   // An empty id would become 0, which stands for the whole process.
   if (id === '') return;
   try {
+    if (getPriority(Number(id)) !== 0) return;
     setPriority(Number(id), lowPriority);
   } catch {
     // Not permitted: the thread keeps its priority.

@@ -20,8 +20,8 @@ plugin({
 process.env.MEMORY_EMBEDDINGS ??= 'off';
 
 /**
- * The tests run at the nice value of the reader threads. At a smaller value, they would get the
- * processor first, and a search could take seconds.
+ * With another priority than the default, all threads of a service have the same one (see
+ * yieldPriority). Otherwise, the tests would get the processor first, and on a busy machine a
+ * search could take seconds.
  */
-const readerPriority = 10;
-setPriority(readerPriority);
+setPriority(1);

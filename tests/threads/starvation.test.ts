@@ -17,7 +17,6 @@ test.skipIf(!isPossible)(
     const child = Bun.spawn(['taskset', '-c', core, process.execPath, program]);
     expect(Number(await new Response(child.stdout).text())).toBeGreaterThan(silentMs);
   },
-  20_000,
 );
 
 test.skipIf(process.platform !== 'linux')(

@@ -2,11 +2,12 @@ import { Worker } from 'node:worker_threads';
 import { startThread } from '../../server/threads/start.ts';
 
 /*
- * Calls a thread of the lowest priority while other threads use every core. Prints how long the
- * call took, in ms, or its error.
+ * Calls a thread of the lowest priority while other threads use every core, with more and more
+ * work, until a call takes longer than the watchdog waits for a silent thread. Prints how long it
+ * took, in ms, or its error.
  */
 
-const cpuMs = 100;
+const silentMs = 1_600;
 
 const thread = startThread({
   name: 'busy',
@@ -16,9 +17,15 @@ const thread = startThread({
 });
 await thread.ready;
 for (let count = 0; count < 3; count += 1) new Worker('for (;;);', { eval: true });
-const begun = performance.now();
-await thread.call('use', cpuMs).then(
-  () => console.log(performance.now() - begun),
-  (error) => console.log(error.message),
-);
+let tookMs = 0;
+try {
+  for (let cpuMs = 5; tookMs <= silentMs; cpuMs *= 2) {
+    const begun = performance.now();
+    await thread.call('use', cpuMs);
+    tookMs = performance.now() - begun;
+  }
+  console.log(tookMs);
+} catch (error) {
+  console.log(error);
+}
 process.exit();
