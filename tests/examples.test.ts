@@ -112,7 +112,7 @@ deleted: exit 3
 describe('README.md', () => {
   let own: TestServer;
   beforeAll(async () => {
-    own = await startTestServer({ MEMORY_RATE_LIMIT: '6000/60' });
+    own = await startTestServer({ MEMORY_RATE_LIMIT: '6000/60', MEMORY_EMBEDDINGS: 'local' });
   });
   afterAll(() => own.stop());
 

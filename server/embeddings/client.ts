@@ -44,6 +44,8 @@ const endpointAskMs = 1_000;
 const endpointCalls = 8;
 /** After an endpoint has failed, it is not asked for this long. */
 const breakerMs = 30_000;
+/** The same before the endpoint has been opened, which takes several requests. */
+const openingBreakerMs = 3_000;
 /** The users in one message to the thread. A sweep of the thread finds the others. */
 const maxNoted = 10_000;
 const firstPauseMs = 1_000;
@@ -67,12 +69,14 @@ export function createEmbedder(options: {
   let isStopping = false;
   const changed = new Map<string, UserToEmbed>();
   let isFirst = true;
+  let isOpened = false;
   let pauseMs = firstPauseMs;
   let brokenUntil = 0;
 
   function start(): void {
     const { data, transfer } = storage.connection();
     const given: ModelStart = { connection: data, logLevel: config.logLevel, endpoint };
+    isOpened = false;
     answers.clear();
     const started = startThread({
       name: 'model',
@@ -96,9 +100,11 @@ export function createEmbedder(options: {
   }
 
   function take(notice: ModelNotice): void {
-    // The vectors of another model must not be compared with those of the new one.
-    if (notice === 'opened') answers.clear();
-    else write(notice.log);
+    if (notice === 'opened') {
+      isOpened = true;
+      // The vectors of another model must not be compared with those of the new one.
+      answers.clear();
+    } else write(notice.log);
   }
 
   function sendChanged(): void {
@@ -143,7 +149,8 @@ export function createEmbedder(options: {
       remember(question, answer);
       return answer;
     } catch (error) {
-      if (endpoint !== null && isSent) brokenUntil = performance.now() + breakerMs;
+      const pausedMs = isOpened ? breakerMs : openingBreakerMs;
+      if (endpoint !== null && isSent) brokenUntil = performance.now() + pausedMs;
       log.debug('a question could not be embedded', { error });
       return 'unavailable';
     } finally {

@@ -36,7 +36,8 @@ class Methods(Client):
     @method
     def search(self, *, query: str, **filters: Unpack[SearchFilters]) -> Answer[SearchResults]:
         """Searches a user's memories, best first, at most ``limit`` (10). The query has no
-        operators; memories that contain a phrase in double quotes rank higher."""
+        operators; memories that contain a phrase in double quotes rank higher. Memories are found
+        by words and by meaning; ``mode`` restricts the search to one of them."""
         return self._call("GET /v1/memories/search", "items", filters, query=query)
 
     @method

@@ -170,17 +170,24 @@ class SavedMemory(MemoryItem):
 Highlight = TypedDict("Highlight", {"start": int, "end": int})
 
 
+class ScoreParts(TypedDict):
+    words: float
+    phrase: float
+    date: float
+    meaning: float
+
+
 class FoundMemory(MemoryItem):
     score: float
+    matchedBy: str  # "words", "meaning" or "both"
     snippet: str
     highlights: list[Highlight]  # for each, snippet[start:end] matched
-    matchedBy: NotRequired[str]
-    explain: NotRequired[dict[str, Any]]
+    parts: NotRequired[ScoreParts]  # with explain=True
 
 
 class SearchResults(TypedDict):
     items: list[FoundMemory]
-    meaning: NotRequired[str]
+    meaning: str  # "used", "partial", "off" or "unavailable"
 
 
 class Accepted(TypedDict):
