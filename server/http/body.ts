@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors.ts';
 import { mapYielding, yieldToEventLoop } from '../event-loop.ts';
+import { countText } from '../threads/garbage.ts';
 import type { BodyQueue } from './body-queue.ts';
 import { createDiscard } from './discard.ts';
 import { invalidBody, JsonScan, type Range } from './json-scan.ts';
@@ -33,24 +34,11 @@ export function createBodyReader(queue: BodyQueue, maxBodyBytes: number): BodyRe
   /** The length of each body that was read and parsed. */
   const received = new WeakMap<Request, number>();
   const discard = createDiscard(discardLimits);
-  let uncollectedBytes = 0;
 
   /** Frees the memory that is reserved for a body. */
   function free(request: Request): void {
     releases.get(request)?.();
     releases.delete(request);
-  }
-
-  /**
-   * Collects garbage once large bodies have accumulated, because the garbage collector does not
-   * account for memory outside its heap.
-   */
-  function collectAfter(bytes: number): void {
-    if (bytes <= mostlyTextBytes) return;
-    uncollectedBytes += bytes;
-    if (uncollectedBytes < collectedBytes) return;
-    uncollectedBytes = 0;
-    Bun.gc(true);
   }
 
   return {
@@ -67,7 +55,7 @@ export function createBodyReader(queue: BodyQueue, maxBodyBytes: number): BodyRe
     },
     release(request) {
       free(request);
-      collectAfter(received.get(request) ?? 0);
+      countText(received.get(request) ?? 0);
     },
     async discardRest(request) {
       free(request);
@@ -82,11 +70,6 @@ export function createBodyReader(queue: BodyQueue, maxBodyBytes: number): BodyRe
     },
   };
 }
-
-/** The garbage collector runs after this many bytes of large bodies. A run takes 8 to 15 ms. */
-const collectedBytes = 8 * 1024 * 1024;
-/** Bodies up to this size create enough objects for the garbage collector to run on its own. */
-const mostlyTextBytes = 256 * 1024;
 
 /** A larger body waits in the queue. The code that scans and parses it yields to the event loop. */
 const largeBytes = 64 * 1024;

@@ -2,6 +2,7 @@ import { headers } from '../../sdk/contract/headers.ts';
 import { yieldToEventLoop } from '../event-loop.ts';
 import { isLowSurrogate } from '../search/scripts.ts';
 import type { ItemsJson, Page, WriteResult } from '../storage/storage.ts';
+import { countTexts } from '../threads/garbage.ts';
 import { etagOf } from './conditions.ts';
 import { writeCursor } from './cursor.ts';
 
@@ -29,6 +30,7 @@ export function sendItems(set: ResponseHead, items: ItemsJson, rest = ''): strin
   const pieces = ['{"items":', ...items, `${rest}}`];
   const units = pieces.reduce((sum, { length }) => sum + length, 0);
   if (units <= sliceUnits) return sendJson(set, 200, pieces.join(''));
+  countTexts(pieces);
   set.status = 200;
   return new Response(streamOf(slicesOf(pieces)), {
     headers: { 'content-type': 'application/json' },

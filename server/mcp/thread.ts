@@ -85,27 +85,13 @@ async function handle(request: McpRequest): Promise<{ head: McpResponse; text: s
   return { head: { status: response.status, contentType }, text: await response.text() };
 }
 
-/** The garbage collector runs after this many bytes of messages. A run takes about 10 ms. */
-const collectedBytes = 4 * 1024 * 1024;
-let uncollectedBytes = 0;
-
-/** Collects garbage, because the collector does not account for large strings. */
-function collectAfter({ headers }: McpRequest): void {
-  uncollectedBytes += Number(new Headers(headers).get('content-length') ?? 0);
-  if (uncollectedBytes < collectedBytes) return;
-  uncollectedBytes = 0;
-  Bun.gc(true);
-}
-
 const inbox = openInbox(port, async ({ argument, reply, fail }) => {
-  const request = argument as McpRequest;
   try {
-    const { head, text } = await handle(request);
+    const { head, text } = await handle(argument as McpRequest);
     reply(head, [text]);
   } catch (error) {
     fail(error);
   }
   inbox.flushReplies();
-  collectAfter(request);
 });
 watched(() => requests.close());

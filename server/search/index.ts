@@ -12,6 +12,9 @@ import { type SearchWeights, searchWeights } from './weights.ts';
 export type { IndexedChunk } from './chunk-table.ts';
 export type { Ranked, RankedMemory } from './ranked.ts';
 
+/** The approximate size of an index's objects, without their contents. */
+const bytesPerIndex = 5 * 1024;
+
 /** A memory in the index. Searches do not find a memory without chunks. */
 export type IndexedMemory = { id: string; createdAt: number; chunks: readonly IndexedChunk[] };
 
@@ -74,7 +77,8 @@ export class SearchIndex {
 
   /** The memory in use, in bytes: all columns at their capacity, and an estimate for the ids. */
   get bytes(): number {
-    return this.#memories.bytes + this.#table.bytes + this.#table.length * timelineBytes;
+    const columns = this.#memories.bytes + this.#table.bytes;
+    return bytesPerIndex + columns + this.#table.length * timelineBytes;
   }
 
   ids(): IterableIterator<string> {

@@ -1,7 +1,7 @@
 import { Uint32List } from './lists.ts';
 
 /** The approximate size of a memory's id, time and Map entry, which the columns do not include. */
-const bytesPerMemory = 240;
+const bytesPerMemory = 150;
 
 /** The rows of a memory's chunks in the chunk table. */
 export type ChunkRange = { first: number; count: number };

@@ -23,11 +23,12 @@ export type Timeline = {
 export const timelineBytes = 21;
 
 export function buildTimeline(memories: MemoryTable, table: ChunkTable): Timeline {
-  const ranges = Array.from({ length: memories.size }, (_, place) => memories.chunksAt(place));
-  const total = ranges.reduce((sum, { count }) => sum + count, 0);
+  let total = 0;
+  for (let place = 0; place < memories.size; place += 1) total += memories.chunksAt(place).count;
   const timeline = emptyTimeline(table, total);
   let rank = 0;
-  for (const [place, { first, count }] of ranges.entries()) {
+  for (let place = 0; place < memories.size; place += 1) {
+    const { first, count } = memories.chunksAt(place);
     for (let chunk = first; chunk < first + count; chunk += 1) {
       timeline.starts[rank] = table.firstTokens.at(chunk);
       timeline.ends[rank] = table.firstTokens.at(chunk + 1);

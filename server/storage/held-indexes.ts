@@ -5,6 +5,7 @@ import type { Meaning } from '../search/meaning.ts';
 import type { Query } from '../search/query.ts';
 import { VectorTable } from '../search/vector-table.ts';
 import { searchWeights } from '../search/weights.ts';
+import { countText } from '../threads/garbage.ts';
 import { announced, reportProgress } from '../threads/serve.ts';
 import { unavailable } from './refusals.ts';
 import type { SearchResult } from './storage.ts';
@@ -121,6 +122,8 @@ const budgetMs = 10_000;
 /** How much text to index between two progress reports. Indexing it takes a few milliseconds. */
 const progressUnits = 200_000;
 const unitsOfRow = 100;
+/** About the size of the objects that are created for a row and its chunks, in bytes. */
+const garbageOfRow = 500;
 
 /** Returns the cost of indexing a row, expressed in UTF-16 units of text. */
 export function unitsOf({ content }: ChangedMemory): number {
@@ -159,6 +162,7 @@ export class IndexUpdate {
     if (content.length > largeUnits) announced(put);
     else put();
     this.#unreported += unitsOf(changed);
+    countText(content.length + garbageOfRow);
     if (this.#unreported < progressUnits) return;
     reportProgress();
     this.#unreported = 0;

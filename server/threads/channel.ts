@@ -1,3 +1,4 @@
+import { countTexts } from './garbage.ts';
 import { type Call, type Message, type Reply, unpackError } from './messages.ts';
 
 /** Either end of a channel between two threads: a MessagePort, or a Worker. */
@@ -59,6 +60,7 @@ export function createChannel(post: (message: Message) => void): Channel {
     },
     receive(message) {
       if (!Array.isArray(message)) return false;
+      countTexts(message);
       const [json, ...returned] = message as Message;
       for (const reply of JSON.parse(json) as Reply[]) settle(waiting, reply, returned);
       return true;

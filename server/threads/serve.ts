@@ -2,6 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import type { Port } from './channel.ts';
+import { countTexts } from './garbage.ts';
 import { type Call, type Message, packError, type Reply } from './messages.ts';
 
 export type Incoming = {
@@ -23,7 +24,9 @@ export function openInbox(port: Port, take: (call: Incoming) => void): Inbox {
   let replies: Reply[] = [];
   let replyTexts: string[] = [];
 
-  function receive([json, ...texts]: Message): void {
+  function receive(message: Message): void {
+    countTexts(message);
+    const [json, ...texts] = message;
     for (const [id, operation, argument, count] of JSON.parse(json) as Call[]) {
       take({
         operation,
@@ -45,6 +48,7 @@ export function openInbox(port: Port, take: (call: Incoming) => void): Inbox {
     flushReplies() {
       if (replies.length === 0) return;
       const message: Message = [JSON.stringify(replies), ...replyTexts];
+      countTexts(message);
       replies = [];
       replyTexts = [];
       port.postMessage(message);

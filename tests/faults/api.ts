@@ -25,6 +25,7 @@ export async function send(target: Pick<Target, 'url' | 'key'>, call: Call): Pro
       method,
       headers: {
         authorization: `Bearer ${apiKey}`,
+        accept: 'application/json, text/event-stream',
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,

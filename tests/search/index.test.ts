@@ -1,3 +1,4 @@
+import { heapStats } from 'bun:jsc';
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type IndexedMemory, type Ranked, SearchIndex } from '../../server/search/index.ts';
@@ -144,6 +145,32 @@ describe('search index', () => {
     const inWords = texts.reduce((sum, { length }) => sum + 2 * length, 0);
     const least = bytesOf(texts.map(() => texts[0] ?? ''));
     expect(bytesOf(texts) - least).toBeGreaterThan(inWords);
+  });
+
+  test.each([
+    { indexes: 60, memories: 400 },
+    { indexes: 4, memories: 5_000 },
+    { indexes: 1_500, memories: 10 },
+  ])('reports its memory use: %p', ({ indexes, memories }) => {
+    const sentence = normalize('The quick brown fox jumps over the lazy dog, said Ana. '.repeat(3));
+    const build = () => {
+      const index = new SearchIndex();
+      for (let number = 0; number < memories; number += 1) {
+        const id = `mem_${crypto.randomUUID()}`;
+        index.put({ id, createdAt: number, chunks: [chunkOf(`${sentence} ${number}`)] });
+      }
+      index.search(parseQuery('fox'));
+      return index;
+    };
+    build();
+    Bun.gc(true);
+    const before = heapStats().heapSize;
+    const built = Array.from({ length: indexes }, build);
+    Bun.gc(true);
+    const used = heapStats().heapSize - before;
+    const reported = built.reduce((sum, { bytes }) => sum + bytes, 0);
+    expect(reported / used).toBeGreaterThan(0.8);
+    expect(reported / used).toBeLessThan(1.25);
   });
 
   test('frees memory when most memories are removed or replaced', () => {

@@ -52,7 +52,10 @@ async def with_retries(transport: Transport, request: Request, progress: Progres
         try:
             return read_outcome(request, outcome, progress.sent)
         except MemoryServiceError as error:
-            progress.failure = failure = error
+            failure = error
+        if isinstance(failure, ServiceTimeoutError) and timeout < request.timeout:
+            break
+        progress.failure = failure
         wait = wait_before_next(request, failure, number)
         log.debug("%s %s: attempt %d: %s", request.method, request.path, number, failure)
         if wait is None:

@@ -22,30 +22,22 @@ class Methods(Client):
     def save(self, *, content: str, **fields: Unpack[RecordFields]) -> Answer[SavedMemory]:
         """Saves text for a user; the memory is ``complete`` immediately.
 
-        Optional: ``user_id`` with a key that is bound to a user, ``metadata``, ``source``,
-        ``external_id``, ``occurred_at``, ``expires_at``. A memory of the user with the same
-        ``source`` and ``external_id`` is replaced and keeps its id. If the call is repeated with
-        its ``idempotency_key`` after the memory was deleted, the answer is ``{"id", "memoryId",
-        "deleted": True}``.
+        A memory of the user with the same ``source`` and ``external_id`` is replaced and keeps its
+        id. If the call is repeated with its ``idempotency_key`` after the memory was deleted, the
+        answer is ``{"id", "memoryId", "deleted": True}``.
         """
         return self._call("POST /v1/memories", "id", fields, content=content)
 
     @paged
     def list(self, **query: Unpack[ListQuery]) -> AsyncPages[MemoryPage, MemoryItem]:
-        """Lists a user's memories, newest first, ``limit`` (20) a page. Iterate for all pages.
-
-        The filters are ``type``, ``source``, ``external_id``, ``metadata``, ``from_`` and ``to``.
-        """
+        """Lists a user's memories, newest first, ``limit`` (20) a page. Iterate for all pages."""
         return self._pages("GET /v1/memories", "nextCursor", query)
 
     @method
     def search(self, *, query: str, **filters: Unpack[SearchFilters]) -> Answer[SearchResults]:
-        """Searches a user's memories by words and by meaning, best first, at most ``limit`` (10).
-
-        The query has no operators; memories that contain a phrase in double quotes rank higher. The
-        filters are those of ``list``. ``mode`` is ``auto``, ``words`` or ``meaning``; ``explain``
-        adds the ``parts`` of each score.
-        """
+        """Searches a user's memories, best first, at most ``limit`` (10). The query has no
+        operators; memories that contain a phrase in double quotes rank higher. Memories are found
+        by words and by meaning; ``mode`` restricts the search to one of them."""
         return self._call("GET /v1/memories/search", "items", filters, query=query)
 
     @method
@@ -55,11 +47,8 @@ class Methods(Client):
 
     @method
     def update(self, id: str, **changes: Unpack[Changes]) -> Answer[MemoryItem]:
-        """Replaces ``content``, ``metadata``, ``occurred_at``, ``expires_at``; None clears a time.
-
-        With ``if_version``, raises ``PreconditionFailedError`` instead of overwriting another
-        client's later change.
-        """
+        """Replaces each given field as a whole; None clears a time. With ``if_version``, raises
+        ``PreconditionFailedError`` instead of overwriting another client's later change."""
         return self._call("PATCH /v1/memories/:id", "id", changes, id=id)
 
     @method

@@ -15,7 +15,6 @@ import warnings
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta, timezone
-from email.utils import formatdate
 from typing import Any
 from unittest import mock
 
@@ -202,15 +201,6 @@ class Waiting(unittest.TestCase):
                 waits.append([wait_before_next(request, error, number) for number in range(1, 8)])
         self.assertEqual(waits[0], [0.5, 1, 2, 4, 8, 8, 8])
         self.assertEqual(waits[1], [0.375, 0.75, 1.5, 3, 6, 6, 6])
-
-    def test_a_retry_after_that_is_a_date_is_the_time_from_now(self) -> None:
-        later = formatdate(time.time() + 30, usegmt=True)
-        reply = {"status": 503, "text": "", "headers": {"Retry-After": later}}
-        with client_of(reply, max_retries=0) as (memory, _):
-            with self.assertRaises(memory_service.ServerError) as caught:
-                memory.get("mem_1")
-        self.assertGreater(caught.exception.retry_after or 0, 20)
-        self.assertLessEqual(caught.exception.retry_after or 99, 30)
 
     def test_a_body_that_trickles_does_not_exceed_the_timeout(self) -> None:
         stop = threading.Event()

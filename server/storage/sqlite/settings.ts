@@ -36,8 +36,8 @@ const writing: Settings = {
   cache_size: -32_768,
 };
 
-/** Small, because several read connections share the operating system's page cache. */
-const reading: Settings = { cache_size: -8_192 };
+/** 2 MiB. Small, because several read connections share the operating system's page cache. */
+const reading: Settings = { cache_size: -2_048 };
 
 /** Makes the files that this process creates from now on readable only by their owner. */
 export function keepFilesPrivate(): void {

@@ -27,8 +27,6 @@ const busyTimeoutMs = 500;
 const scrubEveryMs = 500;
 const expiredPerRun = 200;
 const keysPerRun = 1_000;
-/** If a group has more text than this, in UTF-16 units, garbage collection runs after the group. */
-const collectedUnits = 1_000_000;
 
 const { path, syncFailed } = workerData as WriterStart;
 const db = openForWriting(path);
@@ -38,7 +36,6 @@ applySetting(db, 'wal_autocheckpoint', 0);
 
 const notify = (notice: WriterNotice) => parent().postMessage(notice);
 const inboxes: Inbox[] = [];
-let units = 0;
 
 const fileCheck = watchFile(path);
 const health = createWriteHealth({ db, fileCheck, changed: (fault) => notify({ fault }) });
@@ -63,9 +60,6 @@ const group = createGroupCommit({
   settled() {
     flushReplies();
     checkpoints.committed();
-    // The garbage collector does not count strings outside its heap, so it would run too late.
-    if (units > collectedUnits) Bun.gc(true);
-    units = 0;
   },
 });
 
@@ -92,7 +86,6 @@ function attachTexts({ argument, texts }: Incoming): unknown {
   const owners = memory === undefined ? (records ?? memories ?? []) : [memory];
   for (const [index, owner] of (owners as { content: string }[]).entries()) {
     owner.content = texts[index] ?? '';
-    units += owner.content.length;
   }
   return argument;
 }
