@@ -39,6 +39,27 @@ describe('memory search', () => {
     expect(JSON.parse(stdout)).toEqual(await server.client.search({ userId, query: 'refund' }));
   });
 
+  test('--explain shows how each memory was found, and the parts of its score', async () => {
+    const argv = search('--explain', '--mode', 'words', 'refund of order 5512');
+    const query = { userId, query: 'refund of order 5512', explain: true };
+    const { items } = await server.client.search(query);
+    const rows = lines((await memory(argv)).stdout).map((line) => line.split('\t').slice(5));
+    const names = ['words', 'phrase', 'date', 'meaning'] as const;
+    expect(rows).toEqual(
+      items.map(({ parts }) => ['words', ...names.map((name) => `${parts?.[name]}`)]),
+    );
+    const { stdout } = await memory(argv, { terminal: 120 });
+    const [best] = items;
+    const shares = names.map((name) => `${name} ${best?.parts?.[name]}`).join('  ');
+    expect(stdout).toContain(`  score ${best?.score}  ${shares}  (found by words)\n`);
+  });
+
+  test('--mode meaning fails without a model', async () => {
+    const { code, stderr } = await memory(search('--mode', 'meaning', 'refund'));
+    expect(code).toBe(1);
+    expect(stderr).toContain('mode: must be auto or words, because this service has no model');
+  });
+
   test('on a terminal, prints the snippet below each memory, within its width', async () => {
     const { stdout } = await memory(search('refund'), { terminal: 50 });
     const found = lines(stdout);

@@ -97,10 +97,19 @@ test('known settings, empty values and other variables cause no warning', async 
     MEMORY_MAX_BODY_BYTES: '2000',
     MEMORY_MCP_HOSTS: 'memory.example',
     MEMORY_RATE_LIMIT: 'off',
+    MEMORY_EMBEDDINGS: 'off',
+    MEMORY_EMBEDDINGS_MODEL: 'unused',
+    MEMORY_EMBEDDINGS_KEY: 'unused',
   };
   // systemd sets MEMORY_PRESSURE_WATCH.
   const others = { MEMORY_UNUSED: '', MEMORY_PRESSURE_WATCH: '/sys/fs/cgroup', MEMORIES: '1' };
   expect(await warningsAtStart({ ...settings, ...others })).toEqual([]);
+});
+
+test('a model without an address causes a warning', async () => {
+  expect(await warningsAtStart({ MEMORY_EMBEDDINGS_MODEL: 'bge-m3' })).toEqual([
+    'MEMORY_EMBEDDINGS_MODEL has no effect unless MEMORY_EMBEDDINGS is a URL',
+  ]);
 });
 
 async function warningsAtStart(settings: Record<string, string>): Promise<string[]> {
