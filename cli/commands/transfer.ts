@@ -63,7 +63,7 @@ export function addImport(program: Parent, term: Terminal): void {
     if (from === undefined && options.user !== undefined) {
       throw usageError('--user requires --from: lines from an export already contain user ids.');
     }
-    const { runBatch, runImport } = await import('../bulk/batch.ts');
+    const { runImport } = await import('../bulk/batch.ts');
     const client = await connect(term, options);
     if (from === undefined) {
       const { openInput } = await import('../bulk/input.ts');
@@ -75,8 +75,7 @@ export function addImport(program: Parent, term: Terminal): void {
     const userId = options.user ?? (from === 'chatgpt' ? await boundUser(client) : undefined);
     const input = await openForeign(from, { term, path: file, userId, losses });
     try {
-      if (from !== 'chatgpt') return await runImport(term, client, input, options);
-      return await runBatch(term, client, input, { ...options, timeout: 0 });
+      return await runImport(term, client, input, options);
     } finally {
       const lost = losses.toString();
       if (lost !== '') await note(term, `Not imported: ${lost}.`);
@@ -112,8 +111,8 @@ do not stop the import.
 
 --from mem0      the JSON that get_all returns. The id becomes the externalId,
                  with source mem0; categories and agent_id become metadata.
---from chatgpt   conversations.json from a data export. Each conversation is
-                 ingested as the user saw it, with source chatgpt.
+--from chatgpt   conversations.json from a data export. Each message that the
+                 user saw becomes a memory with its role and time.
 --from jsonl     one object per line with content, memory or text, and
                  optionally userId, id, metadata, createdAt or expiresAt.
 

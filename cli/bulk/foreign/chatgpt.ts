@@ -1,42 +1,37 @@
 import type { Losses } from './open.ts';
 
 type Fields = Record<string, unknown>;
-type Message = { role: string; content: string | object[]; timestamp?: number };
-
-const messagesInRecord = 1_000;
+type Message = { role: string; content: string; timeMs: number | null };
 
 /**
- * Converts a conversation in ChatGPT's conversations.json into one record, or into several if the
- * conversation exceeds the maximum number of messages. The messages form a tree; `current_node` is
- * the end of the branch that the user sees.
+ * Converts each message of a conversation in ChatGPT's conversations.json to a memory in the form
+ * that `memoryConverter` reads. The messages form a tree; `current_node` is the end of the branch
+ * that the user sees.
  */
-export function* recordsOf(
-  conversation: Fields,
-  userId: string,
-  losses: Losses,
-): Generator<object> {
-  const nodes = branchOf(conversation, losses);
-  const messages = nodes.flatMap((node) => messageOf(fieldsOf(node.message), losses));
-  if (messages.length === 0) return losses.add('conversations without messages');
-  const id = String(conversation.conversation_id ?? conversation.id ?? '');
-  const time = conversation.update_time ?? conversation.create_time;
-  const dated = messages.some(({ timestamp }) => timestamp !== undefined);
-  for (let at = 0; at < messages.length; at += messagesInRecord) {
-    const part = at / messagesInRecord;
-    const title = typeof conversation.title === 'string' ? { title: conversation.title } : {};
-    yield {
-      type: 'conversation',
-      userId,
-      source: 'chatgpt',
-      // Without an id, no part has one, because parts with the same one would replace each other.
-      externalId: part === 0 || id === '' ? id : `${id}#${part + 1}`,
-      ...(!dated && typeof time === 'number' && { occurredAt: isoOf(time) }),
-      data: { ...title, messages: messages.slice(at, at + messagesInRecord) },
-    };
+export function* messagesOf(conversation: Fields, losses: Losses): Generator<Fields> {
+  const branch = branchOf(conversation, losses);
+  const conversationId = String(conversation.conversation_id ?? conversation.id ?? '');
+  const changedMs = msOf(conversation.update_time ?? conversation.create_time);
+  let count = 0;
+  let lastMs = Number.NEGATIVE_INFINITY;
+  for (const [id, node] of branch) {
+    for (const { role, content, timeMs } of messageOf(fieldsOf(node.message), losses)) {
+      const occurredMs = timeMs ?? changedMs;
+      // Memories are ordered by their creation, so two messages are not created at the same time.
+      if (occurredMs !== null) lastMs = Math.max(occurredMs, lastMs + 1);
+      count += 1;
+      yield {
+        content,
+        externalId: conversationId === '' ? null : `${conversationId}#${id}`,
+        metadata: { role, conversation: conversation.title ?? undefined },
+        ...(occurredMs !== null && { occurredAt: isoOf(occurredMs), createdAt: isoOf(lastMs) }),
+      };
+    }
   }
+  if (count === 0) losses.add('conversations without messages');
 }
 
-function branchOf({ mapping, current_node: end }: Fields, losses: Losses): Fields[] {
+function branchOf({ mapping, current_node: end }: Fields, losses: Losses): [string, Fields][] {
   const nodes = new Map(Object.entries(fieldsOf(mapping)).map(([id, one]) => [id, fieldsOf(one)]));
   const branch = new Map<string, Fields>();
   let id = String(nodes.has(String(end)) ? end : [...nodes.keys()].at(-1));
@@ -46,7 +41,7 @@ function branchOf({ mapping, current_node: end }: Fields, losses: Losses): Field
   }
   const isAbandoned = ([name, node]: [string, Fields]) => !branch.has(name) && node.message != null;
   losses.add('messages on abandoned branches', [...nodes].filter(isAbandoned).length);
-  return [...branch.values()].reverse();
+  return [...branch].reverse();
 }
 
 /** Converts a message. Returns an empty list for hidden, system, tool and empty messages. */
@@ -63,27 +58,27 @@ function messageOf(message: Fields, losses: Losses): Message[] {
   }
   if (role === 'system' || isHidden) losses.add('hidden messages');
   else if (role === 'tool' || (message.recipient ?? 'all') !== 'all') losses.add('tool messages');
-  else return [{ role, content: partsOf(parts, losses), ...timestampOf(message.create_time) }];
+  else return [{ role, content: textOf(parts, losses), timeMs: msOf(message.create_time) }];
   return [];
 }
 
-function partsOf(parts: unknown[], losses: Losses): string | object[] {
-  if (parts.every((part) => typeof part === 'string')) return parts.join('\n');
-  return parts.map((part) => {
-    if (typeof part === 'string') return { type: 'text', text: part };
+function textOf(parts: unknown[], losses: Losses): string {
+  const texts = parts.map((part) => {
+    if (typeof part === 'string') return part;
     const { content_type: type, text } = fieldsOf(part);
-    if (typeof text === 'string') return { type: 'text', text };
+    if (typeof text === 'string') return text;
     losses.add('images and files');
-    return { type: String(type ?? 'file').replace(/_asset_pointer$/, '') };
+    return `[${String(type ?? 'file').replace(/_asset_pointer$/, '')}]`;
   });
+  return texts.join('\n');
 }
 
-function timestampOf(seconds: unknown): { timestamp?: number } {
-  return typeof seconds === 'number' ? { timestamp: Math.round(seconds * 1_000) } : {};
+function msOf(seconds: unknown): number | null {
+  return typeof seconds === 'number' ? Math.round(seconds * 1_000) : null;
 }
 
-function isoOf(seconds: number): string {
-  return new Date(seconds * 1_000).toISOString();
+function isoOf(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 function fieldsOf(value: unknown): Fields {

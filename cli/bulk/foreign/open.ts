@@ -3,7 +3,7 @@ import { inputName, readJson, readUtf8 } from '../../terminal/input.ts';
 import { isObject } from '../../terminal/json.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { type BatchInput, items, type Line, readLines } from '../input.ts';
-import { recordsOf } from './chatgpt.ts';
+import { messagesOf } from './chatgpt.ts';
 import { memoryConverter } from './memories.ts';
 
 export type ForeignFormat = 'mem0' | 'chatgpt' | 'jsonl';
@@ -50,13 +50,14 @@ function* mem0Items(parsed: unknown, { term, path, ...options }: Foreign): Gener
   }
 }
 
-function* chatgptItems(parsed: unknown, { path, userId, losses }: Foreign): Generator<unknown> {
+function* chatgptItems(parsed: unknown, { term, path, ...options }: Foreign): Generator<unknown> {
+  const convert = memoryConverter({ ...options, source: 'chatgpt', nowMs: term.now() });
   if (!Array.isArray(parsed)) throw otherShape(path, 'a list of conversations');
   for (const conversation of parsed) {
     if (!isObject(conversation) || !isObject(conversation.mapping)) {
       throw otherShape(path, 'conversations with a mapping of messages');
     }
-    yield* recordsOf(conversation, userId ?? '', losses);
+    for (const message of messagesOf(conversation, options.losses)) yield convert(message);
   }
 }
 
