@@ -39,7 +39,7 @@ async function run(root: string): Promise<Answer[][]> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-eval-'));
   const clock = { nowMs: Date.now() };
   const service = await startServer({
-    env: { MEMORY_RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
+    env: { MEMORY_RATE_LIMIT: 'off', LOG_LEVEL: 'error', MEMORY_EMBEDDINGS: 'off' },
     port: 0,
     databaseUrl: `sqlite:${join(folder, 'memory.db')}`,
     now: () => clock.nowMs,

@@ -47,8 +47,9 @@ describe.each(ways)('over $transport, version $version', (way) => {
     }
   });
 
-  test("the server's instructions declare stored text to be data", () => {
+  test("the server's instructions declare stored text to be data, and say how to save a chat", () => {
     expect(memory.client.getInstructions()).toContain('stored data');
+    expect(memory.client.getInstructions()).toContain('metadata {"role": "user"}');
     expect(memory.client.getServerVersion()).toMatchObject({ name: 'memory', version: '0.1.0' });
   });
 
