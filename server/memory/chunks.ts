@@ -3,6 +3,7 @@ import type { IndexedChunk } from '../search/index.ts';
 import { isRole } from '../search/labels.ts';
 import { normalize, normalizeWords } from '../search/normalize.ts';
 import { cutText } from './cuts.ts';
+import { matchLines } from './lines.ts';
 import { isReplyRole, type Message, messagesOf } from './messages.ts';
 import { speakersOf } from './speakers.ts';
 
@@ -21,9 +22,8 @@ export type Chunk = {
   isFirst: boolean;
 };
 
-/** A time at the start of a line, as in a conversation or a diary. */
-const hasTime = /^[[(]?\d{4}-\d\d-\d\d\b/m;
-const times = /^[[(]?(\d{4}-\d\d-\d\d)\b/gm;
+/** The date of a line that begins with a time, as in a conversation or a diary. */
+const date = /[[(]?(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\b/y;
 
 type Piece = { start: number; length: number; message: Message | null };
 
@@ -53,14 +53,14 @@ export function indexedChunks(
 ): IndexedChunk[] {
   const { title, author, role } = namesIn(metadata);
   const speakers = speakersOf(content);
-  const dayIn = dayReader(content, occurredAt);
+  const dayAt = dayReader(content, occurredAt);
   return piecesOf(content).map((piece) => {
     const { start, length, sender } = chunkOf(piece, role);
     const text = withoutRole(content, piece);
     const anyOnFirstLine = author !== '' || (start === 0 && sender === null);
     const body = normalize(text, { author, anyOnFirstLine, speakers });
     const head = start === 0 && !text.includes(title) ? normalizeWords(title) : '';
-    const day = dayIn(content.slice(start, start + length));
+    const day = dayAt(start + length);
     return { start, length, sender, day, text: head === '' ? body : `${head}\n${body}` };
   });
 }
@@ -78,15 +78,21 @@ function namesIn(metadata: string): { title: string; author: string; role: strin
 }
 
 function piecesOf(content: string): Piece[] {
+  const pieces: Piece[] = [];
   const messages = messagesOf(content);
-  const parts = messages[0]?.start === 0 ? messages : [null, ...messages];
-  return parts.flatMap((message, index) => {
-    let end = message?.start ?? 0;
-    return cutText(content, end, parts[index + 1]?.start).map((length) => {
-      end += length;
-      return { start: end - length, length, message };
-    });
-  });
+  const add = (message: Message | null, end: number | undefined) => {
+    let start = message?.start ?? 0;
+    for (const length of cutText(content, start, end)) {
+      pieces.push({ start, length, message });
+      start += length;
+    }
+  };
+  const [first] = messages;
+  if (first?.start !== 0) add(null, first?.start);
+  for (let at = 0; at < messages.length; at += 1) {
+    add(messages[at] ?? null, messages[at + 1]?.start);
+  }
+  return pieces;
 }
 
 function chunkOf({ start, length, message }: Piece, role: string): Chunk {
@@ -104,16 +110,22 @@ function withoutRole(content: string, { start, length, message }: Piece): string
 }
 
 /**
- * Returns a function that reads the day of the next chunk: of its first line that begins with a
- * time, or of the last such line before it, or else of the memory.
+ * Returns a function that tells the day of the next chunk, given its end: the day of its first line
+ * that begins with a time, or else of the last such line before it, or else of the memory.
  */
-function dayReader(content: string, occurredAt: number | null): (text: string) => number | null {
+function dayReader(content: string, occurredAt: number | null): (end: number) => number | null {
   let last = occurredAt === null ? null : dayOf(occurredAt);
-  if (!hasTime.test(content)) return () => last;
-  return (text) => {
-    const found = [...text.matchAll(times)].map(([, date = '']) => Date.parse(date));
-    const [first = last, ...more] = found.filter((ms) => !Number.isNaN(ms)).map(dayOf);
-    last = more.at(-1) ?? first;
-    return first;
+  if (!content.includes('-')) return () => last;
+  const times = matchLines(content, date).map(({ index, 1: text = '' }) => {
+    return { index, day: dayOf(Date.parse(text)) };
+  });
+  let at = 0;
+  return (end) => {
+    let first: number | null = null;
+    for (; (times[at]?.index ?? end) < end; at += 1) {
+      last = times[at]?.day ?? last;
+      first ??= last;
+    }
+    return first ?? last;
   };
 }

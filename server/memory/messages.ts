@@ -1,4 +1,5 @@
 import { roles, timePattern } from '../search/labels.ts';
+import { matchLines } from './lines.ts';
 
 /**
  * A message of a chat with a language model: where it begins, the length of the time before its
@@ -20,10 +21,12 @@ export function isReplyRole(role: string): boolean {
  * form, so that a dialogue in another form, quoted in a message, is part of the message.
  */
 export function messagesOf(content: string): Message[] {
+  const labels = matchLines(content, roleLabel);
+  if (labels.length === 0) return [];
   const messages: Message[] = [];
   let form = '';
   let isSingle = false;
-  for (const { 0: label, 1: time = '', 2: role = '', index } of roleLabels(content)) {
+  for (const { 0: label, 1: time = '', 2: role = '', index } of labels) {
     const own = `${time !== ''} ${role === role.toLowerCase()}`;
     form ||= own;
     if (own !== form) continue;
@@ -34,14 +37,4 @@ export function messagesOf(content: string): Message[] {
   const replies = messages.filter(({ isReply }) => isReply).length;
   const isChat = messages.length === 1 ? isSingle : replies > 0 && replies < messages.length;
   return isChat ? messages : [];
-}
-
-/** Finds the labels at the start of a line. */
-function* roleLabels(content: string): Generator<RegExpExecArray> {
-  for (let start = 0, end = 0; end >= 0; start = end + 1) {
-    roleLabel.lastIndex = start;
-    const found = roleLabel.exec(content);
-    if (found !== null) yield found;
-    end = content.indexOf('\n', start);
-  }
 }

@@ -1,27 +1,44 @@
 import { canBeSpeaker, labelIn, startsWithLetter } from '../search/labels.ts';
 import { normalizeWords } from '../search/normalize.ts';
 
-const none: ReadonlySet<string> = new Set();
+const none: ReadonlyMap<string, string> = new Map();
+/** A line's time and label end before this. */
+const maxHeadLength = 100;
 
 /**
- * Returns the normalized names of the speakers of a conversation: at least two labels recur, and
- * lines that begin with one of these are at least half of all lines. In any other text, only the
- * first line can name a speaker.
+ * Returns the labels of a conversation's speakers, each with its normalized form: at least two
+ * labels recur, and lines that begin with one of these are at least half of all lines. In any other
+ * text, only the first line can name a speaker.
  */
-export function speakersOf(content: string): ReadonlySet<string> {
+export function speakersOf(content: string): ReadonlyMap<string, string> {
   if (!content.includes('\n')) return none;
   const counts = new Map<string, number>();
   let lines = 0;
-  for (const line of content.split('\n')) {
-    if (line.trim() === '') continue;
+  let colon = -1;
+  for (let start = 0, end = 0; start < content.length; start = end + 1) {
+    end = content.indexOf('\n', start);
+    if (end < 0) end = content.length;
+    if (isBlank(content, start, end)) continue;
     lines += 1;
-    const label = labelOf(line);
+    if (colon < start) colon = indexOrEnd(content, ': ', start);
+    const label =
+      colon < end ? labelOf(content.slice(start, Math.min(end, start + maxHeadLength))) : '';
     if (label !== '') counts.set(label, (counts.get(label) ?? 0) + 1);
   }
   const recurring = [...counts].filter(([, count]) => count > 1);
   const spoken = recurring.reduce((sum, [, count]) => sum + count, 0);
   if (recurring.length < 2 || spoken < lines / 2) return none;
-  return new Set(recurring.map(([label]) => normalizeWords(label)).filter(canBeSpeaker));
+  const names = recurring.map(([label]) => [label, normalizeWords(label)] as const);
+  return new Map(names.filter(([, name]) => canBeSpeaker(name)));
+}
+
+function isBlank(text: string, start: number, end: number): boolean {
+  return text.charCodeAt(start) <= 0x20 && text.slice(start, end).trim() === '';
+}
+
+function indexOrEnd(text: string, part: string, from: number): number {
+  const at = text.indexOf(part, from);
+  return at < 0 ? text.length : at;
 }
 
 /** Returns the label of a line, or ''. A bullet, a heading or an indented key is not a label. */

@@ -6,7 +6,7 @@
 
 /** "Customer Service Agent:" is a label; a sentence that contains a colon is not. */
 const maxLabelLength = 40;
-const maxLabelWords = 4;
+const fewWords = /^[^ ]+(?: [^ ]+){0,3}$/;
 /** The pattern of a time before a label. */
 export const timePattern = String.raw`(?:[[(][^\])\n]{1,40}[\])]|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d\S*)?)`;
 const stamp = new RegExp(String.raw`^\s*${timePattern}\s+`);
@@ -16,7 +16,7 @@ export const roles = ['user', 'assistant', 'system', 'developer', 'tool'];
 
 /** Returns where a label may start in the line and where its colon is, or null. */
 export function labelIn(line: string): { start: number; colon: number } | null {
-  const start = stamp.exec(line)?.[0].length ?? 0;
+  const start = startsWithLetter(line, 0) ? 0 : (stamp.exec(line)?.[0].length ?? 0);
   const colon = line.indexOf(': ', start);
   return colon <= start || colon - start >= maxLabelLength ? null : { start, colon };
 }
@@ -27,9 +27,10 @@ export function isRole(name: string): boolean {
 
 /** Returns whether a normalized text can be a speaker's name. A role names nobody. */
 export function canBeSpeaker(label: string): boolean {
-  return label !== '' && label.split(' ').length <= maxLabelWords && !roles.includes(label);
+  return fewWords.test(label) && !roles.includes(label);
 }
 
 export function startsWithLetter(line: string, start: number): boolean {
-  return /^\p{L}/u.test(line.slice(start, start + 2));
+  const unit = line.charCodeAt(start) | 0x20;
+  return (unit >= 0x61 && unit <= 0x7a) || /^\p{L}/u.test(line.slice(start, start + 2));
 }

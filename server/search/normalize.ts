@@ -9,7 +9,7 @@
  * without spaces, because later steps do both.
  */
 import { normalizeAscii } from './ascii.ts';
-import { canBeSpeaker, labelIn, startsWithLetter } from './labels.ts';
+import { canBeSpeaker, labelIn } from './labels.ts';
 import { unspacedRun } from './scripts.ts';
 
 /** How much text may grow when its characters are decomposed. Korean text triples in length. */
@@ -71,11 +71,11 @@ type Labels = {
   author?: string;
   /** Whether the first line may begin with any label. */
   anyOnFirstLine?: boolean;
-  /** The labels that other lines may begin with. */
-  speakers?: ReadonlySet<string>;
+  /** The labels that other lines may begin with, and these labels normalized. */
+  speakers?: ReadonlyMap<string, string>;
 };
 
-const nobody: ReadonlySet<string> = new Set();
+const nobody: ReadonlyMap<string, string> = new Map();
 
 /** Normalizes a chunk. */
 export function normalize(text: string, labels: Labels = {}): string {
@@ -116,14 +116,14 @@ function normalizerFor(text: string): (text: string) => string {
 function normalizeLine(
   line: string,
   normalizeAny: (text: string) => string,
-  speakers: ReadonlySet<string> | null,
+  speakers: ReadonlyMap<string, string> | null,
 ): string {
   const found = speakers?.size === 0 ? null : labelIn(line);
   if (found === null) return normalizeAny(line);
   const { start, colon } = found;
-  const label = normalizeAny(line.slice(start, colon));
-  const isSpeaker =
-    speakers === null ? canBeSpeaker(label) : speakers.has(label) && startsWithLetter(line, start);
+  const written = line.slice(start, colon);
+  const label = speakers === null ? normalizeAny(written) : speakers.get(written);
+  const isSpeaker = label !== undefined && (speakers !== null || canBeSpeaker(label));
   if (!isSpeaker) return normalizeAny(line);
   const statement = `${label}: ${normalizeAny(line.slice(colon + 1))}`.trimEnd();
   // Move the time to the end, so that the label is at the start of the line.
