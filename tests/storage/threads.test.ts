@@ -279,7 +279,7 @@ test.concurrent('a fault of a writer thread that ends is not reported for the ne
   other.run('BEGIN IMMEDIATE');
   // The first save waits for the lock and fails. The second one then ends the thread.
   const locked = rejectionOf(project.save(memory()));
-  await Bun.sleep(50);
+  await Bun.sleep(250);
   const lost = rejectionOf(project.save(memory({ userId: endsThread })));
   expect(await locked).toMatchObject({ code: 'unavailable' });
   expect(await lost).toMatchObject({ code: 'internal' });
