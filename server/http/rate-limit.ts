@@ -1,6 +1,7 @@
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
+import { faultPoint } from '../fault-points.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Caller } from './authenticate.ts';
 import type { ResponseHead } from './response.ts';
@@ -45,7 +46,7 @@ export function createProjectLimit(
 ) {
   if (rateLimit === null) return () => {};
   const { requests, seconds } = rateLimit;
-  const { takeQuota } = storage;
+  const takeQuota = faultPoint('shared-quota', storage.takeQuota);
   const policy = `"default";q=${requests};w=${seconds}`;
   const limit =
     takeQuota === null

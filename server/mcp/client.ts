@@ -1,6 +1,7 @@
 import { MessageChannel } from 'node:worker_threads';
 import { limits } from '../../sdk/contract/limits.ts';
 import { ServiceError } from '../errors.ts';
+import { faultPoint } from '../fault-points.ts';
 import type { Caller } from '../http/authenticate.ts';
 import type { Fetch } from '../listen.ts';
 import type { Logger } from '../log.ts';
@@ -25,13 +26,13 @@ export type Mcp = {
 };
 
 /** A message has at most `limits.saveBodyBytes`, and so does each request of its tool. */
-const turnLimits: TurnLimits = {
+const turnLimits: TurnLimits = faultPoint('mcp-turns', {
   maxRunning: 16,
   maxProjectRunning: 4,
   maxWaitingBytes: 32 * 1024 * 1024,
   maxProjectWaitingBytes: 4 * 1024 * 1024,
   maxWaitMs: 10_000,
-};
+});
 
 export function createMcp(options: {
   version: string;
@@ -52,7 +53,7 @@ export function createMcp(options: {
     const { port1, port2 } = new MessageChannel();
     serveRequests(port1 as unknown as Port, ({ url, range, ...init }, body) => {
       const request = new Request(url, { ...init, body });
-      if (range !== null) ranges.set(request, range);
+      if (range !== null && faultPoint('content-ranges', true)) ranges.set(request, range);
       return fetch(request);
     });
     const data: McpStart = { version, requests: port2 };

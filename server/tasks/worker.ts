@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.ts';
+import { faultPoint } from '../fault-points.ts';
 import type { Logger } from '../log.ts';
 import type { Task, TaskResult, TaskStorage } from '../storage/task-storage.ts';
 import { backoffMs, maxAttempts, maxBackoffMs } from './backoff.ts';
@@ -38,7 +39,7 @@ export type WorkerOptions = {
 };
 
 const claimLimit = 256;
-const leaseMs = 10_000;
+const leaseMs = faultPoint('lease-ms', 10_000);
 /** The poll interval: another process may have queued a task without a notification. */
 const maxSleepMs = 5_000;
 const pauseAfterFaultMs = 1_000;

@@ -2,51 +2,66 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { newDatabase } from '../support/postgres.ts';
 import { harnesses } from './all.ts';
+import { send } from './api.ts';
 import { createScript } from './script.ts';
 import { createTarget } from './target.ts';
-import { matched, notesSetting, readNotes } from './variants/notes.ts';
-import { isFound, isImported } from './variants/patch.ts';
+import { toolCall } from './traffic/bodies.ts';
+import { matched, notesSetting, reached, readNotes } from './variants/notes.ts';
 import { variants } from './variants/table.ts';
 
 /*
- * `npm run faults` runs the harnesses. These tests only check that the variants of the harnesses'
- * controls still match the service's code.
+ * `npm run faults` runs the harnesses. These tests only check that the service passes everything
+ * that the variants of the harnesses' controls change.
  */
-
-test('every patch matches the lines that it changes', () => {
-  const patches = Object.values(variants).flatMap((variant) => variant.patches ?? []);
-  expect(patches.length).toBeGreaterThan(0);
-  expect(patches.filter((patch) => !isFound(patch))).toEqual([]);
-});
-
-test('every replaced module is imported by the service', () => {
-  const swaps = Object.values(variants).flatMap(({ swaps }) =>
-    swaps === undefined ? [] : [swaps],
-  );
-  expect(swaps.filter((swap) => !swap.some(isImported))).toEqual([]);
-});
 
 test('every control names variants that exist', () => {
   const named = harnesses.flatMap(({ control }) => control?.variants ?? []);
   expect(named.filter((name) => variants[name] === undefined)).toEqual([]);
 });
 
-for (const [name, { hooks = [], sql = [] }] of Object.entries(variants)) {
-  const patterns = [...hooks.map(({ match }) => match), ...sql.map(([from]) => from)];
-  if (patterns.length === 0) continue;
+for (const [name, { hooks = [] }] of Object.entries(variants)) {
+  if (hooks.length === 0) continue;
   test(`the service runs the SQL that the variant ${name} changes`, async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'memory-notes-'));
-    const notes = join(folder, 'notes');
-    const target = createTarget({ variants: [name], processEnv: { [notesSetting]: notes } });
-    try {
-      await target.start();
-      await createScript(1, 12, { reads: true }).play(target);
-      const noted = readNotes(notes);
-      expect(patterns.filter((pattern) => !noted.has(matched(pattern)))).toEqual([]);
-    } finally {
-      await target.remove();
-      rmSync(folder, { recursive: true });
-    }
+    const noted = await notesOf(name);
+    expect(hooks.filter(({ match }) => !noted.has(matched(match)))).toEqual([]);
   });
+}
+
+test('the service passes exactly the fault points at which variants change it', async () => {
+  const database = await newDatabase();
+  const noted = [await notesOf(unchanged), await notesOf(unchanged, database.url)];
+  await database.drop();
+  const changed = Object.values(variants).flatMap(({ points = {} }) => Object.keys(points));
+  const all = new Set(changed.map((point) => reached(point)));
+  const passed = noted
+    .flatMap((notes) => [...notes])
+    .filter((line) => line.startsWith(reached('')));
+  expect([...new Set(passed)].sort()).toEqual([...all].sort());
+});
+
+/** A variant that changes nothing. */
+const unchanged = 'falsified-read';
+
+/** Runs the service with the variant under a few writes, reads and a call of an MCP tool. */
+async function notesOf(variant: string, databaseUrl?: string): Promise<Set<string>> {
+  const folder = mkdtempSync(join(tmpdir(), 'memory-notes-'));
+  const notes = join(folder, 'notes');
+  const target = createTarget({
+    variants: [variant],
+    processEnv: { [notesSetting]: notes },
+    env: { MEMORY_RATE_LIMIT: '1000/1' },
+    ...(databaseUrl !== undefined && { databaseUrl }),
+  });
+  try {
+    await target.start();
+    await createScript(1, 12, { reads: true }).play(target);
+    const body = toolCall('list_memories', { limit: 1 });
+    await send(target, { method: 'POST', path: '/mcp/users/script', body });
+    return readNotes(notes);
+  } finally {
+    await target.remove();
+    rmSync(folder, { recursive: true });
+  }
 }

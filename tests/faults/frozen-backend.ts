@@ -6,12 +6,11 @@ import { createViolations, type Finding, type Harness, type RunOptions } from '.
 
 /** The purposes of the connections whose backends are suspended. */
 const purposes = {
-  quick: ['server', 'quotas'],
+  quick: ['server'],
   full: ['server', 'quotas', 'writer', 'health', 'reader', 'tasks'],
 };
 /** Longer than the statement deadline. After the deadline, the server opens a new connection. */
-const frozenMs = { quick: 4_000, full: 13_000 };
-const wiring = { quick: ['short-deadline'], full: [] };
+const frozenMs = 13_000;
 const everyMs = 100;
 const servedWithinMs = 3_000;
 /**
@@ -37,11 +36,11 @@ const env = { MEMORY_RATE_LIMIT: '8000/60' };
 
 async function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
   const violations = createViolations();
-  const figures: Finding['figures'] = { suspendedMs: frozenMs[tier] };
-  const options = { seed, env, variants: [...wiring[tier], ...variants] };
+  const figures: Finding['figures'] = { suspendedMs: frozenMs };
+  const options = { seed, env, variants };
   for (const purpose of purposes[tier]) {
     const finding = await onPostgres(1, options, async (given) => {
-      const { served, unserved, message } = await freeze(given, purpose, frozenMs[tier]);
+      const { served, unserved, message } = await freeze(given, purpose, frozenMs);
       const share = unserved / (served + unserved);
       if (share > mayFail) {
         violations.add(

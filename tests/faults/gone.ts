@@ -64,8 +64,9 @@ export const gone: Harness = {
     'or external id; in every second round, the server is killed and restarted before the reads; ' +
     'no table contains a vector of a deleted or erased memory',
   control: {
-    without: 'the expiry condition in reads by id, and the memory id of stored ingest responses',
-    variants: ['no-expiry-in-get', 'no-memory-of-ingest'],
+    without: 'the expiry condition in reads by id; the deletion of stored responses to an ingest',
+    variants: ['no-expiry-in-get', 'no-deletion-in-replays'],
+    separate: true,
   },
   run,
 };

@@ -18,7 +18,7 @@ export const isolation: Harness = {
     'an id or user that does not exist, except for the request id; neither responses nor logs ' +
     'may contain the canary strings of the other project',
   control: {
-    without: 'the project condition in one WHERE clause',
+    without: 'the check of the project in requests with an id',
     variants: ['no-project-filter'],
   },
   run,

@@ -46,6 +46,7 @@ export const kindsOfKeys: Harness = {
   control: {
     without: 'the user checks in the export and import routes',
     variants: ['export-of-any-user', 'import-with-any-id'],
+    separate: true,
   },
   run,
 };

@@ -14,7 +14,7 @@ export const matrix: Harness = {
     'keys; requests after errors, updates, deletion and expiry',
   control: {
     without: 'the comparison with the original request',
-    variants: ['constant-fingerprint'],
+    variants: ['any-request-replays'],
   },
   run,
 };

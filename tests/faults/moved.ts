@@ -31,8 +31,8 @@ export const moved: Harness = {
     'acknowledged saves or refuse to start; a moved file is then moved back, and the stored ' +
     'memories are compared with the acknowledged saves',
   control: {
-    without: 'the comparison of device and inode numbers, and the check for a log beside a link',
-    variants: ['no-inode-check', 'no-link-check'],
+    without: 'the comparison of device and inode numbers',
+    variants: ['no-file-check'],
   },
   run,
 };

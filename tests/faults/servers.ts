@@ -20,7 +20,7 @@ const userId = 'queue';
  * These variants remove no protection: they shorten leases, slow down the worker, and count
  * rejected results.
  */
-const wiring = ['short-lease', 'slow-split', 'count-refused'];
+const wiring = ['short-lease', 'slow-split', 'count-rejected'];
 
 export const severalServers: Harness = {
   id: 'P9',
@@ -50,7 +50,7 @@ function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
     const compared = await ledger.compare(fleet.target, violations);
     const effects = await auditEffects(url, filler.total(), violations);
     const figures = { ...ledger.counts, ...faults, ...compared, ...effects };
-    const rejectedResults = fleet.count(/^refused (\d+)/gm);
+    const rejectedResults = fleet.count(/^rejected (\d+)/gm);
     return { figures: { ...figures, rejectedResults }, violations: violations.list() };
   });
 }

@@ -67,7 +67,7 @@ function register(folder: string): void {
       return result;
     },
   });
-  interceptSql({ hooks: [{ match: commit, replace }] });
+  interceptSql([{ match: commit, replace }]);
 }
 
 function trigger(folder: string, name: string, when: ThreadFault['when']): void {

@@ -2,7 +2,7 @@ import { postgresUrl, query } from '../support/postgres.ts';
 import type { Random } from '../support/random.ts';
 import { until } from '../support/until.ts';
 import { type Call, drained, listAll, send, sendUntilKnown } from './api.ts';
-import { type Fleet, onPostgres } from './fleet.ts';
+import { type Fleet, onPostgres, terminateConnections } from './fleet.ts';
 import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
 import { compareReplies, makeCall, note, nothingSeen, type Seen } from './replays.ts';
 import { faultKey } from './target.ts';
@@ -17,7 +17,9 @@ const killEveryMs = { from: 300, to: 900 };
 const endWithinMs = 10_000;
 
 /** Makes transactions overlap on fast machines. */
-const wiring = ['slow-locks'];
+const lockedMs = 5;
+/** Shorter than the service's own limit for a lock, so that PostgreSQL counts each deadlock. */
+const deadlockTimeoutMs = 50;
 
 export const twins: Harness = {
   id: 'P33',
@@ -33,29 +35,39 @@ export const twins: Harness = {
 };
 
 function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
-  return onPostgres(
-    servers,
-    { seed, variants: [...wiring, ...variants] },
-    async ({ fleet, random, name }) => {
-      const violations = createViolations();
-      const seen: Seen[] = [];
-      const killer = startKiller(fleet, random);
-      for (let round = 0; round < rounds[tier]; round += 1) {
-        seen.push(...(await sendRound(fleet, random, round)));
-      }
-      const kills = await killer.stop();
-      if (!(await drained(fleet.target, endWithinMs)))
-        violations.add('the queue was not empty before the time limit');
-      let stored = 0;
-      for (const userId of userIds) stored += (await listAll(fleet.target, userId)).length;
-      const compared = compareReplies(seen, stored, violations);
-      await fleet.remove();
-      const deadlocks = await countDeadlocks(name);
-      if (deadlocks > 0) violations.add(`deadlocks occurred: ${deadlocks}`);
-      const figures = { keys: seen.length, kills, ...compared, deadlocks };
-      return { figures, violations: violations.list() };
-    },
-  );
+  return onPostgres(servers, { seed, variants }, async ({ fleet, random, url, name }) => {
+    await slowLocks(url, name);
+    const violations = createViolations();
+    const seen: Seen[] = [];
+    const killer = startKiller(fleet, random);
+    for (let round = 0; round < rounds[tier]; round += 1) {
+      seen.push(...(await sendRound(fleet, random, round)));
+    }
+    const kills = await killer.stop();
+    if (!(await drained(fleet.target, endWithinMs)))
+      violations.add('the queue was not empty before the time limit');
+    let stored = 0;
+    for (const userId of userIds) stored += (await listAll(fleet.target, userId)).length;
+    const compared = compareReplies(seen, stored, violations);
+    await fleet.remove();
+    const deadlocks = await countDeadlocks(name);
+    if (deadlocks > 0) violations.add(`deadlocks occurred: ${deadlocks}`);
+    const figures = { keys: seen.length, kills, ...compared, deadlocks };
+    return { figures, violations: violations.list() };
+  });
+}
+
+/** Makes a transaction pause after each key that it locks. */
+async function slowLocks(url: string, name: string): Promise<void> {
+  const statements = [
+    `CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       PERFORM pg_sleep(${lockedMs / 1_000}); RETURN NULL; END $$`,
+    `CREATE TRIGGER pause AFTER INSERT ON idempotency_keys FOR EACH ROW EXECUTE FUNCTION pause()`,
+    `ALTER DATABASE "${name}" SET deadlock_timeout = '${deadlockTimeoutMs}ms'`,
+  ];
+  for (const text of statements) await query(url, text);
+  // Only new sessions have the setting.
+  await terminateConnections(url);
 }
 
 const userIds = Array.from({ length: users }, (_, index) => `twin ${index}`);

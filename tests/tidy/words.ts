@@ -57,6 +57,16 @@ export const wordRules: Rule[] = [
     good: { path: 'tests/a.test.ts', text: "test('b', () => list.skip(1));" },
   },
   {
+    // A variant hooks into libraries or fault points, so that renaming and moving code breaks none.
+    name: 'fault variants do not depend on source text',
+    breaches: ({ path, text }) =>
+      path.startsWith('tests/faults/')
+        ? linesThatMatch(text, /\.onLoad\(|'(?:server|sdk|cli)\/[\w./-]+\.ts'/)
+        : [],
+    bad: { path: 'tests/faults/a.ts', text: "const patch = ['server/app.ts', 'a', 'b'];" },
+    good: { path: 'tests/faults/a.ts', text: "import { b } from '../../server/app.ts';" },
+  },
+  {
     name: 'no machine-specific paths',
     breaches: ({ text }) => linesThatMatch(text, machinePath),
     bad: { path: 'docs/a.md', text: ['see `', 'home', 'me/notes`'].join('/') },

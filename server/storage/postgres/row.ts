@@ -1,4 +1,5 @@
 import { bucketOf, bucketOfId } from '../../bucket.ts';
+import { faultPoint } from '../../fault-points.ts';
 import type { ContentRange, NewMemory, StoredMemory } from '../storage.ts';
 import {
   overPlaces,
@@ -220,7 +221,9 @@ export function originOf({ source, externalId }: Pick<NewMemory, 'source' | 'ext
 }
 
 /** Compares rows by key. To prevent deadlocks, every transaction locks rows in this order. */
-export function byKey(a: readonly Value[], b: readonly Value[]): number {
+export const byKey = faultPoint('lock-order', compareKeys);
+
+function compareKeys(a: readonly Value[], b: readonly Value[]): number {
   for (const [index, value] of a.entries()) {
     const other = b[index] ?? null;
     if (value === other) continue;

@@ -1,5 +1,6 @@
-import type { Handler } from '../../../server/tasks/handlers.ts';
-import { patchSource } from './patch.ts';
+import { type Handler, handlers } from '../../../server/tasks/handlers.ts';
+import { interceptHttp } from './http.ts';
+import { replaceAt } from './points.ts';
 import { interceptSql } from './statements.ts';
 import { type Variant, variants } from './table.ts';
 
@@ -11,24 +12,14 @@ export function chooseVariants(names: string[]): Variant[] {
   });
 }
 
-/** Applies the variants to this thread. Modules loaded after this call are patched. */
+/** Applies the variants to this thread, which must not have loaded the service yet. */
 export function applyVariants(chosen: Variant[]): void {
-  const faultHandler = (inner: Handler) =>
-    chosen.reduce((handler, variant) => variant.handler?.(handler) ?? handler, inner);
-  Object.assign(globalThis, { faultHandler });
+  replaceAt(Object.assign({}, ...chosen.map(({ points }) => points)));
   const hooks = chosen.flatMap((variant) => variant.hooks ?? []);
-  const rewrites = chosen.flatMap((variant) => variant.sql ?? []);
-  if (hooks.length + rewrites.length > 0) interceptSql({ hooks, rewrites });
+  if (hooks.length > 0) interceptSql(hooks);
+  const middleware = chosen.flatMap((variant) => variant.http ?? []);
+  if (middleware.length > 0) interceptHttp(middleware);
+  const wrap = (inner: Handler, { handler }: Variant) => handler?.(inner) ?? inner;
+  handlers.index = chosen.reduce(wrap, handlers.index);
   for (const { prepare } of chosen) prepare?.();
-  patchSource(
-    patchesOf(chosen),
-    chosen.flatMap((variant) => variant.swaps ?? []),
-  );
-}
-
-/**
- * Returns the patches of the variants without duplicates, because two variants may share a patch.
- */
-export function patchesOf(chosen: Variant[]) {
-  return [...new Set(chosen.flatMap((variant) => variant.patches ?? []))];
 }

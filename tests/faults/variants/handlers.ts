@@ -1,3 +1,4 @@
+import type { TaskStorage } from '../../../server/storage/task-storage.ts';
 import type { Handler } from '../../../server/tasks/handlers.ts';
 
 /** Markers in a record's text that make the poisoned worker throw or exit. */
@@ -36,5 +37,36 @@ export function slowed(inner: Handler): Handler {
   return (task, storage) => {
     Bun.sleepSync(slowMs);
     return inner(task, storage);
+  };
+}
+
+/** Completes a task before its work is done. The worker passes its whole storage. */
+export function completedFirst(inner: Handler): Handler {
+  return async (task, storage) => {
+    const { projectId, taskId, leaseToken } = task;
+    const result = { projectId, taskId, leaseToken, now: Date.now(), chunks: 1 };
+    await (storage as TaskStorage).completeTasks([result]);
+    return inner(task, storage);
+  };
+}
+
+const counted = new WeakSet<object>();
+
+/** Prints how many results the storage rejects because their leases have been lost. */
+export function rejectionsCounted(inner: Handler): Handler {
+  return (task, storage) => {
+    if (!counted.has(storage)) printRejections(storage as TaskStorage);
+    counted.add(storage);
+    return inner(task, storage);
+  };
+}
+
+function printRejections(storage: TaskStorage): void {
+  const { completeTasks } = storage;
+  storage.completeTasks = async (results) => {
+    const stored = await completeTasks(results);
+    const rejected = stored.filter((isStored) => !isStored).length;
+    if (rejected > 0) console.error(`rejected ${rejected}`);
+    return stored;
   };
 }

@@ -1,8 +1,8 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 
 /*
- * Each thread of a patched service records the patches that took effect. A patch that has no
- * effect is an error, because the control would then prove nothing.
+ * Each thread of a changed service records the statements and fault points that a variant could
+ * change. A change without effect is an error, because the control would then prove nothing.
  */
 export const notesSetting = 'FAULT_NOTES';
 
@@ -19,5 +19,5 @@ export function readNotes(file: string): Set<string> {
   return new Set(readFileSync(file, 'utf8').split('\n'));
 }
 
-export const loaded = (path: string) => `loaded ${path}`;
+export const reached = (point: string) => `reached ${point}`;
 export const matched = (sql: RegExp) => `matched ${sql}`;

@@ -21,7 +21,7 @@ function runThread(variants: string): Promise<unknown> {
   });
 }
 
-test('a preload module changes SQL and source in the thread that loads it', async () => {
+test('a preload module changes SQL and limits in the thread that loads it', async () => {
   const full = { row: { synchronous: 2 }, pendingRecords: 100_000 };
   expect(await runThread('')).toEqual(full);
   const changed = { row: { synchronous: 1 }, pendingRecords: 1_000 };

@@ -6,11 +6,6 @@ export function swallowErrors(match: RegExp): Hook[] {
   return [{ match, replace: (statement) => ({ run: () => attempt(statement, () => {}) }) }];
 }
 
-/** Makes matching queries return no rows. */
-export function findsNothing(match: RegExp): Hook[] {
-  return [{ match, replace: () => ({ get: () => null, all: () => [], values: () => [] }) }];
-}
-
 /** Removes the SQLite error code from all errors except SQLITE_FULL. */
 export const maskErrors: Hook[] = [
   {

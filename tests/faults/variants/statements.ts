@@ -7,25 +7,20 @@ export type Hook = {
   replace(statement: Statement, db: Database): Partial<Record<keyof Statement, unknown>>;
 };
 
-/** Changes SQL before it is prepared. */
-export type Rewrite = [from: RegExp, to: string];
-
 type Prototype = Record<
   'prepare' | 'query' | 'run' | 'exec',
   (sql: string, ...rest: never[]) => unknown
 >;
 
 const hooks: Hook[] = [];
-const rewrites: Rewrite[] = [];
 let isInstalled = false;
 
 /**
  * Intercepts this thread's SQL at the library's interface, so that a fault does not depend on the
  * code that runs the SQL. The BEGIN and COMMIT of `Database.transaction` are not intercepted.
  */
-export function interceptSql(added: { hooks?: Hook[]; rewrites?: Rewrite[] }): void {
-  hooks.push(...(added.hooks ?? []));
-  rewrites.push(...(added.rewrites ?? []));
+export function interceptSql(added: Hook[]): void {
+  hooks.push(...added);
   if (!isInstalled) install(Database.prototype as unknown as Prototype);
   isInstalled = true;
 }
@@ -34,16 +29,14 @@ function install(prototype: Prototype): void {
   const { prepare, query, run, exec } = prototype;
   const statementFrom = (inner: typeof prepare) =>
     function (this: Database, sql: string, ...rest: never[]) {
-      const changed = rewrite(sql);
-      return hooked(changed, inner.call(this, changed, ...rest) as Statement, this);
+      return hooked(sql, inner.call(this, sql, ...rest) as Statement, this);
     };
   const runBy = (inner: typeof run) =>
     function (this: Database, sql: string, ...rest: never[]) {
-      const changed = rewrite(sql);
       // Text with several statements cannot be prepared, so the hook receives an object that runs
       // the whole text.
-      const whole = { run: () => inner.call(this, changed, ...rest) };
-      return hooked(changed, whole as unknown as Statement, this).run(...rest);
+      const whole = { run: () => inner.call(this, sql, ...rest) };
+      return hooked(sql, whole as unknown as Statement, this).run(...rest);
     };
   Object.assign(prototype, {
     prepare: statementFrom(prepare),
@@ -51,14 +44,6 @@ function install(prototype: Prototype): void {
     run: runBy(run),
     exec: runBy(exec),
   });
-}
-
-function rewrite(sql: string): string {
-  return rewrites.reduce((text, [from, to]) => {
-    const changed = text.replace(from, to);
-    if (changed !== text) note(matched(from));
-    return changed;
-  }, sql);
 }
 
 function hookOf(sql: string): Hook | undefined {

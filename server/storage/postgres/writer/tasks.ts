@@ -1,3 +1,4 @@
+import { faultPoint } from '../../../fault-points.ts';
 import type { Lease, Task, TaskQueue, TaskResult } from '../../task-storage.ts';
 import type { Connection } from '../connection.ts';
 import { answered, isLocked, written } from '../errors.ts';
@@ -19,11 +20,14 @@ type QueueState = Awaited<ReturnType<TaskQueue['taskQueueState']>>;
 export type Tasks = { queue: TaskQueue; stop(): void };
 
 /** Less than a third of the worker's lease, so that a lease survives two lost heartbeats. */
-const heartbeatEveryMs = 3_000;
+const heartbeatEveryMs = faultPoint('heartbeat-ms', 3_000);
 
 /** Matches a task by its lease, which is passed as parameters $1 to $4. */
 const held = `project_id = $1::int8 AND bucket = $2::int2 AND task_id = $3::int8
   AND state = 'running' AND lease_token = $4::int8`;
+
+/** Matches a row of `tasks AS t` by the lease in a list of values `v`. */
+const isHeld = faultPoint('lease-check', "t.lease_token = v.lease_token AND t.state = 'running'");
 
 /** Much less than a lease, because the leases are not renewed while the results are stored. */
 const lockBriefly = statement(`SET LOCAL lock_timeout = '1s'`);
@@ -39,7 +43,7 @@ const countUsers = overPlaces(
         SELECT t.project_id, t.bucket, t.user_id FROM tasks AS t
         JOIN (${values}) AS v (project_id, bucket, task_id, lease_token)
           ON t.project_id = v.project_id AND t.bucket = v.bucket AND t.task_id = v.task_id
-            AND t.lease_token = v.lease_token AND t.state = 'running'${inBucket('t.bucket')})
+            AND ${isHeld}${inBucket('t.bucket')})
         ${inBucket('u.bucket')}
       ORDER BY u.project_id, u.bucket, u.user_id FOR UPDATE)
     UPDATE users AS u SET last_change = u.last_change + 1 FROM locked AS l
@@ -63,7 +67,7 @@ const completeTasks = overPlaces(
           ${inBucket('u.bucket')})
     FROM (${values}) AS v (project_id, bucket, task_id, lease_token, chunks, now)
     WHERE t.project_id = v.project_id AND t.bucket = v.bucket AND t.task_id = v.task_id
-      AND t.lease_token = v.lease_token AND t.state = 'running'
+      AND ${isHeld}
       ${inBucket('t.bucket')}
     RETURNING t.task_id::float8 AS "taskId", t.project_id::float8 AS "projectId"`,
 );
@@ -75,7 +79,7 @@ const renew = overPlaces(
     FROM (SELECT t.project_id, t.bucket, t.task_id, v.seconds FROM tasks AS t
       JOIN (${values}) AS v (project_id, bucket, task_id, lease_token, seconds)
         ON t.project_id = v.project_id AND t.bucket = v.bucket AND t.task_id = v.task_id
-          AND t.lease_token = v.lease_token AND t.state = 'running'
+          AND ${isHeld}
       WHERE t.leased_until > statement_timestamp()${inBucket('t.bucket')}
       FOR UPDATE OF t SKIP LOCKED) AS r
     WHERE t.project_id = r.project_id AND t.bucket = r.bucket AND t.task_id = r.task_id

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import { faultPoint } from '../../../fault-points.ts';
 import { claimable } from '../../claimable.ts';
 import type { Storage } from '../../storage.ts';
 import type { Lease, Task, TaskResult } from '../../task-storage.ts';
@@ -23,7 +24,7 @@ export type TaskWrites = {
 };
 
 /** A condition that matches a task by its lease. The lease token must be appended. */
-const held = "state = 'running' AND lease_token =";
+const held = faultPoint('lease-check', "state = 'running' AND lease_token =");
 
 export function createTaskWrites(db: Database, users: Users): TaskWrites {
   // A task that has never been attempted is always due. A task that waits longer than the maximum
