@@ -18,6 +18,7 @@ process.env.no_proxy = noProxy;
 /** The JIT starts after this time, because most commands end before it pays off. */
 const shortMs = 100;
 Bun.unsafe.setJITPolicy(100);
+// mutate-ignore removal: affects only speed
 setTimeout(() => Bun.unsafe.setJITPolicy(1), shortMs).unref();
 
 const interruption = new AbortController();

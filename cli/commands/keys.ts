@@ -59,6 +59,7 @@ function columnsAt(now: number): Column<KeyRow>[] {
   const ago = (time: string) => (time === '' ? '' : age(time, now));
   const short = (name: string) => cut(name, nameWidth);
   const expiry = (time: string) =>
+    // mutate-ignore operand: no time is parsed as NaN
     time && Date.parse(time) <= now ? 'expired' : time.slice(0, 10);
   return [
     { title: 'ID', value: ({ id }) => id },
@@ -66,6 +67,7 @@ function columnsAt(now: number): Column<KeyRow>[] {
     { title: 'KEY', value: ({ prefix, lastFour }) => `${prefix}…${lastFour}`, dropped: 3 },
     { title: 'AGE', value: ({ createdAt }) => createdAt, shown: ago, dropped: 1 },
     { title: 'USED', value: ({ lastUsedAt }) => lastUsedAt ?? '', shown: ago, dropped: 2 },
+    // mutate-ignore constant: the sort is stable
     { title: 'EXPIRES', value: (key) => key.expiresAt ?? '', shown: expiry, usual: '', dropped: 4 },
     { title: 'REVOKED', value: ({ revokedAt }) => revokedAt ?? '', shown: ago, usual: '' },
     { title: 'USER', value: ({ userId }) => userId ?? '', shown: short, usual: '' },

@@ -8,7 +8,7 @@ import { note, type Terminal } from '../terminal/terminal.ts';
 import { memoriesOf, toJson } from '../terminal/text.ts';
 
 /** Lines are written in batches, because a system call per line would dominate the run time. */
-const writtenAtOnce = 64 * 1024;
+const writtenAtOnce = 64 * 1024; // mutate-ignore constant: affects only cost
 
 export function addExport(program: Parent, term: Terminal): void {
   const command = program

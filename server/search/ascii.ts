@@ -44,6 +44,7 @@ export function normalizeAscii(text: string): string {
     end += 1 - (isSeparator & wasSeparator);
     wasSeparator = isSeparator;
   }
+  // mutate-ignore operand: an end below 0 is also empty
   if (wasSeparator === 1 && end > 0) end -= 1;
   return out.toString('latin1', 0, end);
 }

@@ -44,6 +44,7 @@ export class Dictionary {
     const counts = this.counts.values;
     const count = counts[word] ?? 0;
     counts[word] = count + 1;
+    // mutate-ignore operand: a stem may be linked twice
     if (count === 0 && this.#stemOf.at(word) === noWord) {
       this.#linkStem(word, text.slice(start, end));
     }

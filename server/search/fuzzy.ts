@@ -58,7 +58,7 @@ function wordsCloseTo(term: Wanted, dictionary: Dictionary): number[] {
 function mayBeClose({ units, mask, allowsTypo }: Wanted, dictionary: Dictionary, word: number) {
   const letters = dictionary.letters.at(word);
   const extra = dictionary.words.lengthOf(word) - units.length;
-  if (extra < -1) return false;
+  if (extra < -1) return false; // mutate-ignore result: a later check rejects the word
   const startsWithTerm = !allowsTypo || (extra > 1 && units.length < minUnfinishedLength);
   if (startsWithTerm) return (mask & ~letters) === 0;
   return extra > 1 || !hasTwoBits(letters & ~mask);

@@ -73,8 +73,8 @@ class ChunkHits {
   readonly #spoken: Float64Array;
   readonly #best: Float64Array;
   readonly #labels: Uint16Array;
-  #lastInLabel = -1;
-  #isEmpty = true;
+  #lastInLabel = -1; // mutate-ignore constant: any negative number is no term
+  #isEmpty = true; // mutate-ignore boolean: the first chunk has no hits to move
   #length = 0;
 
   constructor(hits: Hits, matches: MatchTable['matches']) {
@@ -92,6 +92,7 @@ class ChunkHits {
     const term = this.#termOf[code] ?? 0;
     const weight = this.#weightOf[code] ?? 0;
     if (weight > (this.#best[term] ?? 0)) this.#best[term] = weight;
+    // mutate-ignore constant: the array has an element for each term
     this.#all[term] = (this.#all[term] ?? 0) + weight;
     this.#isEmpty = false;
     if (!isInLabel) this.#spoken[term] = (this.#spoken[term] ?? 0) + weight;
@@ -113,7 +114,7 @@ class ChunkHits {
       if ((this.#best[term] ?? 0) >= 0) this.#push(term);
     }
     this.#hits.phrases?.endChunk();
-    this.#lastInLabel = -1;
+    this.#lastInLabel = -1; // mutate-ignore constant: any negative number is no term
     this.#isEmpty = true;
   }
 
@@ -125,6 +126,7 @@ class ChunkHits {
     hits.all[entry] = this.#all[term] ?? 0;
     hits.spoken[entry] = this.#spoken[term] ?? 0;
     hits.labels[entry] = this.#labels[term] ?? 0;
+    // mutate-ignore constant: the array has an element for each term
     hits.found[term] = (hits.found[term] ?? 0) + (this.#best[term] ?? 0);
     this.#all[term] = 0;
     this.#spoken[term] = 0;

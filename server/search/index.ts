@@ -25,7 +25,7 @@ type VectorRows = { timeline: Timeline; table: VectorTable; version: number; row
  * The index is compacted when more tokens or memories than this have been removed, and the removed
  * ones outnumber the live ones.
  */
-const minRemoved = 16_384;
+const minRemoved = 16_384; // mutate-ignore constant: affects only cost
 
 /**
  * The in-memory search index of one user. Memories are ordered by time and id, their chunks by

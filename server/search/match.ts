@@ -31,7 +31,7 @@ export class Matcher {
       this.#addStems(stems[term] ?? [], { term, weight });
     }
     for (const [term, forms] of stems.entries()) {
-      if (weights.synonym === 0) break;
+      if (weights.synonym === 0) break; // mutate-ignore constant: the weight is never 1
       const related = forms.flatMap((form) => stemsOfSynonyms.get(form) ?? []);
       this.#addStems(related, { term, weight: weights.synonym });
     }
@@ -49,6 +49,7 @@ export class Matcher {
 
   /** Returns the match of an n-gram or, if there is none, of its longest prefix with a match. */
   matchNgram(text: string): Match | null {
+    // mutate-ignore boundary: no n-gram is empty
     for (let length = text.length; length > 0; length -= 1) {
       const match = this.ngrams.get(text.slice(0, length));
       if (match !== undefined) return match;
@@ -83,7 +84,7 @@ export class Matcher {
 const knownStems = new Map<string, string>();
 const maxKnownStems = 10_000;
 /** Longer tokens are not cached: they are hashes and encoded data, not words. */
-const maxKnownLength = 32;
+const maxKnownLength = 32; // mutate-ignore constant: affects only what is cached
 
 function knownStem(word: string): string {
   const known = knownStems.get(word);

@@ -85,6 +85,7 @@ export class MemoryTable {
 
   #isOlder(left: number, right: number): boolean {
     const difference = (this.#times[left] ?? 0) - (this.#times[right] ?? 0);
+    // mutate-ignore boundary: neither ids nor differences are equal here
     return difference === 0 ? (this.#ids[left] ?? '') < (this.#ids[right] ?? '') : difference < 0;
   }
 }

@@ -59,6 +59,7 @@ export class NeighbourBoost {
       const other = rank - read;
       if (other < 0) return;
       const between = (ends[other] ?? 0) - (starts[other] ?? 0);
+      // mutate-ignore constant: no hits raise nothing
       if (hits[other] !== hits[other + 1]) {
         const factor = peak * Math.exp(-(distance + between * span) / previousReach);
         if (factor < minFactor) return;
@@ -76,6 +77,7 @@ export class NeighbourBoost {
     for (let entry = starts[other] ?? 0; entry < end; entry += 1) {
       const term = terms[entry] ?? 0;
       const raised = (spoken[entry] ?? 0) * factor;
+      // mutate-ignore boundary: equal values change nothing
       if (raised > (row[term] ?? 0)) row[term] = raised;
     }
   }
@@ -84,6 +86,7 @@ export class NeighbourBoost {
 /** Uses an index loop, because the iterator of a typed array takes five times as long. */
 function sum(values: Float64Array): number {
   let total = 0;
+  // mutate-ignore boundary: adds 0 for no value
   for (let at = 0; at < values.length; at += 1) total += values[at] ?? 0;
   return total;
 }

@@ -115,6 +115,7 @@ function merge(spans: Span[]): Span[] {
 }
 
 function cutWindow(text: string, spans: Span[]): { start: number; end: number } {
+  // mutate-ignore boundary: the rest returns the same text
   if (text.length <= snippetLength) return { start: 0, end: text.length };
   const focus = densest(spans);
   const slack = Math.max(0, snippetLength - (focus.end - focus.start));

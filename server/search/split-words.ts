@@ -29,6 +29,7 @@ export function splitMatches(
   const roles = rolesOf(splittable, close, dictionary);
   const matches = new Map<number, number>();
   let places = 0;
+  // mutate-ignore boundary: one more rank has no tokens
   for (let rank = 0; rank < starts.length; rank += 1) {
     const end = ends[rank] ?? 0;
     for (let at = starts[rank] ?? 0; at < end; at += 1) {

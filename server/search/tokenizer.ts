@@ -12,7 +12,7 @@ import { noWord } from './word-table.ts';
 export const inLabel = 1;
 /** Flag: the token is the last token of the label. */
 export const endsLabel = 2;
-const flagBits = 2;
+const flagBits = 2; // mutate-ignore constant: a third bit is unused
 
 const space = 32;
 const newline = 10;

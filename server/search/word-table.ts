@@ -115,7 +115,7 @@ export class WordTable {
 
   /** FNV-1a over UTF-16 units. The final mixing makes the low bits depend on all bits. */
   #hash(text: string, start: number, end: number): number {
-    let hash = this.#seed ^ 0x811c9dc5;
+    let hash = this.#seed ^ 0x811c9dc5; // mutate-ignore constant: the seed is random
     for (let at = start; at < end; at += 1) {
       hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
     }

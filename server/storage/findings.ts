@@ -26,6 +26,7 @@ export function aboutWork(
   now: number,
   more = '',
 ): Finding[] {
+  // mutate-ignore constant: the age is rounded to seconds
   const waitsMs = oldest === null ? 0 : Math.max(0, now - oldest);
   const age = pending > 0 ? `, the oldest for ${Math.round(waitsMs / 1_000)} s` : '';
   const queue = ok('queue', `${pending} pending${age}${more}`);

@@ -72,7 +72,7 @@ export function startTasks(options: {
     ready: thread.ready,
     wake() {
       if (isAwake) return;
-      isAwake = true;
+      isAwake = true; // mutate-ignore boolean: wakes the thread too often
       // At most one message is sent per turn of the event loop, however many records were accepted.
       setImmediate(() => {
         isAwake = false;

@@ -45,6 +45,7 @@ function progress(): void {
 function asData(entry: LogEntry): LogEntry {
   const { error } = entry.fields;
   if (!(error instanceof Error)) return entry;
+  // mutate-ignore operand: errors have a stack in Bun
   return { ...entry, fields: { ...entry.fields, error: error.stack ?? error.message } };
 }
 

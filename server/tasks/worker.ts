@@ -49,7 +49,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const notifier = createNotifier();
   let isStopping = false;
   /** Whether the storage failed. A storage failure does not count as a failed attempt. */
-  let hasFault = false;
+  let hasFault = false; // mutate-ignore boolean: pauses once, until a record arrives
   /** Results that are being stored while the next tasks are claimed. */
   const storing: Promise<void>[] = [];
 

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { $, Glob } from 'bun';
 import { areaOf } from './areas.ts';
@@ -20,7 +19,7 @@ import { root } from './sources.ts';
  * run, which is stricter and faster. Exits with status 1 if fewer than `--limit` percent of the
  * mutants are killed.
  *
- * ignored.json lists equivalent mutants, which have no observable effect, each with the reason.
+ * equivalent.ts excludes equivalent mutants, which have no observable effect.
  */
 const { values } = parseArgs({
   options: {
@@ -36,28 +35,22 @@ const { values } = parseArgs({
 /** The maximum number of mutations in the copy on which all tests run. */
 const maxGroup = 6;
 
-type IgnoredMutant = Pick<Mutant, 'path' | 'before' | 'after'> & { reason: string };
-
 const files = (await $`git ls-files -co --exclude-standard`.cwd(root).text()).trim().split('\n');
 const isCode = new Glob(`{server,sdk,cli}/**/*.ts`);
-const code = files.filter((path) => isCode.match(path) && !path.endsWith('.d.ts'));
+const code = files.filter((path) => isCode.match(path) && !/(?:\.d|-examples)\.ts$/.test(path));
 const tests = files.filter(
   (path) => path.endsWith('.test.ts') && !/^tests\/(faults|mutate|package|tidy)/.test(path),
 );
-const ignored: IgnoredMutant[] = await Bun.file(join(import.meta.dir, 'ignored.json')).json();
 
 const mutants = await drawMutants(
   Number(values.seed),
   Number(values.count),
   code.filter((path) => path.startsWith(values.only)),
 );
-const counted = mutants.filter((mutant) => !isIgnored(mutant));
-console.log(
-  `seed ${values.seed}: ${mutants.length} mutants, ${mutants.length - counted.length} ignored`,
-);
+console.log(`seed ${values.seed}: ${mutants.length} mutants`);
 
 const order = await createOrder(tests);
-const survivors = new Set(counted);
+const survivors = new Set(mutants);
 // All mutants go through their closest tests first, so that most results are known early.
 for (const stage of values.near ? [0, 1, 2] : [0, 1]) {
   await runEach([...survivors], (mutant) => order(mutant, mutant.text)[stage] ?? []);
@@ -72,7 +65,7 @@ if (!values.near) {
   }
   reportStage('all tests');
 }
-for (const area of new Set(counted.map(({ path }) => areaOf(path)).sort())) {
+for (const area of new Set(mutants.map(({ path }) => areaOf(path)).sort())) {
   reportRate(area, (mutant) => areaOf(mutant.path) === area);
 }
 const rate = reportRate('all', () => true);
@@ -111,7 +104,7 @@ function groupsOf(ungrouped: Mutant[]): Mutant[][] {
 }
 
 function reportStage(name: string): void {
-  console.log(`after ${name}: ${survivors.size} of ${counted.length} not killed`);
+  console.log(`after ${name}: ${survivors.size} of ${mutants.length} not killed`);
   for (const mutant of survivors) console.log(`  ${shown(mutant)}`);
 }
 
@@ -120,15 +113,9 @@ function shown({ path, line, before, after }: Mutant): string {
 }
 
 function reportRate(name: string, belongs: (mutant: Mutant) => boolean): number {
-  const all = counted.filter(belongs);
+  const all = mutants.filter(belongs);
   const killed = all.filter((mutant) => !survivors.has(mutant)).length;
   const percent = (100 * killed) / all.length;
   console.log(`${name}: ${killed} of ${all.length} killed, ${percent.toFixed(0)} %`);
   return percent;
-}
-
-function isIgnored({ path, before, after }: Mutant): boolean {
-  return ignored.some(
-    (known) => known.path === path && known.before === before && known.after === after,
-  );
 }

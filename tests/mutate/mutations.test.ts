@@ -1,5 +1,7 @@
 import { afterAll, expect, test } from 'bun:test';
-import { mutationsOf } from './mutations.ts';
+import { readSources } from '../tidy/source.ts';
+import { unusedComments } from './equivalent.ts';
+import { allMutationsOf, mutationsOf } from './mutations.ts';
 import { openSources } from './sources.ts';
 
 const sources = await openSources();
@@ -17,13 +19,13 @@ async function mutantsOf(text: string): Promise<[operator: string, changed: stri
 }
 
 const changes: [operator: string, text: string, changed: string][] = [
-  ['comparison', 'const a = b < c;', 'const a = b <= c;'],
-  ['comparison', 'const a = b < c;', 'const a = b >= c;'],
-  ['comparison', 'const a = b === c;', 'const a = b !== c;'],
-  ['condition', 'if (a) b();', 'if (!(a)) b();'],
-  ['condition', 'const a = b ? 1 : 2;', 'const a = !(b) ? 1 : 2;'],
-  ['condition', 'const a = b && c;', 'const a = (c);'],
-  ['condition', 'const a = b ?? c;', 'const a = (b);'],
+  ['boundary', 'const a = b < c;', 'const a = b <= c;'],
+  ['negation', 'const a = b < c;', 'const a = b >= c;'],
+  ['negation', 'const a = b === c;', 'const a = b !== c;'],
+  ['negation', 'if (a) b();', 'if (!(a)) b();'],
+  ['negation', 'const a = b ? 1 : 2;', 'const a = !(b) ? 1 : 2;'],
+  ['operand', 'const a = b && c;', 'const a = (c);'],
+  ['operand', 'const a = b ?? c;', 'const a = (b);'],
   ['constant', 'const a = 0;', 'const a = 1;'],
   ['constant', 'const a = 60_000;', 'const a = 30000;'],
   ['boolean', 'const a = true;', 'const a = false;'],
@@ -50,6 +52,45 @@ test.each([
   'const a = b as 1;',
 ])('%s has no mutants', async (text) => {
   expect(await mutantsOf(text)).toEqual([]);
+});
+
+test.each([
+  ['constant', 'const aMs = 10 * 60_000;', 'const b = () => 10 * 60_000;'],
+  ['constant', 'const aWeights = { b: 2 };', 'const a = { b: 2 };'],
+  ['constant', 'const a = { examples: [{ b: 2 }] };', 'const a = { b: 2 };'],
+  ['boundary', 'const a = b < cMs;', 'const a = b < c;'],
+  ['boundary', 'const a = b - performance.now() < c;', 'const a = b - now < c;'],
+  ['sql', "const a = 'WHERE b <= clock_timestamp()';", "const a = 'WHERE b <= c';"],
+  [
+    'removal',
+    'const a = async () => { await yieldToEventLoop(); };',
+    'const a = async () => { await b(); };',
+  ],
+  ['boolean', 'a.close(true);', 'a.open(true);'],
+  ['constant', '// mutate-ignore constant: b\nconst a = 1;', 'const a = 1;'],
+  ['constant', 'const a = 1; // mutate-ignore constant: b', 'const a = 1; // b'],
+  ['boundary', '// mutate-ignore boundary: b\n// c\nif (a < 1) b();', 'if (a < 1) b();'],
+])('an equivalent mutant (%s) is excluded: %s', async (operator, excluded, kept) => {
+  const operators = async (text: string) => (await mutantsOf(text)).map(([name]) => name);
+  expect(await operators(excluded)).not.toContain(operator);
+  expect(await operators(kept)).toContain(operator);
+});
+
+test('a comment excludes only the mutants of its operator, on one line', async () => {
+  const text = '// mutate-ignore constant: b\nconst a = b < 1;\nconst c = 2;';
+  const operators = (await mutantsOf(text)).map(([operator]) => operator);
+  expect(operators.sort()).toEqual(['boundary', 'constant', 'negation']);
+});
+
+test('every comment in the code excludes a mutant', async () => {
+  const stale: string[] = [];
+  const files = (await readSources()).filter(({ path }) => !path.startsWith('tests/'));
+  for (const { path, text } of files.filter(({ text }) => text.includes('mutate-ignore'))) {
+    const found = allMutationsOf(await sources.parse(path, text), text);
+    const unused = unusedComments(text, found).map((line) => `${path}:${line}`);
+    stale.push(...unused);
+  }
+  expect(stale).toEqual([]);
 });
 
 test('a mutant with a type error is invalid, but a mutant with an unused name is valid', async () => {

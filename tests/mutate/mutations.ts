@@ -1,5 +1,6 @@
 import { SyntaxKind as Kind, type Node } from 'typescript/unstable/ast';
 import * as is from 'typescript/unstable/ast/is';
+import { commentsOf, isEquivalent } from './equivalent.ts';
 
 /** A range of a file's text, and the text that replaces it. */
 export type Mutation = { start: number; end: number; text: string };
@@ -9,19 +10,20 @@ const mutationOperators: Record<
   string,
   (node: Node, textOf: (part: Node) => string) => Mutation[]
 > = {
-  comparison(node) {
-    if (!is.isBinaryExpression(node)) return [];
-    const other = comparisons.get(node.operatorToken.kind) ?? [];
-    return other.map((operator) => replace(node.operatorToken, operator));
+  boundary: (node) => replaceOperator(node, boundaries),
+  negation(node, textOf) {
+    const condition =
+      is.isIfStatement(node) || is.isWhileStatement(node)
+        ? node.expression
+        : is.isConditionalExpression(node)
+          ? node.condition
+          : undefined;
+    if (condition === undefined) return replaceOperator(node, negations);
+    return [replace(condition, `!(${textOf(condition)})`)];
   },
-  condition(node, textOf) {
-    if (is.isIfStatement(node) || is.isWhileStatement(node)) return [negate(node.expression)];
-    if (is.isConditionalExpression(node)) return [negate(node.condition)];
+  operand(node, textOf) {
     if (!is.isBinaryExpression(node) || !logical.includes(node.operatorToken.kind)) return [];
     return [node.left, node.right].map((side) => replace(node, `(${textOf(side)})`));
-    function negate(condition: Node): Mutation {
-      return replace(condition, `!(${textOf(condition)})`);
-    }
   },
   constant(node, textOf) {
     if (!is.isNumericLiteral(node)) return [];
@@ -53,14 +55,19 @@ const mutationOperators: Record<
   },
 };
 
-/** The replacements for each comparison operator: the changed boundary, and the negation. */
-const comparisons = new Map<Kind, string[]>([
-  [Kind.LessThanToken, ['<=', '>=']],
-  [Kind.LessThanEqualsToken, ['<', '>']],
-  [Kind.GreaterThanToken, ['>=', '<=']],
-  [Kind.GreaterThanEqualsToken, ['>', '<']],
-  [Kind.EqualsEqualsEqualsToken, ['!==']],
-  [Kind.ExclamationEqualsEqualsToken, ['===']],
+const boundaries = new Map<Kind, string>([
+  [Kind.LessThanToken, '<='],
+  [Kind.LessThanEqualsToken, '<'],
+  [Kind.GreaterThanToken, '>='],
+  [Kind.GreaterThanEqualsToken, '>'],
+]);
+const negations = new Map<Kind, string>([
+  [Kind.LessThanToken, '>='],
+  [Kind.LessThanEqualsToken, '>'],
+  [Kind.GreaterThanToken, '<='],
+  [Kind.GreaterThanEqualsToken, '<'],
+  [Kind.EqualsEqualsEqualsToken, '!=='],
+  [Kind.ExclamationEqualsEqualsToken, '==='],
 ]);
 const logical = [Kind.AmpersandAmpersandToken, Kind.BarBarToken, Kind.QuestionQuestionToken];
 /**
@@ -91,22 +98,36 @@ const sqlMutations: Record<string, string> = {
   'IS NOT NULL': 'IS NULL',
 };
 
-/** Returns all mutations of a file, grouped by mutation operator. */
+/** A mutation of a syntax node. `ancestors` begins with the file. */
+export type Found = Mutation & { operator: string; node: Node; ancestors: Node[] };
+
+/** Returns the mutations of a file, grouped by mutation operator, without equivalent ones. */
 export function mutationsOf(file: Node, text: string): Map<string, Mutation[]> {
-  const found = new Map<string, Mutation[]>();
+  const comments = commentsOf(text);
+  const found = allMutationsOf(file, text).filter((one) => !isEquivalent(one, text, comments));
+  return Map.groupBy(found, ({ operator }) => operator);
+}
+
+export function allMutationsOf(file: Node, text: string): Found[] {
+  const found: Found[] = [];
   const textOf = (part: Node) => text.slice(part.getStart(), part.end);
-  function visit(node: Node): void {
+  function visit(node: Node, ancestors: Node[]): void {
     // Types and imports have no behaviour at run time.
     if (is.isTypeNode(node) || is.isImportDeclaration(node) || is.isExportDeclaration(node)) return;
     if (is.isTypeAliasDeclaration(node) || is.isInterfaceDeclaration(node)) return;
     for (const [operator, mutate] of Object.entries(mutationOperators)) {
-      const mutations = mutate(node, textOf);
-      if (mutations.length > 0) found.set(operator, [...(found.get(operator) ?? []), ...mutations]);
+      for (const one of mutate(node, textOf)) found.push({ ...one, operator, node, ancestors });
     }
-    node.forEachChild(visit);
+    node.forEachChild((child) => visit(child, [...ancestors, node]));
   }
-  visit(file);
+  visit(file, []);
   return found;
+}
+
+function replaceOperator(node: Node, by: Map<Kind, string>): Mutation[] {
+  if (!is.isBinaryExpression(node)) return [];
+  const operator = by.get(node.operatorToken.kind);
+  return operator === undefined ? [] : [replace(node.operatorToken, operator)];
 }
 
 function replace(node: Node, text: string): Mutation {

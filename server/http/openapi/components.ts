@@ -42,6 +42,7 @@ export function createComponents(): Components {
 function simplify(schema: JsonObject): JsonObject {
   const { anyOf, patternProperties, ...rest } = schema;
   if (isObject(patternProperties)) {
+    // mutate-ignore boolean: a record has one pattern
     const [additionalProperties = true] = Object.values(patternProperties);
     return { ...rest, additionalProperties };
   }

@@ -43,6 +43,7 @@ const invisible = new RegExp(`(?!${joiner}|${emojiStyle}|${ideographVariant})${i
 
 export function cutLine(text: string, characters: number): string {
   // Cut the text first, because a document can have millions of characters.
+  // mutate-ignore constant: a longer text is cut to the same line
   const line = oneLine(text.slice(0, characters * 4));
   const points = [...line];
   if (points.length <= characters && text.length <= characters * 4) return line;

@@ -143,6 +143,7 @@ function schema(properties: Record<string, object>, required: string[] = []): Sc
   return {
     type: 'object',
     properties,
+    // mutate-ignore boundary: an empty list means the same
     ...(required.length > 0 && { required }),
     additionalProperties: false,
   };

@@ -26,6 +26,7 @@ const common: Settings = {
 const writing: Settings = {
   journal_mode: 'wal',
   // 2 is FULL: COMMIT returns only after the WAL has been synced to disk.
+  // mutate-ignore constant: EXTRA equals FULL with a write-ahead log
   synchronous: 2,
   // SQLite overwrites deleted text instead of leaving it in free pages.
   secure_delete: 1,

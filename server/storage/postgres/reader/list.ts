@@ -33,6 +33,7 @@ const maxOctets = 3 * 4 * 1024 * 1024;
  * checks the rest. A list with a filter may run several statements, so it needs a snapshot.
  */
 export async function readList(run: Run, read: ListRead): Promise<Page> {
+  // mutate-ignore constant: the additional row is not returned
   const batch = isUnfiltered(read.filter) ? read.limit + 1 : filteredRows;
   const rows = await gather(
     (after) => queryList(run, { ...read, after }, batch),

@@ -10,7 +10,7 @@ export type ReadAhead = {
 };
 
 /** The maximum number of prefetched memories. Memories can be large. */
-const maxAhead = 8;
+const maxAhead = 8; // mutate-ignore constant: affects only speed
 
 /**
  * Prefetches the memories of the next tasks. The worker processes one task at a time, so this saves
@@ -22,6 +22,7 @@ export function createReadAhead(read: Reading): ReadAhead {
   let expected: { projectId: number; id: string }[] = [];
 
   function readOn(now: number): void {
+    // mutate-ignore boundary: affects only speed
     while (begun.size < maxAhead) {
       const next = expected.shift();
       if (next === undefined) return;

@@ -47,6 +47,7 @@ async function importAll(run: Run, write: Import): ReturnType<Effect> {
   const last = [
     ...addMemories(expired.map(({ userId }) => ({ projectId, userId, added: -1 }))),
     ...addMemories(imported.map(({ userId }) => ({ projectId, userId, added: 1 }))),
+    // mutate-ignore boundary: removing nothing has no effect
     ...(expired.length > 0 ? removeMemories(projectId, expired) : []),
     ...renamed.flatMap((row) => forgetOrigin(projectId, row)),
     ...memoryInserts(

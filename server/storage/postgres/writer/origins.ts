@@ -40,7 +40,7 @@ export function originName(userId: string, origin: string): string {
 export function findOrigins(projectId: number, memories: readonly NewMemory[]): Statement[] {
   const rows = memories.flatMap((memory): Value[][] => {
     const origin = originOf(memory);
-    if (origin === null) return [];
+    if (origin === null) return []; // mutate-ignore removal: NULL finds no row
     return [[projectId, bucketOf(memory.userId), memory.userId, origin]];
   });
   return find(rows.sort(byKey));

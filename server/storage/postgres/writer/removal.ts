@@ -111,6 +111,7 @@ async function erase(run: Run, { projectId, userId, at }: Erase): ReturnType<Eff
     statement(`DELETE FROM users WHERE ${ofUser}`, ...user),
   ]);
   const [erased] = (rows[4] ?? []) as { count: number }[];
+  // mutate-ignore constant: an aggregate has a row
   return { response: erasedResponse(erased?.count ?? 0), last: [] };
 }
 
@@ -134,6 +135,7 @@ export function removeExpired(now: number, limit: number): Work<number> {
       now,
       limit,
     );
+    // mutate-ignore removal: no candidates have no effect
     if (candidates.length === 0) return { last: [], result: 0 };
     const places = candidates.map(({ projectId, bucket, id }): Value[] => {
       return [projectId, bucket, id, now];

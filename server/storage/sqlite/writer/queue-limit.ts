@@ -32,6 +32,7 @@ export function createQueueLimit(db: Database): QueueLimit {
   return (projectId, added) => {
     const then = () => (pending?.get(projectId) ?? 0) + added;
     pending ??= recount();
+    // mutate-ignore operand: counts more often
     if (then() > limits.pendingRecords && performance.now() >= countAgainAt) pending = recount();
     if (then() > limits.pendingRecords) throw queueFull();
     pending.set(projectId, then());

@@ -24,7 +24,7 @@ export type Removal = {
 };
 
 /** The number of rows deleted per group. Other writes can run between two groups. */
-const rowsPerGroup = 500;
+const rowsPerGroup = 500; // mutate-ignore constant: the same rows are deleted
 /** The text deleted per group, in bytes. SQLite overwrites it and writes its pages to the WAL. */
 const bytesPerGroup = 8 * 1024 * 1024;
 

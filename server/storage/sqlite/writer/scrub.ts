@@ -62,7 +62,7 @@ export function createScrubber(options: {
 
   function scrub(): void {
     const { value } = noted.get() ?? { value: null };
-    isNoted = value !== null;
+    isNoted = value !== null; // mutate-ignore removal: without a note, the row is read again
     if (value === null) return;
     const isSmall = statSync(path).size <= maxRebuiltBytes;
     if (isSmall && rebuilt !== value) {

