@@ -9,12 +9,13 @@ import { type BodyReader, createBodyReader } from './http/body.ts';
 import { type BodyQueueLimits, createBodyQueue } from './http/body-queue.ts';
 import { allowOrigin } from './http/cors.ts';
 import { constantHeaders, errorResponse, textual } from './http/errors.ts';
-import { createHealth, health } from './http/health.ts';
+import { createHealth, createWork, health } from './http/health.ts';
 import { home } from './http/home.ts';
 import { ingest } from './http/ingest.ts';
 import { mcp } from './http/mcp.ts';
 import { isMcp, rpcError } from './http/mcp-errors.ts';
 import { memories } from './http/memories.ts';
+import { metrics } from './http/metrics.ts';
 import { noSuchRoute, unknownRoutes } from './http/not-found.ts';
 import { openapi } from './http/openapi.ts';
 import { project } from './http/project.ts';
@@ -25,10 +26,11 @@ import { newRequestId } from './ids.ts';
 import type { Listener } from './listen.ts';
 import type { Logger } from './log.ts';
 import type { Mcp } from './mcp/client.ts';
+import { count } from './metrics/counts.ts';
 import type { Storage } from './storage/storage.ts';
 import type { TaskRunner } from './tasks/client.ts';
 
-export type Services = Pick<Listener, 'addressOf' | 'waitLonger' | 'closeSoon'> & {
+export type Services = Pick<Listener, 'addressOf' | 'waitLonger' | 'closeSoon' | 'inFlight'> & {
   storage: Storage;
   tasks: TaskRunner;
   /** Null without a model. */
@@ -61,7 +63,8 @@ export function createApp(services: Services) {
   const trace = createTrace(log, services.clock);
   const auth = createAuth(services);
   const bodies = createBodyReader(createBodyQueue(bodyQueueLimits(config)), config.maxBodyBytes);
-  const readHealth = createHealth(services);
+  const work = createWork(services);
+  const readHealth = createHealth(services, work);
   const routes: RouteServices = { ...services, bodies };
   function end(answered: Answered, isSending: boolean): void {
     const { request } = answered;
@@ -86,7 +89,9 @@ export function createApp(services: Services) {
     .onError(async function fail({ error, code, request, route, set, caller }: Failed) {
       const known = code === 'NOT_FOUND' ? noSuchRoute(request) : error;
       const requestId = String(set.headers[headerNames.requestId] ?? newRequestId());
-      if (!(known instanceof ServiceError) || known.code === 'internal') {
+      const errorCode = known instanceof ServiceError ? known.code : 'internal';
+      count('memory_http_errors_total', { error: errorCode });
+      if (errorCode === 'internal') {
         log.error('unhandled error while serving request', { requestId, error: known });
       }
       const response = errorResponse(known, requestId, set.headers, (body) =>
@@ -103,6 +108,7 @@ export function createApp(services: Services) {
     .use(health(readHealth))
     .use(home(services, readHealth))
     .use(openapi(services.version))
+    .use(metrics(services, { work, readHealth }))
     .use(memories(auth, routes))
     .use(statuses(auth, routes))
     .use(project(auth, routes))

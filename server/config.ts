@@ -18,6 +18,8 @@ export type Config = {
   rateLimit: { requests: number; seconds: number } | null;
   /** Which model searches by meaning: none, the built-in one, or that of an endpoint. */
   embeddings: 'off' | 'local' | Endpoint;
+  /** Whether /metrics exists. */
+  metrics: 'on' | 'off';
 };
 
 type Env = Record<string, string | undefined>;
@@ -35,6 +37,7 @@ const settingNames = [
   'MEMORY_EMBEDDINGS',
   'MEMORY_EMBEDDINGS_MODEL',
   'MEMORY_EMBEDDINGS_KEY',
+  'MEMORY_METRICS',
 ] as const;
 
 /** Visible ASCII characters, which need no encoding in a header. */
@@ -102,6 +105,7 @@ export function readConfig(env: Env): Config {
       '<requests>/<seconds>, such as 6000/60, or off',
     ),
     embeddings: readEmbeddings(),
+    metrics: read('MEMORY_METRICS', 'on', onOrOff, 'on or off'),
   };
   if (problems.length > 0) {
     throw new InvalidSettingsError(`Invalid settings:\n  ${problems.join('\n  ')}`);
@@ -145,6 +149,10 @@ function embeddings(text: string): string | undefined {
   const { protocol = '', username, password, search, hash } = URL.parse(text) ?? {};
   const isPlain = !username && !password && !search && !hash;
   return /^https?:$/.test(protocol) && isPlain ? text.replace(/\/+$/, '') : undefined;
+}
+
+function onOrOff(text: string): 'on' | 'off' | undefined {
+  return text === 'on' || text === 'off' ? text : undefined;
 }
 
 function headerText(text: string): string | undefined {

@@ -12,6 +12,8 @@ export type Listener = {
   addressOf(request: Request): string;
   /** Extends the idle timeout of a request that may wait in a queue. */
   waitLonger(request: Request): void;
+  /** Returns how many requests have arrived whose responses have not been sent. */
+  inFlight(): number;
   /** Closes the connection soon, even if the client is still sending. */
   closeSoon(request: Request): void;
   /** Stops accepting connections and waits for in-flight requests, up to a time limit. */
@@ -41,6 +43,7 @@ export function listen(config: Config, fetch: Fetch, log: Logger): Listener {
     url: `http://${host}:${server.port}`,
     addressOf: (request) => server.requestIP(request)?.address ?? '',
     waitLonger: (request) => server.timeout(request, maxWaitSeconds),
+    inFlight: () => server.pendingRequests,
     closeSoon: (request) => server.timeout(request, closeSoonSeconds),
     async stop() {
       const deadline = setTimeout(() => server.stop(true), stopWithinMs);

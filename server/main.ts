@@ -16,6 +16,7 @@ import {
 } from './log.ts';
 import { startMaintenance } from './maintenance.ts';
 import { createMcp } from './mcp/client.ts';
+import { watchEventLoopDelay } from './metrics/event-loop-delay.ts';
 import { openStorage } from './storage/open.ts';
 import type { Storage } from './storage/storage.ts';
 import { startTasks, type TaskRunner } from './tasks/client.ts';
@@ -149,6 +150,7 @@ async function serve(wiring: Wiring): Promise<RunningServer> {
     newMemoryId,
     addressOf: (request) => listener.addressOf(request),
     waitLonger: (request) => listener.waitLonger(request),
+    inFlight: () => listener.inFlight(),
     closeSoon: (request) => listener.closeSoon(request),
     unavailableReason: () => closing ?? damage.found(),
   };
@@ -159,6 +161,7 @@ async function serve(wiring: Wiring): Promise<RunningServer> {
   // Create the first key only after listening succeeds. Otherwise, the key might never be shown.
   const keep = (key: string) => keepFirstKey(key, listener.url);
   const firstKey = config.apiKey === null ? await makeFirstKey(storage, now(), keep) : null;
+  const stopWatching = watchEventLoopDelay();
   const stopMaintenance = startMaintenance({ storage, authenticator, now, clock, log });
   log.info('listening', { url: listener.url });
   return {
@@ -166,6 +169,7 @@ async function serve(wiring: Wiring): Promise<RunningServer> {
     firstKey,
     async stop() {
       closing = 'the service is shutting down; try again shortly';
+      stopWatching();
       const maintenanceStopped = stopMaintenance();
       await listener.stop();
       await mcp.stop();

@@ -1,5 +1,6 @@
 import type { Authenticator } from './http/authenticate.ts';
 import type { Logger } from './log.ts';
+import { count } from './metrics/counts.ts';
 import type { Storage } from './storage/storage.ts';
 
 const everyMs = 30_000;
@@ -28,7 +29,9 @@ export function startMaintenance(options: {
       while (more && !isStopped) {
         const elapsedMs = clock() - lastRunAt;
         lastRunAt += elapsedMs;
-        ({ more } = await storage.maintain({ now: now(), elapsedMs }));
+        const done = await storage.maintain({ now: now(), elapsedMs });
+        count('memory_expired_memories_total', {}, done.expiredMemories);
+        more = done.more;
       }
     } catch (error) {
       log.warn('periodic maintenance failed and will be retried', { error });

@@ -25,6 +25,7 @@ const onlyRoutes = ['ALL /mcp', 'ALL /mcp/users/:userId', 'ALL /v1', 'ALL /v1/*'
   'GET /favicon.ico',
   'GET /assets/home.css',
   'GET /assets/home.js',
+  'GET /metrics',
 ]);
 const onlyMethods = ['waitUntilComplete'];
 const onlyCommands = ['backup', 'completion', 'doctor', 'help', 'migrate', 'restore', 'serve'];

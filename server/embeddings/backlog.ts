@@ -1,5 +1,6 @@
 import { FairQueue } from '../fair-queue.ts';
 import type { Logger } from '../log.ts';
+import { count } from '../metrics/counts.ts';
 import type {
   MemoryToEmbed,
   NewVectors,
@@ -102,8 +103,8 @@ export function startBacklog(options: {
     const { from, upTo, memories } = await storage.memoriesToEmbed({ ...user, modelId, limit });
     if (memories.length === 0 && upTo === from) return 'none';
     const texts = memories.map(textsToEmbed);
-    const count = texts.flat().filter((text) => text !== null).length;
-    if (priority === 'question' && count > memoriesNow) return 'tooMany';
+    const toEmbed = texts.flat().filter((text) => text !== null).length;
+    if (priority === 'question' && toEmbed > memoriesNow) return 'tooMany';
     const vectors: NewVectors[] = [];
     for (const [at, memory] of memories.entries()) {
       if (isStopping) return 'none';
@@ -111,6 +112,7 @@ export function startBacklog(options: {
     }
     const isStored = await storage.storeVectors({ ...user, modelId, from, upTo, vectors });
     if (!isStored) return 'overtaken';
+    count('memory_embedded_memories_total', {}, memories.length);
     return memories.length === 0 ? 'none' : 'stored';
   }
 

@@ -11,15 +11,18 @@ import { sendJson } from './response.ts';
  */
 const stuckMs = 60_000;
 
-export function createHealth(services: Services): () => Promise<Health> {
+export function createHealth(services: Services, work: () => Promise<Work>): () => Promise<Health> {
   const report = onChange(services.log);
-  const { storage, embedder } = services;
-  const model = embedder?.model ?? null;
-  const work = cached(async () => {
-    const queue = await storage.taskQueueState();
-    return { queue, toEmbed: model === null ? 0 : await storage.embeddingBacklog() };
-  });
+  const model = services.embedder?.model ?? null;
   return () => observe(services, { model, work, report });
+}
+
+/** Counts the queued tasks and the memories without vectors. */
+export function createWork({ storage, embedder }: Services): () => Promise<Work> {
+  return cached(async () => {
+    const queue = await storage.taskQueueState();
+    return { queue, toEmbed: embedder === null ? 0 : await storage.embeddingBacklog() };
+  });
 }
 
 export function health(readHealth: () => Promise<Health>) {
@@ -31,7 +34,7 @@ export function health(readHealth: () => Promise<Health>) {
     .get('/health/live', ({ set }) => sendJson(set, 200, JSON.stringify({ status: 'ok' })));
 }
 
-type Work = { queue: Awaited<ReturnType<Storage['taskQueueState']>>; toEmbed: number };
+export type Work = { queue: Awaited<ReturnType<Storage['taskQueueState']>>; toEmbed: number };
 
 /** The maximum share of time spent counting the work. Counting a long queue is slow. */
 const costShare = 0.05;

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia';
 import type { Health } from '../../sdk/contract/status.ts';
 import type { Services } from '../app.ts';
-import { type ResponseHead, sendJson } from './response.ts';
+import { type ResponseHead, sendJson, varyByAccept } from './response.ts';
 
 /** The page loads nothing from other servers, and no other page may show it in a frame. */
 const contentSecurityPolicy = [
@@ -30,7 +30,7 @@ export function home(services: Services, readHealth: () => Promise<Health>) {
 
   return new Elysia()
     .get('/', ({ request, set }) => {
-      set.headers.vary = set.headers.vary === undefined ? 'Accept' : `${set.headers.vary}, Accept`;
+      varyByAccept(set);
       if (isBrowser(request)) return sendPage(set);
       const { version, homepage: docs } = services;
       const about = { name: 'memory-service', version, docs, openapi: '/openapi.json' };

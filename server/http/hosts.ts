@@ -25,6 +25,12 @@ export function rejectForeignHosts(
   throw forbidden('the origin is not allowed; to allow it, add it to MEMORY_CORS_ORIGINS');
 }
 
+/** Whether the request names this machine, and not a name that DNS may let resolve to it. */
+export function namesLoopback({ headers }: Request): boolean {
+  const host = headers.get('host');
+  return host === null || loopback.includes(hostnameOf(`http://${host}`));
+}
+
 function hostnameOf(url: string): string {
   return URL.parse(url)?.hostname ?? '';
 }

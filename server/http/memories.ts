@@ -10,6 +10,7 @@ import type { RouteServices } from '../app.ts';
 import { noSuchMemory } from '../errors.ts';
 import { filterOf } from '../memory/filter.ts';
 import { memoryJson, shownStatus } from '../memory/json.ts';
+import { count } from '../metrics/counts.ts';
 import type { MemoryChanges, NewMemory, WriteResult } from '../storage/storage.ts';
 import type { Auth } from './auth.ts';
 import type { Caller } from './authenticate.ts';
@@ -103,6 +104,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
       const read = { ...readBy(caller, now()), ...sought, range: mcp.rangeOf(request) };
       waitLonger(request);
       const { items, meaning } = await search(mode, read, request.signal);
+      count('memory_searches_total', { mode, meaning });
       return sendItems(set, items, `,"meaning":"${meaning}"`);
     })
 

@@ -19,6 +19,11 @@ export function sendJson(set: ResponseHead, status: number, body: string): strin
   return body;
 }
 
+/** Tells caches that the response depends on the request's Accept header. */
+export function varyByAccept({ headers }: ResponseHead): void {
+  headers.vary = headers.vary === undefined ? 'Accept' : `${headers.vary}, Accept`;
+}
+
 /** Sends a page of a list, with the cursor for the next page. `list` is as in `writeCursor`. */
 export function sendPage(set: ResponseHead, { items, next }: Page, list: readonly string[]) {
   const nextCursor = next === null ? null : writeCursor(next, list);

@@ -1,11 +1,12 @@
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { newRequestId } from '../ids.ts';
 import type { Logger } from '../log.ts';
+import { count, observe } from '../metrics/counts.ts';
 import type { Caller } from './authenticate.ts';
 import { createSampler } from './log-sampler.ts';
 import type { ResponseHead } from './response.ts';
 
-/** Assigns an id to each request and logs one line when its response is sent. */
+/** Assigns an id to each request, and counts and logs it when its response is sent. */
 export type Trace = {
   arrived(request: Request, set: Progress): void;
   answered(context: {
@@ -22,7 +23,7 @@ export type Trace = {
 type Progress = ResponseHead & { arrivedAt?: number };
 
 /** Monitoring requests these routes every few seconds, so they are logged at the level debug. */
-const healthChecks = new Set(['/health', '/health/live']);
+const monitored = new Set(['/health', '/health/live', '/metrics']);
 
 /** `clock` is monotonic, in ms. */
 export function createTrace(log: Logger, clock: () => number): Trace {
@@ -34,24 +35,32 @@ export function createTrace(log: Logger, clock: () => number): Trace {
     },
     answered({ request, route, set, caller }) {
       const status = Number(set.status ?? 200); // mutate-ignore constant: Elysia has set the status
-      const level = healthChecks.has(route ?? '') ? 'debug' : 'info';
+      const at = clock();
+      const durationMs = at - (set.arrivedAt ?? at);
+      countRequest(request, route, status, durationMs);
+      const level = monitored.has(route ?? '') ? 'debug' : 'info';
       // Clients without a valid key or over their rate limit can send any number of requests.
       const suppressed = caller === undefined ? sample(`${level} ${status}`) : 0;
       if (suppressed === null) return;
-      const at = clock();
       log[level]('request', {
         requestId: String(set.headers[headerNames.requestId]),
         traceparent: traceparent(request.headers),
         method: request.method,
         route: route ?? '(none)',
         status,
-        durationMs: Math.round((at - (set.arrivedAt ?? at)) * 10) / 10,
+        durationMs: Math.round(durationMs * 10) / 10,
         project: caller?.project,
         keyLastFour: caller?.lastFour,
         suppressed: suppressed > 0 ? suppressed : undefined,
       });
     },
   };
+}
+
+function countRequest({ method }: Request, route = '', status: number, durationMs: number): void {
+  const statusClass = `${Math.trunc(status / 100)}xx`;
+  count('memory_http_requests_total', { route, method, status: statusClass });
+  observe('memory_http_request_duration_seconds', { route, method }, durationMs / 1_000);
 }
 
 /** Returns the client's request id; null if it is missing or malformed. */

@@ -7,6 +7,7 @@ import { DeleteAllQuery, ExportQuery, ImportedMemory } from '../../sdk/contract/
 import { validator } from '../../sdk/contract/validate.ts';
 import type { RouteServices } from '../app.ts';
 import { derivedMemoryId } from '../ids.ts';
+import { count } from '../metrics/counts.ts';
 import type * as stored from '../storage/storage.ts';
 import type { Auth } from './auth.ts';
 import type { Caller } from './authenticate.ts';
@@ -51,6 +52,7 @@ export function transfer(auth: Auth, { storage, tasks, embedder, now, bodies }: 
         const { userId } = parse<Static<typeof DeleteAllQuery>>(validateDeleteAll, query);
         const write = await writeOf(request, caller, now);
         const result = await storage.eraseUser({ ...write, userId });
+        if (!result.replayed) count('memory_erased_users_total', {});
         return sendResult(set, request, result);
       },
       bodyUnread,

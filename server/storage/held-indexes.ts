@@ -1,5 +1,6 @@
 import { openScan } from '../embeddings/kernel-file.ts';
 import { indexedChunks } from '../memory/chunks.ts';
+import { count } from '../metrics/counts.ts';
 import { type Ranked, SearchIndex } from '../search/index.ts';
 import type { Meaning } from '../search/meaning.ts';
 import type { Query } from '../search/query.ts';
@@ -64,7 +65,10 @@ export function createHeldIndexes(maxBytes: number): HeldIndexes {
   const held = new Map<string, HeldIndex>();
   return {
     take(name) {
-      const index = held.get(name) ?? newHeldIndex();
+      const known = held.get(name);
+      const result = known === undefined ? 'miss' : 'hit';
+      count('memory_search_index_lookups_total', { result });
+      const index = known ?? newHeldIndex();
       held.delete(name);
       held.set(name, index);
       return index;
@@ -77,6 +81,7 @@ export function createHeldIndexes(maxBytes: number): HeldIndexes {
       for (const [name, one] of held) {
         if (bytes <= maxBytes || held.size === 1) return;
         held.delete(name);
+        count('memory_search_index_evictions_total', {});
         bytes -= bytesOf(one);
       }
     },

@@ -1,6 +1,7 @@
 import type { MemoryStatus, MemoryType } from '../../sdk/contract/memory.ts';
 import type { Order } from '../../sdk/contract/page.ts';
 import type { KeyStorage } from './key-storage.ts';
+import type { MaintenanceStorage } from './maintenance-storage.ts';
 import type { TaskQueue, TaskStorage } from './task-storage.ts';
 import type { SearchMeaning, VectorQueue } from './vector-storage.ts';
 
@@ -17,7 +18,7 @@ import type { SearchMeaning, VectorQueue } from './vector-storage.ts';
  * past their `expiresAt` as nonexistent. A write that would leave a complete memory as it is has no
  * effect except that its response is stored; see `changesNothing`.
  */
-export interface Storage extends KeyStorage, TaskQueue, VectorQueue {
+export interface Storage extends KeyStorage, MaintenanceStorage, TaskQueue, VectorQueue {
   /** The backend's name, as shown in /health. */
   readonly name: string;
 
@@ -110,20 +111,6 @@ export interface Storage extends KeyStorage, TaskQueue, VectorQueue {
    * can use the storage.
    */
   readonly takeQuota: ((take: QuotaTake) => Promise<QuotaTaken>) | null;
-
-  /**
-   * Runs one bounded step of the periodic cleanup, which deletes expired memories and old
-   * idempotency keys. `elapsedMs` is the time since the last call, measured by a monotonic clock. A
-   * key is deleted only if it is old by both the wall clock and the sum of these times, so a jump
-   * of the wall clock cannot delete a key early.
-   */
-  maintain(run: { now: number; elapsedMs: number }): Promise<MaintenanceReport>;
-
-  /** Runs a slow, thorough integrity check. Returns the damage, or an empty array. */
-  findDamage(): Promise<string[]>;
-
-  /** Reports why writes fail, if they do, and any warning for the operator. Never throws. */
-  health(): Promise<StorageHealth>;
 
   /** Returns the data that another thread needs to open the same storage with `connectStorage`. */
   connection(): StorageConnection;
@@ -268,13 +255,6 @@ export type StoredStatus = {
   updatedAt: number;
 };
 
-export type MaintenanceReport = {
-  expiredMemories: number;
-  expiredKeys: number;
-  /** Whether to call `maintain` again immediately. */
-  more: boolean;
-};
-
 /**
  * Reserves `amount` of the `limit` requests that a project may send in a window of `seconds`. A
  * window begins with the first call after the previous window ended, as measured by the database's
@@ -288,9 +268,6 @@ export type QuotaTake = { projectId: number; amount: number; limit: number; seco
  * ends in `endsInMs` milliseconds.
  */
 export type QuotaTaken = { granted: number; untaken: number; endsAt: number; endsInMs: number };
-
-/** `fault` is the reason that writes fail. `warning` is a problem that does not affect writes. */
-export type StorageHealth = { fault: string | null; warning: string | null };
 
 /** The operations of another thread's connection to the storage. */
 export type ConnectedStorage = TaskStorage & VectorQueue;

@@ -43,9 +43,14 @@ export interface TaskQueue {
   /** Returns when the next waiting task is due, or null if no task is waiting. */
   nextTaskAt(): Promise<number | null>;
 
-  /** Returns the number of waiting and running tasks, and when the oldest of them was accepted. */
-  taskQueueState(): Promise<{ pending: number; oldestAcceptedAt: number | null }>;
+  /**
+   * Returns the number of waiting and running tasks, how many of them are running, and when the
+   * oldest of them was accepted.
+   */
+  taskQueueState(): Promise<QueueState>;
 }
+
+export type QueueState = { pending: number; running: number; oldestAcceptedAt: number | null };
 
 /** The operations that the queue's worker needs. */
 export type TaskStorage = Omit<TaskQueue, 'taskQueueState'> & Pick<Storage, 'getMemory' | 'close'>;

@@ -1,6 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import { faultPoint } from '../fault-points.ts';
 import type { Logger } from '../log.ts';
+import { count } from '../metrics/counts.ts';
 import type { Task, TaskResult, TaskStorage } from '../storage/task-storage.ts';
 import { backoffMs, maxAttempts, maxBackoffMs } from './backoff.ts';
 import type { Handlers } from './handlers.ts';
@@ -103,6 +104,7 @@ export function startWorker(options: WorkerOptions): Worker {
       const result = await handlers[task.kind](task, storage);
       const { projectId, taskId, leaseToken } = task;
       results.push({ projectId, taskId, leaseToken, now: now(), ...result });
+      count('memory_task_attempts_total', { kind: task.kind, outcome: 'complete' });
     } catch (error) {
       // A storage error does not use up an attempt; any other error does.
       hasFault ||= error instanceof ServiceError;
@@ -130,6 +132,8 @@ export function startWorker(options: WorkerOptions): Worker {
     log.warn('a task failed', { ...(memoryId !== null && { memoryId }), error });
     const attempt = Math.min(task.attempt, maxAttempts);
     const retryAt = task.attempt >= maxAttempts ? null : now() + backoffMs(attempt, random());
+    const outcome = retryAt === null ? 'failed' : 'retried';
+    count('memory_task_attempts_total', { kind: task.kind, outcome });
     const errorMessage = `processing failed on attempt ${attempt} of ${maxAttempts}`;
     const failure = { projectId, taskId, leaseToken, now: now(), retryAt, errorMessage };
     await storage.failTask(failure).catch(() => release(task));

@@ -30,7 +30,7 @@ export function testRetries(name: string, open: OpenStorage): void {
       await project.acceptOne({ ...origin, content: 'newer' }, 5_000);
       const waiting = { status: 'processing', chunksComplete: 0, chunksTotal: 0 };
       expect(await project.status(id)).toMatchObject(waiting);
-      const state = { pending: 1, oldestAcceptedAt: 5_000 };
+      const state = { pending: 1, running: 0, oldestAcceptedAt: 5_000 };
       expect(await opened.storage.taskQueueState()).toEqual(state);
     });
 

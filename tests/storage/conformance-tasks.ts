@@ -206,13 +206,13 @@ export function testTasks(name: string, open: OpenStorage): void {
     });
 
     test('the queue state counts waiting and running tasks', async () => {
-      const empty = { pending: 0, oldestAcceptedAt: null };
+      const empty = { pending: 0, running: 0, oldestAcceptedAt: null };
       expect(await opened.storage.taskQueueState()).toEqual(empty);
       expect(await opened.storage.nextTaskAt()).toBeNull();
       await project.acceptOne({}, 30);
       await project.acceptOne({}, 20);
       await claimOne(opened.storage);
-      const state = { pending: 2, oldestAcceptedAt: 20 };
+      const state = { pending: 2, running: 1, oldestAcceptedAt: 20 };
       expect(await opened.storage.taskQueueState()).toEqual(state);
       expect(await opened.storage.nextTaskAt()).toBe(30);
     });

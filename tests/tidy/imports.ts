@@ -27,6 +27,7 @@ const interfaces = [
   'server/storage/task-storage.ts',
   'server/storage/key-storage.ts',
   'server/storage/admin-storage.ts',
+  'server/storage/maintenance-storage.ts',
   'server/storage/vector-storage.ts',
 ];
 /** The modules that all backends share. */
@@ -57,6 +58,7 @@ const anyBackend = [
   'server/fair-queue.ts',
   'server/fault-points.ts',
   'server/memory/',
+  'server/metrics/counts.ts',
   'server/search/',
   'server/threads/',
   'node:',
@@ -160,6 +162,7 @@ const table: Row[] = [
       'server/threads/',
       'server/tasks/notifier.ts',
       'server/fair-queue.ts',
+      'server/metrics/counts.ts',
       'server/storage/open.ts',
       ...interfaces,
       'server/log.ts',
@@ -173,6 +176,7 @@ const table: Row[] = [
       'server/tasks/',
       'server/threads/',
       'server/memory/',
+      'server/metrics/counts.ts',
       'server/storage/open.ts',
       ...interfaces,
       'server/errors.ts',
@@ -185,6 +189,12 @@ const table: Row[] = [
   {
     from: ['server/threads/'],
     may: ['server/threads/', 'server/errors.ts', 'sdk/contract/', 'node:'],
+  },
+  {
+    // Every thread loads these modules.
+    from: ['server/metrics/'],
+    may: ['server/metrics/', 'node:', ...plainContract],
+    types: [...interfaces, 'sdk/contract/'],
   },
   // The caller passes the SDK client. For stdio, the caller is the CLI. For HTTP, it is the MCP
   // thread.

@@ -13,6 +13,7 @@ const defaults = {
   maxBodyBytes: 5_242_880,
   rateLimit: { requests: 6_000, seconds: 60 },
   embeddings: 'local',
+  metrics: 'on',
 };
 
 test('an empty environment yields the defaults', () => {
@@ -41,6 +42,7 @@ test('every setting is applied', () => {
     MEMORY_EMBEDDINGS: 'https://models.example/v1/',
     MEMORY_EMBEDDINGS_MODEL: 'multilingual-e5-small',
     MEMORY_EMBEDDINGS_KEY: 'sk-secret',
+    MEMORY_METRICS: 'off',
   });
   expect(config).toEqual({
     port: 0,
@@ -57,6 +59,7 @@ test('every setting is applied', () => {
       model: 'multilingual-e5-small',
       key: 'sk-secret',
     },
+    metrics: 'off',
   });
 });
 
@@ -74,6 +77,7 @@ const broken = {
   MEMORY_MAX_BODY_BYTES: '5 MiB',
   MEMORY_RATE_LIMIT: '6000',
   MEMORY_EMBEDDINGS: 'on',
+  MEMORY_METRICS: 'public',
 };
 
 test('all problems are reported together, one per line', () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { readSeries } from '../../server/metrics/counts.ts';
 import { SearchIndex } from '../../server/search/index.ts';
 import { createHeldIndexes } from '../../server/storage/held-indexes.ts';
 
@@ -24,6 +25,20 @@ test('indexes within the memory limit are kept', () => {
   const { sizeOf, dropOldest } = held('a', 'b', 'c');
   dropOldest();
   expect(['a', 'b', 'c'].map(sizeOf)).toEqual([1, 1, 1]);
+});
+
+test('lookups and evictions are counted', () => {
+  const counted = () => {
+    const lookups = readSeries('memory_search_index_lookups_total');
+    const evictions = readSeries('memory_search_index_evictions_total');
+    return [...lookups, ...evictions].map(({ counts: [value = 0] }) => value);
+  };
+  const [hits = 0, misses = 0, evicted = 0] = counted();
+  const { fill, dropOldest } = held('a', 'b');
+  fill('a', large);
+  fill('c', large);
+  dropOldest();
+  expect(counted()).toEqual([hits + 1, misses + 3, evicted + 2]);
 });
 
 test('over the memory limit, the indexes that were used least recently are dropped', () => {

@@ -1,3 +1,4 @@
+import type { StorageFigures } from '../maintenance-storage.ts';
 import { createPooledReads } from '../pooled-reads.ts';
 import type { ReaderPool } from '../reader-pool.ts';
 import { queueFull } from '../refusals.ts';
@@ -8,6 +9,7 @@ import { answered, written } from './errors.ts';
 import type { Health } from './health.ts';
 import { readList } from './reader/list.ts';
 import { findKey, listKeys, readMemory, readStatuses } from './reader/memories.ts';
+import { query, type Run } from './statement.ts';
 import { onceByKey } from './writer/idempotency.ts';
 import { planImport } from './writer/imports.ts';
 import { createKeyWrites } from './writer/keys.ts';
@@ -92,5 +94,14 @@ export function createOperations(parts: Parts): Operations {
     // PostgreSQL itself verifies page checksums, if they are enabled.
     findDamage: async () => [],
     health: async () => health.state(),
+    figures: () => answered(readFigures(connection.run)),
   };
+}
+
+async function readFigures(run: Run): Promise<StorageFigures> {
+  const [size] = await query<{ bytes: number }>(
+    run,
+    'SELECT pg_database_size(current_database())::float8 AS bytes',
+  );
+  return { databaseBytes: size?.bytes ?? 0, logBytes: null };
 }

@@ -1,4 +1,4 @@
-import type { StorageHealth } from '../storage.ts';
+import type { StorageHealth } from '../maintenance-storage.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { faultOf, isLimitReached, isWriteFault } from './errors.ts';
 import { tableNames } from './migrate.ts';

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
+import type { StorageHealth } from '../maintenance-storage.ts';
 import { createPooledReads } from '../pooled-reads.ts';
 import type { ReaderPool } from '../reader-pool.ts';
-import type { Storage, StorageHealth } from '../storage.ts';
+import type { Storage } from '../storage.ts';
 import { notRead } from './errors.ts';
 import type { FileCheck } from './file-identity.ts';
 import type { PageReads } from './reader/list.ts';
@@ -103,7 +104,7 @@ export function createOperations(parts: Parts): Operations {
 
     takeQuota: null,
     maintain: (run) => admin('maintain', run),
-    health: async () => stateOf(parts),
+    ...createReports(parts),
   };
 }
 
@@ -132,11 +133,24 @@ export async function here<T>(read: () => T): Promise<T> {
   }
 }
 
+function createReports(parts: Parts): Pick<Storage, 'health' | 'figures'> {
+  const { path } = parts;
+  return {
+    health: async () => stateOf(parts),
+    figures: async () => ({ databaseBytes: sizeOf(path), logBytes: sizeOf(`${path}-wal`) }),
+  };
+}
+
 function stateOf({ path, fileCheck, writer }: Parts): StorageHealth {
   const fault = fileCheck() ?? writer.fault();
-  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  const log = sizeOf(`${path}-wal`);
   const megabytes = Math.round(log / 1_048_576);
   const isLong = log > longLogBytes; // mutate-ignore boundary: the log is never this long exactly
   const longLog = `the write-ahead log has grown to ${megabytes} MB: a read transaction has been open for too long`;
   return { fault, warning: writer.warning() ?? (isLong ? longLog : null) };
+}
+
+/** Returns 0 if the file does not exist. */
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -65,6 +65,7 @@ const app = createApp({
   newMemoryId,
   addressOf: () => '127.0.0.1',
   waitLonger() {},
+  inFlight: () => 0,
   closeSoon() {},
   unavailableReason: () => null,
 });

@@ -1,5 +1,6 @@
 import { limits } from '../../../../sdk/contract/limits.ts';
-import type { MaintenanceReport, Storage } from '../../storage.ts';
+import type { MaintenanceReport } from '../../maintenance-storage.ts';
+import type { Storage } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
 import { query } from '../statement.ts';
 import type { Work } from '../transaction.ts';

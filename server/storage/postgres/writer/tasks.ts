@@ -1,5 +1,5 @@
 import { faultPoint } from '../../../fault-points.ts';
-import type { Lease, Task, TaskQueue, TaskResult } from '../../task-storage.ts';
+import type { Lease, QueueState, Task, TaskQueue, TaskResult } from '../../task-storage.ts';
 import type { Connection } from '../connection.ts';
 import { answered, isLocked, written } from '../errors.ts';
 import { byKey } from '../row.ts';
@@ -15,7 +15,6 @@ import { bucketOfTask } from './task-rows.ts';
  */
 
 type Claim = Parameters<TaskQueue['claimTasks']>[0];
-type QueueState = Awaited<ReturnType<TaskQueue['taskQueueState']>>;
 
 export type Tasks = { queue: TaskQueue; stop(): void };
 
@@ -94,6 +93,7 @@ const firstWaiting = `SELECT run_at::float8 AS at FROM tasks
   WHERE run_at IS NOT NULL AND state = 'waiting' ORDER BY run_at LIMIT 1`;
 
 const queueState = `SELECT count(*)::float8 AS pending,
+    count(*) FILTER (WHERE state = 'running')::float8 AS running,
     min(accepted_at)::float8 AS "oldestAcceptedAt"
   FROM tasks WHERE run_at IS NOT NULL`;
 
@@ -169,7 +169,7 @@ export function createTasks(
     async taskQueueState() {
       const [row] = await answered(query<QueueState>(connection.run, queueState));
       // mutate-ignore constant: an aggregate has a row
-      return row ?? { pending: 0, oldestAcceptedAt: null };
+      return row ?? { pending: 0, running: 0, oldestAcceptedAt: null };
     },
   };
   return { queue, stop: () => clearInterval(heartbeat) };

@@ -1,4 +1,5 @@
 import { FairQueue } from '../../../fair-queue.ts';
+import { observe } from '../../../metrics/counts.ts';
 import { unavailable } from '../../refusals.ts';
 import type { Write } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
@@ -175,7 +176,7 @@ export function createWriteQueue(options: {
         return;
       }
       const work = insertGroup(inserts, { uptime: uptime(), isDistributed });
-      await inTransaction(connection, work, { settings });
+      await committed(group.length, () => inTransaction(connection, work, { settings }));
       for (const { insert, resolve } of group) {
         resolve({ response: insert?.response, replayed: false });
       }
@@ -213,7 +214,9 @@ export function createWriteQueue(options: {
       if (await mustMove(connection, waiting)) return push(waiting);
       try {
         const { work, deadlineMs } = waiting;
-        const result = await inTransaction(connection, work, { deadlineMs, settings });
+        const result = await committed(1, () =>
+          inTransaction(connection, work, { deadlineMs, settings }),
+        );
         return waiting.resolve(result);
       } catch (error) {
         note(error);
@@ -249,6 +252,15 @@ export function createWriteQueue(options: {
       return drained.promise;
     },
   };
+}
+
+/** Counts a transaction that has been committed. */
+async function committed<T>(writes: number, transaction: () => Promise<T>): Promise<T> {
+  const begun = performance.now();
+  const result = await transaction();
+  observe('memory_commit_duration_seconds', {}, (performance.now() - begun) / 1_000);
+  observe('memory_commit_writes', {}, writes);
+  return result;
 }
 
 function onlyUserOf({ write: { projectId }, rows }: Insert): string | null {

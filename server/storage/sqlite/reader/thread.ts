@@ -9,6 +9,7 @@ import {
 } from '../../../threads/serve.ts';
 import { replyToRead } from '../../read-reply.ts';
 import type { Read, Storage, StoredStatus } from '../../storage.ts';
+import type { QueueState } from '../../task-storage.ts';
 import { notRead } from '../errors.ts';
 import type { ReaderStart } from '../protocol.ts';
 import { openForReading } from '../settings.ts';
@@ -26,8 +27,9 @@ import { createVectorReads } from './vectors.ts';
 const { path, maxIndexBytes } = workerData as ReaderStart;
 const db = openForReading(path);
 const getStatus = prepareStatus(db);
-const queueState = db.prepare<{ pending: number; oldestAcceptedAt: number | null }, []>(
-  `SELECT count(*) AS pending, min(accepted_at) AS oldestAcceptedAt
+const queueState = db.prepare<QueueState, []>(
+  `SELECT count(*) AS pending, count(*) FILTER (WHERE state = 'running') AS running,
+     min(accepted_at) AS oldestAcceptedAt
    FROM tasks INDEXED BY tasks_pending WHERE run_at IS NOT NULL`,
 );
 
@@ -52,7 +54,7 @@ const operations = {
   getStatuses,
   embeddingBacklog: createVectorReads(db).embeddingBacklog,
   // mutate-ignore constant: an aggregate has a row
-  taskQueueState: () => queueState.get() ?? { pending: 0, oldestAcceptedAt: null },
+  taskQueueState: () => queueState.get() ?? { pending: 0, running: 0, oldestAcceptedAt: null },
 };
 
 export type ReaderOperations = typeof operations;

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import { observe } from '../../../metrics/counts.ts';
 import type { Incoming } from '../../../threads/serve.ts';
 import { unavailable } from '../../refusals.ts';
 import { notCommitted, notStored } from '../errors.ts';
@@ -84,7 +85,7 @@ export function createGroupCommit(options: {
         if (performance.now() - begun > maxGroupMs) break;
       }
       asError = notCommitted;
-      end.run();
+      commitAndCount(replies.length);
     } catch (error) {
       endTransaction();
       health.note(error);
@@ -93,6 +94,14 @@ export function createGroupCommit(options: {
     }
     small.unshift(...group.slice(replies.length));
     for (const reply of replies) reply();
+  }
+
+  function commitAndCount(writes: number): void {
+    const begun = performance.now();
+    end.run();
+    const seconds = (performance.now() - begun) / 1_000;
+    observe('memory_commit_duration_seconds', {}, seconds);
+    observe('memory_commit_writes', {}, writes);
   }
 
   function runInSavepoint(call: Incoming): () => void {

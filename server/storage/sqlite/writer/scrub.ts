@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { count } from '../../../metrics/counts.ts';
 import { announced } from '../../../threads/serve.ts';
 import { applySetting, openForWriting } from '../settings.ts';
 import type { Checkpoints } from './checkpoints.ts';
@@ -69,6 +70,7 @@ export function createScrubber(options: {
       // Clear the `deleted` row first, because the rebuild does not cover later deletions.
       forgetDeleted.run();
       rebuild(path);
+      count('memory_database_rebuilds_total', {});
     }
     rebuilt = value;
     if (!checkpoints.emptyLog()) return;

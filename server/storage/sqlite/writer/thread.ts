@@ -2,7 +2,8 @@ import { workerData } from 'node:worker_threads';
 import { limits } from '../../../../sdk/contract/limits.ts';
 import type { Port } from '../../../threads/channel.ts';
 import { type Inbox, type Incoming, openInbox, parent, watched } from '../../../threads/serve.ts';
-import type { MaintenanceReport, WriteResult } from '../../storage.ts';
+import type { MaintenanceReport } from '../../maintenance-storage.ts';
+import type { WriteResult } from '../../storage.ts';
 import { watchFile } from '../file-identity.ts';
 import {
   maxSmallRows,

@@ -1,0 +1,119 @@
+import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
+import { type LabelsOf, type Metric, type MetricName, metrics } from './table.ts';
+
+/*
+ * The counts of this process, in memory that all of its threads share: a count costs one atomic
+ * addition in any thread, no thread has to be asked for its counts, and they survive a thread that
+ * is restarted. Each counter takes one number; each histogram one for every bucket, and the sum.
+ */
+
+/** One time series. A histogram has the counts of its buckets, the last one +Inf, and the sum. */
+export type Series = { labels: Record<string, string>; counts: number[] };
+
+type Layout = {
+  metric: Metric;
+  offset: number;
+  /** The numbers of one time series. */
+  width: number;
+  labels: { name: string; values: readonly string[]; positions: ReadonlyMap<string, number> }[];
+};
+
+const other = 'other';
+const layouts = new Map<string, Layout>();
+let size = 0;
+for (const [name, metric] of Object.entries<Metric>(metrics)) {
+  const labels = Object.entries(metric.labels).map(([label, known]) => {
+    const values = [...known, other];
+    return { name: label, values, positions: new Map(values.map((value, at) => [value, at])) };
+  });
+  const width = metric.type === 'counter' ? 1 : metric.bounds.length + 2;
+  layouts.set(name, { metric, offset: size, width, labels });
+  size += labels.reduce((product, { values }) => product * values.length, width);
+}
+
+const sharedName = 'memory-service counts';
+const counts = new BigInt64Array(sharedMemory());
+
+/** Threads that are started later inherit the environment data of the main thread. */
+function sharedMemory(): SharedArrayBuffer {
+  const given: unknown = getEnvironmentData(sharedName);
+  const isShared = given instanceof SharedArrayBuffer && given.byteLength === 8 * size;
+  if (isShared) return given;
+  const own = new SharedArrayBuffer(8 * size);
+  if (isMainThread) setEnvironmentData(sharedName, own);
+  return own;
+}
+
+type CounterName = NameOf<'counter'>;
+type HistogramName = NameOf<'histogram'>;
+type NameOf<Type extends Metric['type']> = {
+  [Name in MetricName]: (typeof metrics)[Name]['type'] extends Type ? Name : never;
+}[MetricName];
+
+export function count<Name extends CounterName>(
+  name: Name,
+  labels: LabelsOf<Name>,
+  amount = 1,
+): void {
+  add(firstOf(layoutOf(name), labels), amount);
+}
+
+/** Adds an observed value, such as a number of seconds, to a histogram. */
+export function observe<Name extends HistogramName>(
+  name: Name,
+  labels: LabelsOf<Name>,
+  value: number,
+): void {
+  const layout = layoutOf(name);
+  const { bounds, unit } = layout.metric;
+  const first = firstOf(layout, labels);
+  const bucket = bounds.findIndex((bound) => value <= bound);
+  add(first + (bucket === -1 ? bounds.length : bucket), 1);
+  add(first + layout.width - 1, Math.round(value / unit));
+}
+
+/** Returns the time series of a metric, without those of requests that never occurred. */
+export function readSeries(name: MetricName): Series[] {
+  const layout = layoutOf(name);
+  const { offset, width, labels, metric } = layout;
+  const length = labels.reduce((product, { values }) => product * values.length, width);
+  const series: Series[] = [];
+  for (let first = offset; first < offset + length; first += width) {
+    const own = [...counts.subarray(first, first + width)].map(Number);
+    const named = labelsAt(layout, (first - offset) / width);
+    const isListed = !('route' in named) && !Object.values(named).includes(other);
+    if (!isListed && own.every((value) => value === 0)) continue;
+    if (metric.type === 'histogram') own.push(Number(own.pop()) * metric.unit);
+    series.push({ labels: named, counts: own });
+  }
+  return series;
+}
+
+function layoutOf(name: MetricName): Layout {
+  const layout = layouts.get(name);
+  if (layout === undefined) throw new Error(`unknown metric: ${name}`);
+  return layout;
+}
+
+/** Returns where the numbers of a time series begin. */
+function firstOf({ offset, width, labels }: Layout, given: Record<string, string>): number {
+  let index = 0;
+  for (const { name, values, positions } of labels) {
+    index = index * values.length + (positions.get(given[name] ?? '') ?? values.length - 1);
+  }
+  return offset + index * width;
+}
+
+function labelsAt({ labels }: Layout, index: number): Record<string, string> {
+  let rest = index;
+  const named = labels.toReversed().map(({ name, values }) => {
+    const value = values[rest % values.length] ?? other;
+    rest = Math.floor(rest / values.length);
+    return [name, value];
+  });
+  return Object.fromEntries(named.reverse());
+}
+
+function add(slot: number, amount: number): void {
+  Atomics.add(counts, slot, BigInt(amount));
+}

@@ -1,0 +1,75 @@
+import type { Health } from '../../sdk/contract/status.ts';
+import type { StorageFigures } from '../storage/maintenance-storage.ts';
+import type { QueueState } from '../storage/task-storage.ts';
+import type { Family, Sample } from './exposition.ts';
+
+/** The state of the service. A part is null if it could not be read. */
+export type Observed = {
+  version: string;
+  /** The name of the backend. */
+  storage: string;
+  /** The name of the model, or an empty string. */
+  model: string;
+  inFlight: number;
+  health: Health['status'] | null;
+  queue: QueueState | null;
+  /** The number of memories without vectors. */
+  toEmbed: number | null;
+  figures: StorageFigures | null;
+  /** Milliseconds since 1970. */
+  now: number;
+};
+
+/** Returns the gauges. One that is unknown has no sample. */
+export function gaugeFamilies(observed: Observed): Family[] {
+  const { version, storage, model, inFlight, health, queue, toEmbed, figures } = observed;
+  const build = { version, storage, model };
+  return [
+    gauge('memory_build_info', 'Version, database and model.', [{ labels: build, value: 1 }]),
+    gauge('memory_healthy', 'Whether /health reports no fault: 1 or 0.', single(isOk(health))),
+    gauge('memory_http_requests_in_flight', 'Requests being answered.', single(inFlight)),
+    gauge('memory_tasks', 'Queued tasks, by kind and state.', tasksOf(queue)),
+    gauge(
+      'memory_oldest_task_age_seconds',
+      'Age of the oldest queued task; 0 if there is none.',
+      single(ageOf(queue, observed.now)),
+    ),
+    gauge('memory_embeddings_pending', 'Memories without vectors.', single(toEmbed)),
+    gauge(
+      'memory_database_bytes',
+      'Size of the SQLite file or the PostgreSQL database.',
+      single(figures?.databaseBytes ?? null),
+    ),
+    gauge(
+      'memory_log_bytes',
+      'Size of the write-ahead log of SQLite.',
+      single(figures?.logBytes ?? null),
+    ),
+  ];
+}
+
+function gauge(name: string, help: string, samples: Sample[]): Family {
+  return { name, type: 'gauge', help, samples };
+}
+
+function single(value: number | null): Sample[] {
+  return value === null ? [] : [{ value }];
+}
+
+function isOk(health: Observed['health']): number | null {
+  return health === null ? null : Number(health === 'ok');
+}
+
+function tasksOf(queue: QueueState | null): Sample[] {
+  if (queue === null) return [];
+  const waiting = queue.pending - queue.running;
+  return [
+    { labels: { kind: 'index', state: 'waiting' }, value: waiting },
+    { labels: { kind: 'index', state: 'running' }, value: queue.running },
+  ];
+}
+
+function ageOf(queue: QueueState | null, now: number): number | null {
+  if (queue === null) return null;
+  return queue.oldestAcceptedAt === null ? 0 : Math.max(0, now - queue.oldestAcceptedAt) / 1_000;
+}

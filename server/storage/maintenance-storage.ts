@@ -1,0 +1,31 @@
+export interface MaintenanceStorage {
+  /**
+   * Runs one bounded step of the periodic cleanup, which deletes expired memories and old
+   * idempotency keys. `elapsedMs` is the time since the last call, measured by a monotonic clock. A
+   * key is deleted only if it is old by both the wall clock and the sum of these times, so a jump
+   * of the wall clock cannot delete a key early.
+   */
+  maintain(run: { now: number; elapsedMs: number }): Promise<MaintenanceReport>;
+
+  /** Runs a slow, thorough integrity check. Returns the damage, or an empty array. */
+  findDamage(): Promise<string[]>;
+
+  /** Reports why writes fail, if they do, and any warning for the operator. Never throws. */
+  health(): Promise<StorageHealth>;
+
+  /** Returns the size of the database, for the operator. */
+  figures(): Promise<StorageFigures>;
+}
+
+export type MaintenanceReport = {
+  expiredMemories: number;
+  expiredKeys: number;
+  /** Whether to call `maintain` again immediately. */
+  more: boolean;
+};
+
+/** `fault` is the reason that writes fail. `warning` is a problem that does not affect writes. */
+export type StorageHealth = { fault: string | null; warning: string | null };
+
+/** `logBytes` is the size of SQLite's write-ahead log; null for a database without such a file. */
+export type StorageFigures = { databaseBytes: number; logBytes: number | null };

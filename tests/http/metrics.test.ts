@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { version } from '../../package.json';
+import { backend } from '../support/backend.ts';
+import { startEndpoint } from '../support/embeddings-endpoint.ts';
+import { ask, expectError, ingest, newUser, save, whenComplete } from '../support/http.ts';
+import { type Metrics, parseMetrics, readMetrics } from '../support/metrics.ts';
+import { holdRecord } from '../support/queue.ts';
+import { send, startTestServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+
+/* The metrics of a server, who may read them, and the format. */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const search = (more = '') => ask(server, 'GET', `/v1/memories/search?userId=u&query=tea${more}`);
+const ofSaves = 'route="/v1/memories",method="POST"';
+
+/** Time series, and an act that increments each of them. */
+const counters: [string, () => Promise<unknown>][] = [
+  [`memory_http_requests_total{${ofSaves},status="2xx"}`, () => save(server, 'u')],
+  [`memory_http_request_duration_seconds_count{${ofSaves}}`, () => save(server, 'u')],
+  [`memory_http_request_duration_seconds_sum{${ofSaves}}`, () => save(server, 'u')],
+  [
+    'memory_http_requests_total{route="/v1/memories/:id",method="GET",status="4xx"}',
+    () => ask(server, 'GET', '/v1/memories/mem_none'),
+  ],
+  [
+    'memory_http_errors_total{error="unauthorized"}',
+    () => ask(server, 'GET', '/v1/key', { headers: { authorization: 'Bearer wrong' } }),
+  ],
+  ['memory_http_errors_total{error="invalid_request"}', () => ask(server, 'GET', '/v1/memories')],
+  ['memory_searches_total{mode="auto",meaning="off"}', search],
+  ['memory_searches_total{mode="words",meaning="off"}', () => search('&mode=words')],
+  ['memory_search_index_lookups_total{result="miss"}', searchOfNewUser],
+  ['memory_search_index_lookups_total{result="hit"}', search],
+  ['memory_commit_writes_count', () => save(server, 'u')],
+  ['memory_commit_writes_sum', () => save(server, 'u')],
+  ['memory_commit_duration_seconds_count', () => save(server, 'u')],
+  ['memory_commit_duration_seconds_sum', () => save(server, 'u')],
+  ['memory_task_attempts_total{kind="index",outcome="complete"}', ingestOne],
+  ['memory_erased_users_total', erase],
+  ['memory_event_loop_delay_seconds_count', async () => {}],
+  ['process_cpu_seconds_total', search],
+];
+if (backend === 'sqlite') counters.push(['memory_database_rebuilds_total', erase]);
+
+function searchOfNewUser() {
+  return ask(server, 'GET', `/v1/memories/search?userId=${newUser()}&query=tea`);
+}
+
+async function ingestOne(): Promise<void> {
+  const body = { userId: newUser(), data: { text: 'text' } };
+  const { memoryId } = await ingest(server, '/v1/ingest/document', body);
+  await whenComplete(server, memoryId);
+}
+
+async function erase(): Promise<void> {
+  const userId = newUser();
+  await save(server, userId);
+  await ask(server, 'DELETE', `/v1/memories?userId=${userId}`);
+}
+
+describe('a counter counts', () => {
+  test.each(counters)('%s', async (series, act) => {
+    const before = (await readMetrics(server)).get(series);
+    await act();
+    await until(async () => (await readMetrics(server)).get(series) > before, { what: series });
+  });
+
+  test('the errors of one kind only', async () => {
+    const series = 'memory_http_errors_total{error="unauthorized"}';
+    const before = (await readMetrics(server)).get(series);
+    await ask(server, 'GET', '/v1/memories');
+    expect((await readMetrics(server)).get(series)).toBe(before);
+  });
+
+  test('requests over the rate limit', async () => {
+    const own = await startTestServer({ MEMORY_RATE_LIMIT: '1/3600' });
+    const series = 'memory_http_errors_total{error="rate_limited"}';
+    const before = (await readMetrics(own)).get(series);
+    for (let sent = 0; sent < 3; sent += 1) await ask(own, 'GET', '/v1/key');
+    expect((await readMetrics(own)).get(series)).toBe(before + 2);
+    await own.stop();
+  });
+
+  test('no erasure that a replay only reports', async () => {
+    const headers = { 'idempotency-key': crypto.randomUUID() };
+    const path = `/v1/memories?userId=${newUser()}`;
+    const before = (await readMetrics(server)).get('memory_erased_users_total');
+    await ask(server, 'DELETE', path, { headers });
+    await ask(server, 'DELETE', path, { headers });
+    const after = (await readMetrics(server)).get('memory_erased_users_total');
+    expect(after).toBe(before + 1);
+  });
+});
+
+test('with a model, searches by meaning and embedded memories are counted', async () => {
+  await using endpoint = startEndpoint();
+  const own = await startTestServer({
+    MEMORY_EMBEDDINGS: endpoint.url,
+    MEMORY_EMBEDDINGS_MODEL: 'first "quoted" \\',
+  });
+  const build = String.raw`memory_build_info{version="${version}",storage="${backend}",model="first \"quoted\" \\"}`;
+  const before = await readMetrics(own);
+  expect(before.get(build)).toBe(1);
+  await save(own, 'u', 'peanut');
+  await until(async () => {
+    const { meaning } = await own.client.search({ userId: 'u', query: 'food' });
+    return meaning === 'used';
+  });
+  const used = 'memory_searches_total{mode="auto",meaning="used"}';
+  const after = await until(async () => {
+    const now = await readMetrics(own);
+    return now.get('memory_embeddings_pending') === 0 ? now : null;
+  });
+  expect(after.get(used)).toBeGreaterThan(before.get(used));
+  const embedded = 'memory_embedded_memories_total';
+  expect(after.get(embedded)).toBe(before.get(embedded) + 1);
+  await own.stop();
+});
+
+describe('a gauge shows', () => {
+  test('the build', async () => {
+    const build = `memory_build_info{version="${version}",storage="${backend}",model=""}`;
+    expect((await readMetrics(server)).get(build)).toBe(1);
+  });
+
+  test('that the service is healthy', async () => {
+    expect((await readMetrics(server)).get('memory_healthy')).toBe(1);
+  });
+
+  test('the requests in flight, without the request for the metrics', async () => {
+    const inFlight = async () => (await readMetrics(server)).get('memory_http_requests_in_flight');
+    expect(await inFlight()).toBe(0);
+    const body = new TransformStream<Uint8Array, Uint8Array>();
+    const writer = body.writable.getWriter();
+    const headers = { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' };
+    const sent = fetch(`${server.url}/v1/memories`, {
+      method: 'POST',
+      headers,
+      body: body.readable,
+      duplex: 'half',
+    });
+    await writer.write(new TextEncoder().encode('{"userId":"u",'));
+    await until(async () => (await inFlight()) === 1);
+    await writer.write(new TextEncoder().encode('"content":"slow"}'));
+    await writer.close();
+    expect((await sent).status).toBe(201);
+    expect(await inFlight()).toBe(0);
+  });
+
+  test('queued tasks, and the age of the oldest', async () => {
+    const running = 'memory_tasks{kind="index",state="running"}';
+    const idle = await readMetrics(server);
+    expect(idle.get('memory_oldest_task_age_seconds')).toBe(0);
+    const held = await holdRecord(server);
+    const busy = await until(async () => {
+      const now = await readMetrics(server);
+      return now.get(running) === 1 ? now : null;
+    });
+    expect(busy.get('memory_tasks{kind="index",state="waiting"}')).toBe(0);
+    expect(busy.get('memory_oldest_task_age_seconds')).toBeGreaterThan(0);
+    await held.fail('failed');
+    await until(async () => (await readMetrics(server)).get(running) === 0);
+  });
+
+  test.each([
+    'memory_database_bytes',
+    'process_resident_memory_bytes',
+    'process_start_time_seconds',
+    ...(backend === 'sqlite' ? ['memory_log_bytes'] : []),
+    ...(process.platform === 'linux' ? ['process_open_fds', 'process_max_fds'] : []),
+  ])('%s', async (name) => {
+    expect((await readMetrics(server)).get(name)).toBeGreaterThan(0);
+  });
+});
+
+describe('the number of time series is limited', () => {
+  const names = ({ values }: Metrics) => [...values.keys()];
+
+  test('whatever clients send', async () => {
+    const canary = 'canary';
+    const attack = async () => {
+      for (const method of ['GET', 'PUT', 'OPTIONS', 'TRACE', 'PROPFIND', 'DELETE']) {
+        for (const path of [
+          `/${canary}`,
+          `/v1/${canary}`,
+          `/v1/memories/${canary}`,
+          '//',
+          '/%2e',
+        ]) {
+          const target = `${path}${Math.random()}?userId=${canary}`;
+          await send(server, method, target).then((response) => response.arrayBuffer());
+        }
+      }
+      await ask(server, 'GET', `/v1/memories/search?userId=u&query=tea&mode=${canary}`);
+    };
+    await attack();
+    const before = names(await readMetrics(server));
+    for (let times = 0; times < 5; times += 1) await attack();
+    const after = names(await readMetrics(server));
+    expect(after).toEqual(before);
+    expect(after.filter((name) => name.includes(canary))).toEqual([]);
+    const other = 'memory_http_requests_total{route="other",method="other",status="4xx"}';
+    expect(after).toContain(other);
+  });
+});
+
+describe('the format', () => {
+  const openMetrics = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
+  const plain = 'text/plain; version=0.0.4; charset=utf-8';
+  const fromPrometheus =
+    'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1';
+
+  test.each([
+    ['*/*', plain],
+    ['text/plain', plain],
+    ['text/html,application/xhtml+xml', plain],
+    [fromPrometheus, openMetrics],
+    ['application/openmetrics-text; version=1.0.0', openMetrics],
+    ['application/openmetrics-text;q=0.2,text/plain;q=0.9', plain],
+    ['application/openmetrics-text;q=0,text/plain', plain],
+  ])('for Accept: %s is %s', async (accept, type) => {
+    const response = await fetch(`${server.url}/metrics`, { headers: { accept } });
+    expect(response.headers.get('content-type')).toBe(type);
+    expect(response.headers.get('vary')).toBe('Accept');
+    const format = type === plain ? 'text' : 'openMetrics';
+    const { values } = parseMetrics(await response.text(), format);
+    expect(values.size).toBeGreaterThan(100);
+  });
+
+  const promtool = Bun.which('promtool');
+  test.skipIf(promtool === null)('satisfies promtool (skipped unless installed)', async () => {
+    await save(server, 'u');
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    const check = Bun.spawn(['promtool', 'check', 'metrics'], {
+      stdin: new Blob([text]),
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    const said = (await check.stdout.text()) + (await check.stderr.text());
+    expect({ said, code: await check.exited }).toEqual({ said: '', code: 0 });
+  });
+});
+
+describe('without a key', () => {
+  const read = (headers: Record<string, string>) => ask(server, 'GET', '/metrics', { headers });
+  const none = { authorization: '' };
+
+  test.each(['x-forwarded-for', 'X-Forwarded-Host', 'forwarded', 'via', 'x-real-ip'])(
+    'a request that a proxy on this machine has forwarded is rejected: %s',
+    async (name) => {
+      expectError(await read({ ...none, [name]: '127.0.0.1' }), 401, 'unauthorized');
+    },
+  );
+
+  test('a request under another host name is rejected, because a web page may have sent it', async () => {
+    expectError(await read({ ...none, host: 'rebound.example' }), 401, 'unauthorized');
+  });
+
+  test("a project's key does not help", async () => {
+    expectError(await read({ via: '1.1 proxy' }), 403, 'forbidden');
+  });
+});
+
+test('MEMORY_METRICS=off removes the metrics', async () => {
+  const own = await startTestServer({ MEMORY_METRICS: 'off' });
+  expectError(await ask(own, 'GET', '/metrics'), 404, 'not_found');
+  await own.stop();
+});
