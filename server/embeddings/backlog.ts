@@ -1,16 +1,11 @@
 import { FairQueue } from '../fair-queue.ts';
 import type { Logger } from '../log.ts';
 import { count } from '../metrics/counts.ts';
-import type {
-  MemoryToEmbed,
-  NewVectors,
-  UserToEmbed,
-  VectorQueue,
-} from '../storage/vector-storage.ts';
+import type { NewVectors, UserToEmbed, VectorQueue } from '../storage/vector-storage.ts';
 import { createNotifier } from '../tasks/notifier.ts';
-import { type EmbeddingModel, ModelError, type Priority } from './model.ts';
-import { hashOf, textsToEmbed } from './texts.ts';
-import { packVector, vectorBytes } from './vector.ts';
+import { createMemoryVectors, type OpenModel } from './memory-vectors.ts';
+import { ModelError, type Priority } from './model.ts';
+import { textsToEmbed } from './texts.ts';
 
 /**
  * Makes the vectors of all memories that have none, in the background. It learns of users with new
@@ -26,8 +21,6 @@ export type Backlog = {
   /** Stops without waiting for the model, because the next start repeats what is interrupted. */
   stop(): void;
 };
-
-export type OpenModel = { modelId: number; model: EmbeddingModel };
 
 /** What came of embedding a user's next memories. `overtaken` by another thread or server. */
 type Step = 'none' | 'stored' | 'overtaken' | 'tooMany';
@@ -51,6 +44,7 @@ export function startBacklog(options: {
 }): Backlog {
   const { storage, open, log } = options;
   const users = createUserQueue();
+  const vectorsOf = createMemoryVectors();
   const work = createNotifier();
   /** Not interrupted by new work, so that a failing model is not asked after every write. */
   const pause = createNotifier();
@@ -99,7 +93,8 @@ export function startBacklog(options: {
   }
 
   async function embedSome(user: UserToEmbed, limit: number, priority: Priority): Promise<Step> {
-    const { modelId, model } = await open();
+    const opened = await open();
+    const { modelId } = opened;
     const { from, upTo, memories } = await storage.memoriesToEmbed({ ...user, modelId, limit });
     if (memories.length === 0 && upTo === from) return 'none';
     const texts = memories.map(textsToEmbed);
@@ -108,7 +103,7 @@ export function startBacklog(options: {
     const vectors: NewVectors[] = [];
     for (const [at, memory] of memories.entries()) {
       if (isStopping) return 'none';
-      vectors.push(await vectorsOf(model, memory, texts[at] ?? [], priority));
+      vectors.push(await vectorsOf(opened, memory, texts[at] ?? [], priority));
     }
     const isStored = await storage.storeVectors({ ...user, modelId, from, upTo, vectors });
     if (!isStored) return 'overtaken';
@@ -167,30 +162,4 @@ function createUserQueue() {
     },
     isEmpty: () => queued.size === 0,
   };
-}
-
-async function vectorsOf(
-  model: EmbeddingModel,
-  { id, change, textHash }: MemoryToEmbed,
-  texts: readonly (string | null)[],
-  priority: Priority,
-): Promise<NewVectors> {
-  const hash = hashOf(texts);
-  if (hash === textHash) return { id, change, textHash: hash, data: null };
-  const found = await model.embed(
-    texts.filter((text) => text !== null),
-    priority,
-  );
-  const vectors = texts.map((text) => (text === null ? null : (found.shift() ?? null)));
-  return { id, change, textHash: hash, data: pack(vectors, model.dims) };
-}
-
-/** Concatenates vectors. One that is missing is zero; missing ones at the end are left out. */
-function pack(vectors: readonly (Float32Array | null)[], dims: number): string {
-  const count = vectors.findLastIndex((vector) => vector !== null) + 1;
-  const bytes = new Uint8Array(count * vectorBytes(dims));
-  for (const [at, vector] of vectors.slice(0, count).entries()) {
-    if (vector !== null) bytes.set(packVector(vector), at * vectorBytes(dims));
-  }
-  return Buffer.from(bytes).toString('base64');
 }

@@ -23,6 +23,8 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
   const tokenizer = new WordPiece(await readFile(vocabularyPath, 'utf8'));
   /** Only one text at a time can be encoded in steps. */
   let inBackground: Promise<unknown> = Promise.resolve();
+  /** The calls that a search waits for. */
+  let urgent = 0;
 
   async function encodeInSteps(ids: readonly number[]): Promise<Float32Array> {
     const steps = encoder.encodeInSteps(ids);
@@ -30,7 +32,8 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
       const step = steps.next();
       if (step.done === true) return step.value;
       // Questions that have arrived in the meantime run now.
-      await nextTurn();
+      do await nextTurn();
+      while (urgent > 0);
     }
   }
 
@@ -53,9 +56,15 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
     digest,
     dims,
     async embed(texts, priority) {
-      const vectors: (Float32Array | null)[] = [];
-      for (const text of texts) vectors.push(await embedOne(text, priority));
-      return vectors;
+      const isUrgent = priority === 'question';
+      if (isUrgent) urgent += 1;
+      try {
+        const vectors: (Float32Array | null)[] = [];
+        for (const text of texts) vectors.push(await embedOne(text, priority));
+        return vectors;
+      } finally {
+        if (isUrgent) urgent -= 1;
+      }
     },
   };
 }

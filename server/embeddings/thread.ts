@@ -4,10 +4,11 @@ import { connectStorage } from '../storage/open.ts';
 import type { StorageConnection } from '../storage/storage.ts';
 import type { QuestionVector, UserToEmbed } from '../storage/vector-storage.ts';
 import { type Incoming, openInbox, parent, watched, yieldPriority } from '../threads/serve.ts';
-import { type OpenModel, startBacklog } from './backlog.ts';
+import { startBacklog } from './backlog.ts';
 import { openBuiltInModel } from './built-in.ts';
 import { calibrate, isSameProbe } from './calibration.ts';
 import { type Endpoint, openEndpoint } from './endpoint.ts';
+import type { OpenModel } from './memory-vectors.ts';
 import { type EmbeddingModel, ModelError } from './model.ts';
 
 /**

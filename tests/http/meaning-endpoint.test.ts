@@ -69,6 +69,24 @@ test('the model of an endpoint finds a paraphrase; the key is sent, but not logg
     expect(lines.join('\n')).not.toContain('sk-secret');
   }));
 
+test('a new memory is embedded once, even if a search asks for it while it is embedded', () =>
+  withPlace(async (place) => {
+    const { running, client } = await start(place);
+    const texts: string[] = [];
+    for (let n = 0; n < 20; n += 1) {
+      const content = `Drives a red Toyota since ${1_990 + n}`;
+      texts.push(content);
+      await client.save({ userId, content });
+      if (n % 4 === 3) await client.search({ userId, query: `which car, ${n}?` });
+    }
+    await embedded(client, question);
+    await running.stop();
+    const sent = place.endpoint.requests.flatMap(({ input }) => input);
+    expect(texts.map((text) => sent.filter((one) => one === text).length)).toEqual(
+      texts.map(() => 1),
+    );
+  }));
+
 test('vectors of another model, by name or behind the same name, are never used', () =>
   withPlace(async (place) => {
     const first = await start(place);
