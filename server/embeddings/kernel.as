@@ -1,5 +1,5 @@
 // The loops of a BERT encoder over raw memory, in AssemblyScript, compiled to kernel.wasm by
-// `bun server/embeddings/kernel-build.ts`. Every sum has a fixed order, so that all machines
+// `bun .release/kernel.ts --write`. Every sum has a fixed order, so that all machines
 // compute the same bits. Pointers are byte offsets; `rows` and `columns` count elements.
 
 // @ts-nocheck
@@ -183,7 +183,7 @@ function step(p: v128, s: v128, coefficient: f32): v128 {
 
 /**
  * Multi-head attention. q, k, v, out: float32 [tokens][heads * size]; `row` is space for one
- * float32 a token. `size` % 16 = 0.
+ * float32 a token, rounded up to four. `size` % 16 = 0.
  */
 export function attend(
   q: usize, k: usize, v: usize, out: usize, row: usize, tokens: i32, heads: i32, size: i32,
@@ -216,26 +216,83 @@ function mix(v: usize, row: usize, out: usize, tokens: i32, stride: i32, factor:
   v128.store(out, f32x4.mul(x3, factor), 48);
 }
 
-// Writes exp(q · k[j] * scale - largest) to row[j] and returns the sum.
+// Writes exp(q · k[j] * scale - largest) to row[j] and returns the sum. The row has space for a
+// multiple of four.
 function weighKeys(
   q: usize, k: usize, row: usize, tokens: i32, stride: i32, bytes: i32, scale: f32,
 ): f32 {
-  let largest: f32 = -1e30;
-  for (let j: i32 = 0; j < tokens; j++) {
-    const key = k + j * stride;
-    let dot = f32x4.splat(0);
-    for (let d: i32 = 0; d < bytes; d += 16) {
-      dot = f32x4.add(dot, f32x4.mul(v128.load(q + d), v128.load(key + d)));
+  let most = f32x4.splat(-1e30), j: i32 = 0;
+  for (; j + 4 <= tokens; j += 4) {
+    const weights = f32x4.mul(fourDots(q, k + j * stride, stride, bytes), f32x4.splat(scale));
+    v128.store(row + (j << 2), weights);
+    most = f32x4.max(most, weights);
+  }
+  if (j < tokens) {
+    v128.store(row + (j << 2), f32x4.splat(-1e30));
+    for (; j < tokens; j++) {
+      store<f32>(row + (j << 2), sumOfFloats(oneDot(q, k + j * stride, bytes)) * scale);
     }
-    const weight = sumOfFloats(dot) * scale;
-    store<f32>(row + (j << 2), weight);
-    if (weight > largest) largest = weight;
+    most = f32x4.max(most, v128.load(row + ((j - 1 & ~3) << 2)));
   }
-  let sum: f32 = 0;
-  for (let j: i32 = 0; j < tokens; j++) {
-    const weight = Mathf.exp(load<f32>(row + (j << 2)) - largest);
-    store<f32>(row + (j << 2), weight);
-    sum += weight;
+  const largest = f32x4.splat(max(
+    max(f32x4.extract_lane(most, 0), f32x4.extract_lane(most, 1)),
+    max(f32x4.extract_lane(most, 2), f32x4.extract_lane(most, 3)),
+  ));
+  let sum = f32x4.splat(0);
+  for (j = 0; j < tokens; j += 4) {
+    const weights = exp(f32x4.sub(v128.load(row + (j << 2)), largest));
+    v128.store(row + (j << 2), weights);
+    sum = f32x4.add(sum, weights);
   }
-  return sum;
+  return sumOfFloats(sum);
+}
+
+// The dot products of q with four rows.
+// @ts-ignore: decorator
+@inline
+function fourDots(q: usize, key: usize, stride: i32, bytes: i32): v128 {
+  let x0 = f32x4.splat(0), x1 = x0, x2 = x0, x3 = x0;
+  for (let d: i32 = 0; d < bytes; d += 16) {
+    const v = v128.load(q + d), from = key + d;
+    x0 = f32x4.add(x0, f32x4.mul(v, v128.load(from)));
+    x1 = f32x4.add(x1, f32x4.mul(v, v128.load(from + stride)));
+    x2 = f32x4.add(x2, f32x4.mul(v, v128.load(from + 2 * stride)));
+    x3 = f32x4.add(x3, f32x4.mul(v, v128.load(from + 3 * stride)));
+  }
+  const y0 = f32x4.add(v128.shuffle<f32>(x0, x1, 0, 4, 1, 5), v128.shuffle<f32>(x0, x1, 2, 6, 3, 7));
+  const y1 = f32x4.add(v128.shuffle<f32>(x2, x3, 0, 4, 1, 5), v128.shuffle<f32>(x2, x3, 2, 6, 3, 7));
+  return f32x4.add(v128.shuffle<f32>(y0, y1, 0, 1, 4, 5), v128.shuffle<f32>(y0, y1, 2, 3, 6, 7));
+}
+
+// @ts-ignore: decorator
+@inline
+function oneDot(q: usize, key: usize, bytes: i32): v128 {
+  let dot = f32x4.splat(0);
+  for (let d: i32 = 0; d < bytes; d += 16) {
+    dot = f32x4.add(dot, f32x4.mul(v128.load(q + d), v128.load(key + d)));
+  }
+  return dot;
+}
+
+// exp(x) for x <= 0: 2^n times the exponential of the rest, by a polynomial. Tiny results are about
+// 1e-38 instead of 0.
+// @ts-ignore: decorator
+@inline
+function exp(v: v128): v128 {
+  const x = f32x4.max(v, f32x4.splat(-87));
+  const n = f32x4.nearest(f32x4.mul(x, f32x4.splat(1.44269504)));
+  // ln 2 in two parts, so that the rest is exact.
+  const r = f32x4.sub(
+    f32x4.sub(x, f32x4.mul(n, f32x4.splat(0.693359375))),
+    f32x4.mul(n, f32x4.splat(-2.12194440e-4)),
+  );
+  let p = f32x4.splat(1 / 720);
+  p = step(p, r, 1 / 120);
+  p = step(p, r, 1 / 24);
+  p = step(p, r, 1 / 6);
+  p = step(p, r, 1 / 2);
+  p = step(p, r, 1);
+  p = step(p, r, 1);
+  const power = i32x4.shl(i32x4.add(i32x4.trunc_sat_f32x4_s(n), i32x4.splat(127)), 23);
+  return f32x4.mul(p, power);
 }
