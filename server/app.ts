@@ -29,6 +29,7 @@ import type { Mcp } from './mcp/client.ts';
 import { count } from './metrics/counts.ts';
 import type { Storage } from './storage/storage.ts';
 import type { TaskRunner } from './tasks/client.ts';
+import type { Threads } from './threads/start.ts';
 
 export type Services = Pick<Listener, 'addressOf' | 'waitLonger' | 'closeSoon' | 'inFlight'> & {
   storage: Storage;
@@ -36,6 +37,7 @@ export type Services = Pick<Listener, 'addressOf' | 'waitLonger' | 'closeSoon' |
   /** Null without a model. */
   embedder: Embedder | null;
   mcp: Pick<Mcp, 'handle' | 'rangeOf'>;
+  threads: Pick<Threads, 'fault'>;
   authenticator: Authenticator;
   config: Config;
   log: Logger;

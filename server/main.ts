@@ -20,6 +20,7 @@ import { watchEventLoopDelay } from './metrics/event-loop-delay.ts';
 import { openStorage } from './storage/open.ts';
 import type { Storage } from './storage/storage.ts';
 import { startTasks, type TaskRunner } from './tasks/client.ts';
+import { createThreads, defaultHungAfterMs, type Threads } from './threads/start.ts';
 
 export type StartOptions = {
   env: Record<string, string | undefined>;
@@ -34,8 +35,13 @@ export type StartOptions = {
    * returns true, because nobody could use a key that nobody has seen.
    */
   keepFirstKey?: (key: string, url: string) => Promise<boolean>;
-  /** Called if the service cannot continue. By default, the process exits with status 1. */
-  onFatal?: (reason: string) => void;
+  /**
+   * Called if a thread is lost and the service cannot continue. With 'exit', the process exits with
+   * status 1; if the HTTP thread hangs, another thread kills the process. By default, throws.
+   */
+  onFatal?: 'exit' | ((reason: string) => void);
+  /** How long a thread may hang before the service ends. Default: 30 seconds. */
+  hungAfterMs?: number;
   /** Modules that every thread loads first. Tests use them to inject faults. */
   preload?: readonly string[];
   /** The wall clock of requests, in milliseconds since 1970. Default: Date.now. */
@@ -56,7 +62,7 @@ type Wiring = {
   log: Logger;
   tasks: TaskRunner;
   embedder: Embedder | null;
-  preload: readonly string[];
+  threads: Threads;
   keepFirstKey(key: string, url: string): Promise<boolean>;
   now: () => number;
 };
@@ -65,28 +71,27 @@ const defaultProject = 'default';
 
 export async function startServer(options: StartOptions): Promise<RunningServer> {
   const config = readConfig(withFlags(options));
-  const { preload = [], onFatal = endProcess, now = Date.now } = options;
+  const { preload = [], onFatal = fail, now = Date.now } = options;
+  const { hungAfterMs = defaultHungAfterMs } = options;
   const { keepFirstKey = async () => true } = options;
   const sink = logSink(options.log);
   const log = createLogger(config.logLevel, sink.write);
   function end(reason: string): void {
     log.error(`${reason}; the service is exiting`);
     sink.flush();
+    if (onFatal === 'exit') process.exit(1);
     onFatal(reason);
   }
+  const threads = createThreads({ preload, onFatal: end, hungAfterMs });
   for (const warning of settingWarnings(options.env)) log.warn(warning);
   const storage = await openStorage(config.databaseUrl, {
-    preload,
+    threads,
     warn: (message, error) => log.warn(message, { error }),
-    onReplaced: () => {
-      tasks.restart();
-      embedder?.restart();
-    },
-    onEnd: end,
   });
-  const tasks = startTasks({ storage, config, log, write: sink.write, onEnd: end, preload });
-  const embedder = embedderOf(config, { storage, config, log, write: sink.write, preload });
-  const wiring = { config, storage, log, tasks, embedder, preload, keepFirstKey, now };
+  const parts = { storage, threads, config, write: sink.write };
+  const tasks = startTasks({ ...parts, httpHungAfterMs: onFatal === 'exit' ? hungAfterMs : null });
+  const embedder = embedderOf(config, { ...parts, log });
+  const wiring = { config, storage, log, tasks, embedder, threads, keepFirstKey, now };
   const running = await serve(wiring).catch(async (error) => {
     await tasks.stop();
     await storage.close();
@@ -110,8 +115,8 @@ function embedderOf(
   return createEmbedder({ ...options, endpoint: embeddings === 'local' ? null : embeddings });
 }
 
-function endProcess(): void {
-  process.exit(1);
+function fail(reason: string): void {
+  throw new Error(`${reason}; the service is exiting`);
 }
 
 function logSink(takeLine: StartOptions['log']): LogSink {
@@ -120,7 +125,7 @@ function logSink(takeLine: StartOptions['log']): LogSink {
 }
 
 async function serve(wiring: Wiring): Promise<RunningServer> {
-  const { config, storage, log, tasks, embedder, preload, keepFirstKey, now } = wiring;
+  const { config, storage, log, tasks, embedder, threads, keepFirstKey, now } = wiring;
   const clock = () => performance.now();
   const projectId = await storage.ensureProject(defaultProject);
   const fixed = config.apiKey === null ? null : { key: config.apiKey, projectId };
@@ -131,7 +136,7 @@ async function serve(wiring: Wiring): Promise<RunningServer> {
     version,
     log,
     fetch: (request) => app.fetch(request),
-    preload,
+    threads,
     clock,
   });
   const services: Services = {
@@ -139,6 +144,7 @@ async function serve(wiring: Wiring): Promise<RunningServer> {
     tasks,
     embedder,
     mcp,
+    threads,
     authenticator,
     config,
     log,

@@ -71,7 +71,7 @@ async function start(term: Terminal, options: ServeOptions, flag: string | undef
   // Imported on demand, to keep other commands fast.
   const { startServer } = await import('../../server/main.ts');
   try {
-    return await startServer({ env: term.env, ...options });
+    return await startServer({ env: term.env, onFatal: 'exit', ...options });
   } catch (error) {
     throw cannotStart(error, options.databaseUrl, flag);
   }

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import type { LogEntry, Logger } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { QuestionVector, UserToEmbed } from '../storage/vector-storage.ts';
-import { startThread, type Thread } from '../threads/start.ts';
+import type { Thread, Threads } from '../threads/start.ts';
 import type { Endpoint } from './endpoint.ts';
 import { builtInModel } from './model.ts';
 import type { Changed, ModelNotice, ModelStart } from './thread.ts';
@@ -28,8 +28,6 @@ export type Embedder = {
   embedNow(user: UserToEmbed): Promise<void>;
   /** Notifies the thread of changed memories. This is cheap enough to call after every write. */
   noteChange(projectId: number, userIds: Iterable<string>): void;
-  /** Restarts the thread with a new connection to the storage. */
-  restart(): void;
   stop(): Promise<void>;
 };
 
@@ -58,9 +56,9 @@ export function createEmbedder(options: {
   endpoint: Endpoint | null;
   log: Logger;
   write(entry: LogEntry): void;
-  preload: readonly string[];
+  threads: Threads;
 }): Embedder {
-  const { storage, config, endpoint, log, write, preload } = options;
+  const { storage, config, endpoint, log, write, threads } = options;
   const answers = new Map<string, QuestionVector | null>();
   const atOnce = endpoint === null ? 1 : endpointCalls;
   const asking = createTurns(atOnce);
@@ -78,19 +76,13 @@ export function createEmbedder(options: {
     const given: ModelStart = { connection: data, logLevel: config.logLevel, endpoint };
     isOpened = false;
     answers.clear();
-    const started = startThread({
+    const started = threads.start({
       name: 'model',
       module: 'server/embeddings/thread.ts',
       data: given,
       transfer,
-      preload,
       lost: (reason) => new Error(reason),
-      onSilent: (reason) => {
-        log.error(reason);
-        started.terminate();
-        restart(started);
-      },
-      onEnd: (reason) => {
+      onLost: (reason) => {
         log.error(`${reason}; searches use words alone until it has been restarted`);
         restart(started);
       },
@@ -137,7 +129,7 @@ export function createEmbedder(options: {
   }
 
   async function askModel(projectId: number, question: string): Promise<Answer> {
-    if (thread === null || performance.now() < brokenUntil) return 'unavailable';
+    if (thread?.fault() !== null || performance.now() < brokenUntil) return 'unavailable';
     const withinMs = endpoint !== null ? endpointAskMs : isFirst ? firstAskMs : askMs;
     let isSent = false;
     try {
@@ -179,7 +171,6 @@ export function createEmbedder(options: {
         changed.set(`${projectId} ${userId}`, { projectId, userId });
       }
     },
-    restart: () => thread?.terminate(),
     async stop() {
       isStopping = true;
       await thread?.stop();

@@ -19,7 +19,8 @@ export function createHealth(services: Services, work: () => Promise<Work>): () 
 
 /** Counts the queued tasks and the memories without vectors. */
 export function createWork({ storage, embedder }: Services): () => Promise<Work> {
-  return cached(async () => {
+  const none = { pending: 0, running: 0, oldestAcceptedAt: null };
+  return cached({ queue: none, toEmbed: 0 }, async () => {
     const queue = await storage.taskQueueState();
     return { queue, toEmbed: embedder === null ? 0 : await storage.embeddingBacklog() };
   });
@@ -40,17 +41,31 @@ export type Work = { queue: Awaited<ReturnType<Storage['taskQueueState']>>; toEm
 const costShare = 0.05;
 /** Limits the cache time, because a measured duration includes the wait for a reader thread. */
 const maxCachedMs = 10_000;
+/** After this wait, the last counts are reported. A thread that hangs must not delay the report. */
+const maxCountMs = 300;
 
-/** Caches the result of `ask`, so that at most `costShare` of the time is spent in it. */
-function cached<T>(ask: () => Promise<T>): () => Promise<T> {
-  let last: { value: T; until: number } | null = null;
-  return async () => {
+/** Caches the result of `count`, so that at most `costShare` of the time is spent in it. */
+function cached<T>(first: T, count: () => Promise<T>): () => Promise<T> {
+  let last = first;
+  let until = Number.NEGATIVE_INFINITY;
+  let counting: Promise<void> | null = null;
+
+  async function refresh(): Promise<void> {
     const begun = performance.now();
-    if (last !== null && begun < last.until) return last.value;
-    const value = await ask();
-    const ended = performance.now();
-    last = { value, until: ended + Math.min(maxCachedMs, (ended - begun) / costShare) };
-    return value;
+    try {
+      last = await count();
+      const ended = performance.now();
+      until = ended + Math.min(maxCachedMs, (ended - begun) / costShare);
+    } finally {
+      counting = null;
+    }
+  }
+
+  return async () => {
+    if (performance.now() < until) return last;
+    counting ??= refresh();
+    await Promise.race([counting, Bun.sleep(maxCountMs)]);
+    return last;
   };
 }
 
@@ -78,12 +93,16 @@ async function observe(
     const waitsMs = oldestAcceptedAt === null ? null : Math.max(0, now() - oldestAcceptedAt);
     const oldestPendingSeconds = waitsMs === null ? null : waitsMs / 1_000;
     const counts = { pending, oldestPendingSeconds, embeddings: { model, pending: toEmbed } };
-    const failure = services.unavailableReason() ?? fault ?? queueFault(services, pending);
+    const failure =
+      services.unavailableReason() ??
+      services.threads.fault() ??
+      fault ??
+      queueFault(services, pending);
     report(failure ?? warning);
     if (failure !== null) return { status: 'failing', ...about, ...counts, message: failure };
     return { status: 'ok', ...about, ...counts, ...(warning !== null && { message: warning }) };
   } catch (error) {
-    const message = fault ?? 'the database does not respond';
+    const message = services.threads.fault() ?? fault ?? 'the database does not respond';
     report(message, error);
     const embeddings = { model, pending: 0 };
     const unknown = { pending: 0, oldestPendingSeconds: null, embeddings };
@@ -93,5 +112,5 @@ async function observe(
 
 function queueFault({ tasks }: Services, pending: number): string | null {
   const isStuck = pending > 0 && performance.now() - tasks.movedAt() >= stuckMs;
-  return tasks.fault() ?? (isStuck ? 'the task queue is not making progress' : null);
+  return isStuck ? 'the task queue is not making progress' : null;
 }

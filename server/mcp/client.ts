@@ -7,7 +7,7 @@ import type { Fetch } from '../listen.ts';
 import type { Logger } from '../log.ts';
 import type { Port } from '../threads/channel.ts';
 import { openInbox } from '../threads/serve.ts';
-import { startThread, type Thread } from '../threads/start.ts';
+import type { Thread, Threads } from '../threads/start.ts';
 import type { InnerRequest, McpNotice, McpRequest, McpResponse, McpStart } from './protocol.ts';
 import type { ContentRange } from './tools/session.ts';
 import { createTurns, type TurnLimits } from './turns.ts';
@@ -39,11 +39,11 @@ export function createMcp(options: {
   log: Logger;
   /** The service's request handler. Tools call it with the client's API key. */
   fetch: Fetch;
-  preload: readonly string[];
+  threads: Threads;
   /** A monotonic clock, in milliseconds. */
   clock(): number;
 }): Mcp {
-  const { version, log, fetch, preload, clock } = options;
+  const { version, log, fetch, threads, clock } = options;
   const turns = createTurns(turnLimits, clock);
   /** The ranges of the tools' requests. Only tools can ask for parts of contents. */
   const ranges = new WeakMap<Request, ContentRange>();
@@ -57,32 +57,16 @@ export function createMcp(options: {
       return fetch(request);
     });
     const data: McpStart = { version, requests: port2 };
-    const started = startThread({
+    // The port must not keep the process running.
+    port1.unref();
+    return threads.start({
       name: 'mcp',
       module: 'server/mcp/thread.ts',
       data,
       transfer: [port2],
-      preload,
       lost: (reason) => new ServiceError('unavailable', `${reason}; try again`),
-      onSilent: (reason) => {
-        log.error(reason);
-        drop(started);
-        started.terminate();
-      },
-      onEnd: (reason) => {
-        log.error(`${reason}; it will be restarted on the next request`);
-        drop(started);
-        port1.close();
-      },
       onNotice: (notice) => log.error('MCP tool failed', { error: (notice as McpNotice).error }),
     });
-    // The port must not keep the process running.
-    port1.unref();
-    return started;
-  }
-
-  function drop(lost: Thread): void {
-    if (thread === lost) thread = undefined;
   }
 
   return {

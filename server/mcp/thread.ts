@@ -25,11 +25,6 @@ const port = parent();
 const service = createChannel((message) => requests.postMessage(message));
 requests.on('message', (message) => service.receive(message));
 
-/**
- * Parsing a response longer than this, in UTF-16 units, can take longer than the watchdog
- * (threads/start.ts) waits.
- */
-const largeUnits = 1024 * 1024;
 /** A placeholder. The HTTP thread uses only the path and the query. */
 const baseUrl = 'http://localhost';
 
@@ -49,8 +44,6 @@ async function fetchFromService(
   const { value, texts } = await service.call('fetch', request, own);
   const { status, headers: received } = value as InnerResponse;
   const text = texts.join('');
-  // The thread does not respond to pings while it parses the body.
-  if (text.length > largeUnits) port.postMessage('busy');
   return new Response(text === '' ? null : text, { status, headers: received });
 }
 

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { ServiceError } from '../errors.ts';
 import { FairQueue } from '../fair-queue.ts';
 import type { Returned } from '../threads/channel.ts';
-import { startThread, type Thread } from '../threads/start.ts';
+import type { Thread, Threads } from '../threads/start.ts';
 import { Activity } from './activity.ts';
 import { createReadHold } from './read-hold.ts';
 import { createReadPace } from './read-pace.ts';
@@ -59,8 +59,7 @@ export function createReaderPool(options: {
   /** The module of the backend's reader thread. `data` returns the data to pass to a new thread. */
   module: string;
   data(limits: { maxIndexBytes: number }): unknown;
-  preload: readonly string[];
-  warn(message: string, error?: unknown): void;
+  threads: Threads;
 }): ReaderPool {
   const size = Math.min(maxThreads, availableParallelism() + 1);
   const queue = new FairQueue<Waiting>();
@@ -75,39 +74,20 @@ export function createReaderPool(options: {
     const reader: Reader = {
       projectId: null,
       users: new Set(),
-      thread: startThread({
+      thread: options.threads.start({
         name: 'reader',
         module: options.module,
         data,
-        preload: options.preload,
         lost: (reason) => unavailable(`${reason}; try again`),
-        onSilent: (reason) => {
-          options.warn(reason);
-          drop(reader);
-          reader.thread.terminate();
-        },
-        onEnd: (reason) => {
-          options.warn(reason);
-          drop(reader);
-        },
       }),
     };
     readers.push(reader);
     return reader;
   }
 
-  /** Removes a reader from the pool. The next read that needs a thread starts a new one. */
-  function drop(reader: Reader): void {
-    const index = readers.indexOf(reader);
-    if (index >= 0) readers.splice(index, 1);
-    dispatch();
-  }
-
   /** Makes a thread the last choice after its read failed, because it may have no connection. */
   function moveToEnd(reader: Reader): void {
-    const index = readers.indexOf(reader);
-    if (index < 0) return;
-    readers.push(...readers.splice(index, 1));
+    readers.push(...readers.splice(readers.indexOf(reader), 1));
     reader.users.clear();
   }
 
@@ -120,8 +100,9 @@ export function createReaderPool(options: {
   /** Returns an idle thread, preferably one that holds the index, or starts a new thread. */
   function idleReader({ user }: ReadRequest): Reader | undefined {
     const idle = readers.filter(({ projectId }) => projectId === null);
-    const holder = user === undefined ? undefined : idle.find(({ users }) => users.has(user));
-    return holder ?? idle[0] ?? (readers.length < size ? start() : undefined);
+    const sound = idle.filter(({ thread }) => thread.fault() === null);
+    const holder = user === undefined ? undefined : sound.find(({ users }) => users.has(user));
+    return holder ?? sound[0] ?? (readers.length < size ? start() : idle[0]);
   }
 
   function dispatch(): void {

@@ -1,8 +1,15 @@
+import fs from 'node:fs';
 import { workerData } from 'node:worker_threads';
-import { createLogger, type LogEntry } from '../log.ts';
+import { createLogger, jsonLine, type LogEntry } from '../log.ts';
 import { connectStorage } from '../storage/open.ts';
 import type { StorageConnection } from '../storage/storage.ts';
-import { parent, reportProgress, watched, yieldPriority } from '../threads/serve.ts';
+import {
+  parent,
+  reportProgress,
+  watched,
+  watchHttpThread,
+  yieldPriority,
+} from '../threads/serve.ts';
 import { handlers } from './handlers.ts';
 import { startWorker } from './worker.ts';
 
@@ -14,6 +21,8 @@ import { startWorker } from './worker.ts';
 export type TasksStart = {
   connection: StorageConnection['data'];
   logLevel: Parameters<typeof createLogger>[0];
+  /** After how long a hanging HTTP thread ends the process, or null for never. */
+  httpHungAfterMs: number | null;
 };
 
 /** Messages to the HTTP thread: a log entry, with errors as text, or a progress report. */
@@ -22,9 +31,11 @@ export type TasksNotice = { log: LogEntry } | 'moved';
 /** Limits the messages of a busy loop, which makes progress thousands of times per second. */
 const minReportIntervalMs = 1_000;
 
-const { connection, logLevel } = workerData as TasksStart;
+const { connection, logLevel, httpHungAfterMs } = workerData as TasksStart;
 const storage = await connectStorage(connection);
 const port = parent();
+/** How long to wait until the last line of the log has been written. */
+const lastLineMs = 1_000;
 let reportedAt = Number.NEGATIVE_INFINITY;
 const worker = startWorker({
   storage,
@@ -49,7 +60,18 @@ function asData(entry: LogEntry): LogEntry {
   return { ...entry, fields: { ...entry.fields, error: error.stack ?? error.message } };
 }
 
+/** Kills the process, because the HTTP thread can neither handle a signal nor write its log. */
+function endProcess(): void {
+  const message = 'the HTTP thread does not respond; the service is exiting';
+  const line = jsonLine({ at: Date.now(), level: 'error', message, fields: {} });
+  const kill = () => process.kill(process.pid, 'SIGKILL');
+  // A full pipe must not keep the process alive.
+  setTimeout(kill, lastLineMs);
+  if (logLevel !== 'silent') fs.write(2, `${line}\n`, kill);
+}
+
 yieldPriority();
+if (httpHungAfterMs !== null) watchHttpThread(httpHungAfterMs, endProcess);
 port.on('message', (message) => {
   if (message === 'wake') worker.wake();
 });

@@ -28,6 +28,11 @@ export type ThrownError = {
   cause?: ThrownError | undefined;
 };
 
+/** How often the HTTP thread sends 'ping' to every other thread. */
+export const pingEveryMs = 400;
+
+export const ticksIn = (ms: number) => Math.round(ms / pingEveryMs);
+
 export function packError(error: unknown): ThrownError {
   if (!(error instanceof Error)) return { message: `a value of type ${typeof error} was thrown` };
   const { message, stack } = error;

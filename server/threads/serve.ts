@@ -3,7 +3,14 @@ import { getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import type { Port } from './channel.ts';
 import { countTexts } from './garbage.ts';
-import { type Call, type Message, packError, type Reply } from './messages.ts';
+import {
+  type Call,
+  type Message,
+  packError,
+  pingEveryMs,
+  type Reply,
+  ticksIn,
+} from './messages.ts';
 
 export type Incoming = {
   operation: string;
@@ -101,13 +108,13 @@ export function reportProgress(): void {
   parent().postMessage('alive');
 }
 
-/**
- * Runs a long operation that cannot report progress, and keeps the watchdog from terminating the
- * thread during the operation.
- */
-export function announced<T>(operation: () => T): T {
+/** Limits even announced operations, because a disk may hang during one. */
+const maxAnnouncedMs = 10 * 60_000;
+
+/** Runs a long operation that cannot report progress. Until it ends, the thread is not silent. */
+export function announced<T>(operation: () => T, maxMs = maxAnnouncedMs): T {
   if (parentPort === null) return operation();
-  parent().postMessage('busy');
+  parent().postMessage({ busyMs: maxMs });
   try {
     return operation();
   } finally {
@@ -125,5 +132,20 @@ export function watched(close: () => void | Promise<void>): void {
     // An open port would otherwise keep the thread running.
     process.exit(0);
   });
-  port.postMessage({ ready: threadId() });
+  port.postMessage('ready');
+}
+
+/**
+ * Calls `onHang` if the HTTP thread has sent no ping for this long. This is counted in ticks of the
+ * calling thread, which has none while the process is suspended.
+ */
+export function watchHttpThread(hungAfterMs: number, onHang: () => void): void {
+  let silentTicks = 0;
+  parent().on('message', (message: unknown) => {
+    if (message === 'ping') silentTicks = 0;
+  });
+  setInterval(() => {
+    silentTicks += 1;
+    if (silentTicks === ticksIn(hungAfterMs)) onHang();
+  }, pingEveryMs).unref();
 }

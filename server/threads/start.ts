@@ -1,96 +1,140 @@
-import { Worker } from 'node:worker_threads';
 import { type Channel, createChannel } from './channel.ts';
-import { watchStarvation } from './starvation.ts';
+import { pingEveryMs, ticksIn } from './messages.ts';
+import { startWorker, type WorkerOptions } from './worker.ts';
 
-/**
- * A service thread and its watchdog.
+/*
+ * The threads of the service. Each responds to pings, reports progress from inside a long
+ * operation, or has announced an operation during which it cannot respond.
  *
- *   starting -> running <-> silent (four pings without a message)
- *       \          \----------\---> ended
+ *   starting -> running <-> silent (2 s) <-> refused (10 s) -> lost (30 s)
+ *        \---------\------------\----------------\-----------/
  *
- * A running thread responds to pings, reports progress from inside a long operation, or has
- * announced an operation during which it cannot respond. Pings do not count while the thread waits
- * for a core. A silent thread may be in an endless loop or waiting for a disk. Its pending calls
- * are rejected, because their outcome is unknown.
+ * While a thread is silent, /health fails. After ten seconds, its pending calls fail, and so do
+ * new ones: the outcome is unknown. A thread is lost if it exits or has been silent for 30 seconds.
+ * The service then ends, and its supervisor restarts it.
+ *
+ * A pause is counted in pings of this thread, not in time. A suspended process therefore loses no
+ * thread, and this thread does not count while it waits for a core itself.
  */
+export type Threads = {
+  start(options: ThreadOptions): Thread;
+  /** Returns which thread does not respond, or null. Threads with `onLost` do not count. */
+  fault(): string | null;
+};
+
 export type Thread = Channel & {
   /** Resolves when the thread is ready; rejects if it fails to start. */
   ready: Promise<void>;
+  /** Returns why the thread does not respond, or null. */
+  fault(): string | null;
+  /** Returns why the thread's calls fail at once, or null. */
+  refusal(): string | null;
   post(message: unknown, transfer?: readonly unknown[]): void;
   /** Asks the thread to finish and close its resources; terminates it after a timeout. */
   stop(): Promise<void>;
   terminate(): void;
 };
 
-export type ThreadOptions = {
-  name: string;
-  /** The path of the thread's module, relative to the repository root. */
-  module: string;
-  data: unknown;
-  transfer?: readonly unknown[];
-  /** Modules that are loaded first. Tests use them to inject faults. */
-  preload?: readonly string[];
-  /** How long an announced operation may take. Default: ten minutes. */
-  maxBusyMs?: number;
+export type ThreadOptions = Omit<WorkerOptions, 'preload'> & {
   /** Creates the error for pending calls of a thread that exited or does not respond. */
   lost(reason: string): Error;
-  /** Called when the thread stops responding. The thread may recover. */
-  onSilent?(reason: string): void;
-  /** Called when the thread exits unexpectedly. */
-  onEnd?(reason: string): void;
+  /** Called if the thread is lost. By default, the service ends. */
+  onLost?(reason: string): void;
   /** Called with messages that are neither replies nor responses to pings. */
   onNotice?(notice: unknown): void;
 };
 
-const pingEveryMs = 400;
-/** Counted in ticks, not in time, because a suspended process has no ticks. */
+export type ThreadsOptions = {
+  /** Modules that every thread loads first. Tests use them to inject faults. */
+  preload?: readonly string[];
+  /** Called once, if a thread is lost and the service must end. By default, throws an Error. */
+  onFatal?(reason: string): void;
+  hungAfterMs?: number;
+};
+
+/** A slow disk can block a thread in a system call for many seconds. */
+export const defaultHungAfterMs = 30_000;
 const silentTicks = 4;
-/** During startup, a thread may wait for a lock or recover the database log. */
+/** Calls are refused after this share of `hungAfterMs`. */
+const refusedShare = 1 / 3;
+/** A thread may open its database before it is ready. */
 const maxStartMs = 30_000;
-/** Limits even announced operations, because a disk may hang during one. */
-const defaultMaxBusyMs = 10 * 60_000;
 const stopWithinMs = 5_000;
-/** A thread that waits longer than this for a core is treated as silent. */
-const maxStarvedMs = 10_000;
 
-const ticksIn = (ms: number) => Math.round(ms / pingEveryMs);
+export function createThreads({
+  preload = [],
+  onFatal = fail,
+  hungAfterMs = defaultHungAfterMs,
+}: ThreadsOptions = {}): Threads {
+  const essential: Thread[] = [];
+  let isEnding = false;
 
-export function startThread(options: ThreadOptions): Thread {
-  const { name, lost, onSilent, onEnd, onNotice, maxBusyMs = defaultMaxBusyMs } = options;
-  const worker = startWorker(options);
+  function end(reason: string): void {
+    if (isEnding) return;
+    isEnding = true;
+    onFatal(reason);
+  }
+
+  return {
+    start({ onLost, ...options }) {
+      const limits = { preload, hungTicks: ticksIn(hungAfterMs) };
+      const thread = startThread({ ...options, ...limits, onLost: onLost ?? end });
+      if (onLost === undefined) essential.push(thread);
+      return thread;
+    },
+    fault: () => essential.map((thread) => thread.fault()).find((fault) => fault !== null) ?? null,
+  };
+}
+
+function fail(reason: string): void {
+  throw new Error(reason);
+}
+
+type Start = WorkerOptions &
+  Required<Pick<ThreadOptions, 'lost' | 'onLost'>> &
+  Pick<ThreadOptions, 'onNotice'> & { hungTicks: number };
+
+function startThread({ name, lost, onLost, onNotice, hungTicks, ...start }: Start): Thread {
+  const worker = startWorker({ name, ...start });
   const channel = createChannel((message) => worker.postMessage(message));
   const ready = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
-  let ticks = 0;
-  let starvedTicks = 0;
-  let isStarved = () => false;
-  let isReady = false;
-  let isStopping = false;
+  const silence = `the ${name} thread does not respond`;
+  const refusedTicks = Math.round(hungTicks * refusedShare);
   let cause = `the ${name} thread exited`;
+  let isStopping = false;
+  let lostBecause: string | null = null;
+  /** The number of pings since the last message. Negative during an announced operation. */
+  let unanswered = -ticksIn(maxStartMs);
+
+  const silentFor = (ticks: number) => lostBecause ?? (unanswered >= ticks ? silence : null);
+  const refusal = () => silentFor(refusedTicks);
 
   function tick(): void {
     worker.postMessage('ping');
-    if (isStarved() && starvedTicks < ticksIn(maxStarvedMs)) {
-      starvedTicks += 1;
-      return;
-    }
-    ticks += 1;
-    if (ticks === (isReady ? silentTicks : ticksIn(maxStartMs))) {
-      const reason = `the ${name} thread does not respond`;
-      channel.failPending(lost(reason));
-      onSilent?.(reason);
-    }
+    unanswered += 1;
+    if (unanswered === refusedTicks) channel.failPending(lost(silence));
+    if (unanswered < hungTicks) return;
+    lose(silence);
+    void worker.terminate();
   }
 
   function receive(message: unknown): void {
-    ticks = message === 'busy' ? silentTicks - ticksIn(maxBusyMs) : 0;
-    starvedTicks = 0;
-    if (message === 'alive' || message === 'busy' || channel.receive(message)) return;
-    if (isReadyMessage(message)) {
-      isReady = true;
-      isStarved = watchStarvation(message.ready);
-      ready.resolve();
-    } else onNotice?.(message);
+    const busyMs = busyMsIn(message);
+    unanswered = -ticksIn(busyMs ?? 0);
+    if (busyMs !== null || message === 'alive' || channel.receive(message)) return;
+    if (message === 'ready') ready.resolve();
+    else onNotice?.(message);
+  }
+
+  function lose(reason: string): void {
+    if (lostBecause !== null) return;
+    lostBecause = reason;
+    clearInterval(timer);
+    channel.failPending(lost(reason));
+    ready.reject(new Error(reason));
+    ended.resolve();
+    if (!isStopping || reason === silence) onLost(reason);
   }
 
   const timer = setInterval(tick, pingEveryMs);
@@ -99,19 +143,20 @@ export function startThread(options: ThreadOptions): Thread {
   worker.on('error', (error) => {
     cause = `the ${name} thread exited: ${error instanceof Error ? error.message : String(error)}`;
   });
-  worker.once('exit', () => {
-    clearInterval(timer);
-    channel.failPending(lost(cause));
-    ready.reject(new Error(cause));
-    ended.resolve();
-    if (!isStopping) onEnd?.(cause);
-  });
+  worker.once('exit', () => lose(cause));
   // Prevents an unhandled rejection if the thread fails later.
   ready.promise.catch(() => {});
 
   return {
     ...channel,
+    call(operation, argument, texts) {
+      const reason = refusal();
+      if (reason !== null) return Promise.reject(lost(reason));
+      return channel.call(operation, argument, texts);
+    },
     ready: ready.promise,
+    refusal,
+    fault: () => (isStopping ? null : silentFor(silentTicks)),
     post: (message, transfer = []) => worker.postMessage(message, [...transfer] as never[]),
     async stop() {
       isStopping = true;
@@ -121,30 +166,14 @@ export function startThread(options: ThreadOptions): Thread {
       await ended.promise;
       clearTimeout(deadline);
     },
-    terminate: () => void worker.terminate(),
+    terminate() {
+      isStopping = true;
+      void worker.terminate();
+    },
   };
 }
 
-/** `ready` is the operating system's id of the thread, or an empty string. */
-function isReadyMessage(message: unknown): message is { ready: string } {
-  return typeof message === 'object' && message !== null && 'ready' in message;
-}
-
-function startWorker({ name, module, data, transfer = [], preload = [] }: ThreadOptions): Worker {
-  const settings = {
-    name,
-    workerData: data,
-    transferList: [...transfer] as never[],
-    // Supported by Bun's Worker, but missing from Node's types.
-    preload: [...preload],
-  };
-  return new Worker(urlOf(module), settings);
-}
-
-/**
- * In a compiled executable, every `thread.ts` is an entry point at its path relative to the root.
- */
-function urlOf(module: string): URL {
-  const isSource = import.meta.url.endsWith('/server/threads/start.ts');
-  return new URL(isSource ? `../../${module}` : `./${module}`, import.meta.url);
+function busyMsIn(message: unknown): number | null {
+  if (typeof message !== 'object' || message === null || !('busyMs' in message)) return null;
+  return Number(message.busyMs);
 }

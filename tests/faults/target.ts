@@ -49,6 +49,7 @@ export function createTarget(
     processEnv?: Record<string, string>;
     /** Modules that each thread of the process loads first. */
     preload?: string[];
+    hungAfterMs?: number;
     folder?: string;
     /** The database to use instead of a new SQLite file. */
     databaseUrl?: string;
@@ -64,6 +65,7 @@ export function createTarget(
     variants: options.variants ?? [],
     env: { ...quiet, ...options.env },
     preload: options.preload ?? [],
+    ...(options.hungAfterMs !== undefined && { hungAfterMs: options.hungAfterMs }),
   };
   let child: Child | null = null;
   let url = '';

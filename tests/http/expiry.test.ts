@@ -13,7 +13,7 @@ let server: TestServer;
 let aheadMs = 0;
 const now = () => Date.now() + aheadMs;
 beforeAll(async () => {
-  server = await startTestServer({}, [], now);
+  server = await startTestServer({}, [], { now });
 });
 afterAll(() => server.stop());
 

@@ -27,7 +27,7 @@ test('an expired key is rejected on its first use', async () => {
 
 test('a key is rejected from the exact millisecond of its expiry, even if it was just used', async () => {
   let at = Date.now();
-  const own = await startTestServer({}, [], () => at);
+  const own = await startTestServer({}, [], { now: () => at });
   const expiresAt = at + 1;
   const key = await createKey(expiresAt, own);
   expect((await list(key, own)).status).toBe(200);

@@ -21,6 +21,7 @@ let server: RunningServer;
 function start(database: string, preload: string[] = []): Promise<RunningServer> {
   return startServer({
     preload,
+    onFatal() {},
     env: {
       MEMORY_API_KEY: apiKey,
       MEMORY_CORS_ORIGINS: origin,

@@ -4,12 +4,13 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { endsModel, hangsModel } from './faulty-model.ts';
 
+const hungAfterMs = 6_000;
 const userId = 'u';
 let server: TestServer;
 let id: string;
 beforeAll(async () => {
   const preload = [join(import.meta.dir, 'faulty-model.ts')];
-  server = await startTestServer({ MEMORY_EMBEDDINGS: 'local' }, preload);
+  server = await startTestServer({ MEMORY_EMBEDDINGS: 'local' }, preload, { hungAfterMs });
   ({ id } = await server.client.save({ userId, content: 'Allergic to peanuts' }));
 });
 afterAll(() => server.stop());

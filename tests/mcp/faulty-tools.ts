@@ -1,6 +1,6 @@
 import { type Tool, tools } from '../../server/mcp/tools/tools.ts';
 
-/* Tools that throw, or end or block their own thread. Every worker thread preloads this module. */
+/* A tool that throws. Every worker thread preloads this module. */
 
 function faulty(name: string, description: string, run: () => never): Tool {
   const inputSchema = { type: 'object', properties: {}, additionalProperties: false } as const;
@@ -11,9 +11,5 @@ function faulty(name: string, description: string, run: () => never): Tool {
 tools.push(
   faulty('throw_error', 'Throws an error that is not from the service.', () => {
     throw new Error('a bug in the tool');
-  }),
-  faulty('end_thread', 'Ends the thread.', () => process.exit(1)),
-  faulty('block_thread', 'Blocks the thread forever.', () => {
-    for (;;) Bun.sleepSync(20);
   }),
 );

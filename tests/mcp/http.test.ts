@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { startServer } from '../../server/main.ts';
 import { emptyDatabase } from '../support/backend.ts';
 import { send, startTestServer, type TestServer } from '../support/server.ts';
-import { until } from '../support/until.ts';
 import { accept, call, list, messagesTo } from './messages.ts';
 
 /* Raw JSON-RPC requests to /mcp: authentication, and rejections before a tool runs. */
@@ -183,16 +182,6 @@ describe('limits and logging apply to MCP messages', () => {
   });
 });
 
-test('a thread that exits is replaced without affecting other requests', async () => {
-  const other = await startTestServer({}, [join(import.meta.dir, 'faulty-tools.ts')]);
-  const { status, json } = await post('/mcp/users/u', call('end_thread', {}), {}, other);
-  expect(status).toBe(503);
-  expect(json).toMatchObject({ id: 1, error: { message: expect.stringContaining('try again') } });
-  const saved = await post('/mcp/users/u', call('save_memory', { content: 'x' }), {}, other);
-  expect(saved.json.result.content[0].text).toStartWith('Saved: ');
-  await other.stop();
-});
-
 /** Starts a server and collects its log lines. */
 async function startLogging(env: Record<string, string>, preload: readonly string[] = []) {
   const { url: databaseUrl, remove } = await emptyDatabase();
@@ -207,17 +196,6 @@ async function startLogging(env: Record<string, string>, preload: readonly strin
   };
   return { at, lines, stop };
 }
-
-test('a thread that does not respond is terminated and replaced', async () => {
-  const { at, lines, stop } = await startLogging({}, [join(import.meta.dir, 'faulty-tools.ts')]);
-  const { status } = await post('/mcp/users/u', call('block_thread', {}), {}, at);
-  expect(status).toBe(503);
-  const saved = await post('/mcp/users/u', call('save_memory', { content: 'x' }), {}, at);
-  expect(saved.json.result.content[0].text).toStartWith('Saved: ');
-  const hasEnded = () => lines.some((line) => line.includes('the mcp thread exited'));
-  await until(hasEnded, { what: 'the end of the thread' });
-  await stop();
-});
 
 test('an unexpected error in a tool is logged with its stack', async () => {
   const { at, lines, stop } = await startLogging({}, [join(import.meta.dir, 'faulty-tools.ts')]);

@@ -1,4 +1,4 @@
-import { isMainThread, parentPort, workerData } from 'node:worker_threads';
+import { parentPort, threadName } from 'node:worker_threads';
 
 /*
  * Preloaded in each thread of a storage. A call that contains this text advances the clock of the
@@ -8,9 +8,7 @@ import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 export const advancesClock = 'this call advances the clock of its thread';
 const stepMs = 10 * 60_000;
 
-// Only the writer thread is started with `syncFailed`.
-const isWriter = !isMainThread && typeof workerData?.syncFailed === 'boolean';
-if (isWriter && parentPort !== null) {
+if (threadName === 'writer' && parentPort !== null) {
   const { now } = performance;
   let aheadMs = 0;
   performance.now = () => now.call(performance) + aheadMs;

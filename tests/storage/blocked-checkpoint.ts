@@ -1,12 +1,17 @@
-import { parentPort } from 'node:worker_threads';
+import fs from 'node:fs';
+import { threadName, workerData } from 'node:worker_threads';
 
 /*
- * Preloaded in each thread of a storage. Blocks the checkpoint thread in a system call on every
- * checkpoint, because a thread in a system call cannot be terminated.
+ * Preloaded in each thread of a storage. Delays each sync of the database file in the checkpoint
+ * thread, and leaves a file next to the database after the first.
  */
-const blockedMs = 2_500;
+const delayMs = 2_500;
 
-parentPort?.on('message', (message: unknown) => {
-  const [json] = Array.isArray(message) ? message : [''];
-  if (String(json).includes('"checkpoint"')) Bun.sleepSync(blockedMs);
-});
+const { fdatasyncSync } = fs;
+if (threadName === 'checkpoint') {
+  fs.fdatasyncSync = (file) => {
+    Bun.sleepSync(delayMs);
+    fdatasyncSync(file);
+    fs.writeFileSync(`${workerData.path}.synced`, '');
+  };
+}

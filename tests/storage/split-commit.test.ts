@@ -15,16 +15,3 @@ test('a save that does not fit into a slow commit is stored by the next one', as
   expect(statuses).toEqual([201, 201]);
   expect(await project.list()).toHaveLength(2);
 });
-
-test('many slow saves that arrive together are not mistaken for a hanging thread', async () => {
-  const warnings: string[] = [];
-  await using opened = await openInFolder({
-    preload: [join(import.meta.dir, 'faulty-threads.ts')],
-    warn: (message) => warnings.push(message),
-  });
-  const project = await newProject(opened);
-  const save = () => project.save(memory({ source: slowsRows }));
-  await Promise.all(Array.from({ length: 20 }, save));
-  expect(await project.list()).toHaveLength(20);
-  expect(warnings).toEqual([]);
-});

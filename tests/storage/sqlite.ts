@@ -7,19 +7,23 @@ import type { Restored } from '../../server/storage/admin-storage.ts';
 import { restoreDatabase } from '../../server/storage/sqlite/admin/restore.ts';
 import { type OpenOptions, openSqlite } from '../../server/storage/sqlite/open.ts';
 import type { NewMemory, Storage, WriteResult } from '../../server/storage/storage.ts';
+import { createThreads, type ThreadsOptions } from '../../server/threads/start.ts';
 import { memory, type Opened, type OpenStorage } from './fixtures.ts';
 
 export type OpenedFile = Opened & { path: string; [Symbol.asyncDispose](): Promise<void> };
 
-export async function openInFolder(options: OpenOptions = {}): Promise<OpenedFile> {
+type Options = ThreadsOptions & Pick<OpenOptions, 'warn'>;
+
+export async function openInFolder({ warn, ...options }: Options = {}): Promise<OpenedFile> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-storage-'));
   const path = join(folder, 'memory.db');
+  const open = () => openSqlite(path, { threads: createThreads(options), ...(warn && { warn }) });
   const opened: OpenedFile = {
     path,
-    storage: await openSqlite(path, options),
+    storage: await open(),
     async reopen() {
       await opened.storage.close();
-      opened.storage = await openSqlite(path, options);
+      opened.storage = await open();
       return opened.storage;
     },
     async dispose() {

@@ -1,4 +1,3 @@
-import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { rejectionOf } from '../support/thrown.ts';
@@ -17,55 +16,42 @@ import { openInFolder } from './sqlite.ts';
 
 /* What happens to pending and later calls when a storage thread ends or hangs. */
 
+/** Calls of a silent thread fail after a third of this. */
+const hungAfterMs = 6_000;
+
 /** Opens a storage for one test. The tests run concurrently, because a thread hangs for seconds. */
 async function open() {
-  const warnings: string[] = [];
   const ends: string[] = [];
   const opened = await openInFolder({
     preload: [join(import.meta.dir, 'faulty-threads.ts')],
-    warn: (message) => warnings.push(message),
-    onEnd: (reason) => ends.push(reason),
+    onFatal: (reason) => ends.push(reason),
+    hungAfterMs,
   });
   const project = await newProject(opened);
   await project.save(memory({ content: 'kept' }));
-  return { opened, project, warnings, ends, [Symbol.asyncDispose]: () => opened.dispose() };
+  return { opened, project, ends, [Symbol.asyncDispose]: () => opened.dispose() };
 }
 
-test.concurrent('a search whose reader thread ends fails as unavailable, and later searches succeed', async () => {
+test.concurrent.each([
+  [endsThread, 'the reader thread exited'],
+  [breaksThread, 'the reader thread exited: a broken thread'],
+])('%s: the search fails as unavailable, and the service ends', async (fault, reason) => {
   await using all = await open();
-  const { project, warnings, ends } = all;
-  const lost = await rejectionOf(project.search(endsThread));
+  const lost = await rejectionOf(all.project.search(fault));
   expect(lost).toMatchObject({ code: 'unavailable' });
-  for (let n = 0; n < 5; n += 1) expect(await project.search('kept')).toHaveLength(1);
-  expect(warnings.join()).toContain('reader thread');
-  expect(ends).toEqual([]);
+  expect(all.ends).toEqual([reason]);
 });
 
-test.concurrent('a warning about a thread that ends states the error that ended it', async () => {
+test.concurrent('while a reader thread hangs, other searches succeed, and then the service ends', async () => {
   await using all = await open();
-  const { project, warnings } = all;
-  const lost = await rejectionOf(project.search(breaksThread));
-  expect(lost).toMatchObject({ code: 'unavailable' });
-  expect(warnings.join()).toContain('a broken thread');
-});
-
-test.concurrent('searches continue after all reader threads end at the same time', async () => {
-  await using all = await open();
-  const { project } = all;
-  const searches = Array.from({ length: 8 }, () => project.search(endsThread));
-  const outcomes = await Promise.allSettled(searches);
-  expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
-  expect(await project.search('kept')).toHaveLength(1);
-});
-
-test.concurrent('a search whose reader thread hangs fails as unavailable, and other searches continue', async () => {
-  await using all = await open();
-  const { opened, project } = all;
+  const { opened, project, ends } = all;
   const hung = rejectionOf(project.search(hangsThread));
   const other = await newProject(opened);
   expect(await other.search('kept')).toEqual([]);
   expect(await hung).toMatchObject({ code: 'unavailable' });
   expect(await project.search('kept')).toHaveLength(1);
+  await until(() => ends.length > 0, { what: 'the end' });
+  expect(ends).toEqual(['the reader thread does not respond']);
 });
 
 test.concurrent('a search does not wait for the many slow searches of another project', async () => {
@@ -160,14 +146,13 @@ test.concurrent('a slow read of many statuses is not mistaken for a hanging thre
 
 test.concurrent('a slow large write is not mistaken for a hanging thread', async () => {
   await using all = await open();
-  const { project, warnings } = all;
+  const { project } = all;
   const slow = Array.from({ length: 20 }, (_, n) => ({
     source: 's',
     externalId: `${slowsRows} ${n}`,
   }));
   expect(await project.accept(slow.map((one) => record(one)))).toHaveLength(20);
   await project.import(slow.map((_, n) => imported({ id: `mem_${n}`, source: slowsRows })));
-  expect(warnings).toEqual([]);
 });
 
 test.concurrent('a status request that repeats an id reads the text of its memory once', async () => {
@@ -190,9 +175,9 @@ test.concurrent('an index that takes long to build is completed, and is not sear
   expect(found).toHaveLength(20);
 });
 
-test.concurrent('a writer thread that ends is replaced, and its calls have an unknown outcome', async () => {
+test.concurrent('a writer thread that ends has unknown outcomes, and the service ends', async () => {
   await using all = await open();
-  const { project, warnings, ends } = all;
+  const { opened, project, ends } = all;
   const given = memory();
   const idempotency = keyed('k');
   const lost = [
@@ -203,47 +188,27 @@ test.concurrent('a writer thread that ends is replaced, and its calls have an un
     expect(error).toMatchObject({ code: 'internal' });
     expect(error.message).toContain('retry with the same Idempotency-Key');
   }
+  expect(ends).toEqual(['the writer thread exited']);
+  const later = await rejectionOf(project.save(memory()));
+  expect(later.message).toBe('the writer thread exited; nothing was stored');
+  await opened.reopen();
   expect((await project.save(given, { idempotency })).response.status).toBe(201);
   expect(await project.list()).toHaveLength(2);
-  expect(warnings.join()).toContain('writer thread');
-  expect(ends).toEqual([]);
 });
 
-test.concurrent('a writer thread that ends repeatedly stops the service', async () => {
+test.concurrent('while the writer thread hangs, writes fail, and then the service ends', async () => {
   await using all = await open();
   const { project, ends } = all;
-  for (let n = 0; n < 10 && ends.length === 0; n += 1) {
-    await rejectionOf(project.save(memory({ userId: endsThread })));
-  }
-  expect(ends).toHaveLength(1);
-  expect(ends.join()).toContain('writer thread');
-});
-
-test.concurrent('a writer thread that hangs is replaced, and reads continue', async () => {
-  await using all = await open();
-  const { project, warnings, ends } = all;
-  const hung = rejectionOf(project.save(memory({ userId: hangsThread })));
-  expect(await project.list()).toHaveLength(1);
-  expect(await hung).toMatchObject({ code: 'internal' });
-  expect(await project.search('kept')).toHaveLength(1);
-  const given = memory();
-  await until(() => project.save(given).catch(() => null), { what: 'another writer' });
-  expect(await project.list()).toHaveLength(2);
-  expect(warnings.join()).toContain('does not respond');
-  expect(ends).toEqual([]);
-});
-
-test.concurrent('writes that wait for a hanging writer are rejected, and nothing is stored', async () => {
-  await using all = await open();
-  const { project } = all;
   const hung = rejectionOf(project.save(memory({ userId: hangsThread })));
   await Bun.sleep(50);
   const saves = Array.from({ length: 300 }, () => rejectionOf(project.save(memory())));
   const codes = (await Promise.all(saves)).map((error) => Reflect.get(error, 'code'));
   expect(await hung).toMatchObject({ code: 'internal' });
   expect(codes.filter((code) => code === 'unavailable').length).toBeGreaterThan(100);
-  await until(() => project.save(memory()).catch(() => null), { what: 'another writer' });
-  expect(await project.list()).toHaveLength(2);
+  expect(await project.list()).toHaveLength(1);
+  expect(await project.search('kept')).toHaveLength(1);
+  await until(() => ends.length > 0, { what: 'the end' });
+  expect(ends).toEqual(['the writer thread does not respond']);
 });
 
 test.concurrent('an erasure that is repeated after a failed COMMIT deletes and counts every memory', async () => {
@@ -270,22 +235,4 @@ test.concurrent('a document that takes seconds to index can be searched', async 
   const begun = performance.now();
   expect(await project.search('lantern')).toHaveLength(1);
   expect(performance.now() - begun).toBeGreaterThan(2_000);
-});
-
-test.concurrent('a fault of a writer thread that ends is not reported for the next thread', async () => {
-  await using all = await open();
-  const { opened, project } = all;
-  const other = new Database(opened.path);
-  other.run('BEGIN IMMEDIATE');
-  // The first save waits for the lock and fails. The second one then ends the thread.
-  const locked = rejectionOf(project.save(memory()));
-  await Bun.sleep(250);
-  const lost = rejectionOf(project.save(memory({ userId: endsThread })));
-  expect(await locked).toMatchObject({ code: 'unavailable' });
-  expect(await lost).toMatchObject({ code: 'internal' });
-  other.run('COMMIT');
-  other.close(true);
-  await until(() => project.save(memory()).catch(() => null), { what: 'another writer' });
-  expect((await opened.storage.health()).fault).toBeNull();
-  expect(await project.list()).toHaveLength(2);
 });

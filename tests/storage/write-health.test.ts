@@ -1,11 +1,8 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
-import { hangsThread } from './faulty-threads.ts';
-import { memory, newProject } from './fixtures.ts';
 import { openInFolder, saveOne } from './sqlite.ts';
 
 /** A program that fills its disk page by page and prints the fault in the following second. */
@@ -34,17 +31,6 @@ test.concurrent('a disk error is reported for as long as no write succeeds', asy
   });
   const faults: string[] = JSON.parse(await child.stdout.text());
   expect(new Set(faults)).toEqual(new Set(['the disk reported an error']));
-});
-
-test.concurrent('health() reports a writer thread that hangs', async () => {
-  await using opened = await openInFolder({
-    preload: [join(import.meta.dir, 'faulty-threads.ts')],
-  });
-  const project = await newProject(opened);
-  const hung = await rejectionOf(project.save(memory({ userId: hangsThread })));
-  expect((await opened.storage.health()).fault).toBe('the writer thread does not respond');
-  expect(hung).toMatchObject({ code: 'internal' });
-  await until(() => project.save(memory()).catch(() => null), { what: 'another writer' });
 });
 
 test.concurrent('the probes after a fault leave no data', async () => {

@@ -1,6 +1,6 @@
 import { MemoryClient } from '../../sdk/index.ts';
 import { openAdmin } from '../../server/admin.ts';
-import { startServer } from '../../server/main.ts';
+import { type StartOptions, startServer } from '../../server/main.ts';
 import { emptyDatabase } from './backend.ts';
 
 type Env = Record<string, string>;
@@ -29,18 +29,15 @@ const quiet: Env = {
   MEMORY_EMBEDDINGS: 'off',
 };
 
-/**
- * `preload` lists modules that every worker thread loads first, for example to inject faults. `now`
- * replaces the wall clock of requests.
- */
+/** `preload` lists modules that every worker thread loads first, for example to inject faults. */
 export async function startTestServer(
   env: Env = {},
   preload: readonly string[] = [],
-  now: () => number = Date.now,
+  more: Pick<StartOptions, 'now' | 'onFatal' | 'hungAfterMs'> = {},
 ): Promise<TestServer> {
   const { url: databaseUrl, remove } = await emptyDatabase();
   const start = () =>
-    startServer({ env: { ...quiet, ...env }, port: 0, databaseUrl, preload, now });
+    startServer({ env: { ...quiet, ...env }, port: 0, databaseUrl, preload, ...more });
   let running = await start();
   const key = running.firstKey ?? env.MEMORY_API_KEY ?? '';
   const server: TestServer = {

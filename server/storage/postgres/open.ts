@@ -1,3 +1,4 @@
+import { createThreads, type Threads } from '../../threads/start.ts';
 import { createReaderPool } from '../reader-pool.ts';
 import type { ConnectedStorage, Storage } from '../storage.ts';
 import { readIsDistributed } from './citus.ts';
@@ -41,11 +42,12 @@ export async function openPostgres(
   url: string,
   options: {
     warn?(message: string, error?: unknown): void;
-    preload?: readonly string[];
+    threads?: Threads;
     startWithinMs?: number;
   } = {},
 ): Promise<Storage> {
-  const { warn = () => {}, preload = [], startWithinMs = defaultStartWithinMs } = options;
+  const { warn = () => {}, threads = createThreads() } = options;
+  const { startWithinMs = defaultStartWithinMs } = options;
   const connection = createSharedConnection({
     url,
     purpose: 'server',
@@ -82,8 +84,7 @@ export async function openPostgres(
   const readers = createReaderPool({
     module: 'server/storage/postgres/reader/thread.ts',
     data: (limits): ReaderStart => ({ url, ...limits }),
-    preload,
-    warn,
+    threads,
   });
   return {
     name: 'postgres',

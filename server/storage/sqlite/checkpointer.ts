@@ -1,4 +1,4 @@
-import { startThread, type Thread } from '../../threads/start.ts';
+import type { Thread, Threads } from '../../threads/start.ts';
 import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
 /** The HTTP thread's handle to the checkpoint thread, which starts with the first checkpoint. */
@@ -17,35 +17,16 @@ const fileNotSynced =
   'the database file could not be synced to the disk; check the disk, then restart the service. ' +
   'Until then, writes are stored but the write-ahead log keeps growing';
 
-export function createCheckpointer(
-  path: string,
-  options: {
-    preload: readonly string[];
-    warn(message: string, error?: unknown): void;
-  },
-): Checkpointer {
-  const { preload, warn } = options;
+export function createCheckpointer(path: string, threads: Threads): Checkpointer {
   let syncFailed = false;
-  let silence: string | null = null;
   let thread: Thread | null = null;
 
   function start(): Thread {
-    return startThread({
+    return threads.start({
       name: 'checkpoint',
       module: 'server/storage/sqlite/checkpoint/thread.ts',
       data: { path },
-      preload,
       lost: (reason) => new Error(reason),
-      onSilent(reason) {
-        warn(reason);
-        silence = `${reason}: writes are stored, but the write-ahead log keeps growing`;
-        thread?.terminate();
-      },
-      onEnd(reason) {
-        warn(`${reason}; the next checkpoint starts a new thread`);
-        silence = null;
-        thread = null;
-      },
     });
   }
 
@@ -57,14 +38,14 @@ export function createCheckpointer(
         const { value } = await thread.call('checkpoint', null);
         syncFailed ||= (value as CheckpointOutcome).syncFailed;
       } catch {
-        // The thread has ended or hangs. A later checkpoint continues.
+        // The thread is stopping or does not respond. A later checkpoint continues.
       }
     },
     noteSyncFailure() {
       syncFailed = true;
     },
     syncFailed: () => syncFailed,
-    warning: () => (syncFailed ? fileNotSynced : silence),
+    warning: () => (syncFailed ? fileNotSynced : null),
     async stop() {
       await thread?.stop();
     },

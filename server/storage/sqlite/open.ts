@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { createChannel } from '../../threads/channel.ts';
-import { startThread } from '../../threads/start.ts';
+import { createThreads, type Threads } from '../../threads/start.ts';
 import { createReaderPool } from '../reader-pool.ts';
 import type { ConnectedStorage, Storage } from '../storage.ts';
 import { createOperations, here } from './client.ts';
@@ -33,12 +33,7 @@ const lockAdvice = 'Stop it first, or use another database (MEMORY_DATABASE_URL)
 export type OpenOptions = {
   /** Called with problems that occur outside requests. */
   warn?(message: string, error?: unknown): void;
-  /** Called when the writer has been replaced. Other threads must then connect again. */
-  onReplaced?(): void;
-  /** Called with the reason when the storage has failed permanently and the service must exit. */
-  onEnd?(reason: string): void;
-  /** Modules that every thread loads first. Tests use them to inject faults. */
-  preload?: readonly string[];
+  threads?: Threads;
 };
 
 /**
@@ -46,7 +41,7 @@ export type OpenOptions = {
  * Locks the file against other servers. Throws an Error with advice if the file cannot be used.
  */
 export async function openSqlite(name: string, options: OpenOptions = {}): Promise<Storage> {
-  const { warn = () => {}, onReplaced = () => {}, onEnd = () => {}, preload = [] } = options;
+  const { warn = () => {}, threads = createThreads() } = options;
   keepFilesPrivate();
   const path = canonicalPath(name);
   const lock = lockDatabase(path, lockAdvice);
@@ -57,7 +52,7 @@ export async function openSqlite(name: string, options: OpenOptions = {}): Promi
   }
   try {
     prepared = prepareFile(path);
-    const storage = await startThreads(path, { release, warn, onReplaced, onEnd, preload });
+    const storage = await startThreads(path, { release, warn, threads });
     if (prepared.fault !== null) {
       warn(prepared.fault);
       await noteWriteFault(storage);
@@ -75,7 +70,7 @@ async function noteWriteFault(storage: Storage): Promise<void> {
 }
 
 /** Checks a large file for damage, in a thread that is terminated when the service stops. */
-function createDamageCheck(path: string, preload: readonly string[]) {
+function createDamageCheck(path: string, threads: Threads) {
   let stop = async () => {};
   return {
     stop: () => stop(),
@@ -83,16 +78,7 @@ function createDamageCheck(path: string, preload: readonly string[]) {
       if (isSmall(path)) return [];
       const module = 'server/storage/sqlite/integrity/thread.ts';
       const lost = (reason: string) => new Error(reason);
-      // Reading a file of many gigabytes may take hours.
-      const maxBusyMs = Number.POSITIVE_INFINITY;
-      const thread = startThread({
-        name: 'integrity',
-        module,
-        data: { path },
-        preload,
-        maxBusyMs,
-        lost,
-      });
+      const thread = threads.start({ name: 'integrity', module, data: { path }, lost });
       stop = async () => thread.terminate();
       const { value } = await thread.call('check', null);
       await thread.stop();
@@ -112,7 +98,7 @@ async function startThreads(
   });
   const { betweenReads } = readers;
   const writer = createWriterClient(path, { ...options, betweenReads });
-  const damageCheck = createDamageCheck(path, options.preload);
+  const damageCheck = createDamageCheck(path, options.threads);
   await writer.ready;
   const db = openForReading(path);
   const keyReads = createKeyReads(db);

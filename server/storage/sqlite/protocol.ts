@@ -1,8 +1,7 @@
 import type { Port } from '../../threads/channel.ts';
 import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
-/** `syncFailed` is true if a sync of the file failed before this thread started. */
-export type WriterStart = { path: string; syncFailed: boolean };
+export type WriterStart = { path: string };
 
 /** A write with more rows than this counts as large and is committed alone. */
 export const maxSmallRows = 128;

@@ -20,8 +20,6 @@ export type WriteRequest = {
  */
 export type WriteQueue = {
   add(request: WriteRequest): Promise<Returned>;
-  /** Rejects the writes that have not been sent. */
-  rejectWaiting(error: Error): void;
   /** Sends the waiting writes without pauses. Resolves when all writes have settled. */
   drain(): Promise<void>;
 };
@@ -102,9 +100,6 @@ export function createWriteQueue(send: (request: WriteRequest) => Promise<Return
         queue.push(projectId, { ...request, resolve, reject }, cost);
         dispatch();
       });
-    },
-    rejectWaiting(error) {
-      for (const { reject } of [...small.clear(), ...large.clear()]) reject(error);
     },
     async drain() {
       isDraining = true;

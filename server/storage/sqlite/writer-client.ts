@@ -1,7 +1,6 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Port } from '../../threads/channel.ts';
-import { createRestarts } from '../../threads/restarts.ts';
-import { startThread, type Thread } from '../../threads/start.ts';
+import type { Threads } from '../../threads/start.ts';
 import { outcomeUnknown, unavailable } from '../refusals.ts';
 import type { WriteResult } from '../storage.ts';
 import { createCheckpointer } from './checkpointer.ts';
@@ -9,14 +8,13 @@ import type { WriterNotice, WriterOrder, WriterStart } from './protocol.ts';
 import { createWriteQueue, type WriteRequest } from './write-queue.ts';
 
 /**
- * The HTTP thread's handle to the writer thread. A writer thread that exits or hangs is replaced,
- * and its unfinished writes fail with an unknown outcome. After an exit, waiting writes continue on
- * the new thread. If the thread hangs, they are rejected at once.
+ * The HTTP thread's handle to the writer thread. If the thread exits or hangs, its unfinished
+ * writes fail with an unknown outcome, and writes that have not been sent are rejected.
  */
 export type WriterClient = {
   ready: Promise<void>;
   write<T>(request: WriteRequest): Promise<T>;
-  /** Opens a port through which another thread can call the current writer thread. */
+  /** Opens a port through which another thread can call the writer thread. */
   openPort(): MessagePort;
   fault(): string | null;
   warning(): string | null;
@@ -24,61 +22,30 @@ export type WriterClient = {
 };
 
 export type WriterOptions = {
-  preload: readonly string[];
+  threads: Threads;
   /** Runs `work` while no reader thread has a transaction open. */
   betweenReads(work: () => Promise<unknown>): Promise<void>;
   warn(message: string, error?: unknown): void;
-  /** Called when the thread has been replaced. Ports to the old thread no longer work. */
-  onReplaced(): void;
-  /** Called with the reason when the writer thread keeps failing and the process must exit. */
-  onEnd(reason: string): void;
 };
 
 export function createWriterClient(path: string, options: WriterOptions): WriterClient {
-  const { preload, betweenReads, warn, onReplaced, onEnd } = options;
-  const queue = createWriteQueue(({ operation, argument, texts }) =>
-    writer.call(operation, argument, texts),
-  );
-  const restarts = createRestarts(onEnd);
+  const { threads, betweenReads, warn } = options;
+  const queue = createWriteQueue(({ operation, argument, texts }) => {
+    const why = writer.refusal();
+    if (why !== null) return Promise.reject(unavailable(`${why}; nothing was stored`));
+    return writer.call(operation, argument, texts);
+  });
   let isStopping = false;
   let fault: string | null = null;
-  let silence: string | null = null;
-  const checkpointer = createCheckpointer(path, { preload, warn });
-  let writer = start();
-
-  function start(): Thread {
-    const data: WriterStart = { path, syncFailed: checkpointer.syncFailed() };
-    return startThread({
-      name: 'writer',
-      module: 'server/storage/sqlite/writer/thread.ts',
-      data,
-      preload,
-      lost: (reason) => outcomeUnknown(new Error(reason)),
-      onSilent(reason) {
-        warn(reason);
-        silence = reason;
-        queue.rejectWaiting(unavailable(`${reason}; nothing was stored`));
-        // A thread stuck in a loop ends immediately. A thread that waits for the disk ends only
-        // when the disk responds.
-        writer.terminate();
-        restarts.expect(reason);
-      },
-      onEnd(reason) {
-        if (!restarts.admit(reason)) return;
-        warn(`${reason}; it is being restarted`);
-        fault = null;
-        writer = start();
-        writer.ready.then(
-          () => {
-            silence = null;
-          },
-          () => {},
-        );
-        onReplaced();
-      },
-      onNotice: (notice) => take(notice as WriterNotice),
-    });
-  }
+  const checkpointer = createCheckpointer(path, threads);
+  const data: WriterStart = { path };
+  const writer = threads.start({
+    name: 'writer',
+    module: 'server/storage/sqlite/writer/thread.ts',
+    data,
+    lost: (reason) => outcomeUnknown(new Error(reason)),
+    onNotice: (notice) => take(notice as WriterNotice),
+  });
 
   function order(message: WriterOrder, transfer: MessagePort[] = []): void {
     writer.post(message, transfer);
@@ -101,7 +68,7 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
     try {
       await writer.call('finishCheckpoint', null);
     } catch {
-      // The writer thread has ended. Its replacement requests another checkpoint.
+      // The writer thread is stopping or does not respond.
     }
   }
 
@@ -109,7 +76,7 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
     ready: writer.ready,
     async write<T>(request: WriteRequest): Promise<T> {
       // mutate-ignore operand: the writer gives the same reason
-      const why = isStopping ? 'the service is shutting down' : (silence ?? fault);
+      const why = isStopping ? 'the service is shutting down' : fault;
       if (why !== null) throw unavailable(`${why}; nothing was stored`);
       const { value, texts } = await queue.add(request);
       const [body] = texts;
@@ -122,13 +89,12 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
       order({ port: port1 as Port }, [port1]);
       return port2;
     },
-    fault: () => silence ?? fault,
+    fault: () => fault,
     warning: () => checkpointer.warning(),
     async stop() {
       isStopping = true;
       // Wait for the writes that were accepted before the stop.
       await queue.drain();
-      restarts.stop();
       await checkpointer.stop();
       // The writer closes last. If a sync has failed, the writer keeps the WAL for the next start.
       await writer.stop();

@@ -44,9 +44,7 @@ const app = createApp({
   tasks: {
     ready: Promise.resolve(),
     wake() {},
-    restart() {},
     async stop() {},
-    fault: () => null,
     movedAt: now,
   },
   embedder: null,
@@ -54,6 +52,7 @@ const app = createApp({
     handle: () => Promise.reject(new Error('only saves are measured')),
     rangeOf: () => undefined,
   },
+  threads: { fault: () => null },
   authenticator: createAuthenticator({ storage, now, clock, fixed }),
   config,
   log: createLogger(config.logLevel, sink.write),

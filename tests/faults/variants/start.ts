@@ -14,5 +14,5 @@ export async function startVariant({ env, preload, ...spec }: Spec): Promise<Run
   const { startServer } = await import('../../../server/main.ts');
   const settings = Object.assign({}, env, ...chosen.map((variant) => variant.env));
   const modules = [...(chosen.length > 0 ? [inEveryThread] : []), ...(preload ?? [])];
-  return startServer({ ...spec, env: settings, preload: modules });
+  return startServer({ ...spec, env: settings, onFatal: 'exit', preload: modules });
 }

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { workerData } from 'node:worker_threads';
-import { openInbox, parent, watched } from '../../../threads/serve.ts';
+import { announced, openInbox, parent, watched } from '../../../threads/serve.ts';
 import { isSyncFault } from '../errors.ts';
 import { closeKeepingLog, openForWriting } from '../settings.ts';
 import type { CheckpointOutcome } from '../writer/checkpoints.ts';
@@ -49,7 +49,8 @@ function synced(): boolean {
 }
 
 const inbox = openInbox(parent(), ({ reply }) => {
-  reply(run());
+  // A slow disk may take long to store the pages.
+  reply(announced(run));
   inbox.flushReplies();
 });
 watched(() => {

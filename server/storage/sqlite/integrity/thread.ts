@@ -9,7 +9,8 @@ const { path } = workerData as { path: string };
 const db = openForReading(path);
 const inbox = openInbox(parent(), (call) => {
   try {
-    call.reply(announced(() => coarseFaults(db)));
+    // Reading a file of many gigabytes may take hours.
+    call.reply(announced(() => coarseFaults(db), Number.POSITIVE_INFINITY));
   } catch (error) {
     call.fail(error);
   }

@@ -44,7 +44,6 @@ const emptyLogTimeoutMs = 100;
 export function createCheckpoints(options: {
   db: Database;
   path: string;
-  syncFailed: boolean;
   request(checkpoint: { isLong: boolean }): void;
   /** Called when a sync by one of these checkpoints has failed. */
   onSyncFailure(): void;
@@ -58,7 +57,7 @@ export function createCheckpoints(options: {
   let isRequested = false;
   /** The length of the WAL when the last checkpoint was requested, in pages. */
   let requestedLog = Number.NEGATIVE_INFINITY;
-  let hasFailed = options.syncFailed;
+  let hasFailed = false;
 
   function run(statement: typeof checkpoint): Log {
     try {

@@ -29,7 +29,7 @@ const scrubEveryMs = 500;
 const expiredPerRun = 200;
 const keysPerRun = 1_000;
 
-const { path, syncFailed } = workerData as WriterStart;
+const { path } = workerData as WriterStart;
 const db = openForWriting(path);
 applySetting(db, 'busy_timeout', busyTimeoutMs);
 // The checkpoint thread makes checkpoints on request, so SQLite's automatic checkpoints are off.
@@ -43,7 +43,6 @@ const health = createWriteHealth({ db, fileCheck, changed: (fault) => notify({ f
 const checkpoints = createCheckpoints({
   db,
   path,
-  syncFailed,
   request: (checkpoint) => notify({ checkpoint }),
   onSyncFailure: () => notify({ syncFailed: true }),
 });

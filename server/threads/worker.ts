@@ -1,0 +1,31 @@
+import { Worker } from 'node:worker_threads';
+
+export type WorkerOptions = {
+  name: string;
+  /** The path of the thread's module, relative to the repository root. */
+  module: string;
+  data: unknown;
+  transfer?: readonly unknown[];
+  /** Modules that are loaded first. */
+  preload: readonly string[];
+};
+
+export function startWorker(options: WorkerOptions): Worker {
+  const { name, module, data, transfer = [], preload } = options;
+  const settings = {
+    name,
+    workerData: data,
+    transferList: [...transfer] as never[],
+    // Supported by Bun's Worker, but missing from Node's types.
+    preload: [...preload],
+  };
+  return new Worker(urlOf(module), settings);
+}
+
+/**
+ * In a compiled executable, every `thread.ts` is an entry point at its path relative to the root.
+ */
+function urlOf(module: string): URL {
+  const isSource = import.meta.url.endsWith('/server/threads/worker.ts');
+  return new URL(isSource ? `../../${module}` : `./${module}`, import.meta.url);
+}

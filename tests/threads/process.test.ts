@@ -1,0 +1,84 @@
+import { expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MemoryClient } from '../../sdk/index.ts';
+import { emptyDatabase } from '../support/backend.ts';
+import { startChild } from '../support/process.ts';
+
+/* A service in its own process, which ends if a thread hangs, but not if it has no core. */
+
+const apiKey = 'threads-test-key-0123456789';
+
+async function start({ hungAfterMs, under = [] }: { hungAfterMs: number; under?: string[] }) {
+  const database = await emptyDatabase();
+  const child = startChild([...under, process.execPath, join(import.meta.dir, 'service.ts')], {
+    DATABASE_URL: database.url,
+    HUNG_AFTER_MS: String(hungAfterMs),
+    API_KEY: apiKey,
+  });
+  return {
+    child,
+    client: new MemoryClient({ apiKey, baseUrl: await child.ready, maxRetries: 0 }),
+    async [Symbol.asyncDispose]() {
+      await child.end('SIGKILL');
+      await database.remove();
+    },
+  };
+}
+
+test('if the HTTP thread hangs, the process is killed, with the reason in the log', async () => {
+  await using running = await start({ hungAfterMs: 3_000 });
+  const { child } = running;
+  child.signal('SIGUSR2');
+  // A signal ended the process, so it has no exit code.
+  expect(await child.exited).toBeNull();
+  expect(child.log()).toContain('the HTTP thread does not respond; the service is exiting');
+});
+
+test('a process that was suspended for longer than a thread may hang continues', async () => {
+  const hungAfterMs = 2_000;
+  await using running = await start({ hungAfterMs });
+  const { child, client } = running;
+  await client.save({ userId: 'u', content: 'a lantern' });
+  child.signal('SIGSTOP');
+  await Bun.sleep(2 * hungAfterMs);
+  child.signal('SIGCONT');
+  const { items } = await client.search({ userId: 'u', query: 'lantern' });
+  expect(items).toHaveLength(1);
+  await client.save({ userId: 'u', content: 'another lantern' });
+  expect((await client.health()).status).toBe('ok');
+  expect(child.log()).toBe('');
+});
+
+const isPossible = process.platform === 'linux' && Bun.which('taskset') !== null;
+
+test.skipIf(!isPossible)(
+  'a service that shares one core with busy programs continues',
+  async () => {
+    const [, core = ''] = /^Cpus_allowed_list:\s*(\d+)/m.exec(status()) ?? [];
+    const under = ['taskset', '-c', core];
+    await using running = await start({ hungAfterMs: 9_000, under });
+    const { child, client } = running;
+    // Building the index for the first search takes longer than a ping may take.
+    const content = 'a lantern in the attic '.repeat(350);
+    const save = () => client.save({ userId: 'u', content });
+    for (let n = 0; n < 10; n += 1) await Promise.all(Array.from({ length: 50 }, save));
+    const busy = Array.from({ length: 8 }, () => {
+      return startChild([...under, 'sh', '-c', 'while :; do :; done']);
+    });
+    try {
+      const begun = performance.now();
+      while (performance.now() - begun < 12_000) {
+        await save();
+        await client.search({ userId: 'u', query: 'lantern' });
+      }
+    } finally {
+      for (const one of busy) await one.end('SIGKILL');
+    }
+    expect(child.log()).toBe('');
+  },
+);
+
+function status(): string {
+  return readFileSync('/proc/self/status', 'utf8');
+}
