@@ -13,6 +13,8 @@ export const commandNames = [
   'export',
   'import',
   'users',
+  'tasks',
+  'stats',
   'whoami',
   'health',
   'keys',

@@ -1,4 +1,4 @@
-import type { FilterFields, MemoryType } from '../sdk/index.ts';
+import type { FilterFields, MemoryStatus, MemoryType } from '../sdk/index.ts';
 import { type AnyCommand, InvalidArgumentError, Option } from './commander.ts';
 import { addMetadata, definedOnly, parseBound, parseName } from './options.ts';
 
@@ -11,6 +11,7 @@ const types: Record<MemoryType, true> = {
   event: true,
   profile: true,
 };
+const statuses: Record<MemoryStatus, true> = { processing: true, complete: true, failed: true };
 const time = 'only memories from this time on, for example 3d (ago), 2026-05 or 2026-05-08';
 const pair = 'only memories with this metadata; may be repeated, and all must match';
 
@@ -18,6 +19,11 @@ export function addFilters(command: object & AnyCommand): void {
   command
     .addOption(
       new Option('--type <type>', 'only memories of this type').choices(Object.keys(types)),
+    )
+    .addOption(
+      new Option('--status <status>', 'only memories with this status').choices(
+        Object.keys(statuses),
+      ),
     )
     .option('--source <name>', 'only memories from this source system', parseName)
     .option('--external-id <id>', 'only memories with this id in the source system', parseName)
@@ -28,8 +34,8 @@ export function addFilters(command: object & AnyCommand): void {
 
 /** Returns the filters that are set, under their API names. */
 export function filtersOf(command: object & AnyCommand): FilterFields {
-  const { type, source, externalId, from, to, metadata }: FilterFields = command.opts();
-  return definedOnly({ type, source, externalId, from, to, metadata });
+  const { type, status, source, externalId, from, to, metadata }: FilterFields = command.opts();
+  return definedOnly({ type, status, source, externalId, from, to, metadata });
 }
 
 type Wanted = NonNullable<FilterFields['metadata']>;

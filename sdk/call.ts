@@ -4,9 +4,10 @@ import type { Accepted, BatchAccepted } from './contract/ingest.ts';
 import type { Memory, SavedMemory } from './contract/memory.ts';
 import { type Operation, operations } from './contract/operations.ts';
 import type { Page } from './contract/page.ts';
-import type { ApiKey, UserPage } from './contract/project.ts';
+import type { ApiKey, Stats, UserPage } from './contract/project.ts';
 import type { SearchAnswer } from './contract/search.ts';
 import type { Health, IngestStatus, IngestStatuses } from './contract/status.ts';
+import type { TaskPage } from './contract/tasks.ts';
 import type { Deleted, Imported } from './contract/transfer.ts';
 import { AuthenticationError, MemoryServiceError } from './errors.ts';
 import { atLeast, type ConditionalOptions, invalid, type Settings } from './options.ts';
@@ -31,6 +32,8 @@ export type ResponseBodies = {
   export: Page;
   import: Imported;
   users: UserPage;
+  tasks: TaskPage;
+  stats: Stats;
   key: ApiKey;
   health: Health;
 };
@@ -48,6 +51,8 @@ const requiredFields: { [Name in keyof ResponseBodies]?: string } = {
   export: 'nextCursor',
   import: 'failed',
   users: 'nextCursor',
+  tasks: 'nextCursor',
+  stats: 'memories',
   key: 'readOnly',
   health: 'status',
 };

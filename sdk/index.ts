@@ -26,7 +26,7 @@ export type {
 export type { MessagePart, ToolCall } from './contract/message-parts.ts';
 export type { OperationName } from './contract/operations.ts';
 export type { ListQuery, Order, Page } from './contract/page.ts';
-export type { ApiKey, User, UserPage, UsersQuery } from './contract/project.ts';
+export type { ApiKey, Stats, User, UserOrder, UserPage, UsersQuery } from './contract/project.ts';
 export type {
   ConversationData,
   DocumentData,
@@ -44,6 +44,7 @@ export type {
   SearchQuery,
 } from './contract/search.ts';
 export type { Health, IngestStatus, IngestStatuses } from './contract/status.ts';
+export type { Task, TaskPage, TaskStatus, TasksQuery } from './contract/tasks.ts';
 export type { JsonValue, Metadata } from './contract/text.ts';
 export type { Message, TimelineEntry } from './contract/timeline.ts';
 export type {

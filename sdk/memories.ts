@@ -2,9 +2,10 @@ import { type ApiPromise, apiPromise } from './api-promise.ts';
 import type { Call } from './call.ts';
 import type { Memory, SavedMemory, SaveRequest, UpdateRequest } from './contract/memory.ts';
 import type { ListQuery } from './contract/page.ts';
-import type { ApiKey, UserPage, UsersQuery } from './contract/project.ts';
+import type { ApiKey, Stats, UserPage, UsersQuery } from './contract/project.ts';
 import type { SearchAnswer, SearchQuery } from './contract/search.ts';
 import type { IngestStatus, IngestStatuses } from './contract/status.ts';
+import type { TaskPage, TasksQuery } from './contract/tasks.ts';
 import type {
   DeleteAllQuery,
   Deleted,
@@ -45,8 +46,8 @@ export class Memories {
 
   /**
    * Lists a user's memories, by default newest first. `limit` is the page size, 1–100, default 20.
-   * `type`, `source`, `externalId`, `metadata`, `from` and `to` are filters, combined with AND.
-   * Errors: `InvalidRequestError` and the common errors.
+   * The filters `type`, `status`, `source`, `externalId`, `metadata`, `from` and `to` are combined
+   * with AND. Errors: `InvalidRequestError` and the common errors.
    *
    * ```ts
    * const page = await memory.list({ userId: 'u-1', limit: 50 });   // page.items, page.nextCursor
@@ -186,14 +187,42 @@ export class Memories {
 
   /**
    * Lists the users who have memories, ordered by id. `limit` is the page size, 1–100,
-   * default 20. Errors: `InvalidRequestError` and the common errors.
+   * default 20. With the `order` `memories` or `bytes`, lists the largest users first: one page,
+   * and no further ones. `bytes` may be a minute old. Errors: `InvalidRequestError` and the common
+   * errors.
    *
    * ```ts
    * for await (const { userId, memories } of memory.users()) console.log(userId, memories);
+   * const { items } = await memory.users({ order: 'bytes', limit: 10 });
    * ```
    */
   users(query: UsersQuery = {}, options?: CallOptions): PagePromise<UserPage> {
     return pagePromise(this.#call, 'users', query, options);
+  }
+
+  /**
+   * Lists the project's memories that are `processing` or have `failed`, newest first, with their
+   * `attempts` and `errorMessage`. `limit` is the page size, 1–100, default 20. Errors:
+   * `InvalidRequestError` and the common errors.
+   *
+   * ```ts
+   * for await (const { id, errorMessage } of memory.tasks({ status: 'failed' })) { … }
+   * ```
+   */
+  tasks(query: TasksQuery, options?: CallOptions): PagePromise<TaskPage> {
+    return pagePromise(this.#call, 'tasks', query, options);
+  }
+
+  /**
+   * Returns what the project holds: the number of users and memories, by type and by status, and
+   * their size. The figures may be a minute old. Errors: the common errors.
+   *
+   * ```ts
+   * const { memories, bytes, failed } = await memory.stats();
+   * ```
+   */
+  stats(options?: CallOptions): ApiPromise<Stats> {
+    return this.#call('stats', {}, options);
   }
 
   /**

@@ -2,14 +2,17 @@ import type { ApiPromise } from './api-promise.ts';
 import type { Call, ResponseBodies } from './call.ts';
 import type { Page } from './contract/page.ts';
 import type { UserPage } from './contract/project.ts';
+import type { TaskPage } from './contract/tasks.ts';
 import { ServerError } from './errors.ts';
 import type { CallOptions } from './options.ts';
 
+type AnyPage = Page | UserPage | TaskPage;
+
 /** A promise of one page. Iteration yields the items of this page and of all later pages. */
-export type PagePromise<P extends Page | UserPage = Page> = ApiPromise<P> &
+export type PagePromise<P extends AnyPage = Page> = ApiPromise<P> &
   AsyncIterable<P['items'][number]>;
 
-export function pagePromise<Name extends 'list' | 'export' | 'users'>(
+export function pagePromise<Name extends 'list' | 'export' | 'users' | 'tasks'>(
   call: Call,
   name: Name,
   query: { [name: string]: unknown },
@@ -22,7 +25,7 @@ export function pagePromise<Name extends 'list' | 'export' | 'users'>(
   return Object.assign(first, { [Symbol.asyncIterator]: () => walk(first, fetchPage) });
 }
 
-async function* walk<P extends Page | UserPage>(
+async function* walk<P extends AnyPage>(
   first: Promise<P>,
   fetchPage: (cursor: string) => Promise<P>,
 ): AsyncGenerator<P['items'][number]> {

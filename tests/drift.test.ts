@@ -134,6 +134,8 @@ test('every operation documents the status 403, except those that any key may ca
     'getMemoryStatuses',
     'getOpenApiDocument',
     'getService',
+    'getStats',
+    'listTasks',
     'listUsers',
   ]);
 });

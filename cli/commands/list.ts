@@ -1,4 +1,4 @@
-import type { Memory, User } from '../../sdk/index.ts';
+import type { Memory } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
 import { addExamples, addNotes, Option, type Parent } from '../commander.ts';
 import { addFilters, filtersOf } from '../filters.ts';
@@ -79,36 +79,6 @@ function titleOf({ type, metadata, externalId }: Memory): string {
   return (typeof metadata.title === 'string' ? metadata.title : externalId) ?? '';
 }
 
-export function addUsers(program: Parent, term: Terminal): void {
-  const command = program
-    .command('users')
-    .description('List the users who have memories, ordered by id.')
-    .option('-n, --limit <number>', 'users per page, at most 100 (default: 20)', parseLimit)
-    .option('--cursor <cursor>', 'the nextCursor of the previous page')
-    .option('--all', 'print all pages');
-  command.action(async () => {
-    const options = command.optsWithGlobals();
-    const client = await connect(term, options);
-    const query = definedOnly({ limit: pageSize(options), cursor: options.cursor });
-    const pages = client.users(query, { signal: term.interrupted });
-    await printPages(term, options, pages, userColumns(term.now()), 'No users have memories.');
-  });
-  addNotes(command, usersHelp);
-  addExamples(command, ['memory users', 'memory users --all | cut -f 1']);
-}
-
-const usersHelp = `
---json prints the page as one object, { items, nextCursor }; --all --json prints
-only the users, one object per line.
-
-A pipe receives userId, memories and lastCreatedAt, separated by tabs.`;
-
-const userColumns = (now: number): Column<User>[] => [
-  { title: 'USER', value: ({ userId }) => userId },
-  { title: 'MEMORIES', value: ({ memories }) => `${memories}` },
-  { title: 'NEWEST', value: (user) => user.lastCreatedAt, shown: (time) => age(time, now) },
-];
-
 type Pages<Item> = PromiseLike<{ items: Item[]; nextCursor: string | null }> & AsyncIterable<Item>;
 
 type PageOptions = { all?: true | undefined; json?: true | undefined; limit?: number | undefined };
@@ -116,11 +86,11 @@ type PageOptions = { all?: true | undefined; json?: true | undefined; limit?: nu
 const maxPageItems = 100;
 
 /** Returns the page size. The default for --all is the maximum, which needs the fewest requests. */
-function pageSize({ all, limit }: PageOptions): number | undefined {
+export function pageSize({ all, limit }: PageOptions): number | undefined {
   return limit ?? (all ? maxPageItems : undefined);
 }
 
-async function printPages<Item extends object>(
+export async function printPages<Item extends object>(
   term: Terminal,
   options: PageOptions,
   pages: Pages<Item>,

@@ -111,6 +111,15 @@ export function memoriesOf(count: number): string {
   return `${count} ${count === 1 ? 'memory' : 'memories'}`;
 }
 
+const byteUnits = ['KiB', 'MiB', 'GiB', 'TiB'];
+
+/** Like "512 bytes" or "1.5 MiB". */
+export function shownBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
+  const power = Math.min(byteUnits.length, Math.floor(Math.log2(bytes) / 10));
+  return `${(bytes / 1024 ** power).toFixed(1)} ${byteUnits[power - 1]}`;
+}
+
 /** Escapes a value for a tab-separated line: control characters become \t, \n, \r or \u001b. */
 export function escapeField(text: string): string {
   return escapeLine(text.replaceAll('\\', '\\\\'));

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { limits } from './limits.ts';
-import { type GivenTime, MemoryType } from './memory.ts';
+import { type GivenTime, MemoryStatus, MemoryType } from './memory.ts';
 import { PointInTime, Text } from './text.ts';
 
 const max = limits.nameCharacters;
@@ -12,6 +12,7 @@ const max = limits.nameCharacters;
  */
 export const filterFields = {
   type: Type.Optional(MemoryType),
+  status: Type.Optional(MemoryStatus),
   source: Type.Optional(Text({ max, description: 'The system that the memory came from.' })),
   externalId: Type.Optional(Text({ max, description: "The memory's id in the `source` system." })),
   from: Type.Optional(
@@ -43,6 +44,8 @@ export const filterFields = {
 /** The same filters in the form that the SDK accepts. */
 export type FilterFields = {
   type?: MemoryType | undefined;
+  /** A search finds only memories that are `complete`. */
+  status?: MemoryStatus | undefined;
   /** The system that the memory came from. */
   source?: string | undefined;
   /** The memory's id in the `source` system. */

@@ -2,30 +2,37 @@ import { type Static, Type } from '@sinclair/typebox';
 import { limits } from './limits.ts';
 import { Metadata, Nullable, Nullish, OpenEnum, PointInTime, Text } from './text.ts';
 
-const types = ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] as const;
+export const memoryTypes = [
+  'memory',
+  'ticket',
+  'document',
+  'conversation',
+  'event',
+  'profile',
+] as const;
 const typeDescription =
   '`memory` if it was saved directly; otherwise the type of the record that was ingested.';
 
 /** The type of a memory, in a request. */
 export const MemoryType = Type.Union(
-  types.map((type) => Type.Literal(type)),
+  memoryTypes.map((type) => Type.Literal(type)),
   { title: 'MemoryType', description: typeDescription, examples: ['memory'] },
 );
-export type MemoryType = (typeof types)[number];
+export type MemoryType = (typeof memoryTypes)[number];
 
-const statuses = ['processing', 'complete', 'failed'] as const;
+export const memoryStatuses = ['processing', 'complete', 'failed'] as const;
 const statusDescription =
   'Changes from `processing` to `complete` or `failed`. A saved memory is `complete` immediately.';
 
 /** A memory's status, in a request. */
 export const MemoryStatus = Type.Union(
-  statuses.map((status) => Type.Literal(status)),
+  memoryStatuses.map((status) => Type.Literal(status)),
   { title: 'MemoryStatus', description: statusDescription },
 );
-export type MemoryStatus = (typeof statuses)[number];
+export type MemoryStatus = (typeof memoryStatuses)[number];
 
 /** A memory's status, in a response. */
-export const CurrentStatus = OpenEnum(statuses, statusDescription);
+export const CurrentStatus = OpenEnum(memoryStatuses, statusDescription);
 
 export const MemoryId = Type.String({
   title: 'MemoryId',
@@ -54,7 +61,7 @@ export const memoryFields = {
   userId: UserId,
   content: Type.String({ description: 'The text, as saved or as built from a record.' }),
   metadata: Metadata,
-  type: OpenEnum(types, typeDescription),
+  type: OpenEnum(memoryTypes, typeDescription),
   source: Nullable(Type.String(), {
     description: 'The system that the memory came from.',
   }),

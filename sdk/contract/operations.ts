@@ -20,6 +20,8 @@ export const operations = {
   export: { method: 'GET', path: '/v1/export', success: 200 },
   import: { method: 'POST', path: '/v1/import', success: 200 },
   users: { method: 'GET', path: '/v1/users', success: 200 },
+  tasks: { method: 'GET', path: '/v1/tasks', success: 200 },
+  stats: { method: 'GET', path: '/v1/stats', success: 200 },
   key: { method: 'GET', path: '/v1/key', success: 200 },
   health: { method: 'GET', path: '/health', success: 200 },
 } as const satisfies Record<string, Operation>;

@@ -3,6 +3,14 @@ import { limits } from './limits.ts';
 import { CurrentStatus, exampleMemory, MemoryId, Time } from './memory.ts';
 import { Nullable, OpenEnum, Text } from './text.ts';
 
+/** What the queue knows of a memory. */
+export const taskFields = {
+  attempts: Type.Integer({ minimum: 0, description: 'The number of processing attempts.' }),
+  errorMessage: Nullable(Type.String(), {
+    description: 'Why the last attempt failed; null if it did not fail.',
+  }),
+};
+
 /** The processing status of a memory. */
 export const IngestStatus = Type.Object(
   {
@@ -13,10 +21,7 @@ export const IngestStatus = Type.Object(
       minimum: 0,
       description: 'The total number of chunks; 0 until the text has been split.',
     }),
-    attempts: Type.Integer({ minimum: 0, description: 'The number of processing attempts.' }),
-    errorMessage: Nullable(Type.String(), {
-      description: 'Why the last attempt failed; null if it did not fail.',
-    }),
+    ...taskFields,
     createdAt: Time,
     updatedAt: Time,
   },

@@ -10,6 +10,7 @@ type QueriedFilter = FilterFields & { from?: string; to?: string };
 
 export const noFilter: Filter = {
   type: null,
+  status: null,
   source: null,
   externalId: null,
   from: null,
@@ -26,11 +27,12 @@ export function isUnfiltered({ metadata, ...rest }: Filter): boolean {
  * of the filter as JSON, so the order of the fields must not change.
  */
 export function filterOf(fields: QueriedFilter): Filter {
-  const { type, source, externalId, from, to, metadata = {} } = fields;
+  const { type, status, source, externalId, from, to, metadata = {} } = fields;
   return {
     from: optionalTimeMs(from),
     to: optionalTimeMs(to),
     type: type ?? null,
+    status: status ?? null,
     source: source ?? null,
     externalId: externalId ?? null,
     metadata: Object.entries(metadata)
@@ -54,10 +56,11 @@ export function matchesMetadata(json: string, wanted: Filter['metadata']): boole
 }
 
 export function matches(memory: StoredMemory, filter: Filter): boolean {
-  const { type, source, externalId, from, to, metadata } = filter;
+  const { type, status, source, externalId, from, to, metadata } = filter;
   const time = memory.occurredAt ?? memory.createdAt;
   return (
     (type === null || memory.type === type) &&
+    (status === null || memory.status === status) &&
     (source === null || memory.source === source) &&
     (externalId === null || memory.externalId === externalId) &&
     (from === null || time >= from) &&

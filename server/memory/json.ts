@@ -1,5 +1,6 @@
 import type { Memory } from '../../sdk/contract/memory.ts';
 import type { Highlight, MatchedBy, ScoreParts } from '../../sdk/contract/search.ts';
+import type { StoredTask } from '../storage/project-storage.ts';
 import type { ItemsJson, StoredMemory, StoredStatus } from '../storage/storage.ts';
 
 export type FoundMemory = {
@@ -23,6 +24,15 @@ export function savedMemoryJson(memory: StoredMemory): string {
 
 export function memoriesJson(items: readonly StoredMemory[]): ItemsJson {
   return arrayJson(items.map(shownMemory));
+}
+
+export function tasksJson(tasks: readonly StoredTask[]): ItemsJson {
+  return arrayJson(
+    tasks.map((task) => {
+      const { attempts, errorMessage } = task;
+      return { ...shownMemory(task), attempts, errorMessage };
+    }),
+  );
 }
 
 export function foundJson(found: readonly FoundMemory[]): ItemsJson {
@@ -91,7 +101,7 @@ function shownMemory(memory: StoredMemory): Memory {
   };
 }
 
-function timeOrNull(at: number | null): string | null {
+export function timeOrNull(at: number | null): string | null {
   return at === null ? null : time(at);
 }
 

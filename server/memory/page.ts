@@ -1,4 +1,5 @@
-import type { Page, StoredMemory } from '../storage/storage.ts';
+import type { UserPage, UserRow } from '../storage/project-storage.ts';
+import type { ItemsJson, Page, StoredMemory } from '../storage/storage.ts';
 import { memoriesJson } from './json.ts';
 
 /**
@@ -13,33 +14,30 @@ const shortLength = 4_096;
  * Returns the next page of `rows`: at most `limit` memories, fewer if they are large, but at least
  * one if there are any. Reads one row more than it returns, to detect the last page.
  */
-export function takePage(
-  rows: Iterable<StoredMemory>,
+export function takePage<Row extends StoredMemory>(
+  rows: Iterable<Row>,
   limit: number,
-  positionOf: (memory: StoredMemory) => string,
+  positionOf: (memory: Row) => string,
+  toJson: (items: readonly Row[]) => ItemsJson = memoriesJson,
 ): Page {
-  const items: StoredMemory[] = [];
+  const items: Row[] = [];
   let bytes = 0;
   for (const memory of rows) {
     bytes += sizeOf(memory);
     const last = items.at(-1);
     if (last !== undefined && (items.length === limit || bytes > maxPageBytes)) {
-      return { items: memoriesJson(items), next: positionOf(last) };
+      return { items: toJson(items), next: positionOf(last) };
     }
     items.push(memory);
   }
-  return { items: memoriesJson(items), next: null };
+  return { items: toJson(items), next: null };
 }
 
-export type UserRow = { userId: string; memories: number; lastCreatedAt: number };
-
 /** Returns a page of users. If `rows` has more than `limit` rows, another page follows. */
-export function usersPage(rows: readonly UserRow[], limit: number): Page {
-  const shown = rows.slice(0, limit).map(({ lastCreatedAt, ...user }) => {
-    return { ...user, lastCreatedAt: new Date(lastCreatedAt).toISOString() };
-  });
-  const last = rows.length > limit ? shown.at(-1) : undefined;
-  return { items: [JSON.stringify(shown)], next: last?.userId ?? null };
+export function usersPage(rows: readonly UserRow[], limit: number): UserPage {
+  const users = rows.slice(0, limit);
+  const last = rows.length > limit ? users.at(-1) : undefined;
+  return { users, next: last?.userId ?? null };
 }
 
 /**

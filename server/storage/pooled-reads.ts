@@ -1,11 +1,19 @@
 import { isUnfiltered } from '../memory/filter.ts';
 import { mayAccess } from '../memory/visibility.ts';
+import type { UserPage } from './project-storage.ts';
 import type { ReaderPool, ReadRequest } from './reader-pool.ts';
 import type { Page, Read, SearchResult, Storage } from './storage.ts';
 
 type PooledReads = Pick<
   Storage,
-  'getMemory' | 'getStatuses' | 'listMemories' | 'exportMemories' | 'listUsers' | 'searchMemories'
+  | 'getMemory'
+  | 'getStatuses'
+  | 'listMemories'
+  | 'exportMemories'
+  | 'listUsers'
+  | 'listTasks'
+  | 'measureMemories'
+  | 'searchMemories'
 >;
 
 /**
@@ -45,7 +53,15 @@ export function createPooledReads(
       return short.listMemories(read);
     },
     exportMemories: (read) => readPage('exportMemories', read),
-    listUsers: (read) => readPage('listUsers', read),
+    async listUsers(read) {
+      const { value } = await run('listUsers', read);
+      return value as UserPage;
+    },
+    listTasks: (read) => readPage('listTasks', read),
+    async measureMemories(read) {
+      const { value } = await run('measureMemories', read);
+      return value as Awaited<ReturnType<Storage['measureMemories']>>;
+    },
     async searchMemories(read, signal) {
       if (!mayAccess(read.onlyUserId, read)) {
         return { items: ['[]'], meaning: 'off', missing: 0 };

@@ -7,6 +7,9 @@ import type { StoredStatus } from './storage.ts';
  */
 export type StatusRow = StoredStatus & { userId: string; savedContent: string | null };
 
+/** The error message of a memory that was imported with the status `failed`. */
+export const failedBeforeImport = 'processing failed before the memory was imported';
+
 /** Splitting a longer text (in UTF-16 units) may take a second on a busy machine. */
 const largeUnits = 500_000;
 

@@ -2,6 +2,7 @@ import type { MemoryStatus, MemoryType } from '../../sdk/contract/memory.ts';
 import type { Order } from '../../sdk/contract/page.ts';
 import type { KeyStorage } from './key-storage.ts';
 import type { MaintenanceStorage } from './maintenance-storage.ts';
+import type { ProjectStorage } from './project-storage.ts';
 import type { TaskQueue, TaskStorage } from './task-storage.ts';
 import type { SearchMeaning, VectorQueue } from './vector-storage.ts';
 
@@ -18,7 +19,12 @@ import type { SearchMeaning, VectorQueue } from './vector-storage.ts';
  * past their `expiresAt` as nonexistent. A write that would leave a complete memory as it is has no
  * effect except that its response is stored; see `changesNothing`.
  */
-export interface Storage extends KeyStorage, MaintenanceStorage, TaskQueue, VectorQueue {
+export interface Storage
+  extends KeyStorage,
+    MaintenanceStorage,
+    ProjectStorage,
+    TaskQueue,
+    VectorQueue {
   /** The backend's name, as shown in /health. */
   readonly name: string;
 
@@ -99,9 +105,6 @@ export interface Storage extends KeyStorage, MaintenanceStorage, TaskQueue, Vect
    * would wait too long.
    */
   searchMemories(read: Read & Part & Search, signal?: AbortSignal): Promise<SearchResult>;
-
-  /** Returns the project's users who have memories, ordered by id. */
-  listUsers(read: Read & PageRange): Promise<Page>;
 
   /** Returns the project's id. Creates the project if it does not exist. */
   ensureProject(name: string): Promise<number>;
@@ -195,6 +198,7 @@ export type SearchResult = {
 /** The filters of a list or a search, combined with AND. A null filter matches every memory. */
 export type Filter = {
   type: MemoryType | null;
+  status: MemoryStatus | null;
   source: string | null;
   externalId: string | null;
   /** Bounds of the memory's time, with `from` inclusive and `to` exclusive. */

@@ -138,29 +138,6 @@ test.each([
   expect(await found('--to', since)).toEqual(await found('--to', '2026-05-15'));
 });
 
-describe('memory users', () => {
-  test('lists the users with their counts, page by page', async () => {
-    const key = await server.createKey('people');
-    const people = memoryAt({ ...server, key });
-    expect(await people(['users'])).toMatchObject({ code: 0, stdout: '' });
-    for (const user of ['ada', 'ada', 'ben']) await people(['save', '--user', user, 'x']);
-    const { stdout } = await people(['users']);
-    const rows = lines(stdout).map((line) => line.split('\t').slice(0, 2));
-    expect(rows).toEqual([
-      ['ada', '2'],
-      ['ben', '1'],
-    ]);
-    const page = JSON.parse((await people(['users', '--limit', '1', '--json'])).stdout);
-    expect(page.items).toMatchObject([{ userId: 'ada', memories: 2 }]);
-    const rest = await people(['users', '--cursor', page.nextCursor, '--json']);
-    expect(JSON.parse(rest.stdout)).toMatchObject({ items: [{ userId: 'ben' }], nextCursor: null });
-    const all = await people(['users', '--all', '--limit', '1', '--json']);
-    expect(lines(all.stdout).map((line) => JSON.parse(line).userId)).toEqual(['ada', 'ben']);
-    const table = await people(['users'], { terminal: 80 });
-    expect(lines(table.stdout)[0]).toMatch(/^USER +MEMORIES +NEWEST$/);
-  });
-});
-
 describe('a key created by memory keys create', () => {
   const create = async (...kind: string[]) => {
     const argv = ['keys', 'create', '--name', 'agent', '--database', server.databaseUrl, ...kind];

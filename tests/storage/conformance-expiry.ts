@@ -65,7 +65,7 @@ export function testExpiry(name: string, open: OpenStorage): void {
       await project.save(memory({ userId: 'v', expiresAt }), { at: 2_000 });
       const usersOf = async ({ users }: Project, now: number) =>
         (await users({ now })).items.map(({ userId, memories, lastCreatedAt }) => {
-          return [userId, memories, Date.parse(lastCreatedAt)];
+          return [userId, memories, lastCreatedAt];
         });
       const both = [
         ['u', 2, 3_000],

@@ -6,6 +6,7 @@ import { testKeys } from './conformance-keys.ts';
 import { testLeases } from './conformance-leases.ts';
 import { testMemories } from './conformance-memories.ts';
 import { testParts } from './conformance-parts.ts';
+import { testProject } from './conformance-project.ts';
 import { testReads } from './conformance-reads.ts';
 import { testRetries } from './conformance-retries.ts';
 import { testSearch } from './conformance-search.ts';
@@ -22,6 +23,7 @@ export function testConformance(name: string, open: OpenStorage): void {
     testIsolation,
     testExpiry,
     testReads,
+    testProject,
     testParts,
     testIdempotency,
     testTasks,

@@ -1,8 +1,10 @@
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { Memory } from '../../sdk/contract/memory.ts';
 import type { FoundMemory } from '../../sdk/contract/search.ts';
+import type { Task as ListedTask, TaskStatus } from '../../sdk/contract/tasks.ts';
 import type { Imported } from '../../sdk/contract/transfer.ts';
 import { noFilter } from '../../server/memory/filter.ts';
+import type { Measurement, UserRange } from '../../server/storage/project-storage.ts';
 import type {
   Batch,
   Filter,
@@ -79,7 +81,6 @@ type ChangeFields = WriteFields & { expectedVersion?: number | null };
 type ReadFields = { now?: number; onlyUserId?: string | null } & Part;
 type FilterFields = { filter?: Partial<Filter> };
 type ListFields = ReadFields & FilterFields & Partial<PageRange> & { order?: 'asc' | 'desc' };
-type UserSummary = { userId: string; memories: number; lastCreatedAt: string };
 type ListedPage<T> = { items: T[]; next: string | null };
 
 /** A Storage as seen by one project. Tests with separate projects can share a Storage. */
@@ -157,9 +158,28 @@ export async function newProject(opened: Pick<Opened, 'storage'>) {
       const { after = null, limit = 10_000 } = more;
       return listed<Memory>(opened.storage.exportMemories({ ...read(more), after, limit }));
     },
-    users: (more: ReadFields & Partial<PageRange> = {}) => {
+    users: async (more: ReadFields & Partial<PageRange> & { userIds?: string[] } = {}) => {
+      const { after = null, limit = 1_000, userIds } = more;
+      const page = { after, limit, ...(userIds !== undefined && { userIds }) };
+      const { users, next } = await opened.storage.listUsers({ ...read(more), ...page });
+      return { items: users, next };
+    },
+    tasks: (status: TaskStatus, more: ReadFields & Partial<PageRange> = {}) => {
       const { after = null, limit = 1_000 } = more;
-      return listed<UserSummary>(opened.storage.listUsers({ ...read(more), after, limit }));
+      const page = { status, after, limit };
+      return listed<ListedTask>(opened.storage.listTasks({ ...read(more), ...page }));
+    },
+    /** Returns the parts of a measurement. */
+    measure: async (more: ReadFields & { users?: UserRange } = {}): Promise<Measurement[]> => {
+      const parts: Measurement[] = [];
+      let after: string | null = null;
+      do {
+        const range = { users: more.users ?? null, after };
+        const part = await opened.storage.measureMemories({ ...read(more), ...range });
+        parts.push(part.sum);
+        after = part.next;
+      } while (after !== null);
+      return parts;
     },
     search: async (
       query: string,

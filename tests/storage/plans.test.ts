@@ -35,6 +35,11 @@ const wide: Record<string, { pattern: RegExp; reason: string }> = {
     reason: 'an export walks through all buckets of a project',
   },
   users: { pattern: /FROM users AS u LEFT JOIN expired/, reason: 'users are listed by their ids' },
+  measure: {
+    pattern: /FROM users (WHERE project_id = \$1::int8 AND user_id >|AS u JOIN memories)/,
+    reason: 'the memories of a project are measured in the order of their users',
+  },
+  tasks: { pattern: /FROM tasks AS t JOIN memories/, reason: 'tasks are listed by their age' },
   expiry: { pattern: /expires_at <= .* ORDER BY expires_at/, reason: 'cleanup in the background' },
   sweep: { pattern: /^DELETE FROM idempotency_keys/, reason: 'cleanup in the background' },
 };
@@ -217,6 +222,16 @@ const background: Case[] = [
   ['a lookup of the next task', ['queue'], async () => () => storage.nextTaskAt()],
   ['an export', ['export'], async () => () => project.exportPage()],
   ['a list of users', ['users'], async () => () => project.users()],
+  ['a list of failed tasks', ['tasks'], async () => () => project.tasks('failed')],
+  [
+    'a measurement of a project',
+    ['measure'],
+    async () => {
+      await saved();
+      return () => project.measure();
+    },
+  ],
+  ['a measurement of a user', [], async () => () => project.measure({ onlyUserId: userId })],
   [
     'maintenance',
     ['expiry', 'sweep'],

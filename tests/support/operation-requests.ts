@@ -11,8 +11,8 @@ const query = (userId: string | null, more = '') =>
   `?${userId === null ? '' : `userId=${userId}`}&${more}`.replace(/[?&]+$/, '');
 const data = { text: 'new text' };
 
-/** Operations that use no memories. Every other operation has an entry in `requests`. */
-export const withoutMemories: OperationName[] = ['key', 'health'];
+/** Operations that do not return saved memories. Every other one has an entry in `requests`. */
+export const withoutMemories: OperationName[] = ['tasks', 'stats', 'key', 'health'];
 export const requests: Partial<Record<OperationName, (target: Target) => Request>> = {
   save: ({ userId }) => ({ path: '/v1/memories', body: { ...user(userId), content: 'new text' } }),
   list: ({ userId }) => ({ path: `/v1/memories${query(userId)}` }),

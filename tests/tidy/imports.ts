@@ -26,6 +26,7 @@ const interfaces = [
   'server/storage/storage.ts',
   'server/storage/task-storage.ts',
   'server/storage/key-storage.ts',
+  'server/storage/project-storage.ts',
   'server/storage/admin-storage.ts',
   'server/storage/maintenance-storage.ts',
   'server/storage/vector-storage.ts',

@@ -10,7 +10,8 @@ from .pages import AsyncPages, Pages
 from .request import VERSION as __version__
 from .types import (
     Accepted, ApiKey, BatchAccepted, FoundMemory, Health, Imported, IngestStatus, IngestStatuses,
-    MemoryItem, MemoryPage, Response, SavedMemory, SearchResults, User, UserPage,
+    MemoryItem, MemoryPage, Response, SavedMemory, SearchResults, Stats, Task, TaskPage, User,
+    UserPage,
 )
 
 __all__ = [
@@ -19,6 +20,6 @@ __all__ = [
     "InvalidRequestError", "Memory", "MemoryItem", "MemoryPage", "MemoryServiceError",
     "NotFoundError", "Pages", "PayloadTooLargeError", "PermissionDeniedError",
     "PreconditionFailedError", "RateLimitError", "Response", "SavedMemory", "SearchResults",
-    "ServerError", "ServiceConnectionError", "ServiceTimeoutError", "User", "UserPage",
-    "WaitTimeoutError", "__version__",
+    "ServerError", "ServiceConnectionError", "ServiceTimeoutError", "Stats", "Task", "TaskPage",
+    "User", "UserPage", "WaitTimeoutError", "__version__",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from .attempts import poll
 from .client import Answer, Client, method, paged
@@ -13,7 +13,8 @@ from .types import (
     Accepted, ApiKey, BatchAccepted, CallOptions, Changes, ChatFields, ConditionalOptions, Deleted,
     DocumentData, ExportQuery, Health, Imported, IngestStatus, IngestStatuses, ListQuery,
     MemoryItem, MemoryPage, PageQuery, RecordFields, RecordType, SavedMemory, SearchFilters,
-    SearchResults, TicketData, Unpack, User, UserPage, UserQuery, WaitOptions,
+    SearchResults, Stats, Task, TaskPage, TicketData, Unpack, User, UserPage, UserQuery, UsersQuery,
+    WaitOptions,
 )
 
 
@@ -106,9 +107,23 @@ class Methods(Client):
         return poll(self._transport, request, id, timeout, on_status)
 
     @paged
-    def users(self, **query: Unpack[PageQuery]) -> AsyncPages[UserPage, User]:
-        """Lists the users who have memories, ``limit`` (20) a page. Iterate for all pages."""
+    def users(self, **query: Unpack[UsersQuery]) -> AsyncPages[UserPage, User]:
+        """Lists the users who have memories, ``limit`` (20) a page. Iterate for all pages. With the
+        ``order`` "memories" or "bytes", lists the largest users first, in one page."""
         return self._pages("GET /v1/users", "nextCursor", query)
+
+    @paged
+    def tasks(
+        self, *, status: Literal["processing", "failed"], **query: Unpack[PageQuery]
+    ) -> AsyncPages[TaskPage, Task]:
+        """Lists the project's memories that are being processed or have failed, newest first."""
+        return self._pages("GET /v1/tasks", "nextCursor", {"status": status, **query})
+
+    @method
+    def stats(self, **options: Unpack[CallOptions]) -> Answer[Stats]:
+        """Returns what the project holds: users, memories by type and status, and their size. The
+        figures may be a minute old."""
+        return self._call("GET /v1/stats", "memories", options)
 
     @method
     def key(self, **options: Unpack[CallOptions]) -> Answer[ApiKey]:

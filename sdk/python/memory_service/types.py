@@ -31,6 +31,7 @@ class Response:
 Time = str | date
 RecordType = Literal["ticket", "document", "conversation", "event", "profile"]
 MemoryType = Literal["memory", "ticket", "document", "conversation", "event", "profile"]
+MemoryStatus = Literal["processing", "complete", "failed"]
 
 
 class TicketData(TypedDict):
@@ -118,6 +119,10 @@ class PageQuery(CallOptions, total=False):
     cursor: str | None
 
 
+class UsersQuery(PageQuery, total=False):
+    order: Literal["userId", "memories", "bytes"]
+
+
 class ExportQuery(PageQuery, UserQuery, total=False): ...
 
 
@@ -127,6 +132,7 @@ class Filters(CallOptions, total=False):
     user_id: str
     limit: int
     type: MemoryType
+    status: MemoryStatus
     source: str
     external_id: str
     metadata: Mapping[str, str | int | float | bool]
@@ -252,5 +258,26 @@ class Imported(TypedDict):
 Deleted = TypedDict("Deleted", {"deleted": int})
 IngestStatuses = TypedDict("IngestStatuses", {"items": list[IngestStatus], "notFound": list[str]})
 MemoryPage = TypedDict("MemoryPage", {"items": list[MemoryItem], "nextCursor": str | None})
-User = TypedDict("User", {"userId": str, "memories": int, "lastCreatedAt": str})
+User = TypedDict("User", {"userId": str, "memories": int, "bytes": int, "lastCreatedAt": str})
 UserPage = TypedDict("UserPage", {"items": list[User], "nextCursor": str | None})
+
+
+class Task(MemoryItem):
+    attempts: int
+    errorMessage: str | None
+
+
+TaskPage = TypedDict("TaskPage", {"items": list[Task], "nextCursor": str | None})
+
+
+class Stats(TypedDict):
+    users: int
+    memories: int
+    bytes: int  # of content and metadata, in UTF-8
+    byType: dict[str, int]
+    byStatus: dict[str, int]
+    pending: int
+    failed: int
+    embedded: int
+    oldestAt: str | None
+    newestAt: str | None

@@ -3,7 +3,7 @@ import * as ingest from '../../../sdk/contract/ingest.ts';
 import * as memory from '../../../sdk/contract/memory.ts';
 import type { Operation } from '../../../sdk/contract/operations.ts';
 import { ListQuery, Page } from '../../../sdk/contract/page.ts';
-import { ApiKey, UserPage, UsersQuery } from '../../../sdk/contract/project.ts';
+import { ApiKey, Stats, UserPage, UsersQuery } from '../../../sdk/contract/project.ts';
 import { SearchAnswer, SearchQuery } from '../../../sdk/contract/search.ts';
 import {
   Health,
@@ -12,13 +12,14 @@ import {
   Liveness,
   StatusesRequest,
 } from '../../../sdk/contract/status.ts';
+import { TaskPage, TasksQuery } from '../../../sdk/contract/tasks.ts';
 import * as transfer from '../../../sdk/contract/transfer.ts';
 import type { RouteName } from '../routes.ts';
 
 export const tags = {
   Memories: "Save, find, change and delete a user's memories.",
   Ingest: 'Ingest tickets, documents, conversations, events and profiles from other systems.',
-  Project: "List the project's users, and describe the request's API key.",
+  Project: 'Count what the project holds, list its users and its queue, and describe the API key.',
   Transfer: 'Move memories between projects or services, unchanged.',
   Service: 'Check the service, and get this document. No key is required.',
 };
@@ -209,9 +210,32 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     summary: "List the project's users",
     description:
       'Returns the users who have memories, ordered by id. Pass `nextCursor` as `cursor` until ' +
-      'it is null. A key that is bound to a user lists only that user.',
+      'it is null. With `order=memories` or `order=bytes`, returns the largest users first, without ' +
+      'a cursor. A key that is bound to a user lists only that user.',
     query: UsersQuery,
     response: UserPage,
+  },
+  tasks: {
+    id: 'listTasks',
+    tag: 'Project',
+    summary: 'List the memories that are being processed or have failed',
+    description:
+      'Returns the newest memories first, with their attempts and their last error. Pass ' +
+      '`nextCursor` as `cursor` until it is null: every memory that has this status during the ' +
+      'whole walk is returned exactly once. To process a failed memory again, ingest it again. A ' +
+      'key that is bound to a user lists only memories of that user.',
+    query: TasksQuery,
+    response: TaskPage,
+  },
+  stats: {
+    id: 'getStats',
+    tag: 'Project',
+    summary: 'Count what the project holds',
+    description:
+      'Returns the number of users and memories, by type and by status, and their size. If there ' +
+      'are 1,000 memories or more, the figures may be a minute old. For a key that is bound to a ' +
+      'user, returns the figures of that user.',
+    response: Stats,
   },
   key: {
     id: 'getApiKey',

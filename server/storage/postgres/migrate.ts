@@ -5,6 +5,7 @@ import type { Connection } from './connection.ts';
 import { isConflict, stateOf } from './errors.ts';
 import tables from './sql/002-tables.sql' with { type: 'text' };
 import vectors from './sql/003-vectors.sql' with { type: 'text' };
+import failedTasks from './sql/004-failed-tasks.sql' with { type: 'text' };
 import { query, type Run, statement } from './statement.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -12,7 +13,7 @@ import { inTransaction } from './transaction.ts';
 const firstVersion = 2;
 
 /** The migrations from `firstVersion` on. Append only: a released migration is never changed. */
-const migrations: string[] = [tables, vectors];
+const migrations: string[] = [tables, vectors, failedTasks];
 
 /** The names of all tables that the migrations create. */
 export const tableNames = migrations.flatMap((script) =>

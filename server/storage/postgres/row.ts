@@ -18,9 +18,11 @@ import type { ChangeNumber } from './writer/users.ts';
  */
 
 /** The status of the indexing task, or `complete` if the memory has no task. */
-export const statusColumn = `CASE coalesce(t.state, 'complete')
+export const memoryStatus = `CASE coalesce(t.state, 'complete')
   WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
-  WHEN 'failed' THEN 'failed' ELSE 'complete' END AS status`;
+  WHEN 'failed' THEN 'failed' ELSE 'complete' END`;
+
+export const statusColumn = `${memoryStatus} AS status`;
 
 export const memoryColumns = `m.content, m.id, m.user_id AS "userId", m.type, m.metadata, m.source,
   m.external_id AS "externalId", m.occurred_at::float8 AS "occurredAt",

@@ -2,9 +2,11 @@ import type { Database } from 'bun:sqlite';
 import type { ContentRange, NewMemory } from '../storage.ts';
 
 /** The status of the indexing task, or `complete` if the memory has no task. */
-export const statusColumn = `CASE ifnull(t.state, 'complete')
+export const memoryStatus = `CASE ifnull(t.state, 'complete')
   WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
-  WHEN 'failed' THEN 'failed' ELSE 'complete' END AS status`;
+  WHEN 'failed' THEN 'failed' ELSE 'complete' END`;
+
+export const statusColumn = `${memoryStatus} AS status`;
 
 export const memoryColumns = `m.content, m.id, m.user_id AS userId, m.type, m.metadata, m.source,
   m.external_id AS externalId, m.occurred_at AS occurredAt, m.expires_at AS expiresAt, m.version,

@@ -6,6 +6,7 @@ import { listPosition, parseListPosition, parsePosition } from '../../position.t
 import type { Page, Storage, StoredMemory } from '../../storage.ts';
 import {
   memoryColumns,
+  memoryStatus,
   memoryTime,
   notExpired,
   partColumns,
@@ -18,7 +19,7 @@ type ListRead = Parameters<Storage['listMemories']>[0];
 type ExportRead = Parameters<Storage['exportMemories']>[0];
 
 /** A row of a page. `total` is the number of rows found, including rows that were not sent. */
-type Row = StoredMemory & { bucket: number; octets: number; total: number };
+export type Row = StoredMemory & { bucket: number; octets: number; total: number };
 
 /** The number of rows per fetch if a filter may reject most of them. */
 const filteredRows = 256;
@@ -62,12 +63,12 @@ export async function readExport(run: Run, read: ExportRead): Promise<Page> {
 }
 
 /** Reads rows until there is one more than the page needs, or enough text to fill the page. */
-async function gather(
-  readRows: (after: string | null) => Promise<Row[]>,
-  page: { after: string | null; limit: number; batch: number; matches(row: Row): boolean },
-  positionOf: (row: Row) => string,
-): Promise<Row[]> {
-  const gathered: Row[] = [];
+export async function gather<Found extends Row>(
+  readRows: (after: string | null) => Promise<Found[]>,
+  page: { after: string | null; limit: number; batch: number; matches(row: Found): boolean },
+  positionOf: (row: Found) => string,
+): Promise<Found[]> {
+  const gathered: Found[] = [];
   let { after } = page;
   let octets = 0;
   for (;;) {
@@ -91,7 +92,7 @@ function exportPosition({ bucket, id }: Row): string {
 }
 
 /** Adds two columns to `source`: the number of rows, and the amount of text before each row. */
-function measured(
+export function measured(
   source: string,
   columns: string,
   order: string,
@@ -104,7 +105,7 @@ function measured(
 }
 
 /** Selects the rows that fit into one response, but always at least one row. */
-const isShort = `before <= ${maxOctets}`;
+export const isShort = `before <= ${maxOctets}`;
 
 /** For each order, a creation time that sorts before every memory. */
 const beforeAll = { asc: Number.MIN_SAFE_INTEGER, desc: Number.MAX_SAFE_INTEGER };
@@ -112,8 +113,8 @@ const beforeAll = { asc: Number.MIN_SAFE_INTEGER, desc: Number.MAX_SAFE_INTEGER 
 const wholeContent = { columns: memoryColumns, octets: 'octet_length(m.content)' };
 /** A code point has at most four bytes. */
 const partOfContent = {
-  columns: partColumns('$14', '$15'),
-  octets: 'least(octet_length(m.content), $15::int4 * 4)',
+  columns: partColumns('$15', '$16'),
+  octets: 'least(octet_length(m.content), $16::int4 * 4)',
 };
 
 const listTexts = { asc: listText('ASC', '>'), desc: listText('DESC', '<') };
@@ -131,8 +132,11 @@ function listText(direction: 'ASC' | 'DESC', beyond: string, content = wholeCont
       AND ($9::int8 IS NULL OR ${memoryTime} >= $9::int8)
       AND ($10::int8 IS NULL OR ${memoryTime} < $10::int8)
       AND NOT EXISTS (SELECT FROM unnest($11::text[]) AS w WHERE position(w IN m.metadata) = 0)
+      AND ($13::text IS NULL OR $13 = coalesce((SELECT ${memoryStatus} FROM tasks AS t
+        WHERE t.project_id = $1::int8 AND t.bucket = $2::int2 AND t.memory_id = m.id
+          AND t.kind = 'index'), 'complete'))
       AND ${notExpired('$12::int8')}
-    ORDER BY m.created_at ${direction}, m.id ${direction} LIMIT $13::int4`;
+    ORDER BY m.created_at ${direction}, m.id ${direction} LIMIT $14::int4`;
   const order = `created_at ${direction}, id ${direction}`;
   const rows = measured(source, 'm.*', order, content.octets);
   // If `t.bucket = m.bucket` were added, the planner would account for the bucket twice and read
@@ -161,6 +165,7 @@ function queryList(run: Run, read: ListRead, batch: number): Promise<Row[]> {
     filter.to,
     textArray(necessaryTexts(filter.metadata)),
     now,
+    filter.status,
     batch,
     ...(range === undefined ? [] : partValues(range)),
   );

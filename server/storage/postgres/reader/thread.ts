@@ -11,9 +11,11 @@ import { createConnection, readInIndexOrder } from '../connection.ts';
 import { notRead } from '../errors.ts';
 import type { Run } from '../statement.ts';
 import { readExport, readList } from './list.ts';
+import { measureMemories } from './measure.ts';
 import { readMemory, readStatuses } from './memories.ts';
 import { createSearch } from './search.ts';
 import { inSnapshot } from './snapshot.ts';
+import { readTasks } from './tasks.ts';
 import { readUsers } from './users.ts';
 
 /**
@@ -32,6 +34,8 @@ const operations = {
   listMemories: readList,
   exportMemories: readExport,
   listUsers: readUsers,
+  listTasks: readTasks,
+  measureMemories,
   getMemory: readMemory,
   getStatuses: readStatuses,
 };

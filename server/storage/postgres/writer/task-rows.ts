@@ -1,4 +1,5 @@
 import { bucketOf } from '../../../bucket.ts';
+import { failedBeforeImport } from '../../status.ts';
 import { byKey, type InsertedMemory } from '../row.ts';
 import { overRows, type Statement, statement, type Value } from '../statement.ts';
 
@@ -16,10 +17,10 @@ export function bucketOfTask(taskId: number): number {
 
 const types = [
   ...['int8', 'int2', 'int8', 'text', 'text', 'text', 'text', 'int8', 'int8', 'int4'],
-  ...['int8', 'int8'],
+  ...['int8', 'int8', 'text'],
 ];
 const columns = `project_id, bucket, task_id, kind, memory_id, user_id, state, accepted_at, run_at,
-  place, updated_at, lease_token`;
+  place, updated_at, lease_token, error_message`;
 
 const insert = overRows(types, (values) => `INSERT INTO tasks (${columns}) ${values}`);
 
@@ -67,7 +68,8 @@ function rowOf(
   const runAt = state === 'waiting' ? at : null;
   const token = Math.floor(Math.random() * maxToken);
   const named = [projectId, bucket, newTaskId(bucket), 'index', memoryId, userId];
-  return [...named, state, at, runAt, place, at, token];
+  const error = state === 'failed' ? failedBeforeImport : null;
+  return [...named, state, at, runAt, place, at, token, error];
 }
 
 /** Completes the memory's task, if any. A worker that is processing the task loses the lease. */

@@ -7,6 +7,7 @@ import type { Filter, Page, Storage, StoredMemory } from '../../storage.ts';
 import {
   memoriesWithTasks,
   memoryColumns,
+  memoryStatus,
   memoryTime,
   notExpired,
   partColumns,
@@ -103,9 +104,11 @@ function listStatement({ projectId, userId, now, filter, order, after, range }: 
   return { sql, values };
 }
 
-function conditions({ type, source, externalId, from, to, metadata }: Filter): [string, Value][] {
+function conditions(filter: Filter): [string, Value][] {
+  const { type, status, source, externalId, from, to, metadata } = filter;
   const wanted: [string, Value][] = [];
   if (type !== null) wanted.push(['m.type = +?', type]);
+  if (status !== null) wanted.push([`${memoryStatus} = +?`, status]);
   if (source !== null) wanted.push(['m.source = +?', source]);
   if (externalId !== null) wanted.push(['m.external_id = +?', externalId]);
   if (from !== null) wanted.push([`${memoryTime} >= +?`, from]);

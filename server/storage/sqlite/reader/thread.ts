@@ -14,8 +14,10 @@ import { notRead } from '../errors.ts';
 import type { ReaderStart } from '../protocol.ts';
 import { openForReading } from '../settings.ts';
 import { createPageReads } from './list.ts';
+import { createMeasure } from './measure.ts';
 import { prepareGet, prepareStatus } from './memories.ts';
 import { createSearches } from './search.ts';
+import { createTaskReads } from './tasks.ts';
 import { createUserReads } from './users.ts';
 import { createVectorReads } from './vectors.ts';
 
@@ -49,6 +51,8 @@ function getStatuses({ ids, ...read }: Parameters<Storage['getStatuses']>[0]): S
 const operations = {
   ...createPageReads(db),
   ...createUserReads(db),
+  ...createTaskReads(db),
+  ...createMeasure(db),
   ...createSearches(db, maxIndexBytes),
   getMemory: prepareGet(db),
   getStatuses,

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import { faultPoint } from '../../../fault-points.ts';
 import { claimable } from '../../claimable.ts';
+import { failedBeforeImport } from '../../status.ts';
 import type { Storage } from '../../storage.ts';
 import type { Lease, Task, TaskResult } from '../../task-storage.ts';
 import type { Users } from './users.ts';
@@ -122,8 +123,9 @@ function createTaskInserts(
   );
   const insertFailed = db.prepare(
     `INSERT INTO tasks
-       (project_id, kind, memory_row_id, user_id, state, accepted_at, run_at, updated_at)
-     VALUES (?1, 'index', ?2, ?3, 'failed', ?4, NULL, ?4)`,
+       (project_id, kind, memory_row_id, user_id, state, accepted_at, run_at, updated_at,
+        error_message)
+     VALUES (?1, 'index', ?2, ?3, 'failed', ?4, NULL, ?4, ?5)`,
   );
   return {
     queue: (projectId, userId, memoryRowId, at) =>
@@ -134,6 +136,6 @@ function createTaskInserts(
       if (first !== undefined) insertRange.run(first, memoryRowIds.at(-1) ?? first, at);
     },
     addFailed: (projectId, userId, memoryRowId, at) =>
-      void insertFailed.run(projectId, memoryRowId, userId, at),
+      void insertFailed.run(projectId, memoryRowId, userId, at, failedBeforeImport),
   };
 }

@@ -1,0 +1,163 @@
+import type { Stats, Task, User } from '../../sdk/index.ts';
+import { connect } from '../client/connect.ts';
+import { addExamples, addNotes, Option, type Parent } from '../commander.ts';
+import { definedOnly, parseLimit } from '../options.ts';
+import { type Column, printFields, printJson } from '../terminal/output.ts';
+import { hint, type Terminal } from '../terminal/terminal.ts';
+import { age, shownBytes } from '../terminal/text.ts';
+import { pageSize, printPages } from './list.ts';
+
+/* The commands that show what a project holds. */
+
+export function addUsers(program: Parent, term: Terminal): void {
+  const command = program
+    .command('users')
+    .description('List the users who have memories, ordered by id or by size.')
+    .addOption(
+      new Option('--order <order>', 'userId (the default), or the largest users first').choices([
+        'userId',
+        'memories',
+        'bytes',
+      ] as const),
+    )
+    .option('-n, --limit <number>', 'users per page, at most 100 (default: 20)', parseLimit)
+    .option('--cursor <cursor>', 'the nextCursor of the previous page')
+    .option('--all', 'print all pages');
+  command.action(async () => {
+    const options = command.optsWithGlobals();
+    const client = await connect(term, options);
+    const { order, cursor } = options;
+    const query = definedOnly({ order, limit: pageSize(options), cursor });
+    const pages = client.users(query, { signal: term.interrupted });
+    await printPages(term, options, pages, userColumns(term.now()), 'No users have memories.');
+  });
+  addNotes(command, usersHelp);
+  addExamples(command, [
+    'memory users',
+    'memory users --order bytes --limit 5',
+    'memory users --all | cut -f 1',
+  ]);
+}
+
+const usersHelp = `
+--order memories and --order bytes print one page of at most 100 users. The
+size is that of content and metadata, and may be a minute old.
+
+--json prints the page as one object, { items, nextCursor }; --all --json prints
+only the users, one object per line.
+
+A pipe receives userId, memories, bytes and lastCreatedAt, separated by tabs.`;
+
+const userColumns = (now: number): Column<User>[] => [
+  { title: 'USER', value: ({ userId }) => userId },
+  { title: 'MEMORIES', value: ({ memories }) => `${memories}` },
+  { title: 'SIZE', value: ({ bytes }) => `${bytes}`, shown: (bytes) => shownBytes(Number(bytes)) },
+  { title: 'NEWEST', value: (user) => user.lastCreatedAt, shown: (time) => age(time, now) },
+];
+
+export function addTasks(program: Parent, term: Terminal): void {
+  const command = program
+    .command('tasks')
+    .description('List the memories that are being processed or have failed, newest first.')
+    .addOption(
+      new Option('--status <status>', 'which memories')
+        .choices(['processing', 'failed'] as const)
+        .default('processing' as const),
+    )
+    .option('-n, --limit <number>', 'memories per page, at most 100 (default: 20)', parseLimit)
+    .option('--cursor <cursor>', 'the nextCursor of the previous page')
+    .option('--all', 'print all pages');
+  command.action(async () => {
+    const options = command.optsWithGlobals();
+    const client = await connect(term, options);
+    const { status, cursor } = options;
+    const query = { status, ...definedOnly({ limit: pageSize(options), cursor }) };
+    const pages = client.tasks(query, { signal: term.interrupted });
+    await printPages(term, options, pages, taskColumns(term.now()), noTasks[status]);
+  });
+  addNotes(command, tasksHelp);
+  addExamples(command, [
+    'memory tasks',
+    'memory tasks --status failed',
+    'memory tasks --all --json',
+  ]);
+}
+
+const noTasks = {
+  processing:
+    'No memories are being processed. For those that failed: memory tasks --status failed',
+  failed: 'No memories have failed.',
+};
+
+const tasksHelp = `
+To process a failed memory again, ingest its record again.
+
+--json prints the page as one object, { items, nextCursor }; --all --json prints
+only the memories, one object per line.
+
+A pipe receives the id, userId, type, attempts, createdAt, errorMessage and full
+content, separated by tabs.`;
+
+const taskColumns = (now: number): Column<Task>[] => [
+  { title: 'ID', value: ({ id }) => id },
+  { title: 'USER', value: ({ userId }) => userId },
+  { title: 'TYPE', value: ({ type }) => type, dropped: 2 },
+  { title: 'ATTEMPTS', value: ({ attempts }) => `${attempts}`, dropped: 3 },
+  { title: 'AGE', value: (one) => one.createdAt, shown: (time) => age(time, now), dropped: 1 },
+  { title: 'ERROR', value: ({ errorMessage }) => errorMessage ?? '', usual: '' },
+  { title: 'CONTENT', value: ({ content }) => content, cut: true },
+];
+
+export function addStats(program: Parent, term: Terminal): void {
+  const command = program
+    .command('stats')
+    .description("Show what the key's project holds: users, memories, their size and status.");
+  command.action(async () => {
+    const options = command.optsWithGlobals();
+    const client = await connect(term, options);
+    const stats = await client.stats({ signal: term.interrupted });
+    if (options.json) return printJson(term, stats);
+    const { project, userId: user } = await client.key({ signal: term.interrupted });
+    const fields = term.stdout.isTerminal ? shownFields(stats, term.now()) : rawFields(stats);
+    await printFields(term, { project, user, ...fields });
+    if (stats.failed > 0) await hint(term, 'To see what failed: memory tasks --status failed');
+  });
+  addNotes(command, statsHelp);
+  addExamples(command, ['memory stats', 'memory stats --json']);
+}
+
+const statsHelp = `
+A key that is bound to a user shows that user's figures. They may be a minute
+old. The size is that of content and metadata; for the files of the service, see
+GET /metrics.
+
+A pipe receives each name and its value, separated by a tab.`;
+
+function shownFields(stats: Stats, now: number) {
+  const { users, memories, bytes, byType, byStatus, embedded, oldestAt, newestAt } = stats;
+  return {
+    users,
+    memories,
+    types: counts(byType),
+    status: counts(byStatus),
+    embedded,
+    size: shownBytes(bytes),
+    oldest: oldestAt && `${oldestAt} (${age(oldestAt, now)})`,
+    newest: newestAt && `${newestAt} (${age(newestAt, now)})`,
+  };
+}
+
+/** Like "90 memory, 20 ticket"; null if there are none. */
+function counts(numbers: Record<string, number>): string | null {
+  const some = Object.entries(numbers).filter(([, count]) => count > 0);
+  return some.map(([name, count]) => `${count} ${name}`).join(', ') || null;
+}
+
+function rawFields({ byType, byStatus, ...stats }: Stats): Record<string, string | number | null> {
+  const named = (group: string, numbers: Record<string, number>) =>
+    Object.entries(numbers).map(([name, count]) => [`${group}.${name}`, count]);
+  return {
+    ...stats,
+    ...Object.fromEntries([...named('byType', byType), ...named('byStatus', byStatus)]),
+  };
+}

@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import type { Memory } from '../../sdk/contract/memory.ts';
+import type { Stats, UserPage } from '../../sdk/contract/project.ts';
+import type { TaskPage } from '../../sdk/contract/tasks.ts';
+import { misfit } from '../support/document.ts';
+import {
+  ask,
+  bodyOf,
+  expectInvalid,
+  getPage,
+  newUser,
+  save,
+  whenComplete,
+} from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { importable } from '../support/writes.ts';
+
+/* What a project holds: GET /v1/stats, the largest users, GET /v1/tasks and the status filter. */
+
+let server: TestServer;
+let project: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+beforeEach(async () => {
+  project = { ...server, key: await server.createKey(crypto.randomUUID()) };
+});
+afterAll(() => server.stop());
+
+const statsOf = async (as: TestServer) => bodyOf<Stats>(await ask(as, 'GET', '/v1/stats'), 200);
+const usersOf = async (as: TestServer, query: string) =>
+  bodyOf<UserPage>(await ask(as, 'GET', `/v1/users?${query}`), 200);
+const tasksOf = async (as: TestServer, query: string) =>
+  bodyOf<TaskPage>(await ask(as, 'GET', `/v1/tasks?${query}`), 200);
+const idsOf = (page: { items: { id: string }[] }) => page.items.map(({ id }) => id);
+
+async function importAll(memories: Memory[], as = project): Promise<void> {
+  for (let at = 0; at < memories.length; at += 1_000) {
+    const body = { items: memories.slice(at, at + 1_000) };
+    bodyOf(await ask(as, 'POST', '/v1/import', { body }), 200);
+  }
+}
+
+function complete(userId: string, fields: Partial<Memory> = {}): Memory {
+  return { ...importable(userId), id: `mem_${crypto.randomUUID()}`, ...fields };
+}
+
+function failed(userId: string, fields: Partial<Memory> = {}): Memory {
+  return complete(userId, { status: 'failed', ...fields });
+}
+
+function bytesOf({ content, metadata }: Pick<Memory, 'content' | 'metadata'>): number {
+  return Buffer.byteLength(content) + Buffer.byteLength(JSON.stringify(metadata));
+}
+
+describe('GET /v1/stats', () => {
+  test('of an empty project is all zeros', async () => {
+    const stats = await statsOf(project);
+    expect(misfit({ $ref: '#/components/schemas/Stats' }, stats)).toBeNull();
+    expect(stats).toEqual({
+      users: 0,
+      memories: 0,
+      bytes: 0,
+      byType: { memory: 0, ticket: 0, document: 0, conversation: 0, event: 0, profile: 0 },
+      byStatus: { processing: 0, complete: 0, failed: 0 },
+      pending: 0,
+      failed: 0,
+      embedded: 0,
+      oldestAt: null,
+      newestAt: null,
+    });
+  });
+
+  test('counts users, types and statuses, and every byte of content and metadata', async () => {
+    const saved = await save(project, 'ada', 'añ🌊語');
+    const data = { text: 'text\u2028'.repeat(1_000), title: 'ü', pageCount: 2 };
+    const record = { userId: 'ben', metadata: { a: ['🌊', 1.5, null] }, data };
+    const body = { ...record, type: 'document' };
+    const { memoryId } = bodyOf<{ memoryId: string }>(
+      await ask(project, 'POST', '/v1/ingest', { body }),
+      202,
+    );
+    const ingested = await whenComplete(project, memoryId);
+    const lost = failed('ben', { type: 'ticket', createdAt: '2020-01-01T00:00:00.000Z' });
+    await importAll([lost]);
+    const stats = await statsOf(project);
+    expect(stats).toMatchObject({ users: 2, memories: 3, pending: 0, failed: 1, embedded: 0 });
+    expect(stats.bytes).toBe(bytesOf(saved) + bytesOf(ingested) + bytesOf(lost));
+    expect(stats.byType).toMatchObject({ memory: 1, document: 1, ticket: 1, event: 0 });
+    expect(stats.byStatus).toEqual({ processing: 0, complete: 2, failed: 1 });
+    expect(stats).toMatchObject({ oldestAt: lost.createdAt, newestAt: ingested.createdAt });
+  });
+
+  test('of few memories follows every change at once', async () => {
+    const { id } = await save(project, 'ada', 'four');
+    expect(await statsOf(project)).toMatchObject({ memories: 1, bytes: 6 });
+    await ask(project, 'PATCH', `/v1/memories/${id}`, { body: { content: 'longer' } });
+    expect(await statsOf(project)).toMatchObject({ memories: 1, bytes: 8 });
+    await ask(project, 'DELETE', '/v1/memories?userId=ada');
+    expect(await statsOf(project)).toMatchObject({ users: 0, memories: 0, bytes: 0 });
+  });
+
+  test("has neither another project's memories nor, for a bound key, another user's", async () => {
+    await save(server, 'ada', 'of another project');
+    await save(project, 'ada', 'one');
+    await save(project, 'ben', 'three');
+    expect(await statsOf(project)).toMatchObject({ users: 2, memories: 2, bytes: 12 });
+    const name = crypto.randomUUID();
+    const own = { ...server, key: await server.createKey(name, { readOnly: true }) };
+    expect(await statsOf(own)).toMatchObject({ users: 0, memories: 0 });
+    const ada = { ...server, key: await server.createKey('default', { userId: 'ada' }) };
+    expect(await statsOf(ada)).toMatchObject({ users: 1, memories: 1, bytes: 20 });
+    const eve = { ...server, key: await server.createKey('default', { userId: 'eve' }) };
+    expect(await statsOf(eve)).toMatchObject({ users: 0, memories: 0, bytes: 0 });
+  });
+
+  test('accepts no parameter', async () => {
+    expectInvalid(await ask(project, 'GET', '/v1/stats?userId=ada'), 'userId');
+  });
+});
+
+describe('GET /v1/users', () => {
+  beforeEach(async () => {
+    for (const content of ['x', 'x', 'x']) await save(project, 'many', content);
+    for (const content of ['語'.repeat(50), 'x']) await save(project, 'large', content);
+    await save(project, 'small', 'x');
+    await save(server, 'of-another-project', 'x'.repeat(1_000));
+  });
+
+  test.each([
+    ['userId', ['large', 'many', 'small']],
+    ['memories', ['many', 'large', 'small']],
+    ['bytes', ['large', 'many', 'small']],
+  ])('by %s', async (order, expected) => {
+    const { items, nextCursor } = await usersOf(project, `order=${order}`);
+    expect(items.map(({ userId }) => userId)).toEqual(expected);
+    const byUser = Object.fromEntries(
+      items.map(({ userId, memories, bytes }) => [userId, [memories, bytes]]),
+    );
+    expect(byUser).toEqual({ many: [3, 9], large: [2, 155], small: [1, 3] });
+    expect(nextCursor).toBeNull();
+    const first = await usersOf(project, `order=${order}&limit=1`);
+    expect(first.items).toEqual(items.slice(0, 1));
+  });
+
+  test('lists users of equal size by their ids', async () => {
+    for (const userId of ['b', 'c', 'a']) await save(project, userId, 'x'.repeat(1_000));
+    const { items } = await usersOf(project, 'order=bytes&limit=3');
+    expect(items.map(({ userId }) => userId)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('has no cursor for the largest users', async () => {
+    expect((await usersOf(project, 'order=memories&limit=1')).nextCursor).toBeNull();
+    const { nextCursor } = await usersOf(project, 'limit=1');
+    for (const order of ['memories', 'bytes']) {
+      const path = `/v1/users?order=${order}&cursor=${nextCursor}`;
+      expectInvalid(await ask(project, 'GET', path), 'cursor');
+    }
+    expect((await usersOf(project, `order=userId&cursor=${nextCursor}`)).items).toHaveLength(2);
+  });
+
+  test.each(['size', 'desc', ''])('returns 400 for the order %p', async (order) => {
+    expectInvalid(await ask(project, 'GET', `/v1/users?order=${order}`), 'order');
+  });
+
+  test.each(['userId', 'memories', 'bytes'])(
+    'by %s has only the user of the key',
+    async (order) => {
+      const userId = newUser();
+      const own = { ...server, key: await server.createKey('default', { userId }) };
+      await save(server, userId, 'four');
+      const { items } = await usersOf(own, `order=${order}`);
+      expect(items).toMatchObject([{ userId, memories: 1, bytes: 6 }]);
+    },
+  );
+});
+
+describe('many memories', () => {
+  test('are measured once a minute, but an erased user is not listed', async () => {
+    const many = Array.from({ length: 1_200 }, () => complete('many'));
+    await importAll([...many, complete('one')]);
+    const before = await statsOf(project);
+    expect(before).toMatchObject({ users: 2, memories: 1_201 });
+    expect((await usersOf(project, 'order=bytes')).items).toHaveLength(2);
+    expect((await usersOf(project, '')).items).toHaveLength(2);
+    await ask(project, 'DELETE', '/v1/memories?userId=one');
+    await save(project, 'new', 'four');
+    expect(await statsOf(project)).toEqual(before);
+    const { items } = await usersOf(project, 'order=memories');
+    expect(items.map(({ userId, memories }) => [userId, memories])).toEqual([['many', 1_200]]);
+    expect((await usersOf(project, '')).items).toMatchObject([
+      { userId: 'many', memories: 1_200, bytes: bytesOf(importable('many')) * 1_200 },
+      { userId: 'new', memories: 1, bytes: 6 },
+    ]);
+  });
+});
+
+describe('GET /v1/tasks', () => {
+  test('lists failed memories with attempts and error, newest first, in pages', async () => {
+    const createdAt = (n: number) => new Date(Date.UTC(2026, 0, n + 1)).toISOString();
+    const lost = Array.from({ length: 5 }, (_, n) => failed('ada', { createdAt: createdAt(n) }));
+    await importAll([...lost, complete('ada')]);
+    const expected = lost.map(({ id }) => id).reverse();
+    const page = await tasksOf(project, 'status=failed');
+    expect(misfit({ $ref: '#/components/schemas/TaskPage' }, page)).toBeNull();
+    expect(idsOf(page)).toEqual(expected);
+    const [listed] = (await getPage(project, 'ada', 'status=failed')).items;
+    const errorMessage = 'processing failed before the memory was imported';
+    expect(page.items[0]).toEqual({ ...listed, attempts: 0, errorMessage } as never);
+    const found: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const rest: string = cursor && `&cursor=${cursor}`;
+      const next: TaskPage = await tasksOf(project, `status=failed&limit=2${rest}`);
+      found.push(...idsOf(next));
+      cursor = next.nextCursor;
+    }
+    expect(found).toEqual(expected);
+    expect((await tasksOf(project, 'status=processing')).items).toEqual([]);
+  });
+
+  test.each([
+    ['', 'status'],
+    ['status=complete', 'status'],
+    ['status=', 'status'],
+    ['status=failed&status=failed', 'status'],
+    ['status=failed&limit=0', 'limit'],
+    ['status=failed&limit=101', 'limit'],
+    ['status=failed&userId=ada', 'userId'],
+    ['status=failed&cursor=x', 'cursor'],
+  ])('returns 400 for ?%s', async (query, field) => {
+    expectInvalid(await ask(project, 'GET', `/v1/tasks?${query}`), field);
+  });
+
+  test('returns 400 for a cursor of the other status', async () => {
+    await importAll([failed('ada'), failed('ada')]);
+    const { nextCursor } = await tasksOf(project, 'status=failed&limit=1');
+    const path = `/v1/tasks?status=processing&cursor=${nextCursor}`;
+    expectInvalid(await ask(project, 'GET', path), 'cursor');
+  });
+
+  test("has neither another project's memories nor, for a bound key, another user's", async () => {
+    const [ada, ben] = [failed('ada'), failed('ben')];
+    await importAll([ada, ben], server);
+    await importAll([failed('ada')]);
+    expect(idsOf(await tasksOf(server, 'status=failed')).sort()).toEqual([ada.id, ben.id].sort());
+    for (const readOnly of [false, true]) {
+      const key = await server.createKey('default', { userId: 'ada', readOnly });
+      expect(idsOf(await tasksOf({ ...server, key }, 'status=failed'))).toEqual([ada.id]);
+    }
+  });
+});
+
+describe('the filter status', () => {
+  test('selects the memories of a list and a search', async () => {
+    const lost = failed('ada');
+    const saved = complete('ada');
+    await importAll([lost, saved]);
+    const list = async (status: string) => idsOf(await getPage(project, 'ada', `status=${status}`));
+    expect(await list('failed')).toEqual([lost.id]);
+    expect(await list('complete')).toEqual([saved.id]);
+    expect(await list('processing')).toEqual([]);
+    const search = async (status: string) => {
+      const query = new URLSearchParams({ userId: 'ada', query: saved.content, status });
+      const answer = await ask(project, 'GET', `/v1/memories/search?${query}`);
+      return idsOf(bodyOf<{ items: Memory[] }>(answer, 200));
+    };
+    expect(await search('complete')).toEqual([saved.id]);
+    expect(await search('failed')).toEqual([]);
+  });
+
+  test.each(['memories', 'memories/search'])('of /v1/%s must be a status', async (path) => {
+    const query = path === 'memories' ? '' : '&query=x';
+    const answer = await ask(project, 'GET', `/v1/${path}?userId=ada${query}&status=done`);
+    expectInvalid(answer, 'status');
+  });
+});

@@ -1,0 +1,294 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { addPart, nothing } from '../../server/memory/measurement.ts';
+import type { Measurement } from '../../server/storage/project-storage.ts';
+import type { ImportedMemory } from '../../server/storage/storage.ts';
+import { rejectionOf } from '../support/thrown.ts';
+import {
+  claimOne,
+  complete,
+  imported,
+  memory,
+  newProject,
+  type Opened,
+  type OpenStorage,
+  type Project,
+  walk,
+} from './fixtures.ts';
+import { taskEnds, withStorage } from './suite.ts';
+
+const userIds = ['a', 'ä', 'B', '🌊', ' '];
+
+const anyMemory: fc.Arbitrary<ImportedMemory> = fc
+  .record({
+    userId: fc.constantFrom(...userIds),
+    type: fc.constantFrom('memory', 'ticket', 'document', 'event', 'profile', 'conversation'),
+    status: fc.constantFrom('processing', 'complete', 'failed'),
+    content: fc
+      .string({ unit: 'grapheme', minLength: 1 })
+      .map((text) => text.replaceAll('\0', '.')),
+    metadata: fc.dictionary(fc.constantFrom('k', 'ü'), fc.constantFrom('v', '語', 1)),
+    createdAt: fc.integer({ min: 0, max: 20 }),
+    expiresAt: fc.constantFrom(null, 1_500, 9_000),
+  })
+  .map(({ metadata, ...fields }) => imported({ ...fields, metadata: JSON.stringify(metadata) }));
+
+/** What a measurement of these memories must be. */
+function sumOf(memories: readonly ImportedMemory[], now: number) {
+  const sum = nothing();
+  const visible = memories.filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
+  for (const { userId, type, status, content, metadata } of visible) {
+    const bytes = Buffer.byteLength(content) + Buffer.byteLength(metadata);
+    const known = sum.largest.find((one) => one.userId === userId);
+    const user = known ?? { userId, memories: 0, bytes: 0 };
+    if (known === undefined) sum.largest.push(user);
+    user.memories += 1;
+    user.bytes += bytes;
+    sum.memories += 1;
+    sum.bytes += bytes;
+    sum.byType[type] += 1;
+    sum.byStatus[status] += 1;
+  }
+  const times = visible.map(({ createdAt }) => createdAt);
+  const [oldestAt, newestAt] =
+    times.length === 0 ? [null, null] : [Math.min(...times), Math.max(...times)];
+  return inOrder({ ...sum, users: sum.largest.length, oldestAt, newestAt });
+}
+
+/** Sorts the users by id, because databases may compare ids in another order than JavaScript. */
+function inOrder({ largest, ...sum }: Measurement): Measurement {
+  return { ...sum, largest: largest.toSorted((a, b) => (a.userId < b.userId ? -1 : 1)) };
+}
+
+/** Tests what an operator sees of a project: the sums over its memories, and its tasks. */
+export function testProject(name: string, open: OpenStorage): void {
+  describe(`${name}: a measurement`, () => {
+    let opened: Opened;
+    let project: Project;
+    withStorage(open, (...given) => {
+      [opened, project] = given;
+    });
+    const measured = async (of: Project, ...more: Parameters<Project['measure']>) =>
+      inOrder((await of.measure(...more)).reduce(addPart, nothing()));
+
+    test('of a project without memories is zero', async () => {
+      expect(await measured(project)).toEqual(nothing());
+      expect(await measured(project, { onlyUserId: 'u' })).toEqual(nothing());
+      expect(await measured(project, { users: { after: 'a', through: 'b' } })).toEqual(nothing());
+    });
+
+    test('is exact, of the project, of a user and of a range of users', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(anyMemory, { maxLength: 30 }), async (memories) => {
+          const own = await newProject(opened);
+          await own.import(memories);
+          const now = 2_000;
+          expect(await measured(own, { now })).toEqual(sumOf(memories, now));
+          for (const onlyUserId of userIds) {
+            const ofUser = memories.filter(({ userId }) => userId === onlyUserId);
+            expect(await measured(own, { now, onlyUserId })).toEqual(sumOf(ofUser, now));
+          }
+          const inRange = memories.filter(({ userId }) => userId === 'a' || userId === 'B');
+          const users = { after: ' ', through: 'a' };
+          expect(await measured(own, { now, users })).toEqual(sumOf(inRange, now));
+        }),
+        { numRuns: 15 },
+      );
+    });
+
+    test('has all memories and users of the parts, whatever the size of the users', async () => {
+      const userOf = (n: number) => (n < 11_000 ? 'large' : n % 2 === 0 ? `u${n}` : 'middle');
+      const memories = Array.from({ length: 13_000 }, (_, n) =>
+        imported({ userId: userOf(n), content: 'x'.repeat(n % 7), createdAt: n }),
+      );
+      for (let at = 0; at < memories.length; at += 1_000) {
+        await project.import(memories.slice(at, at + 1_000));
+      }
+      const found = await measured(project);
+      const { largest, ...expected } = sumOf(memories, 2_000);
+      expect(found).toMatchObject(expected);
+      for (const userId of ['large', 'middle']) {
+        const user = largest.find((one) => one.userId === userId);
+        expect(found.largest).toContainEqual(user ?? expect.anything());
+        expect((await measured(project, { onlyUserId: userId })).largest).toEqual([
+          user ?? expect.anything(),
+        ]);
+      }
+      expect(found.largest.length).toBeLessThan(300);
+    });
+
+    test('counts the memories whose present text has vectors of the present model', async () => {
+      const described = { dims: 8, mean: 0.1, deviation: 0.1, probe: 'AAAA' };
+      const { storage } = opened;
+      const useModel = () =>
+        storage.ensureModel({ name: 'm', digest: crypto.randomUUID(), ...described });
+      const embedded = async () => (await measured(project)).embedded;
+      const user = { projectId: project.id, userId: 'u' };
+      const { modelId } = await useModel();
+      const given = memory();
+      await project.save(given);
+      await project.save(memory());
+      expect(await embedded()).toBe(0);
+      const { from, upTo, memories } = await storage.memoriesToEmbed({
+        ...user,
+        modelId,
+        limit: 9,
+      });
+      const vectors = memories.map(({ id, change }) => {
+        return { id, change, textHash: 'h', data: 'AAAAAAAAAAAAAAAA' };
+      });
+      await storage.storeVectors({ ...user, modelId, from, upTo, vectors });
+      expect(await embedded()).toBe(2);
+      await project.update(given.id, { content: 'another text' });
+      expect(await embedded()).toBe(1);
+      await useModel();
+      expect(await embedded()).toBe(0);
+    });
+  });
+
+  describe(`${name}: tasks`, () => {
+    let opened: Opened;
+    let project: Project;
+    withStorage(open, (...given) => {
+      [opened, project] = given;
+    });
+    const ends = taskEnds(() => opened.storage);
+    const ids = async (...of: Parameters<Project['tasks']>) =>
+      (await project.tasks(...of)).items.map(({ id }) => id);
+
+    test('are listed by their status, with their attempts and error', async () => {
+      const id = await project.acceptOne({ content: 'text' });
+      const of = async () => ({
+        processing: (await project.tasks('processing')).items,
+        failed: (await project.tasks('failed')).items,
+      });
+      const shown = async () => ({ ...(await project.list('u'))[0] });
+      const waiting = { ...(await shown()), attempts: 0, errorMessage: null };
+      expect(await of()).toEqual({ processing: [waiting as never], failed: [] });
+      await ends.fail(await claimOne(opened.storage), 2_000);
+      const retried = { ...(await shown()), attempts: 1, errorMessage: 'it failed' };
+      expect(retried.status).toBe('processing');
+      expect(await of()).toEqual({ processing: [retried as never], failed: [] });
+      await ends.fail(await claimOne(opened.storage), null);
+      const failed = { ...(await shown()), attempts: 2, errorMessage: 'it failed' };
+      expect(failed.status).toBe('failed');
+      expect(await of()).toEqual({ processing: [], failed: [failed as never] });
+      await project.update(id, { content: 'corrected' });
+      expect(await of()).toEqual({ processing: [], failed: [] });
+    });
+
+    test('leave the list when they complete, or when their memory is deleted', async () => {
+      const [one, two] = [await project.acceptOne(), await project.acceptOne()];
+      await complete(opened.storage, await claimOne(opened.storage));
+      expect(await ids('processing')).toHaveLength(1);
+      for (const id of [one, two]) await project.remove(id);
+      expect(await ids('processing')).toEqual([]);
+    });
+
+    test('of imported memories that had failed say so', async () => {
+      const given = imported({ status: 'failed' });
+      await project.import([given, imported(), memoryInState('processing')]);
+      const errorMessage = 'processing failed before the memory was imported';
+      const { items } = await project.tasks('failed');
+      expect(items).toMatchObject([{ id: given.id, attempts: 0, errorMessage }]);
+      expect(await project.status(given.id)).toMatchObject({ errorMessage });
+    });
+
+    test.each(['processing', 'failed'] as const)('that are %s have pages', async (status) => {
+      const times = [5, 3, 5, 9, 5, 1, 3];
+      const given = times.map((createdAt) => imported({ status, createdAt }));
+      await project.import(given);
+      const key = ({ createdAt, id }: ImportedMemory) => `${createdAt} ${id}`;
+      const sorted = given.map(key).sort().reverse();
+      for (const limit of [1, 2, 7, 8]) {
+        const pages = await walk((after) => project.tasks(status, { limit, after }));
+        const seen = pages.flat().map((one) => `${Date.parse(one.createdAt)} ${one.id}`);
+        expect(seen).toEqual(sorted);
+        expect(pages).toHaveLength(Math.ceil(times.length / limit));
+      }
+      const invalid = { code: 'invalid_request', details: [{ field: 'cursor' }] };
+      expect(await rejectionOf(project.tasks(status, { after: 'x' }))).toMatchObject(invalid);
+    });
+
+    test('that keep their status are listed once, while others change theirs', async () => {
+      const given = Array.from({ length: 12 }, (_, n) =>
+        imported({ status: 'failed', createdAt: n }),
+      );
+      await project.import(given);
+      const [kept, changed] = [
+        given.filter((_, n) => n % 2 === 0),
+        given.filter((_, n) => n % 2 > 0),
+      ];
+      const left = changed.slice();
+      const pages = await walk(async (after) => {
+        const page = await project.tasks('failed', { limit: 2, after });
+        const next = left.shift();
+        if (next !== undefined) await project.update(next.id, { content: 'corrected' });
+        await project.import([imported({ status: 'failed', createdAt: 100 })]);
+        return page;
+      });
+      const seen = pages.flat().map(({ id }) => id);
+      expect(new Set(seen).size).toBe(seen.length);
+      for (const { id } of kept) expect(seen).toContain(id);
+      expect(seen.length).toBeLessThan(given.length);
+    });
+
+    test('are those of the project, and of the user of a bound key', async () => {
+      const other = await newProject(opened);
+      for (const status of ['processing', 'failed'] as const) {
+        const [u, v, theirs] = ['u', 'v', 'u'].map((userId) => imported({ userId, status }));
+        if (u === undefined || v === undefined || theirs === undefined) throw new Error();
+        await project.import([u, v]);
+        await other.import([theirs]);
+        expect((await ids(status)).sort()).toEqual([u.id, v.id].sort());
+        expect(await ids(status, { onlyUserId: 'u' })).toEqual([u.id]);
+        expect(await ids(status, { onlyUserId: 'w' })).toEqual([]);
+      }
+    });
+
+    test('of expired memories are omitted', async () => {
+      for (const status of ['processing', 'failed'] as const) {
+        const given = imported({ status, expiresAt: 3_000 });
+        await project.import([given]);
+        expect(await ids(status, { now: 2_999 })).toEqual([given.id]);
+        expect(await ids(status, { now: 3_000 })).toEqual([]);
+      }
+    });
+
+    test('with large texts are on shorter pages', async () => {
+      const large = Array.from({ length: 5 }, (_, n) =>
+        imported({ status: 'failed', createdAt: n, content: '語'.repeat(1_500_000) }),
+      );
+      await project.import(large);
+      const pages = await walk((after) => project.tasks('failed', { limit: 100, after }));
+      expect(pages.length).toBeGreaterThan(1);
+      expect(pages.flat()).toHaveLength(5);
+    });
+  });
+
+  describe(`${name}: lists by status`, () => {
+    let project: Project;
+    withStorage(open, (_, own) => {
+      project = own;
+    });
+
+    test.each(['processing', 'complete', 'failed'] as const)('%s', async (status) => {
+      const given = (['processing', 'complete', 'failed'] as const).map(memoryInState);
+      await project.import(given);
+      const saved = memory();
+      await project.save(saved);
+      const expected = given.filter((one) => one.status === status).map(({ id }) => id);
+      if (status === 'complete') expected.unshift(saved.id);
+      const listed = await project.list('u', { filter: { status } });
+      expect(listed.map(({ id }) => id)).toEqual(expected);
+      const found = await project.search('hello', { filter: { status } });
+      expect(found.map(({ id }) => id).sort()).toEqual(
+        status === 'complete' ? expected.sort() : [],
+      );
+    });
+  });
+}
+
+function memoryInState(status: ImportedMemory['status']): ImportedMemory {
+  return imported({ status });
+}
