@@ -1,6 +1,7 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { $ } from 'bun';
+import { packAdapters } from './adapters.ts';
 import { buildExecutable, hostTarget, type Target, targets } from './executables.ts';
 import { writeNotices } from './notices.ts';
 import { packPython } from './python.ts';
@@ -17,7 +18,7 @@ import { sizeOf, writeChecksums } from './sums.ts';
  * npm run pack -- linux-x64       the tarballs and only this executable
  * npm run pack -- none            only the tarballs
  *
- * The Python SDK is packed if Python is installed.
+ * The Python packages are packed if Python is installed.
  */
 
 const dist = join(root, 'dist');
@@ -26,7 +27,7 @@ async function main(names: string[]): Promise<void> {
   const wanted = chosen(names);
   await rm(dist, { recursive: true, force: true });
   await mkdir(dist, { recursive: true });
-  const made = [await packSdk(dist), await packService(dist)];
+  const made = [await packSdk(dist), await packService(dist), ...(await packAdapters(dist))];
   const missing: string[] = [];
   made.push(...(await packPython(dist).catch(reportNoPython)));
   for (const target of wanted) {
@@ -50,7 +51,7 @@ async function main(names: string[]): Promise<void> {
 function reportNoPython(error: unknown): string[] {
   const output = error instanceof $.ShellError ? error.stderr.toString().trim() : '';
   const reason = error instanceof Error ? error.message : String(error);
-  console.error(`The Python SDK was not packed: ${output.split('\n').at(-1) || reason}`);
+  console.error(`The Python packages were not packed: ${output.split('\n').at(-1) || reason}`);
   return [];
 }
 

@@ -1,50 +1,57 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { $, Glob } from 'bun';
 import { readManifest, root } from './staging.ts';
 
-const source = join(root, 'sdk/python');
-
 /**
- * Builds the wheel and the source distribution of the Python SDK in a virtual environment with the
- * build backend that pyproject.toml pins. The same contents produce the same bytes. Needs Python
- * and a package index.
+ * Builds the wheels and the source distributions of the Python SDK and of the adapters in Python,
+ * in a virtual environment with the build backend that pyproject.toml pins. The same contents
+ * produce the same bytes. Needs Python and a package index.
  */
 export async function packPython(dist: string): Promise<string[]> {
   const { version } = await readManifest('package.json');
   const folder = await mkdtemp(join(tmpdir(), 'memory-python-'));
   try {
-    await stage(join(folder, 'sdk'), version);
     const python = join(folder, 'env/bin/python');
     await $`${process.env.PYTHON ?? 'python3'} -m venv ${join(folder, 'env')}`.quiet();
-    await $`${python} -m pip install --quiet ${await buildBackend()}`.quiet();
-    await $`${python} -m hatchling build -d ${dist}`.cwd(join(folder, 'sdk')).quiet();
-    const made = `memory_service-${version}`;
-    return [join(dist, `${made}-py3-none-any.whl`), join(dist, `${made}.tar.gz`)];
+    const [backend] = (await readProject('sdk/python'))['build-system'].requires;
+    await $`${python} -m pip install --quiet ${backend}`.quiet();
+    const made: string[] = [];
+    for (const source of ['sdk/python', ...adapters()]) {
+      await stage(join(folder, source), source, version);
+      await $`${python} -m hatchling build -d ${dist}`.cwd(join(folder, source)).quiet();
+      const name = (await readProject(source)).project.name.replaceAll('-', '_');
+      made.push(join(dist, `${name}-${version}-py3-none-any.whl`));
+      made.push(join(dist, `${name}-${version}.tar.gz`));
+    }
+    return made;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function stage(folder: string, version: string): Promise<void> {
-  const code = await Bun.file(join(source, 'memory_service/request.py')).text();
-  if (!code.includes(`VERSION = "${version}"`)) {
-    throw new Error(`the Python SDK must have version ${version}`);
+function adapters(): string[] {
+  return [...new Glob('sdk/adapters/*/pyproject.toml').scanSync(root)].sort().map(dirname);
+}
+
+async function stage(folder: string, source: string, version: string): Promise<void> {
+  const versioned = source === 'sdk/python' ? 'memory_service/request.py' : 'pyproject.toml';
+  const text = await Bun.file(join(root, source, versioned)).text();
+  if (!text.toLowerCase().includes(`\nversion = "${version}"`)) {
+    throw new Error(`${source} must have version ${version}`);
   }
-  for (const pattern of ['pyproject.toml', 'README.md', 'memory_service/*.py', '*/py.typed']) {
-    for (const path of new Glob(pattern).scanSync(source)) {
-      await Bun.write(join(folder, path), Bun.file(join(source, path)));
+  for (const pattern of ['pyproject.toml', 'README.md', 'memory_service*/*']) {
+    for (const path of new Glob(pattern).scanSync(join(root, source))) {
+      await Bun.write(join(folder, path), Bun.file(join(root, source, path)));
     }
   }
   await Bun.write(join(folder, 'LICENSE'), Bun.file(join(root, 'LICENSE')));
 }
 
-/** Returns the pinned requirement of `[build-system]`. */
-async function buildBackend(): Promise<string> {
-  const text = await Bun.file(join(source, 'pyproject.toml')).text();
-  const { 'build-system': system } = Bun.TOML.parse(text) as {
-    'build-system': { requires: [string] };
-  };
-  return system.requires[0];
+type Project = { 'build-system': { requires: [string] }; project: { name: string } };
+
+async function readProject(source: string): Promise<Project> {
+  const text = await Bun.file(join(root, source, 'pyproject.toml')).text();
+  return Bun.TOML.parse(text) as Project;
 }

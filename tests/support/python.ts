@@ -6,13 +6,16 @@
 /** The command of a suitable Python: `TEST_PYTHON` or `python3`. */
 const command = process.env.TEST_PYTHON ?? 'python3';
 
-const check = 'import sys, httpx2; sys.exit(sys.version_info < (3, 10))';
+const check = `
+import importlib.util, sys
+sys.exit(sys.version_info < (3, 10) or not all(map(importlib.util.find_spec, sys.argv[1:])))`;
 
 /** Why the Python tests cannot run, or undefined if they can. */
-export function pythonProblem(): string | undefined {
+export function pythonProblem(framework = 'httpx2'): string | undefined {
   if (Bun.which(command) === null) return `${command} is not installed`;
-  const { exitCode } = Bun.spawnSync([command, '-c', check], { stderr: 'ignore' });
-  return exitCode === 0 ? undefined : `${command} is older than 3.10, or httpx2 is not installed`;
+  const arguments_ = ['-c', check, 'httpx2', framework];
+  const { exitCode } = Bun.spawnSync([command, ...arguments_], { stderr: 'ignore' });
+  return exitCode === 0 ? undefined : `${command} is older than 3.10 or has no ${framework}`;
 }
 
 /** Runs Python with every warning as an error, and returns what it printed. */

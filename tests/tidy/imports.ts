@@ -75,10 +75,15 @@ const pure = [
 ];
 /** The modules that every folder of the CLI may import. */
 const terminal = ['cli/terminal/', 'cli/errors.ts'];
+const frameworks = ['@anthropic-ai/sdk', '@anthropic-ai/sdk/'];
 const typebox = ['@sinclair/typebox', '@sinclair/typebox/'];
 
 const table: Row[] = [
   { from: ['sdk/contract/'], may: ['sdk/contract/', ...typebox] },
+  {
+    from: ['sdk/adapters/'],
+    may: ['memory-service-sdk', ...frameworks, 'sdk/adapters/', 'node:', 'bun:test', 'fast-check'],
+  },
   {
     from: ['sdk/'],
     may: ['ofetch', 'sdk/', ...plainContract],
