@@ -19,6 +19,8 @@ export type Admin = {
     project: string;
     userId?: string | null;
     readOnly?: boolean;
+    /** Whether the key can only read the metrics. */
+    metricsOnly?: boolean;
     expiresAt?: number | null;
   }): Promise<{ key: string; id: string; project: string; name: string }>;
   listKeys(): Promise<StoredKey[]>;
@@ -100,9 +102,11 @@ export async function openAdmin(
 ): Promise<Admin> {
   const keys = await openKeyAdmin(checked(databaseUrl), { create });
   return {
-    async createKey({ name, project, userId = null, readOnly = false, expiresAt = null }) {
+    async createKey({ name, project, ...limits }) {
       const key = makeKey();
-      const about = { project, name, userId, readOnly, createdAt: Date.now(), expiresAt };
+      const { userId = null, readOnly = false, metricsOnly = false, expiresAt = null } = limits;
+      const kind = { userId, readOnly, metricsOnly };
+      const about = { project, name, ...kind, createdAt: Date.now(), expiresAt };
       const { id } = await keys.createKey(keyToStore(key, about));
       return { key, id, project, name };
     },

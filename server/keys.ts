@@ -22,7 +22,7 @@ export function hashKey(key: string): string {
 /** `prefix` and `lastFour` help users identify a key. */
 export function keyToStore(
   key: string,
-  about: Pick<NewKey, 'project' | 'name' | 'userId' | 'readOnly' | 'createdAt' | 'expiresAt'>,
+  about: Omit<NewKey, 'id' | 'hash' | 'prefix' | 'lastFour'>,
 ): NewKey {
   const id = `key_${Bun.randomUUIDv7('buffer').toHex()}`;
   return { ...about, id, hash: hashKey(key), prefix: key.slice(0, 7), lastFour: key.slice(-4) };

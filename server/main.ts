@@ -224,7 +224,7 @@ async function makeFirstKey(
   if (keys.length > 0) return null;
   const key = makeKey();
   if (!(await keep(key))) return null;
-  const kind = { userId: null, readOnly: false };
+  const kind = { userId: null, readOnly: false, metricsOnly: false };
   const about = { project: defaultProject, name: 'first run', ...kind, createdAt, expiresAt: null };
   await storage.createKey(keyToStore(key, about));
   return key;

@@ -1,7 +1,7 @@
 import type { Admin } from '../../server/admin.ts';
 import { defaultBaseUrl, resolveBaseUrl } from '../client/connect.ts';
 import * as profile from '../client/profile.ts';
-import { addExamples, addNotes, type GlobalOptions, type Parent } from '../commander.ts';
+import { addExamples, addNotes, type GlobalOptions, Option, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
 import { parseId, parseLifetime, userOptionFor } from '../options.ts';
@@ -71,9 +71,14 @@ function columnsAt(now: number): Column<KeyRow>[] {
     { title: 'EXPIRES', value: (key) => key.expiresAt ?? '', shown: expiry, usual: '', dropped: 4 },
     { title: 'REVOKED', value: ({ revokedAt }) => revokedAt ?? '', shown: ago, usual: '' },
     { title: 'USER', value: ({ userId }) => userId ?? '', shown: short, usual: '' },
-    { title: 'WRITES', value: (key) => (key.readOnly ? 'no' : 'yes'), usual: 'yes', dropped: 5 },
+    { title: 'WRITES', value: writesOf, usual: 'yes', dropped: 5 },
+    { title: 'METRICS', value: (key) => (key.metricsOnly ? 'only' : ''), usual: '', dropped: 6 },
     { title: 'NAME', value: ({ name }) => name, cut: true },
   ];
+}
+
+function writesOf({ readOnly, metricsOnly }: KeyRow): string {
+  return readOnly || metricsOnly ? 'no' : 'yes';
 }
 
 function iso(time: number | null): string | null {
@@ -88,6 +93,7 @@ function addCreate(group: Parent, term: Terminal): void {
     .description('Create an API key and print it once. With --save, also store it in the profile.')
     .option('--name <name>', 'a name for the key', 'unnamed')
     .option('--read-only', 'do not allow writes')
+    .addOption(metricsOption())
     .addOption(userOptionFor("restrict the key to this user's memories"))
     .option('--expires <time>', 'when the key expires, for example 12h or 30d', parseLifetime)
     .option('--save', 'store the key in the profile, for other commands to use')
@@ -95,19 +101,23 @@ function addCreate(group: Parent, term: Terminal): void {
   command.action(async () => {
     const options = command.optsWithGlobals();
     const { name, project = defaultProject, readOnly = false, database, json } = options;
-    const { user: userId = null, expires: expiresAt = null } = options;
+    const {
+      user: userId = null,
+      expires: expiresAt = null,
+      metrics: metricsOnly = false,
+    } = options;
     const service = options.save ? serviceOf(term, options) : null;
     const expiresAtMs = expiresAt === null ? null : Date.parse(expiresAt);
-    const create = { name, project, userId, readOnly, expiresAt: expiresAtMs };
+    const kind = { userId, readOnly, metricsOnly };
+    const create = { name, project, ...kind, expiresAt: expiresAtMs };
     const { made, isNewProject } = await createKey(term, database, create);
     const out = resilientOutput(term);
-    await printResult(out.term, json, { ...made, userId, readOnly, expiresAt }, made.key);
+    await printResult(out.term, json, { ...made, ...kind, expiresAt }, made.key);
     if (!json || out.hasFailed()) {
       const of = `${isNewProject ? 'a new project' : 'project'} ${project}`;
-      const kind =
-        (readOnly ? ', read-only' : '') + (userId === null ? '' : `, bound to ${userId}`);
+      const rights = metricsOnly ? 'for reading /metrics' : `in ${of}${described(kind)}`;
       const until = expiresAt === null ? 'It does not expire.' : `It expires on ${expiresAt}.`;
-      await note(term, `Created key ${made.id} in ${of}${kind}. ${until}`);
+      await note(term, `Created key ${made.id} ${rights}. ${until}`);
     }
     if (service !== null) await save(term, { service, project, apiKey: made.key });
     else if (out.hasFailed()) {
@@ -115,7 +125,7 @@ function addCreate(group: Parent, term: Terminal): void {
       const revoke = `memory keys revoke ${made.id}${flag}`;
       const lost = 'The key could not be printed and is shown only once.';
       await hint(term, `${lost} To revoke it: ${revoke}`);
-    } else if (!json) await hint(term, howToUse);
+    } else if (!json) await hint(term, metricsOnly ? howToScrape : howToUse);
     out.end();
   });
   addNotes(
@@ -126,10 +136,26 @@ function addCreate(group: Parent, term: Terminal): void {
   addExamples(command, [
     'memory keys create --name my-app --expires 90d',
     'memory keys create --read-only --user ada',
+    'memory keys create --metrics --name prometheus',
     'memory keys create --save',
   ]);
 }
 
+/** A key for metrics must not be stored in the profile, because no other command could use it. */
+function metricsOption() {
+  return new Option('--metrics', 'allow only reading /metrics').conflicts([
+    'readOnly',
+    'user',
+    'save',
+  ]);
+}
+
+function described({ userId, readOnly }: Pick<NewKey, 'userId' | 'readOnly'>): string {
+  return (readOnly ? ', read-only' : '') + (userId ? `, bound to ${userId}` : '');
+}
+
+const howToScrape =
+  'The key is shown only once. In Prometheus, set authorization: { credentials: <key> } for the job.';
 const howToUse =
   'The key is shown only once. To use it: export MEMORY_API_KEY=<key>; to store it: --save';
 

@@ -58,6 +58,7 @@ export const serverSettings = [
   setting('MEMORY_EMBEDDINGS', 'search model: local, off or a URL', 'local'),
   setting('MEMORY_EMBEDDINGS_MODEL', 'the model at the URL', null),
   setting('MEMORY_EMBEDDINGS_KEY', 'the API key for the URL', null),
+  setting('MEMORY_METRICS', 'whether /metrics exists: on or off', 'on'),
   setting('LOG_LEVEL', 'debug, info, warn, error or silent', 'info'),
 ];
 

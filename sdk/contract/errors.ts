@@ -21,7 +21,7 @@ export const errorTable = {
   },
   forbidden: {
     status: 403,
-    when: 'the API key does not permit this: it is read-only, or bound to another user',
+    when: 'the API key does not permit this: it is read-only, bound to another user, or for metrics only',
     example: 'this API key is read-only',
   },
   not_found: {

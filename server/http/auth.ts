@@ -25,6 +25,9 @@ export function createAuth(services: Services) {
     if (reason !== null) throw new ServiceError('unavailable', reason, { retryAfterSeconds });
     const header = request.headers.get(headerNames.authorization);
     const caller = await authenticator.authenticate(header, () => addressOf(request));
+    if (caller.metricsOnly) {
+      throw new ServiceError('forbidden', 'this API key can only read /metrics');
+    }
     await limit(caller, headers);
     return caller;
   }

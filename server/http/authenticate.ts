@@ -7,7 +7,14 @@ import { createRateLimit } from './rate-limit.ts';
 /** A request's API key, without its secret. */
 export type Caller = Pick<
   StoredKey,
-  'projectId' | 'project' | 'name' | 'lastFour' | 'userId' | 'readOnly' | 'expiresAt'
+  | 'projectId'
+  | 'project'
+  | 'name'
+  | 'lastFour'
+  | 'userId'
+  | 'readOnly'
+  | 'metricsOnly'
+  | 'expiresAt'
 >;
 
 export type Authenticator = {
@@ -98,7 +105,8 @@ export function createAuthenticator(options: {
 
 function fixedCaller(projectId: number, key: string): Caller {
   const about = { project: 'default', name: 'MEMORY_API_KEY', lastFour: key.slice(-4) };
-  return { projectId, ...about, userId: null, readOnly: false, expiresAt: null };
+  const kind = { userId: null, readOnly: false, metricsOnly: false };
+  return { projectId, ...about, ...kind, expiresAt: null };
 }
 
 function bearerToken(header: string): string | null {

@@ -31,7 +31,10 @@ export function metrics(services: Services, reads: Reads) {
   });
 }
 
-/** Throws unless the client is on this machine, and not only the proxy that it uses. */
+/**
+ * Throws unless the key is for the metrics, or the client is on this machine. A request that a
+ * proxy on this machine has forwarded may come from anywhere.
+ */
 async function assertReadable(request: Request, services: Services): Promise<void> {
   const { config, authenticator, addressOf } = services;
   if (config.metrics === 'off') {
@@ -40,8 +43,12 @@ async function assertReadable(request: Request, services: Services): Promise<voi
   const isLocal = isLoopback(addressOf(request)) && namesLoopback(request);
   if (isLocal && !isForwarded(request)) return;
   const header = request.headers.get(headerNames.authorization);
-  await authenticator.authenticate(header, () => addressOf(request));
-  throw new ServiceError('forbidden', 'this API key may not read the metrics');
+  const { metricsOnly } = await authenticator.authenticate(header, () => addressOf(request));
+  if (metricsOnly) return;
+  throw new ServiceError(
+    'forbidden',
+    'only a key made with "memory keys create --metrics" may read this',
+  );
 }
 
 const loopback = new BlockList();

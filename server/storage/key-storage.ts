@@ -26,6 +26,8 @@ export type NewKey = {
   /** The user that the key is bound to, or null for the whole project. */
   userId: string | null;
   readOnly: boolean;
+  /** Whether the key can only read /metrics. */
+  metricsOnly: boolean;
   createdAt: number;
   expiresAt: number | null;
 };

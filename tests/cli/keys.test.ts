@@ -20,7 +20,7 @@ test('a key is created, listed without its secret, used and revoked', async () =
   expect(listed.stdout).not.toContain(key);
   const row = lines(listed.stdout)
     .map((line) => line.split('\t'))
-    .find((row) => row[9] === 'app');
+    .find((row) => row[10] === 'app');
   const [id = '', project, shown, createdAt = '', , expiresAt = ''] = row ?? [];
   expect(project).toBe('default');
   expect(shown).toEndWith(key.slice(-4));
@@ -241,6 +241,26 @@ test('the table shows which keys allow writes if one key is read-only', async ()
   expect(await writes()).toEqual([undefined, undefined]);
   await memory(['keys', 'create', ...database, '--name', 'reader', '--read-only']);
   expect((await writes()).sort()).toEqual(['WRITES', 'no', 'yes']);
+});
+
+test('a key for metrics is named as such, and does not fit in the profile', async () => {
+  using folder = temporaryFolder();
+  const database = ['--database', folder.file('new.db')];
+  const create = ['keys', 'create', ...database, '--metrics'];
+  const made = await memory([...create, '--name', 'prometheus']);
+  expect(made.stderr).toMatch(/^Created key key_\w+ for reading \/metrics\./m);
+  expect(made.stderr).toContain('authorization: { credentials: <key> }');
+  const { stdout } = await memory(['keys', 'list', ...database, '--json']);
+  expect(JSON.parse(stdout).items).toMatchObject([{ name: 'prometheus', metricsOnly: true }]);
+  const table = await memory(['keys', 'list', ...database], { terminal: 200 });
+  expect(lines(table.stdout).map((line) => line.split(/ {2,}/).at(-2))).toEqual([
+    'METRICS',
+    'only',
+  ]);
+  for (const other of [['--save'], ['--read-only'], ['--user', 'ada']]) {
+    const { code, stderr } = await memory([...create, ...other]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--metrics') });
+  }
 });
 
 test('the table of keys fills 80 columns and never wraps', async () => {

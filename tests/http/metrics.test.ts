@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { version } from '../../package.json';
 import { backend } from '../support/backend.ts';
 import { startEndpoint } from '../support/embeddings-endpoint.ts';
-import { ask, expectError, ingest, newUser, save, whenComplete } from '../support/http.ts';
+import { ask, ingest, newUser, save, whenComplete } from '../support/http.ts';
 import { type Metrics, parseMetrics, readMetrics } from '../support/metrics.ts';
 import { holdRecord } from '../support/queue.ts';
 import { send, startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-/* The metrics of a server, who may read them, and the format. */
+/* The metrics of a server, and their format. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -245,30 +245,4 @@ describe('the format', () => {
     const said = (await check.stdout.text()) + (await check.stderr.text());
     expect({ said, code: await check.exited }).toEqual({ said: '', code: 0 });
   });
-});
-
-describe('without a key', () => {
-  const read = (headers: Record<string, string>) => ask(server, 'GET', '/metrics', { headers });
-  const none = { authorization: '' };
-
-  test.each(['x-forwarded-for', 'X-Forwarded-Host', 'forwarded', 'via', 'x-real-ip'])(
-    'a request that a proxy on this machine has forwarded is rejected: %s',
-    async (name) => {
-      expectError(await read({ ...none, [name]: '127.0.0.1' }), 401, 'unauthorized');
-    },
-  );
-
-  test('a request under another host name is rejected, because a web page may have sent it', async () => {
-    expectError(await read({ ...none, host: 'rebound.example' }), 401, 'unauthorized');
-  });
-
-  test("a project's key does not help", async () => {
-    expectError(await read({ via: '1.1 proxy' }), 403, 'forbidden');
-  });
-});
-
-test('MEMORY_METRICS=off removes the metrics', async () => {
-  const own = await startTestServer({ MEMORY_METRICS: 'off' });
-  expectError(await ask(own, 'GET', '/metrics'), 404, 'not_found');
-  await own.stop();
 });

@@ -150,12 +150,12 @@ describe('the running server', () => {
   const seen = new Set<string>();
   let server: TestServer;
   let exhausted: TestServer;
-  /** `server` with a read-only key, which is bound to a user that no example uses. */
+  /** `server` with a key that can only read the metrics. */
   let restricted: TestServer;
 
   beforeAll(async () => {
     server = await startTestServer(limits);
-    const key = await server.createKey('default', { userId: 'u-2', readOnly: true });
+    const key = await server.createKey('default', { metricsOnly: true });
     restricted = { ...server, key };
     exhausted = await startTestServer({ MEMORY_RATE_LIMIT: '1/60' });
     await send(exhausted, 'GET', '/v1/memories?userId=u-1');

@@ -5,7 +5,13 @@ import { withStorage } from './suite.ts';
 
 export function newKey(fields: Partial<NewKey>): NewKey {
   const shown = { name: 'n', prefix: 'mk_abcd', lastFour: 'wxyz', project: 'p' };
-  const rights = { userId: null, readOnly: false, createdAt: 5, expiresAt: null };
+  const rights = {
+    userId: null,
+    readOnly: false,
+    metricsOnly: false,
+    createdAt: 5,
+    expiresAt: null,
+  };
   return { ...shown, ...rights, id: 'key', hash: `hash of ${fields.id}`, ...fields };
 }
 
@@ -19,7 +25,8 @@ export function testKeys(name: string, open: OpenStorage): void {
 
     test('a key is found by its hash, with its project and its permissions', async () => {
       const rights = { userId: 'ada', readOnly: true, expiresAt: 99 };
-      for (const given of [newKey({ id: 'plain' }), newKey({ id: 'bound', ...rights })]) {
+      const kinds = [{ id: 'plain' }, { id: 'bound', ...rights }, { id: 'm', metricsOnly: true }];
+      for (const given of kinds.map(newKey)) {
         const { hash, ...shown } = given;
         const stored = await opened.storage.createKey(given);
         const projectId = await opened.storage.ensureProject('p');

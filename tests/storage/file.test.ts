@@ -15,6 +15,7 @@ import { openKeyAdmin } from '../../server/storage/sqlite/admin/keys.ts';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
+import { newKey } from './conformance-keys.ts';
 import { memory, newProject } from './fixtures.ts';
 import { scrubbed } from './scrub.ts';
 import { countIn, type OpenedFile, openInFolder, saveMany, saveOne } from './sqlite.ts';
@@ -41,11 +42,9 @@ test('a second server is rejected, even if it opens the file under another path'
 test('a command that writes keys works while a server is running', async () => {
   await using opened = await openInFolder();
   const admin = openKeyAdmin(opened.path, { create: false });
-  const rights = { userId: null, readOnly: false, createdAt: 5, expiresAt: null };
-  const shown = { name: 'n', prefix: 'mk_abcd', lastFour: 'wxyz', project: 'p' };
-  admin.createKey({ ...shown, ...rights, id: 'key_1', hash: 'h' });
+  admin.createKey(newKey({ id: 'key_1' }));
   admin.close();
-  expect(await opened.storage.findKey('h')).toMatchObject({ id: 'key_1' });
+  expect(await opened.storage.findKey('hash of key_1')).toMatchObject({ id: 'key_1' });
   await saveOne(opened.storage);
 });
 

@@ -19,6 +19,7 @@ const key = keyToStore('mk_test', {
   name: 'laptop',
   userId: null,
   readOnly: false,
+  metricsOnly: false,
   createdAt: 1_000,
   expiresAt: null,
 });

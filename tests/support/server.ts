@@ -12,8 +12,11 @@ export type TestServer = {
   /** A key of the project `default`. */
   key: string;
   client: MemoryClient;
-  /** Creates a key of the project, optionally bound to a user or read-only. */
-  createKey(project: string, kind?: { userId?: string; readOnly?: boolean }): Promise<string>;
+  /** Creates a key of the project, optionally bound to a user, read-only or for metrics. */
+  createKey(
+    project: string,
+    kind?: { userId?: string; readOnly?: boolean; metricsOnly?: boolean },
+  ): Promise<string>;
   /**
    * Starts a new server on the same database. The port changes; the keys remain valid. `between`
    * runs while no server is running.

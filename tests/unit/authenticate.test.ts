@@ -15,6 +15,7 @@ const key: StoredKey = {
   lastFour: 'abcd',
   userId: null,
   readOnly: false,
+  metricsOnly: false,
   createdAt: 0,
   expiresAt: null,
   lastUsedAt: null,

@@ -42,7 +42,7 @@ test('the hash is SHA-256 in hex', () => {
 
 test('the stored fields identify a key without containing it', () => {
   const key = makeKey();
-  const kind = { userId: 'ada', readOnly: true, expiresAt: null };
+  const kind = { userId: 'ada', readOnly: true, metricsOnly: false, expiresAt: null };
   const about = { project: 'shop', name: 'first run', createdAt: 1, ...kind };
   const stored = keyToStore(key, about);
   expect(stored).toMatchObject({ ...about, hash: hashKey(key), prefix: key.slice(0, 7) });

@@ -20,6 +20,7 @@ const guide = [
 ] as const;
 const running = [
   ['Operations', 'docs/operations.md'],
+  ['Monitoring', 'docs/monitoring.md'],
   ['PostgreSQL', 'docs/postgres.md'],
   ['Scaling', 'docs/scaling.md'],
   ['Security', 'docs/security.md'],

@@ -76,7 +76,7 @@ export function errorResponses({ refer }: Components, all: DocumentedOperation[]
 }
 
 function errorsOf(operation: DocumentedOperation): Map<number, ErrorCode[]> {
-  const { request, query } = operation;
+  const { request } = operation;
   const hasBody = request !== undefined;
   const applies: Record<ErrorCode, boolean> = {
     invalid_request: true,
@@ -84,7 +84,7 @@ function errorsOf(operation: DocumentedOperation): Map<number, ErrorCode[]> {
     // An OpenAPI operation includes its method, so a wrong method is not one of its errors.
     method_not_allowed: false,
     idempotency_key_reused: isWrite(operation),
-    forbidden: isWrite(operation) || query?.properties.userId !== undefined,
+    forbidden: needsKey(operation),
     precondition_failed: isConditional(operation),
     unauthorized: needsKey(operation),
     rate_limited: needsKey(operation),

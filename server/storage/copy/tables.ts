@@ -17,8 +17,8 @@ const task = `projectId kind payload memoryId userId state acceptedAt runAt upda
 const columns = {
   uptime: 'name value',
   projects: 'projectId name',
-  api_keys: `projectId id name hash prefix lastFour userId readOnly createdAt expiresAt lastUsedAt
-    revokedAt`,
+  api_keys: `projectId id name hash prefix lastFour userId readOnly metricsOnly createdAt
+    expiresAt lastUsedAt revokedAt`,
   users: 'projectId userId memories lastChange',
   memories: `projectId id userId type metadata source externalId version lastChange occurredAt
     expiresAt createdAt updatedAt content`,

@@ -6,6 +6,7 @@ import { isConflict, stateOf } from './errors.ts';
 import tables from './sql/002-tables.sql' with { type: 'text' };
 import vectors from './sql/003-vectors.sql' with { type: 'text' };
 import failedTasks from './sql/004-failed-tasks.sql' with { type: 'text' };
+import metricsKeys from './sql/005-metrics-keys.sql' with { type: 'text' };
 import { query, type Run, statement } from './statement.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -13,7 +14,7 @@ import { inTransaction } from './transaction.ts';
 const firstVersion = 2;
 
 /** The migrations from `firstVersion` on. Append only: a released migration is never changed. */
-const migrations: string[] = [tables, vectors, failedTasks];
+const migrations: string[] = [tables, vectors, failedTasks, metricsKeys];
 
 /** The names of all tables that the migrations create. */
 export const tableNames = migrations.flatMap((script) =>

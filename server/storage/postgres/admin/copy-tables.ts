@@ -20,7 +20,7 @@ export const stored: Record<TableName, StoredTable> = {
   api_keys: {
     from: 'api_keys',
     keys: ['created_at', 'id'],
-    expressions: { readOnly: 't.read_only::int4' },
+    expressions: { readOnly: 't.read_only::int4', metricsOnly: 't.metrics_only::int4' },
   },
   users: { from: 'users', keys: ['project_id', 'bucket', 'user_id'], further: ['t.bucket'] },
   memories: {

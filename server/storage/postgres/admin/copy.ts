@@ -126,7 +126,7 @@ function insertInto(table: TableName): Insert {
 }
 
 function typeOf(column: string): string {
-  if (column === 'readOnly') return 'bool';
+  if (column === 'readOnly' || column === 'metricsOnly') return 'bool';
   return isText(column) ? 'text' : 'int8';
 }
 

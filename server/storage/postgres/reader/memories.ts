@@ -49,6 +49,7 @@ export async function readStatuses(
 
 const keyColumns = `k.id, p.name AS project, k.project_id::float8 AS "projectId", k.name, k.prefix,
   k.last_four AS "lastFour", k.user_id AS "userId", k.read_only AS "readOnly",
+  k.metrics_only AS "metricsOnly",
   k.created_at::float8 AS "createdAt", k.expires_at::float8 AS "expiresAt",
   k.last_used_at::float8 AS "lastUsedAt", k.revoked_at::float8 AS "revokedAt"`;
 

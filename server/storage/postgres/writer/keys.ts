@@ -43,14 +43,16 @@ export function createKeyWrites(connection: Connection): KeyWrites {
   }
 
   async function createKey({ hash, ...key }: NewKey): Promise<StoredKey> {
-    const { id, name, prefix, lastFour, userId, readOnly, createdAt, expiresAt } = key;
+    const { id, name, prefix, lastFour, createdAt, expiresAt } = key;
+    const { userId, readOnly, metricsOnly } = key;
     const projectId = await ensureProject(key.project);
     await runOnce(
       connection,
       `INSERT INTO api_keys (id, project_id, name, hash, prefix, last_four, user_id, read_only,
-         created_at, expires_at)
-       VALUES ($1, $2::int8, $3, $4, $5, $6, $7, $8::bool, $9::int8, $10::int8)`,
-      ...[id, projectId, name, hash, prefix, lastFour, userId, readOnly, createdAt, expiresAt],
+         metrics_only, created_at, expires_at)
+       VALUES ($1, $2::int8, $3, $4, $5, $6, $7, $8::bool, $9::bool, $10::int8, $11::int8)`,
+      ...[id, projectId, name, hash, prefix, lastFour],
+      ...[userId, readOnly, metricsOnly, createdAt, expiresAt],
     );
     return { ...key, projectId, lastUsedAt: null, revokedAt: null };
   }

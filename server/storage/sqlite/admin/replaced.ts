@@ -48,7 +48,7 @@ export function readReplaced(path: string, backup: Database, now: number): Repla
 
 function revokedKeys(db: Database): KnownKey[] {
   const rows = db
-    .prepare<Omit<KnownKey, 'readOnly'> & { readOnly: number }, []>(
+    .prepare<Omit<KnownKey, 'readOnly' | 'metricsOnly'> & { readOnly: number }, []>(
       `SELECT k.id, p.name AS project, k.name, k.hash, k.prefix, k.last_four AS lastFour,
          k.user_id AS userId, k.read_only AS readOnly, k.created_at AS createdAt,
          k.expires_at AS expiresAt, k.revoked_at AS revokedAt
@@ -56,7 +56,8 @@ function revokedKeys(db: Database): KnownKey[] {
        WHERE k.revoked_at IS NOT NULL ORDER BY k.revoked_at, k.id`,
     )
     .all();
-  return rows.map((row) => ({ ...row, readOnly: row.readOnly === 1 }));
+  // An older database does not know the keys for metrics, and a revoked key has no rights.
+  return rows.map((row) => ({ ...row, readOnly: row.readOnly === 1, metricsOnly: false }));
 }
 
 export function maxVersion(db: Database): number {

@@ -29,6 +29,7 @@ export type KeyReads = {
 
 const keyColumns = `k.id, p.name AS project, k.project_id AS projectId, k.name, k.prefix,
   k.last_four AS lastFour, k.user_id AS userId, k.read_only AS readOnly,
+  k.metrics_only AS metricsOnly,
   k.created_at AS createdAt, k.expires_at AS expiresAt, k.last_used_at AS lastUsedAt,
   k.revoked_at AS revokedAt`;
 
@@ -37,7 +38,8 @@ const longBytes = 64 * 1024;
 
 const keysWithProjects = 'api_keys AS k JOIN projects AS p ON p.project_id = k.project_id';
 
-type KeyRow = Omit<StoredKey, 'readOnly'> & { readOnly: number };
+type Flag = 'readOnly' | 'metricsOnly';
+type KeyRow = Omit<StoredKey, Flag> & Record<Flag, number>;
 
 export function createKeyReads(db: Database): KeyReads {
   const key = db.prepare<KeyRow, [string]>(
@@ -74,8 +76,8 @@ export function createKeyReads(db: Database): KeyReads {
   };
 }
 
-function asKey({ readOnly, ...key }: KeyRow): StoredKey {
-  return { ...key, readOnly: readOnly === 1 };
+function asKey({ readOnly, metricsOnly, ...key }: KeyRow): StoredKey {
+  return { ...key, readOnly: readOnly === 1, metricsOnly: metricsOnly === 1 };
 }
 
 export function prepareGet(db: Database): KeyReads['getMemory'] {

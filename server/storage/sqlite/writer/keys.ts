@@ -17,8 +17,8 @@ export function createKeyWrites(db: Database): KeyWrites {
   );
   const insert = db.prepare(
     `INSERT INTO api_keys (id, project_id, name, hash, prefix, last_four, user_id, read_only,
-       created_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       metrics_only, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const revoke = db.prepare(
     'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
@@ -34,10 +34,11 @@ export function createKeyWrites(db: Database): KeyWrites {
   return {
     createKey(key) {
       const { hash, ...shown } = key;
-      const { id, name, prefix, lastFour, userId, readOnly, createdAt, expiresAt } = key;
+      const { id, name, prefix, lastFour, userId, createdAt, expiresAt } = key;
       const projectId = ensureProject(key.project);
       const named = [id, projectId, name, hash, prefix, lastFour];
-      insert.run(...named, userId, readOnly ? 1 : 0, createdAt, expiresAt);
+      const rights = [userId, Number(key.readOnly), Number(key.metricsOnly)];
+      insert.run(...named, ...rights, createdAt, expiresAt);
       return { ...shown, projectId, lastUsedAt: null, revokedAt: null };
     },
     revokeKey: ({ id, at }) => revoke.run(at, id).changes > 0,
