@@ -78,11 +78,7 @@ const unrelated = [
 /** Measures the model: what the storage records about it. */
 export async function calibrate(model: EmbeddingModel): Promise<Model> {
   const vectors = await model.embed([probe, ...unrelated], 'background');
-  const known = vectors.filter((vector) => vector !== null);
-  const [first, ...others] = known;
-  if (first === undefined || known.length !== vectors.length) {
-    throw new ModelError('the model returned no vector for a test sentence');
-  }
+  const [first, ...others] = vectors.map(known);
   const cosines = others.flatMap((one, at) => others.slice(0, at).map((other) => dot(one, other)));
   const mean = cosines.reduce((sum, cosine) => sum + cosine, 0) / cosines.length;
   if (mean > sameModel) {
@@ -95,8 +91,14 @@ export async function calibrate(model: EmbeddingModel): Promise<Model> {
     dims: model.dims,
     mean,
     deviation: Math.sqrt(squares / cosines.length),
-    probe: Buffer.from(packVector(first)).toString('base64'),
+    probe: packed(first),
   };
+}
+
+/** Returns the vector of the probe, in base64, as `calibrate` does. */
+export async function probeOf(model: EmbeddingModel): Promise<string> {
+  const [vector] = await model.embed([probe], 'background');
+  return packed(vector);
 }
 
 /** Returns whether two probes are vectors of the same model. */
@@ -107,6 +109,15 @@ export function isSameProbe(one: string, other: string): boolean {
 /** Returns whether two vectors of the probe come from the same model. */
 export function isSameVector(a: Float32Array | Int8Array, b: Float32Array | Int8Array): boolean {
   return a.length === b.length && dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b)) >= sameModel;
+}
+
+function known(vector: Float32Array | null | undefined): Float32Array {
+  if (vector) return vector;
+  throw new ModelError('the model returned no vector for a test sentence');
+}
+
+function packed(vector: Float32Array | null | undefined): string {
+  return Buffer.from(packVector(known(vector))).toString('base64');
 }
 
 function unpack(packed: string): Int8Array {

@@ -2,11 +2,11 @@ import { workerData } from 'node:worker_threads';
 import { createLogger, type LogEntry } from '../log.ts';
 import { connectStorage } from '../storage/open.ts';
 import type { StorageConnection } from '../storage/storage.ts';
-import type { QuestionVector, UserToEmbed } from '../storage/vector-storage.ts';
+import type { PresentModel, QuestionVector, UserToEmbed } from '../storage/vector-storage.ts';
 import { type Incoming, openInbox, parent, watched, yieldPriority } from '../threads/serve.ts';
 import { startBacklog } from './backlog.ts';
 import { openBuiltInModel } from './built-in.ts';
-import { calibrate, isSameProbe } from './calibration.ts';
+import { calibrate, isSameProbe, probeOf } from './calibration.ts';
 import { type Endpoint, openEndpoint } from './endpoint.ts';
 import type { OpenModel } from './memory-vectors.ts';
 import { type EmbeddingModel, ModelError } from './model.ts';
@@ -53,16 +53,19 @@ function forget(opened: Promise<Present>): void {
 
 async function load(): Promise<Present> {
   const model = endpoint === null ? await openBuiltInModel() : await openEndpoint(endpoint);
-  const measured = await calibrate(model);
-  const known = await storage.ensureModel(measured);
-  const isSame = isSameProbe(known.probe, measured.probe);
-  // The same name and address, but other vectors: they must not be mixed.
-  const digest = `${measured.digest} ${Bun.hash(measured.probe).toString(36)}`;
-  const { modelId, mean, deviation } = isSame
-    ? known
-    : await storage.ensureModel({ ...measured, digest });
+  const { modelId, mean, deviation } = await knownModel(model);
   port.postMessage('opened' satisfies ModelNotice);
   return { model: watchedModel(model), modelId, mean, deviation };
+}
+
+/** Returns what the storage knows of the model. Vectors of different models must not be mixed. */
+async function knownModel(model: EmbeddingModel): Promise<PresentModel> {
+  const present = await storage.presentModel();
+  const probe = await probeOf(model);
+  if (present?.name === model.name && isSameProbe(present.probe, probe)) return present;
+  // Another model may have had the same name and address.
+  const digest = present === null ? model.digest : `${model.digest} ${Bun.hash(probe)}`;
+  return storage.ensureModel({ ...(await calibrate(model)), digest });
 }
 
 /** An endpoint may begin to serve another model, which must be opened like a new one. */

@@ -4,6 +4,9 @@
  * present model. Vectors are deleted with their memory, in the same transaction.
  */
 export interface VectorQueue {
+  /** Returns the present model: the one whose vectors are stored and searched. Null at first. */
+  presentModel(): Promise<PresentModel | null>;
+
   /**
    * Returns the model with this name and digest and makes it the present one. If it was not, no
    * memory has vectors of it: all users have work, and vectors of other models are not used.

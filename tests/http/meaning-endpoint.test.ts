@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import type { SearchAnswer } from '../../sdk/contract/search.ts';
 import { MemoryClient } from '../../sdk/index.ts';
+import { probe } from '../../server/embeddings/calibration.ts';
 import { type RunningServer, startServer } from '../../server/main.ts';
 import { emptyDatabase } from '../support/backend.ts';
 import { type EmbeddingsEndpoint, faults, startEndpoint } from '../support/embeddings-endpoint.ts';
@@ -107,6 +108,13 @@ test('vectors of another model, by name or behind the same name, are never used'
     expect(again.items[0]?.id).toBe(id);
     expect((await embedded(second.client, question)).items[0]?.id).toBe(id);
     await second.running.stop();
+    // After a restart, the model is recognized by the probe.
+    place.endpoint.requests.length = 0;
+    const third = await start(place, 'second');
+    expect((await embedded(third.client, question)).items[0]?.id).toBe(id);
+    await third.running.stop();
+    const sent = place.endpoint.requests.flatMap(({ input }) => input);
+    expect(new Set(sent)).toEqual(new Set([probe, question]));
   }));
 
 describe('while the endpoint', () => {

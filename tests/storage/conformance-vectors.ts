@@ -143,8 +143,10 @@ export function testVectors(name: string, open: OpenStorage): void {
       const first = await useModel();
       await project.save(memory({ id: 'mem_1' }));
       await embedAll();
+      expect(await opened.storage.presentModel()).toEqual(first);
       const second = await useModel();
       expect(second.modelId).not.toBe(first.modelId);
+      expect(await opened.storage.presentModel()).toEqual(second);
       expect(await missing()).toEqual({ missing: 1, meaning: 'partial' });
       expect((await work()).memories).toMatchObject([{ id: 'mem_1', textHash: null }]);
       await embedAll();

@@ -27,6 +27,10 @@ export function createVectors(
   transact: <T>(work: Work<T>) => Promise<T>,
 ): VectorQueue {
   return {
+    async presentModel() {
+      const [row] = await answered(query<PresentModel>(connection.run, presentModel));
+      return row ?? null;
+    },
     ensureModel: (model) => written(transact(ensure(model))),
     async usersToEmbed({ limit }) {
       const users = await answered(query<UserToEmbed>(connection.run, usersWithWork, limit));
@@ -41,6 +45,9 @@ export function createVectors(
     },
   };
 }
+
+const modelColumns = `model_id::float8 AS "modelId", name, digest, dims, mean, deviation, probe`;
+const presentModel = `SELECT ${modelColumns} FROM models WHERE is_present`;
 
 /** Up to the limit from each project. */
 const usersWithWork = `SELECT u.project_id::float8 AS "projectId", u.user_id AS "userId"
@@ -64,8 +71,7 @@ function ensure({ name, digest, dims, mean, deviation, probe }: Model): Work<Pre
         ...[name, digest, dims, mean, deviation, probe],
       ),
       statement(
-        `SELECT model_id::float8 AS "modelId", name, digest, dims, mean, deviation, probe,
-           is_present AS "isPresent"
+        `SELECT ${modelColumns}, is_present AS "isPresent"
          FROM models WHERE name = $1 AND digest = $2`,
         ...[name, digest],
       ),

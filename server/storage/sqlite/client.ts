@@ -3,6 +3,7 @@ import type { StorageHealth } from '../maintenance-storage.ts';
 import { createPooledReads } from '../pooled-reads.ts';
 import type { ReaderPool } from '../reader-pool.ts';
 import type { Storage } from '../storage.ts';
+import type { VectorQueue } from '../vector-storage.ts';
 import { notRead } from './errors.ts';
 import type { FileCheck } from './file-identity.ts';
 import type { PageReads } from './reader/list.ts';
@@ -87,10 +88,7 @@ export function createOperations(parts: Parts): Operations {
     recoverTasks: (recovery) => admin('recoverTasks', recovery),
     nextTaskAt: () => here(() => keyReads.nextTaskAt()),
 
-    ensureModel: (model) => admin('ensureModel', model),
-    usersToEmbed: (query) => here(() => vectorReads.usersToEmbed(query)),
-    memoriesToEmbed: (query) => here(() => vectorReads.memoriesToEmbed(query)),
-    storeVectors: (stored) => admin('storeVectors', stored),
+    ...createVectorQueue(vectorReads, admin),
     ...createCounts(readers),
 
     createKey: (key) => admin('createKey', key),
@@ -105,6 +103,20 @@ export function createOperations(parts: Parts): Operations {
     takeQuota: null,
     maintain: (run) => admin('maintain', run),
     ...createReports(parts),
+  };
+}
+
+/** `call` calls the writer thread. */
+export function createVectorQueue(
+  reads: Omit<VectorReads, 'embeddingBacklog'>,
+  call: <T>(operation: string, argument: unknown) => Promise<T>,
+): Omit<VectorQueue, 'embeddingBacklog'> {
+  return {
+    presentModel: () => here(reads.presentModel),
+    ensureModel: (model) => call('ensureModel', model),
+    usersToEmbed: (query) => here(() => reads.usersToEmbed(query)),
+    memoriesToEmbed: (query) => here(() => reads.memoriesToEmbed(query)),
+    storeVectors: (stored) => call('storeVectors', stored),
   };
 }
 

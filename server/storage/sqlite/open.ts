@@ -3,7 +3,7 @@ import { createChannel } from '../../threads/channel.ts';
 import { createThreads, type Threads } from '../../threads/start.ts';
 import { createReaderPool } from '../reader-pool.ts';
 import type { ConnectedStorage, Storage } from '../storage.ts';
-import { createOperations, here } from './client.ts';
+import { createOperations, createVectorQueue, here } from './client.ts';
 import { watchFile } from './file-identity.ts';
 import { lockDatabase } from './lock.ts';
 import { canonicalPath } from './path.ts';
@@ -134,7 +134,7 @@ export function connectSqlite({
   port.on('message', channel.receive);
   const db = openForReading(path);
   const { getMemory, nextTaskAt } = createKeyReads(db);
-  const { usersToEmbed, memoriesToEmbed, embeddingBacklog } = createVectorReads(db);
+  const vectorReads = createVectorReads(db);
   const call = async <T>(operation: string, argument: unknown) =>
     (await channel.call(operation, argument)).value as T;
   return {
@@ -145,11 +145,8 @@ export function connectSqlite({
     recoverTasks: (recovery) => call('recoverTasks', recovery),
     nextTaskAt: () => here(nextTaskAt),
     getMemory: (read) => here(() => getMemory(read)),
-    ensureModel: (model) => call('ensureModel', model),
-    usersToEmbed: (query) => here(() => usersToEmbed(query)),
-    memoriesToEmbed: (query) => here(() => memoriesToEmbed(query)),
-    storeVectors: (stored) => call('storeVectors', stored),
-    embeddingBacklog: () => here(embeddingBacklog),
+    ...createVectorQueue(vectorReads, call),
+    embeddingBacklog: () => here(vectorReads.embeddingBacklog),
     async close() {
       db.close(true);
       port.close();

@@ -1,8 +1,11 @@
 import type { Database } from 'bun:sqlite';
 import { firstMemories, turns } from '../../embedding-work.ts';
-import type { MemoryToEmbed, VectorQueue } from '../../vector-storage.ts';
+import type { MemoryToEmbed, PresentModel, VectorQueue } from '../../vector-storage.ts';
 
-type Reads = Pick<VectorQueue, 'usersToEmbed' | 'memoriesToEmbed' | 'embeddingBacklog'>;
+type Reads = Pick<
+  VectorQueue,
+  'presentModel' | 'usersToEmbed' | 'memoriesToEmbed' | 'embeddingBacklog'
+>;
 type User = { embeddedChange: number; lastChange: number };
 
 export type VectorReads = {
@@ -11,6 +14,10 @@ export type VectorReads = {
 
 /** The reads of the model thread. */
 export function createVectorReads(db: Database): VectorReads {
+  const present = db.prepare<PresentModel, []>(
+    `SELECT model_id AS modelId, name, digest, dims, mean, deviation, probe
+     FROM models WHERE is_present = 1`,
+  );
   const projects = db.prepare<{ projectId: number }, []>(
     'SELECT project_id AS projectId FROM projects ORDER BY project_id',
   );
@@ -37,6 +44,7 @@ export function createVectorReads(db: Database): VectorReads {
      FROM users WHERE embedded_change < last_change`,
   );
   return {
+    presentModel: () => present.get(),
     usersToEmbed: ({ limit }) =>
       turns(
         projects.all().map(({ projectId }) => users.all(projectId, limit)),
