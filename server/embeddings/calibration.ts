@@ -1,5 +1,4 @@
-import type { Model } from '../storage/vector-storage.ts';
-import { type EmbeddingModel, ModelError } from './model.ts';
+import { type Distribution, type EmbeddingModel, ModelError } from './model.ts';
 import { packVector } from './vector.ts';
 
 /** Its vector tells whether a model of the same name is still the same. */
@@ -75,30 +74,24 @@ const unrelated = [
   'Dust collects behind the piano.',
 ];
 
-/** Measures the model: what the storage records about it. */
-export async function calibrate(model: EmbeddingModel): Promise<Model> {
-  const vectors = await model.embed([probe, ...unrelated], 'background');
-  const [first, ...others] = vectors.map(known);
-  const cosines = others.flatMap((one, at) => others.slice(0, at).map((other) => dot(one, other)));
+/** Returns the vector of the probe, in base64. */
+export async function probeOf(model: EmbeddingModel): Promise<string> {
+  const [vector = null] = await model.embed([probe], 'background');
+  return Buffer.from(packVector(known(vector))).toString('base64');
+}
+
+/** Measures the cosines of all pairs of unrelated sentences. */
+export async function measureUnrelated(model: EmbeddingModel): Promise<Distribution> {
+  const vectors = (await model.embed(unrelated, 'background')).map(known);
+  const cosines = vectors.flatMap((one, at) =>
+    vectors.slice(0, at).map((other) => dot(one, other)),
+  );
   const mean = cosines.reduce((sum, cosine) => sum + cosine, 0) / cosines.length;
   if (mean > sameModel) {
     throw new ModelError('the model returned about the same vector for different sentences');
   }
   const squares = cosines.reduce((sum, cosine) => sum + (cosine - mean) ** 2, 0);
-  return {
-    name: model.name,
-    digest: model.digest,
-    dims: model.dims,
-    mean,
-    deviation: Math.sqrt(squares / cosines.length),
-    probe: packed(first),
-  };
-}
-
-/** Returns the vector of the probe, in base64, as `calibrate` does. */
-export async function probeOf(model: EmbeddingModel): Promise<string> {
-  const [vector] = await model.embed([probe], 'background');
-  return packed(vector);
+  return { mean, deviation: Math.sqrt(squares / cosines.length) };
 }
 
 /** Returns whether two probes are vectors of the same model. */
@@ -111,13 +104,9 @@ export function isSameVector(a: Float32Array | Int8Array, b: Float32Array | Int8
   return a.length === b.length && dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b)) >= sameModel;
 }
 
-function known(vector: Float32Array | null | undefined): Float32Array {
-  if (vector) return vector;
-  throw new ModelError('the model returned no vector for a test sentence');
-}
-
-function packed(vector: Float32Array | null | undefined): string {
-  return Buffer.from(packVector(known(vector))).toString('base64');
+function known(vector: Float32Array | null): Float32Array {
+  if (vector === null) throw new ModelError('the model returned no vector for a test sentence');
+  return vector;
 }
 
 function unpack(packed: string): Int8Array {

@@ -37,6 +37,7 @@ export async function openEndpoint(endpoint: Endpoint): Promise<EmbeddingModel> 
     name: endpoint.model,
     digest: `${endpoint.url} ${endpoint.model}`,
     dims: expected.length,
+    unrelated: null,
     async embed(texts, priority) {
       const vectors: Float32Array[] = [];
       for (let from = 0; from < texts.length; from += batch) {

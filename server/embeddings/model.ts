@@ -5,12 +5,16 @@ export type EmbeddingModel = {
   digest: string;
   /** A multiple of 8. */
   dims: number;
+  /** How the cosines of unrelated texts are distributed; null if it has not been measured. */
+  unrelated: Distribution | null;
   /**
    * Returns the vector of each text, or null for a text that the model does not understand. A
    * question is answered before texts that wait in the background. Throws a `ModelError`.
    */
   embed(texts: readonly string[], priority: Priority): Promise<(Float32Array | null)[]>;
 };
+
+export type Distribution = { mean: number; deviation: number };
 
 /** The name of the built-in model. */
 export const builtInModel = 'all-MiniLM-L6-v2';

@@ -6,7 +6,7 @@ import type { PresentModel, QuestionVector, UserToEmbed } from '../storage/vecto
 import { type Incoming, openInbox, parent, watched, yieldPriority } from '../threads/serve.ts';
 import { startBacklog } from './backlog.ts';
 import { openBuiltInModel } from './built-in.ts';
-import { calibrate, isSameProbe, probeOf } from './calibration.ts';
+import { isSameProbe, measureUnrelated, probeOf } from './calibration.ts';
 import { type Endpoint, openEndpoint } from './endpoint.ts';
 import type { OpenModel } from './memory-vectors.ts';
 import { type EmbeddingModel, ModelError } from './model.ts';
@@ -65,7 +65,9 @@ async function knownModel(model: EmbeddingModel): Promise<PresentModel> {
   if (present?.name === model.name && isSameProbe(present.probe, probe)) return present;
   // Another model may have had the same name and address.
   const digest = present === null ? model.digest : `${model.digest} ${Bun.hash(probe)}`;
-  return storage.ensureModel({ ...(await calibrate(model)), digest });
+  const unrelated = model.unrelated ?? (await measureUnrelated(model));
+  const { name, dims } = model;
+  return storage.ensureModel({ name, digest, dims, probe, ...unrelated });
 }
 
 /** An endpoint may begin to serve another model, which must be opened like a new one. */

@@ -1,5 +1,13 @@
 import { expect, test } from 'bun:test';
 import { openBuiltInModel } from '../../server/embeddings/built-in.ts';
+import { measureUnrelated } from '../../server/embeddings/calibration.ts';
+
+test('the cosines of unrelated sentences are distributed as the model says', async () => {
+  const model = await openBuiltInModel();
+  const measured = await measureUnrelated(model);
+  expect(measured.mean).toBeCloseTo(model.unrelated?.mean ?? 0, 4);
+  expect(measured.deviation).toBeCloseTo(model.unrelated?.deviation ?? 0, 4);
+});
 
 test('texts that a search waits for are embedded before one that waits in the background', async () => {
   const model = await openBuiltInModel();
