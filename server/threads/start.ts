@@ -115,8 +115,8 @@ function startThread({ name, lost, onLost, onNotice, hungTicks, ...start }: Star
     unanswered += 1;
     if (unanswered === refusedTicks) channel.failPending(lost(silence));
     if (unanswered < hungTicks) return;
-    lose(silence);
     void worker.terminate();
+    lose(silence);
   }
 
   function receive(message: unknown): void {

@@ -7,7 +7,7 @@ const table: [code: string, tests: string[]][] = [
   ['server/memory/', ['unit/', 'storage/sqlite', 'tasks/', 'http/']],
   ['server/tasks/', ['unit/', 'tasks/', 'http/ingest', 'http/health']],
   ['server/mcp/', ['mcp/']],
-  ['server/threads/', ['storage/', 'tasks/']],
+  ['server/threads/', ['storage/', 'threads/', 'http/lost-threads']],
   [
     'server/storage/',
     ['unit/', 'storage/', 'http/health', 'cli/keys', 'cli/serve', 'cli/controls', 'cli/restore'],

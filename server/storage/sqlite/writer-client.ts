@@ -75,7 +75,6 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
   return {
     ready: writer.ready,
     async write<T>(request: WriteRequest): Promise<T> {
-      // mutate-ignore operand: the writer gives the same reason
       const why = isStopping ? 'the service is shutting down' : fault;
       if (why !== null) throw unavailable(`${why}; nothing was stored`);
       const { value, texts } = await queue.add(request);
