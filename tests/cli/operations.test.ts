@@ -73,6 +73,28 @@ describe.skipIf(backend !== 'sqlite')('a backup to stdout', () => {
     expect(leftOver()).toEqual([]);
   });
 
+  test('can be restored from stdin', async () => {
+    const copy = `sqlite:${folder.file('piped.db')}`;
+    const restore = `TMPDIR=${folder.path} $MEMORY restore - --json --database ${copy}`;
+    const { code, stdout } = await shell(`${backup()} | gzip | gunzip | ${restore}`).ended;
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ file: '-', memories: 1, kept: null });
+    expect((await memory(['doctor', ...on(copy)])).code).toBe(0);
+    expect(leftOver()).toEqual([]);
+  });
+
+  test.each([
+    ['is cut short', 'head -c 50000', 'is not an intact backup'],
+    ['is empty', 'head -c 0', 'is not a backup: it is empty'],
+  ])('is not restored if it %s', async (_, filter, words) => {
+    const path = folder.file('refused.db');
+    const restore = `TMPDIR=${folder.path} $MEMORY restore - --database ${path}`;
+    const { code, stderr } = await shell(`${backup()} | ${filter} | ${restore}`).ended;
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(words) });
+    expect(existsSync(path)).toBe(false);
+    expect(leftOver()).toEqual([]);
+  });
+
   test('fails if its reader closes the pipe or the disk is full', async () => {
     const left = await shell(`exec 3> >(true); wait $!; ${backup()} >&3`).ended;
     expect(left).toMatchObject({ code: 1, stderr: expect.stringContaining('is incomplete') });
@@ -91,6 +113,11 @@ describe.skipIf(backend !== 'sqlite')('a backup to stdout', () => {
     expect(stdout).not.toContain('SQLite format');
     expect(code).toBe(2);
   });
+});
+
+ofFile('restore reads no backup from a terminal: exit 2', async () => {
+  const { code, stderr } = await memory(['restore', '-', ...on(server.databaseUrl)], { typed: '' });
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('a terminal') });
 });
 
 ofFile('a backup overwrites no file, and rejects a missing database', async () => {
