@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { $ } from 'bun';
 import { startTestServer } from '../support/server.ts';
 import { browserCases, startPageServer } from './browser.ts';
+import { imageCases } from './image.ts';
 import { installedCases } from './installed.ts';
 import { emptyProject } from './project.ts';
 import { type Case, type Packed, runtimeCases } from './runtimes.ts';
@@ -63,6 +64,7 @@ async function main(wanted: string[]): Promise<void> {
     ...typeCases(packed),
     ...lintCases(packed),
     ...installedCases(packed),
+    ...imageCases,
   ];
   for (const file of Object.values(packed)) {
     console.log(`${basename(file)}: ${(await stat(file)).size.toLocaleString('en')} bytes`);

@@ -20,6 +20,9 @@ const guide = [
 ] as const;
 const running = [
   ['Operations', 'docs/operations.md'],
+  ['Deployment', 'docs/deploy.md'],
+  ['Backup', 'docs/backup.md'],
+  ['Sizing', 'docs/sizing.md'],
   ['Monitoring', 'docs/monitoring.md'],
   ['PostgreSQL', 'docs/postgres.md'],
   ['Scaling', 'docs/scaling.md'],

@@ -1,0 +1,149 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { $ } from 'bun';
+import { MemoryClient } from '../../sdk/index.ts';
+import { temporaryFolder } from '../cli/command.ts';
+import { program } from '../cli/shell.ts';
+import { type Child, startChild } from '../support/process.ts';
+import { until } from '../support/until.ts';
+
+/*
+ * Restarts the service under load behind the proxies of deploy/, with TLS. Proxies that are not
+ * installed are skipped.
+ */
+
+const root = join(import.meta.dir, '../..');
+const apiKey = 'mk_of_the_proxied_service';
+const userId = 'ada';
+const senders = 8;
+const restarts = 5;
+const savesBetween = 200;
+/** As docs/deploy.md recommends for slow machines: nginx cannot hold requests back. */
+const maxRetries = 5;
+
+let folder: ReturnType<typeof temporaryFolder>;
+let children: Child[];
+beforeEach(() => {
+  folder = temporaryFolder();
+  children = [];
+});
+afterEach(async () => {
+  await Promise.all(children.map((child) => child.end('SIGTERM')));
+  folder[Symbol.dispose]();
+});
+
+type Ports = { service: number; proxy: number };
+type Proxy = { command: string[]; env?: Record<string, string>; certificate: string };
+
+/** Serves the repository's Caddyfile as it is, without changes to the system or other ports. */
+async function caddy({ service, proxy }: Ports): Promise<Proxy> {
+  const options = '{\nadmin off\nskip_install_trust\nauto_https disable_redirects\n}\n';
+  const site = await Bun.file(join(root, 'deploy/Caddyfile')).text();
+  await Bun.write(folder.file('Caddyfile'), options + site);
+  const data = { XDG_DATA_HOME: folder.path, XDG_CONFIG_HOME: folder.path, HOME: folder.path };
+  return {
+    command: ['caddy', 'run', '--config', folder.file('Caddyfile'), '--adapter', 'caddyfile'],
+    env: {
+      ...data,
+      MEMORY_SITE: `localhost:${proxy}`,
+      MEMORY_SERVERS: `127.0.0.1:${service}`,
+    },
+    certificate: folder.file('caddy/pki/authorities/local/root.crt'),
+  };
+}
+
+/** Serves the repository's nginx.conf with other ports and a self-signed certificate. */
+async function nginx({ service, proxy }: Ports): Promise<Proxy> {
+  const [certificate, key] = [folder.file('cert.pem'), folder.file('cert.key')];
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  await $`openssl req -x509 -newkey rsa:2048 -nodes -days 1 ${names} -keyout ${key} -out ${certificate}`.quiet();
+  const text = (await Bun.file(join(root, 'deploy/nginx.conf')).text())
+    .replace('127.0.0.1:7070', `127.0.0.1:${service}`)
+    .replace('listen 443', `listen 127.0.0.1:${proxy}`)
+    .replace('memory.example;', 'localhost;')
+    .replace('/etc/ssl/memory.example.pem', certificate)
+    .replace('/etc/ssl/memory.example.key', key);
+  const top = `daemon off; pid ${folder.file('pid')}; error_log stderr; events {}\n`;
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  const temporary = paths.map((name) => `${name}_temp_path ${folder.file(name)};`).join(' ');
+  const http = `http { access_log off; ${temporary}\n${text}\n}\n`;
+  await Bun.write(folder.file('nginx.conf'), top + http);
+  return { command: ['nginx', '-c', folder.file('nginx.conf')], certificate };
+}
+
+function start(command: string[], env: Record<string, string> = {}): Child {
+  const child = startChild(command, env);
+  children.push(child);
+  return child;
+}
+
+function freePort(): number {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
+  listener.stop(true);
+  return listener.port;
+}
+
+/** Saves without a pause until `stop` is called. `failures` are the calls that failed for good. */
+function saveWithoutPause(client: MemoryClient) {
+  const saved = new Set<string>();
+  const failures: string[] = [];
+  let running = true;
+  const sending = Array.from({ length: senders }, async (_, sender) => {
+    for (let count = 0; running; count += 1) {
+      const content = `${sender}-${count}`;
+      await client.save({ userId, content }).then(
+        () => saved.add(content),
+        (error) => failures.push(String(error)),
+      );
+    }
+  });
+  async function stop(): Promise<void> {
+    running = false;
+    await Promise.all(sending);
+  }
+  return { saved, failures, stop };
+}
+
+const proxies = { caddy, nginx };
+const names = ['caddy', 'nginx'] as const;
+
+describe.each(names.filter((name) => Bun.which(name) !== null))('behind %s', (name) => {
+  test('a restart under load loses and duplicates nothing, and no call fails', async () => {
+    const ports = { service: freePort(), proxy: freePort() };
+    const { command, env = {}, certificate } = await proxies[name](ports);
+    const settings = {
+      PORT: String(ports.service),
+      MEMORY_DATABASE_URL: `sqlite:${folder.file('memory.db')}`,
+      MEMORY_API_KEY: apiKey,
+      MEMORY_RATE_LIMIT: 'off',
+      MEMORY_EMBEDDINGS: 'off',
+      LOG_LEVEL: 'silent',
+    };
+    const serve = () => start([...program, 'serve'], settings);
+    let service = serve();
+    start(command, env);
+    await until(() => Bun.file(certificate).exists(), { what: 'the certificate' });
+    const ca = await Bun.file(certificate).text();
+    const client = new MemoryClient({
+      apiKey,
+      baseUrl: `https://localhost:${ports.proxy}`,
+      maxRetries,
+      fetch: (url, init) => fetch(url, { ...init, tls: { ca } }),
+    });
+    await until(() => client.health().then(Boolean, () => false), { what: 'the proxy' });
+    const load = saveWithoutPause(client);
+    for (let count = 1; count <= restarts; count += 1) {
+      await until(() => load.saved.size >= count * savesBetween, { what: 'the saves' });
+      expect(await service.end('SIGTERM')).toBe(0);
+      service = serve();
+    }
+    await until(() => load.saved.size >= (restarts + 1) * savesBetween, { what: 'the saves' });
+    await load.stop();
+    const stored = await Array.fromAsync(client.list({ userId }), ({ content }) => content);
+    expect(load.failures).toEqual([]);
+    expect(stored.toSorted()).toEqual([...load.saved].toSorted());
+    // As the documentation says, Node, Bun and the CLI accept the certificate with this variable.
+    const health = [...program, 'health', '--base-url', `https://localhost:${ports.proxy}`];
+    await $`${health}`.env({ ...process.env, NODE_EXTRA_CA_CERTS: certificate }).quiet();
+  });
+});
