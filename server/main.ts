@@ -93,7 +93,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   const embedder = embedderOf(config, { ...parts, log });
   const wiring = { config, storage, log, tasks, embedder, threads, keepFirstKey, now };
   const running = await serve(wiring).catch(async (error) => {
-    await tasks.stop();
+    await Promise.all([tasks.stop(), embedder?.stop()]);
     await storage.close();
     throw error;
   });

@@ -53,14 +53,19 @@ export function testVectors(name: string, open: OpenStorage): void {
       return opened.storage.storeVectors({ ...user(), modelId, from, upTo, vectors });
     };
     const embedAll = async () => store(await work());
+    const meaningOf = (question: Float32Array): SearchMeaning => {
+      const { buffer } = new Float32Array(question);
+      return { ...described, alone: true, modelId, vector: Buffer.from(buffer).toString('base64') };
+    };
+    /** The memories whose vectors are like the first dimension. */
+    const similar = async () => {
+      const meaning = meaningOf(Float32Array.of(1, ...Array(dims - 1).fill(0)));
+      const items = await project.search('unknown', { meaning });
+      return items.map(({ id }) => id);
+    };
     /** How many of the user's memories a search has no vectors of. */
     const missing = async (userId = 'u') => {
-      const meaning: SearchMeaning = {
-        ...described,
-        alone: false,
-        modelId,
-        vector: Buffer.from(new Float32Array(dims).buffer).toString('base64'),
-      };
+      const meaning = { ...meaningOf(new Float32Array(dims)), alone: false };
       const read = { projectId: project.id, now: 2_000, userId, filter: noFilter, limit: 10 };
       const result = await opened.storage.searchMemories({ ...read, query: 'hello', meaning });
       return { missing: result.missing, meaning: result.meaning };
@@ -115,6 +120,21 @@ export function testVectors(name: string, open: OpenStorage): void {
       expect((await work()).memories).toMatchObject([{ content: 'hello again', textHash: null }]);
       await embedAll();
       expect(await missing()).toEqual(none);
+    });
+
+    test('vectors of a former text are not compared', async () => {
+      await useModel();
+      await project.save(memory({ id: 'mem_1' }));
+      await project.save(memory({ id: 'mem_2', content: 'another' }));
+      await store(await work(), ({ id }) => vector(id === 'mem_1' ? 100 : -100));
+      expect(await similar()).toEqual(['mem_1']);
+      await project.update('mem_1', { content: 'hello again' });
+      expect(await similar()).toEqual([]);
+      await store(await work(), () => vector(-100));
+      expect(await similar()).toEqual([]);
+      await project.update('mem_1', { content: 'hello' });
+      await store(await work(), () => vector(100));
+      expect(await similar()).toEqual(['mem_1']);
     });
 
     test('a changed tag keeps the vectors', async () => {

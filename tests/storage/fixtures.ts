@@ -15,6 +15,7 @@ import type {
   NewMemory,
   PageRange,
   Part,
+  Search,
   Storage,
   StoredStatus,
   WriteResult,
@@ -183,12 +184,12 @@ export async function newProject(opened: Pick<Opened, 'storage'>) {
     },
     search: async (
       query: string,
-      more: ReadFields & FilterFields & { userId?: string; limit?: number } = {},
+      more: ReadFields & FilterFields & Partial<Omit<Search, 'filter'>> = {},
       signal?: AbortSignal,
     ): Promise<FoundMemory[]> => {
-      const { userId = 'u', limit = 10 } = more;
+      const { userId = 'u', limit = 10, meaning = null, explain = false } = more;
       const filter = { ...noFilter, ...more.filter };
-      const wanted = { ...read(more), userId, query, filter, limit };
+      const wanted = { ...read(more), userId, query, filter, limit, meaning, explain };
       return JSON.parse((await opened.storage.searchMemories(wanted, signal)).items.join(''));
     },
   };

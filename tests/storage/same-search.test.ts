@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { packVector } from '../../server/embeddings/vector.ts';
 import { createRandom } from '../support/random.ts';
 import {
   claim,
@@ -12,10 +13,12 @@ import {
 import { openPostgresStorage } from './postgres.ts';
 import { openSqliteStorage } from './sqlite.ts';
 
-/* Both backends return the same ids, order, scores and snippets for the same data. */
+/* Both backends return the same ids, order, scores and snippets for the same data and vectors. */
 
 const seed = 20_261_122;
 const memories = 150;
+const dims = 64;
+const model = { name: 'm', digest: 'same', dims, mean: 0.05, deviation: 0.1, probe: 'AAAA' };
 const queries = 30;
 const words =
   'lantern harbour kettle walrus zeppelin garden winter coffee doctor invoice refund delivery ' +
@@ -23,14 +26,46 @@ const words =
 
 let opened: [Opened, Opened];
 let projects: [Project, Project];
+let modelIds: [number, number];
 
 beforeAll(async () => {
   opened = await Promise.all([openSqliteStorage(), openPostgresStorage()]);
   projects = await Promise.all([newProject(opened[0]), newProject(opened[1])]);
+  const [one, other] = opened.map(({ storage }) => storage.ensureModel(model));
+  modelIds = [(await one)?.modelId ?? -1, (await other)?.modelId ?? -1];
 });
 afterAll(async () => {
   for (const one of opened) await one.dispose();
 });
+
+/** A pseudo-random vector. Those of texts that begin with the same word are similar. */
+function vectorOf(text: string): Float32Array {
+  const [first = ''] = text.split(/\W/);
+  const [shared, own] = [createRandom(seed).fork(first), createRandom(seed).fork(text)];
+  const values = Array.from({ length: dims }, () => shared.next() + own.next() - 1);
+  const length = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
+  return Float32Array.from(values, (value) => value / length);
+}
+
+/** Stores a vector for each of the user's memories. */
+async function embed(at: 0 | 1, userId: string): Promise<void> {
+  const { storage } = opened[at];
+  const [projectId, modelId] = [projects[at].id, modelIds[at]];
+  const work = { projectId, userId, modelId };
+  const { from, upTo, memories } = await storage.memoriesToEmbed({ ...work, limit: 1_000 });
+  const vectors = memories.map(({ id, change, content }) => {
+    const data = Buffer.from(packVector(vectorOf(content))).toString('base64');
+    return { id, change, textHash: content, data };
+  });
+  expect(await storage.storeVectors({ ...work, from, upTo, vectors })).toBe(true);
+}
+
+/** What a search needs for the meaning of the query. */
+function meaningOf(modelId: number, query: string, alone: boolean) {
+  const { mean, deviation } = model;
+  const vector = Buffer.from(vectorOf(query).buffer).toString('base64');
+  return { modelId, dims, mean, deviation, vector, alone };
+}
 
 async function inBoth(work: (project: Project, opened: Opened) => Promise<unknown>) {
   for (const index of [0, 1] as const) await work(projects[index], opened[index]);
@@ -56,24 +91,34 @@ test('searches of both backends are equal, even after changes', async () => {
     return random.chance(0.2) ? `"${query.replaceAll('"', '')}"` : query;
   });
 
-  async function expectSame(): Promise<void> {
+  async function expectSame({ isEmbedded = true } = {}): Promise<void> {
     let found = 0;
+    let byMeaning = 0;
     for (const query of questions) {
       for (const userId of ['ada', 'ben']) {
-        const more = { userId, limit: 20 };
-        const [one, other] = await Promise.all([
-          projects[0].search(query, more),
-          projects[1].search(query, more),
-        ]);
-        expect(other).toEqual(one);
-        found += one.length;
+        for (const alone of [null, false, true]) {
+          const search = (at: 0 | 1) => {
+            const meaning = alone === null ? null : meaningOf(modelIds[at], query, alone);
+            return projects[at].search(query, { userId, limit: 20, meaning, explain: true });
+          };
+          const [one, other] = await Promise.all([search(0), search(1)]);
+          expect(other).toEqual(one);
+          found += one.length;
+          if (one.some(({ matchedBy }) => matchedBy !== 'words')) byMeaning += 1;
+        }
       }
     }
     // Ensures that the searches returned results to compare.
     expect(found).toBeGreaterThan(queries);
+    expect(byMeaning > queries).toBe(isEmbedded);
   }
 
   await inBoth((project) => project.import(given));
+  await expectSame({ isEmbedded: false });
+  for (const at of [0, 1] as const) {
+    await embed(at, 'ada');
+    await embed(at, 'ben');
+  }
   await expectSame();
   const changed = given.filter((_, n) => n % 7 === 0).map(({ id }) => ({ id, content: text(9) }));
   const removed = given.filter((_, n) => n % 11 === 3).map(({ id }) => id);
@@ -84,5 +129,8 @@ test('searches of both backends are equal, even after changes', async () => {
     await project.accept(records, { at: 9_000_001 });
     for (const task of await claim(storage)) await complete(storage, task);
   });
+  // The changed memories have no vectors now.
+  await expectSame();
+  for (const at of [0, 1] as const) await embed(at, 'ada');
   await expectSame();
 });
