@@ -12,7 +12,7 @@ const folders = join(root, 'sdk/adapters');
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer({ MEMORY_EMBEDDINGS: 'local' });
+  server = await startTestServer();
 });
 afterAll(() => server.stop());
 const environment = () => ({ MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key });
