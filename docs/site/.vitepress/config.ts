@@ -32,6 +32,7 @@ const running = [
 ] as const;
 const project = [
   ['Comparison', 'docs/comparison.md'],
+  ['Why', 'docs/why.md'],
   ['Architecture', 'ARCHITECTURE.md'],
   ['Decisions', 'docs/decisions/README.md'],
   ['Contributing', 'CONTRIBUTING.md'],
