@@ -9,6 +9,7 @@ import {
   openCopySides,
   openKeyAdmin,
   restoreDatabase,
+  storeBackupTime as storeTime,
 } from './storage/open.ts';
 
 /** Administers the database, with or without a running server. */
@@ -34,6 +35,11 @@ export type { BackupContents, Comparison, Finding, Restored };
 /** Writes a consistent, verified copy of the database to `target`. The server can keep running. */
 export async function backup(databaseUrl: string, target: string): Promise<BackupContents> {
   return backupDatabase(checked(databaseUrl), target);
+}
+
+/** Stores in the database that a backup has just been delivered. */
+export async function storeBackupTime(databaseUrl: string): Promise<void> {
+  await storeTime(checked(databaseUrl), Date.now());
 }
 
 /**

@@ -28,6 +28,7 @@ export function addBackup(program: Parent, term: Terminal): void {
     const { json, database } = command.optsWithGlobals();
     if (file === '-') return streamBackup(term, json, database);
     const copied = await onDatabase(term, database, ({ backup }, url) => backup(url, file));
+    await storeBackupTime(term, database);
     await printResult(term, json, { file, ...copied }, file);
     if (json) return;
     const done = `Backed up ${memoriesOf(copied.memories)}.`;
@@ -50,9 +51,20 @@ async function streamBackup(term: Terminal, json: true | undefined, database: st
     const file = join(folder, 'backup.db');
     const copied = await onDatabase(term, database, ({ backup }, url) => backup(url, file));
     await copyToStdout(term, file);
+    await storeBackupTime(term, database);
     await note(term, `Backed up ${memoriesOf(copied.memories)}, ${copied.bytes} bytes.`);
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The metrics show when the last backup was made. The backup itself does not depend on this. */
+async function storeBackupTime(term: Terminal, database: string | undefined): Promise<void> {
+  try {
+    await onDatabase(term, database, ({ storeBackupTime }, url) => storeBackupTime(url));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    await note(term, `The time of this backup could not be stored in the database: ${reason}`);
   }
 }
 

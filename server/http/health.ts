@@ -19,7 +19,7 @@ export function createHealth(services: Services, work: () => Promise<Work>): () 
 
 /** Counts the queued tasks and the memories without vectors. */
 export function createWork({ storage, embedder }: Services): () => Promise<Work> {
-  const none = { pending: 0, running: 0, oldestAcceptedAt: null };
+  const none = { pending: 0, running: 0, oldestAcceptedAt: null, failed: 0 };
   return cached({ queue: none, toEmbed: 0 }, async () => {
     const queue = await storage.taskQueueState();
     return { queue, toEmbed: embedder === null ? 0 : await storage.embeddingBacklog() };

@@ -69,23 +69,22 @@ function isForwarded({ headers }: Request): boolean {
   );
 }
 
-/** A part of the state that takes longer is reported as it was last known. */
-const observedWithinMs = 1_000;
-
 function createObserver(services: Services, reads: Reads): () => Promise<Observed> {
   const { version, storage, embedder, inFlight, now } = services;
-  const health = timely(reads.readHealth);
-  const work = timely(reads.work);
   const figures = timely(() => storage.figures());
   return async () => {
-    const [state, counted, sizes] = await Promise.all([health(), work(), figures()]);
+    const [state, counted, sizes] = await Promise.all([
+      reads.readHealth(),
+      reads.work().catch(() => null),
+      figures(),
+    ]);
     return {
       version,
       storage: storage.name,
       model: embedder?.model ?? '',
       // Without this request.
       inFlight: Math.max(0, inFlight() - 1),
-      health: state?.status ?? null,
+      health: state.status,
       queue: counted?.queue ?? null,
       toEmbed: embedder === null ? null : (counted?.toEmbed ?? null),
       figures: sizes,
@@ -93,6 +92,9 @@ function createObserver(services: Services, reads: Reads): () => Promise<Observe
     };
   };
 }
+
+/** How long a request for the metrics waits for a database that does not respond. */
+const maxReadMs = 1_000;
 
 /** Returns what `read` returns, null if it fails, or the last result if it takes too long. */
 function timely<T>(read: () => Promise<T>): () => Promise<T | null> {
@@ -104,7 +106,7 @@ function timely<T>(read: () => Promise<T>): () => Promise<T | null> {
   }
   return async () => {
     reading ??= refresh();
-    await Promise.race([reading, Bun.sleep(observedWithinMs)]);
+    await Promise.race([reading, Bun.sleep(maxReadMs)]);
     return last;
   };
 }

@@ -11,7 +11,7 @@ export type Observed = {
   /** The name of the model, or an empty string. */
   model: string;
   inFlight: number;
-  health: Health['status'] | null;
+  health: Health['status'];
   queue: QueueState | null;
   /** The number of memories without vectors. */
   toEmbed: number | null;
@@ -26,9 +26,13 @@ export function gaugeFamilies(observed: Observed): Family[] {
   const build = { version, storage, model };
   return [
     gauge('memory_build_info', 'Version, database and model.', [{ labels: build, value: 1 }]),
-    gauge('memory_healthy', 'Whether /health reports no fault: 1 or 0.', single(isOk(health))),
+    gauge(
+      'memory_healthy',
+      'Whether /health reports no fault: 1 or 0.',
+      single(Number(health === 'ok')),
+    ),
     gauge('memory_http_requests_in_flight', 'Requests being answered.', single(inFlight)),
-    gauge('memory_tasks', 'Queued tasks, by kind and state.', tasksOf(queue)),
+    gauge('memory_tasks', 'Tasks that are not complete, by kind and state.', tasksOf(queue)),
     gauge(
       'memory_oldest_task_age_seconds',
       'Age of the oldest queued task; 0 if there is none.',
@@ -45,6 +49,11 @@ export function gaugeFamilies(observed: Observed): Family[] {
       'Size of the write-ahead log of SQLite.',
       single(figures?.logBytes ?? null),
     ),
+    gauge(
+      'memory_last_backup_timestamp_seconds',
+      'When the last backup was made, in Unix time.',
+      single(secondsOf(figures?.lastBackupAt)),
+    ),
   ];
 }
 
@@ -56,8 +65,8 @@ function single(value: number | null): Sample[] {
   return value === null ? [] : [{ value }];
 }
 
-function isOk(health: Observed['health']): number | null {
-  return health === null ? null : Number(health === 'ok');
+function secondsOf(ms: number | null | undefined): number | null {
+  return typeof ms === 'number' ? ms / 1_000 : null;
 }
 
 function tasksOf(queue: QueueState | null): Sample[] {
@@ -66,6 +75,7 @@ function tasksOf(queue: QueueState | null): Sample[] {
   return [
     { labels: { kind: 'index', state: 'waiting' }, value: waiting },
     { labels: { kind: 'index', state: 'running' }, value: queue.running },
+    { labels: { kind: 'index', state: 'failed' }, value: queue.failed },
   ];
 }
 

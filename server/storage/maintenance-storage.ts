@@ -13,7 +13,7 @@ export interface MaintenanceStorage {
   /** Reports why writes fail, if they do, and any warning for the operator. Never throws. */
   health(): Promise<StorageHealth>;
 
-  /** Returns the size of the database, for the operator. */
+  /** Returns the size of the database and the time of its last backup. */
   figures(): Promise<StorageFigures>;
 }
 
@@ -27,5 +27,11 @@ export type MaintenanceReport = {
 /** `fault` is the reason that writes fail. `warning` is a problem that does not affect writes. */
 export type StorageHealth = { fault: string | null; warning: string | null };
 
-/** `logBytes` is the size of SQLite's write-ahead log; null for a database without such a file. */
-export type StorageFigures = { databaseBytes: number; logBytes: number | null };
+/** Null stands for what only SQLite has, and for a database that has never been backed up. */
+export type StorageFigures = {
+  databaseBytes: number;
+  /** The size of the write-ahead log. */
+  logBytes: number | null;
+  /** When `memory backup` last succeeded. */
+  lastBackupAt: number | null;
+};

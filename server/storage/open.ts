@@ -64,6 +64,11 @@ export async function backupDatabase(url: string, target: string): Promise<Backu
   return copy(sqlitePath(url), target);
 }
 
+export async function storeBackupTime(url: string, at: number): Promise<void> {
+  const { storeBackupTime: store } = await import('./sqlite/admin/backup.ts');
+  store(sqlitePath(url), at);
+}
+
 /** Replaces the database with the backup. Keeps the old file under a name that contains `stamp`. */
 export async function restoreDatabase(
   url: string,

@@ -44,13 +44,18 @@ export interface TaskQueue {
   nextTaskAt(): Promise<number | null>;
 
   /**
-   * Returns the number of waiting and running tasks, how many of them are running, and when the
-   * oldest of them was accepted.
+   * Returns the number of waiting and running tasks, how many of them are running, when the oldest
+   * of them was accepted, and the number of failed tasks.
    */
   taskQueueState(): Promise<QueueState>;
 }
 
-export type QueueState = { pending: number; running: number; oldestAcceptedAt: number | null };
+export type QueueState = {
+  pending: number;
+  running: number;
+  oldestAcceptedAt: number | null;
+  failed: number;
+};
 
 /** The operations that the queue's worker needs. */
 export type TaskStorage = Omit<TaskQueue, 'taskQueueState'> & Pick<Storage, 'getMemory' | 'close'>;

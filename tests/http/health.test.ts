@@ -4,6 +4,7 @@ import type { Health } from '../../sdk/contract/status.ts';
 import { startServer } from '../../server/main.ts';
 import { backend } from '../support/backend.ts';
 import { ask, bodyOf, ingest, readAnswer } from '../support/http.ts';
+import { readMetrics } from '../support/metrics.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { holdRecord } from '../support/queue.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -118,6 +119,7 @@ test('a database that cannot be reached is reported as 503, and logged once', as
     return found.message?.includes('cannot be reached') ? found : null;
   });
   expect(await state()).toMatchObject({ status: 'failing', message, pending: 0 });
+  expect((await readMetrics(own)).values.get('memory_healthy')).toBe(0);
   const logged = lines.filter((line) => JSON.parse(line).message === message);
   expect(logged).toHaveLength(1);
   proxy.heal();

@@ -4,6 +4,7 @@ import { openAdmin } from '../../server/admin.ts';
 import { sqlitePath } from '../../server/storage/open.ts';
 import { countIn } from '../storage/sqlite.ts';
 import { backend } from '../support/backend.ts';
+import { readMetrics } from '../support/metrics.ts';
 import { query } from '../support/postgres.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
@@ -44,12 +45,15 @@ async function storedMemories(): Promise<number> {
   return Number(row?.n);
 }
 
-test('a running server deletes memories soon after they have expired', async () => {
+test('a running server deletes and counts memories soon after they have expired', async () => {
+  const counted = async () => (await readMetrics(server)).get('memory_expired_memories_total');
+  const before = await counted();
   const expiresAt = new Date(Date.now() + 1_000).toISOString();
   await server.client.save({ userId: 'u', content: 'short lived', expiresAt });
   await server.client.save({ userId: 'u', content: 'kept' });
   expect(await storedMemories()).toBe(2);
   await until(async () => (await storedMemories()) === 1, { what: 'the deletion' });
+  await until(async () => (await counted()) === before + 1, { what: 'the count' });
 });
 
 test('a running server stores the last use of a key again and again', async () => {

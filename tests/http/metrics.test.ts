@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { version } from '../../package.json';
+import { memory, temporaryFolder } from '../cli/command.ts';
 import { backend } from '../support/backend.ts';
 import { startEndpoint } from '../support/embeddings-endpoint.ts';
 import { ask, ingest, newUser, save, whenComplete } from '../support/http.ts';
@@ -164,8 +165,28 @@ describe('a gauge shows', () => {
     });
     expect(busy.get('memory_tasks{kind="index",state="waiting"}')).toBe(0);
     expect(busy.get('memory_oldest_task_age_seconds')).toBeGreaterThan(0);
+    const failed = 'memory_tasks{kind="index",state="failed"}';
     await held.fail('failed');
-    await until(async () => (await readMetrics(server)).get(running) === 0);
+    const ended = await until(async () => {
+      const now = await readMetrics(server);
+      return now.get(running) === 0 ? now : null;
+    });
+    expect(ended.get(failed)).toBe(busy.get(failed) + 1);
+  });
+
+  test.if(backend === 'sqlite')('when the last backup was made', async () => {
+    using folder = temporaryFolder();
+    const series = 'memory_last_backup_timestamp_seconds';
+    const last = async () => (await readMetrics(server)).values.get(series);
+    const env = { MEMORY_DATABASE_URL: server.databaseUrl };
+    expect(await last()).toBeUndefined();
+    const begun = Date.now() / 1_000;
+    expect(await memory(['backup', folder.file('b.db')], { env })).toMatchObject({ code: 0 });
+    const first = await last();
+    expect(first).toBeWithin(begun, Date.now() / 1_000);
+    expect(await memory(['backup', '-'], { env })).toMatchObject({ code: 0 });
+    expect(await last()).toBeGreaterThan(first ?? 0);
+    expect(await memory(['backup', folder.file('b.db')], { env })).toMatchObject({ code: 1 });
   });
 
   test.each([
@@ -178,6 +199,23 @@ describe('a gauge shows', () => {
     expect((await readMetrics(server)).get(name)).toBeGreaterThan(0);
   });
 });
+
+test('every metric is documented', async () => {
+  const page = await Bun.file('docs/monitoring.md').text();
+  const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+  const documented = rows.flatMap((row) => row.match(/`(?:memory|process)_\w+`/g) ?? []).sort();
+  const shown = [...(await readMetrics(server)).types.keys(), ...optional];
+  expect(documented).toEqual([...new Set(shown)].map((name) => `\`${name}\``).sort());
+});
+
+/** Metrics that do not exist on every platform or in every state. */
+const optional = [
+  'memory_embeddings_pending',
+  'memory_last_backup_timestamp_seconds',
+  'memory_log_bytes',
+  'process_max_fds',
+  'process_open_fds',
+];
 
 describe('the number of time series is limited', () => {
   const names = ({ values }: Metrics) => [...values.keys()];

@@ -207,14 +207,24 @@ export function testTasks(name: string, open: OpenStorage): void {
 
     test('the queue state counts waiting and running tasks', async () => {
       const empty = { pending: 0, running: 0, oldestAcceptedAt: null };
-      expect(await opened.storage.taskQueueState()).toEqual(empty);
+      expect(await opened.storage.taskQueueState()).toMatchObject(empty);
       expect(await opened.storage.nextTaskAt()).toBeNull();
       await project.acceptOne({}, 30);
       await project.acceptOne({}, 20);
       await claimOne(opened.storage);
       const state = { pending: 2, running: 1, oldestAcceptedAt: 20 };
-      expect(await opened.storage.taskQueueState()).toEqual(state);
+      expect(await opened.storage.taskQueueState()).toMatchObject(state);
       expect(await opened.storage.nextTaskAt()).toBe(30);
+    });
+
+    test('the queue state counts failed tasks until they are accepted again', async () => {
+      const failed = async () => (await opened.storage.taskQueueState()).failed;
+      const before = await failed();
+      await project.acceptOne(origin);
+      await fail(await claimOne(opened.storage), null);
+      expect(await failed()).toBe(before + 1);
+      await project.acceptOne(origin);
+      expect(await failed()).toBe(before);
     });
   });
 

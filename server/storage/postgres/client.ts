@@ -103,5 +103,5 @@ async function readFigures(run: Run): Promise<StorageFigures> {
     run,
     'SELECT pg_database_size(current_database())::float8 AS bytes',
   );
-  return { databaseBytes: size?.bytes ?? 0, logBytes: null };
+  return { databaseBytes: size?.bytes ?? 0, logBytes: null, lastBackupAt: null };
 }

@@ -146,10 +146,14 @@ export async function here<T>(read: () => T): Promise<T> {
 }
 
 function createReports(parts: Parts): Pick<Storage, 'health' | 'figures'> {
-  const { path } = parts;
+  const { path, keyReads } = parts;
   return {
     health: async () => stateOf(parts),
-    figures: async () => ({ databaseBytes: sizeOf(path), logBytes: sizeOf(`${path}-wal`) }),
+    figures: async () => ({
+      databaseBytes: sizeOf(path),
+      logBytes: sizeOf(`${path}-wal`),
+      lastBackupAt: await here(() => keyReads.lastBackupAt()),
+    }),
   };
 }
 

@@ -94,7 +94,9 @@ const firstWaiting = `SELECT run_at::float8 AS at FROM tasks
 
 const queueState = `SELECT count(*)::float8 AS pending,
     count(*) FILTER (WHERE state = 'running')::float8 AS running,
-    min(accepted_at)::float8 AS "oldestAcceptedAt"
+    min(accepted_at)::float8 AS "oldestAcceptedAt",
+    (SELECT count(*) FROM tasks
+      WHERE run_at IS NULL AND error_message IS NOT NULL)::float8 AS failed
   FROM tasks WHERE run_at IS NOT NULL`;
 
 /** `transact` runs work in its own transaction; `connection` is for single statements. */
@@ -169,7 +171,7 @@ export function createTasks(
     async taskQueueState() {
       const [row] = await answered(query<QueueState>(connection.run, queueState));
       // mutate-ignore constant: an aggregate has a row
-      return row ?? { pending: 0, running: 0, oldestAcceptedAt: null };
+      return row ?? { pending: 0, running: 0, oldestAcceptedAt: null, failed: 0 };
     },
   };
   return { queue, stop: () => clearInterval(heartbeat) };

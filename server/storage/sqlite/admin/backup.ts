@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import type { BackupContents } from '../../admin-storage.ts';
 import { openInPlace } from '../lock.ts';
 import { assertExists, canonicalPath } from '../path.ts';
-import { keepFilesPrivate, openForReading } from '../settings.ts';
+import { closeKeepingLog, keepFilesPrivate, openForReading, openForWriting } from '../settings.ts';
 import { copyInto, inspect, moveDurably, removeCopy, syncFile } from './database-copy.ts';
 
 /**
@@ -30,6 +30,20 @@ export function backupDatabase(name: string, target: string): BackupContents {
     return contents;
   } finally {
     removeCopy(partial);
+  }
+}
+
+/** Stores when the database was backed up. */
+export function storeBackupTime(name: string, at: number): void {
+  const path = canonicalPath(name);
+  const db = openInPlace(path, () => openForWriting(path));
+  try {
+    db.prepare(
+      `INSERT INTO maintenance (name, value) VALUES ('last_backup', ?)
+       ON CONFLICT DO UPDATE SET value = excluded.value`,
+    ).run(at);
+  } finally {
+    closeKeepingLog(path, db);
   }
 }
 

@@ -25,6 +25,7 @@ export type KeyReads = {
   listKeys(): StoredKey[];
   findProject(name: string): number | null;
   nextTaskAt(): number | null;
+  lastBackupAt(): number | null;
 };
 
 const keyColumns = `k.id, p.name AS project, k.project_id AS projectId, k.name, k.prefix,
@@ -60,6 +61,9 @@ export function createKeyReads(db: Database): KeyReads {
      WHERE m.project_id = +? AND m.id = +? AND t.task_id IS NULL
        AND octet_length(m.content) > ${longBytes}`,
   );
+  const lastBackup = db.prepare<{ at: number }, []>(
+    `SELECT value AS at FROM maintenance WHERE name = 'last_backup'`,
+  );
   const status = prepareStatus(db);
 
   return {
@@ -73,6 +77,7 @@ export function createKeyReads(db: Database): KeyReads {
     listKeys: () => keys.all().map(asKey),
     findProject: (name) => project.get(name)?.id ?? null,
     nextTaskAt: () => next.get()?.at ?? null,
+    lastBackupAt: () => lastBackup.get()?.at ?? null,
   };
 }
 

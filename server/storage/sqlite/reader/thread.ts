@@ -31,7 +31,8 @@ const db = openForReading(path);
 const getStatus = prepareStatus(db);
 const queueState = db.prepare<QueueState, []>(
   `SELECT count(*) AS pending, count(*) FILTER (WHERE state = 'running') AS running,
-     min(accepted_at) AS oldestAcceptedAt
+     min(accepted_at) AS oldestAcceptedAt,
+     (SELECT count(*) FROM tasks WHERE run_at IS NULL AND error_message IS NOT NULL) AS failed
    FROM tasks INDEXED BY tasks_pending WHERE run_at IS NOT NULL`,
 );
 
@@ -58,7 +59,8 @@ const operations = {
   getStatuses,
   embeddingBacklog: createVectorReads(db).embeddingBacklog,
   // mutate-ignore constant: an aggregate has a row
-  taskQueueState: () => queueState.get() ?? { pending: 0, running: 0, oldestAcceptedAt: null },
+  taskQueueState: () =>
+    queueState.get() ?? { pending: 0, running: 0, oldestAcceptedAt: null, failed: 0 },
 };
 
 export type ReaderOperations = typeof operations;
