@@ -43,7 +43,8 @@ const isExactLimit: Rule = ({ operator, node, start, text }, textOf) => {
 };
 
 /** Examples are only shown in the OpenAPI document. */
-const isExample: Rule = ({ ancestors }, textOf) =>
+const isExample: Rule = ({ operator, ancestors }, textOf) =>
+  /constant|boolean/.test(operator) &&
   ancestors.some((one) => {
     const isNamed = is.isPropertyAssignment(one) || is.isVariableDeclaration(one);
     return isNamed && /^examples?/.test(textOf(one.name));
