@@ -1,11 +1,16 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { BackupContents, Finding, KeyAdmin, Restored } from './admin-storage.ts';
 import type { CopySide } from './copy/side.ts';
-import type { OpenOptions } from './sqlite/open.ts';
+import type { OpenOptions as FileOptions } from './sqlite/open.ts';
 import type { ConnectedStorage, Storage } from './storage.ts';
 
+export type OpenOptions = FileOptions & {
+  /** How long to wait for a database server that is starting. */
+  startWithinMs?: number;
+};
+
 /** Opens the storage at the URL. Throws an Error with advice if the storage cannot be opened. */
-export async function openStorage(url: string, options: OpenOptions): Promise<Storage> {
+export async function openStorage(url: string, options: OpenOptions = {}): Promise<Storage> {
   if (isPostgres(url)) {
     const { openPostgres } = await import('./postgres/open.ts');
     return openPostgres(url, options);

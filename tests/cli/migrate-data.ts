@@ -1,8 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { openAdmin } from '../../server/admin.ts';
 import { startServer } from '../../server/main.ts';
-import { createConnection } from '../../server/storage/postgres/connection.ts';
-import { migrate as makeTables } from '../../server/storage/postgres/migrate.ts';
 import { newDatabase, postgresUrl } from '../support/postgres.ts';
 import { importable } from '../support/writes.ts';
 import { memory, type Surroundings } from './command.ts';
@@ -164,9 +162,7 @@ export async function freshDatabase() {
     schema: new URL(url).searchParams.get('search_path'),
     base: postgresUrl,
     async makeTables() {
-      const connection = createConnection({ url, purpose: 'test' });
-      await makeTables(connection);
-      connection.close();
+      await (await openAdmin(url)).close();
     },
     [Symbol.asyncDispose]: drop,
   };

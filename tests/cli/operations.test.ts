@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { openAdmin } from '../../server/admin.ts';
-import { diagnose } from '../../server/storage/sqlite/admin/doctor.ts';
+import { diagnoseFile } from '../storage/sqlite.ts';
 import { backend } from '../support/backend.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, temporaryFolder } from './command.ts';
@@ -262,8 +262,9 @@ ofFile('doctor does not count a key at the time of its expiry', async () => {
   const expiresAt = Date.now() + 60_000;
   await admin.createKey({ name: 'n', project: 'default', expiresAt });
   await admin.close();
-  const keysAt = (now: number) => diagnose(path, now).find(({ name }) => name === 'keys')?.found;
-  expect([keysAt(expiresAt - 1), keysAt(expiresAt)]).toEqual(['1 in use', 'none']);
+  const keysAt = async (now: number) =>
+    (await diagnoseFile(path, now)).find(({ name }) => name === 'keys')?.found;
+  expect([await keysAt(expiresAt - 1), await keysAt(expiresAt)]).toEqual(['1 in use', 'none']);
 });
 
 ofFile('a backup prints how to restore it, except with --json', async () => {

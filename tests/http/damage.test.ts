@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import type { Health } from '../../sdk/contract/status.ts';
 import { MemoryClient } from '../../sdk/index.ts';
 import { startServer } from '../../server/main.ts';
-import { openSqlite } from '../../server/storage/sqlite/open.ts';
-import { saveMany } from '../storage/sqlite.ts';
+import { openFile, saveMany } from '../storage/sqlite.ts';
 import { until } from '../support/until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'memory-damage-'));
@@ -26,7 +25,7 @@ async function serveLarge(path: string, logged: string[] = []) {
 
 test('damage in a file too large for the startup check is detected while serving', async () => {
   const path = join(folder, 'memory.db');
-  const storage = await openSqlite(path);
+  const storage = await openFile(path);
   await saveMany(storage, 20, 'x'.repeat(1_000_000));
   await storage.close();
   {

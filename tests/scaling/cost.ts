@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { newMemoryId } from '../../server/ids.ts';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import { keyed, memory, record } from '../storage/fixtures.ts';
 import { query } from '../support/postgres.ts';
 
@@ -25,7 +25,7 @@ const words = 'the delivery of order invoice was late and customer wrote about w
 
 const [url, ...workerUrls] = process.argv.slice(2);
 if (url === undefined) throw new Error('missing argument: the URL of the database');
-const storage = await openPostgres(url);
+const storage = await openStorage(url);
 const projectId = await storage.ensureProject(`cost ${crypto.randomUUID()}`);
 
 function newContent(): string {

@@ -1,5 +1,5 @@
 import { noFilter } from '../../server/memory/filter.ts';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { keyed, memory, record } from '../storage/fixtures.ts';
 
@@ -83,7 +83,7 @@ const operations: Record<string, { count: number; run: Operation }> = {
 };
 
 async function open(url: string): Promise<Opened> {
-  const storage = await openPostgres(url);
+  const storage = await openStorage(url);
   const projectId = await storage.ensureProject(`speed ${crypto.randomUUID()}`);
   const opened = { storage, projectId };
   const save = operations['save without a key']?.run;

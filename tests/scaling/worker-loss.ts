@@ -1,5 +1,5 @@
 import { newMemoryId } from '../../server/ids.ts';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { keyed, memory, newProject } from '../storage/fixtures.ts';
 import { query } from '../support/postgres.ts';
@@ -32,7 +32,7 @@ if (url === undefined || killCommand === undefined || startCommand === undefined
   throw new Error('missing arguments: a URL and two commands');
 }
 
-const storage: Storage = await openPostgres(url);
+const storage: Storage = await openStorage(url);
 const project = await newProject({ storage });
 const answered: Save[] = [];
 const unanswered: Save[] = [];

@@ -1,10 +1,9 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { columnName, columnsOf, type TableName } from '../../server/storage/copy/tables.ts';
-import { createConnection } from '../../server/storage/postgres/connection.ts';
-import { migrate as makeTables } from '../../server/storage/postgres/migrate.ts';
-import { migrate } from '../../server/storage/sqlite/migrate.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import { newDatabase, postgresUrl, query } from '../support/postgres.ts';
+import { openInFolder } from './sqlite.ts';
 
 /* Each column of a schema must be copied by `memory migrate` or be listed here. */
 
@@ -47,9 +46,9 @@ function missing(columns: Column[]): string[] {
   });
 }
 
-test('every column of SQLite is copied', () => {
-  const db = new Database(':memory:');
-  migrate(db, 'a database in memory');
+test('every column of SQLite is copied', async () => {
+  await using opened = await openInFolder();
+  using db = new Database(opened.path);
   const columns = db
     .prepare<Column, []>(
       `SELECT t.name AS "table", c.name AS "column"
@@ -58,14 +57,11 @@ test('every column of SQLite is copied', () => {
     .all();
   expect(columns.length).toBeGreaterThan(50);
   expect(missing(columns)).toEqual([]);
-  db.close(true);
 });
 
 test('every column of PostgreSQL is copied', async () => {
   const { url, drop } = await newDatabase();
-  const connection = createConnection({ url, purpose: 'test' });
-  await makeTables(connection);
-  connection.close();
+  await (await openStorage(url)).close();
   const columns = (await query(
     await postgresUrl(),
     `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { compare, copyRows } from '../../server/storage/copy/copy.ts';
-import type { CopySide } from '../../server/storage/copy/side.ts';
-import { openCopySide as openPostgresSide } from '../../server/storage/postgres/admin/copy.ts';
-import { openCopySide } from '../../server/storage/sqlite/admin/copy.ts';
+import { migrate } from '../../server/admin.ts';
+import { openCopySides } from '../../server/storage/open.ts';
 import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { record } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
@@ -12,7 +10,8 @@ import { openInFolder } from './sqlite.ts';
 const megabytes = (size: number) => 'x'.repeat(size * 1024 * 1024);
 const sizes = [1, 2, 3, 3, 9, 1];
 let database: TestDatabase;
-let sides: { sqlite: CopySide; postgres: CopySide };
+let report: Awaited<ReturnType<typeof migrate>>;
+let sides: { [name in 'sqlite' | 'postgres']: Awaited<ReturnType<typeof openCopySides>>[number] };
 let dispose: () => Promise<void>;
 
 beforeAll(async () => {
@@ -25,11 +24,11 @@ beforeAll(async () => {
     await opened.storage.acceptRecords({ ...write, records });
   }
   await opened.storage.close();
-  sides = {
-    sqlite: openCopySide(opened.path, { create: false }),
-    postgres: await openPostgresSide(database.url, { create: true }),
-  };
-  await copyRows(sides.sqlite, sides.postgres, async () => {});
+  const [file, { url }] = [`sqlite:${opened.path}`, database];
+  const silent = { onCopied: async () => {}, onCompared: async () => {} };
+  report = await migrate(file, url, { copies: true, ...silent });
+  const [sqlite, postgres] = await openCopySides(file, url, { create: false });
+  sides = { sqlite, postgres };
   dispose = opened.dispose;
 });
 afterAll(async () => {
@@ -58,8 +57,8 @@ test.each(['sqlite', 'postgres'] as const)('a batch of %s has at most 4 MB', asy
   }
 });
 
-test('the copy is equal to the source', async () => {
-  const items = await compare(sides.sqlite, sides.postgres, async () => {});
+test('the copy is equal to the source', () => {
+  const { items } = report;
   expect(items.filter(({ isEqual }) => !isEqual)).toEqual([]);
   expect(items.find(({ table }) => table === 'memories')?.target.rows).toBe(sizes.length);
 });

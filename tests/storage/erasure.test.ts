@@ -3,13 +3,12 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { diagnose } from '../../server/storage/sqlite/admin/doctor.ts';
-import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { createRandom } from '../support/random.ts';
 import { until } from '../support/until.ts';
 import { claim, complete, imported, keyed, memory, newProject, record } from './fixtures.ts';
 import { beginRead, isScrubPending, open, scrubbed, unusedPages } from './scrub.ts';
 import type { OpenedFile } from './sqlite.ts';
+import { diagnoseFile, openFile } from './sqlite.ts';
 
 /*
  * Erasure must remove text from the disk, not only from the API. After the scrub, neither the
@@ -36,8 +35,8 @@ function hits({ path }: OpenedFile): number {
 }
 
 /** Returns the level at which the doctor reports that text may remain in the file. */
-function reportedLevel({ path }: OpenedFile): string | undefined {
-  const findings = diagnose(path, Date.now());
+async function reportedLevel({ path }: OpenedFile): Promise<string | undefined> {
+  const findings = await diagnoseFile(path);
   return findings.find(({ name }) => name === 'erasure')?.level;
 }
 
@@ -153,11 +152,11 @@ test.concurrent('a scrub that a shutdown prevents is reported, and runs after a 
   await project.save(memory({ userId: erased, content: text(erased, 10) }));
   await project.erase(erased);
   await opened.storage.close();
-  expect(reportedLevel(opened)).toBe('warning');
-  opened.storage = await openSqlite(opened.path);
+  expect(await reportedLevel(opened)).toBe('warning');
+  opened.storage = await openFile(opened.path);
   await scrubbed(opened);
   expect(hits(opened)).toBe(0);
-  expect(reportedLevel(opened)).toBeUndefined();
+  expect(await reportedLevel(opened)).toBeUndefined();
 });
 
 test.concurrent('a scrub blocked by a read delays no save, and runs after a restart', async () => {
@@ -223,7 +222,7 @@ test.concurrent('the text of a deleted memory is overwritten without an erasure 
   // Closing copies the log to the file and deletes the log.
   await opened.storage.close();
   expect(hits(opened)).toBe(0);
-  opened.storage = await openSqlite(opened.path);
+  opened.storage = await openFile(opened.path);
 });
 
 test.concurrent("an erasure keeps another user's memory that reuses a deleted row id", async () => {
@@ -259,22 +258,22 @@ test.concurrent('the doctor advises a rebuild by hand only for a large file', as
   const db = new Database(opened.path);
   db.run(`INSERT INTO maintenance (name, value) VALUES ('scrub', 1)`);
   db.close(true);
-  const advice = () =>
-    diagnose(opened.path, Date.now()).find(({ name }) => name === 'erasure')?.advice;
-  expect(advice()).toContain('a running server removes the text within ten minutes');
+  const advice = async () =>
+    (await diagnoseFile(opened.path)).find(({ name }) => name === 'erasure')?.advice;
+  expect(await advice()).toContain('a running server removes the text within ten minutes');
   const { size } = statSync(opened.path);
   // A sparse file. SQLite ignores the part beyond the last page.
   truncateSync(opened.path, 2 ** 30 + 4_096);
-  expect(advice()).toContain('VACUUM');
+  expect(await advice()).toContain('VACUUM');
   truncateSync(opened.path, size);
-  opened.storage = await openSqlite(opened.path);
+  opened.storage = await openFile(opened.path);
 });
 
 test.concurrent('a file in a folder with a quote in its name is scrubbed', async () => {
   const folder = mkdtempSync(join(tmpdir(), "memory's-"));
   const path = join(folder, 'memory.db');
   const warnings: string[] = [];
-  const storage = await openSqlite(path, { warn: (message) => warnings.push(message) });
+  const storage = await openFile(path, { warn: (message) => warnings.push(message) });
   try {
     const project = await newProject({ storage });
     await project.save(memory());

@@ -11,14 +11,20 @@ import {
   truncateSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { openKeyAdmin } from '../../server/storage/sqlite/admin/keys.ts';
-import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { newKey } from './conformance-keys.ts';
 import { memory, newProject } from './fixtures.ts';
 import { scrubbed } from './scrub.ts';
-import { countIn, type OpenedFile, openInFolder, saveMany, saveOne } from './sqlite.ts';
+import {
+  countIn,
+  type OpenedFile,
+  openFile,
+  openInFolder,
+  openKeys,
+  saveMany,
+  saveOne,
+} from './sqlite.ts';
 
 /* The files of a running storage: locks, modes, the write-ahead log, and moved files. */
 
@@ -32,7 +38,7 @@ test('a second server is rejected, even if it opens the file under another path'
   await using opened = await openInFolder();
   symlinkSync(opened.path, `${opened.path}.link`);
   for (const name of [opened.path, `${opened.path}.link`]) {
-    const { message } = await rejectionOf(openSqlite(name));
+    const { message } = await rejectionOf(openFile(name));
     expect(message).toContain('a server is already using');
     expect(message).toContain('MEMORY_DATABASE_URL');
   }
@@ -41,8 +47,8 @@ test('a second server is rejected, even if it opens the file under another path'
 
 test('a command that writes keys works while a server is running', async () => {
   await using opened = await openInFolder();
-  const admin = openKeyAdmin(opened.path, { create: false });
-  admin.createKey(newKey({ id: 'key_1' }));
+  const admin = await openKeys(opened.path, { create: false });
+  await admin.createKey(newKey({ id: 'key_1' }));
   admin.close();
   expect(await opened.storage.findKey('hash of key_1')).toMatchObject({ id: 'key_1' });
   await saveOne(opened.storage);
@@ -63,7 +69,7 @@ test.skipIf(process.getuid?.() !== 0)(
     rmSync(`${opened.path}.lock`, { force: true });
     const owner = { uid: 12_345, gid: 23_456 };
     chownSync(opened.path, owner.uid, owner.gid);
-    opened.storage = await openSqlite(opened.path);
+    opened.storage = await openFile(opened.path);
     expect(statSync(`${opened.path}.lock`)).toMatchObject(owner);
   },
 );
@@ -77,7 +83,7 @@ test('after close(), the write-ahead log and its index are gone, and all data is
   const left = readdirSync(dirname(opened.path)).filter((name) => /-(?:wal|shm)$/.test(name));
   expect(left).toEqual([]);
   expect(countIn(opened.path)).toBe(20);
-  opened.storage = await openSqlite(opened.path);
+  opened.storage = await openFile(opened.path);
 });
 
 test('the log is checkpointed while the server runs', async () => {
@@ -188,9 +194,8 @@ test('writes are unavailable while another program holds a lock for a long time'
 
 /** A program that saves until a save is rejected, and prints the outcome of each save. */
 const savesUntilRejected = `
-  import { openSqlite } from '${import.meta.dir}/../../server/storage/sqlite/open.ts';
-  import { saveOne } from '${import.meta.dir}/sqlite.ts';
-  const storage = await openSqlite(process.env.DATABASE);
+  import { openFile, saveOne } from '${import.meta.dir}/sqlite.ts';
+  const storage = await openFile(process.env.DATABASE);
   const content = 'x'.repeat(100_000);
   const save = () => saveOne(storage, { content }).then(() => 'stored', (error) => error.message);
   const outcomes = [];
@@ -213,7 +218,7 @@ test('after a disk error, writes are rejected, and no acknowledged memory is los
   const stored = outcomes.filter((outcome) => outcome === 'stored').length;
   const unknown = outcomes.filter((outcome) => outcome.includes('outcome is unknown')).length;
   expect([stored > 0, stored + unknown]).toEqual([true, outcomes.length - 1]);
-  opened.storage = await openSqlite(opened.path);
+  opened.storage = await openFile(opened.path);
   const count = countIn(opened.path);
   expect(count).toBeGreaterThanOrEqual(stored);
   expect(count).toBeLessThanOrEqual(stored + unknown);
@@ -241,7 +246,7 @@ test('close() ends the check for damage of a large file', async () => {
   const check = rejectionOf(opened.storage.findDamage());
   await opened.storage.close();
   expect((await check).message).toContain('the integrity thread exited');
-  opened.storage = await openSqlite(opened.path);
+  opened.storage = await openFile(opened.path);
 });
 
 test('close() rejects the searches that wait for a reader thread', async () => {

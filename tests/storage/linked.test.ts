@@ -1,13 +1,19 @@
 import { expect, test } from 'bun:test';
 import { copyFileSync, existsSync, mkdirSync, renameSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { backupDatabase } from '../../server/storage/sqlite/admin/backup.ts';
-import { diagnose } from '../../server/storage/sqlite/admin/doctor.ts';
-import { openKeyAdmin } from '../../server/storage/sqlite/admin/keys.ts';
-import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
-import { countIn, openInFolder, restore, saveMany, saveOne } from './sqlite.ts';
+import {
+  backUp,
+  countIn,
+  diagnoseFile,
+  openFile,
+  openInFolder,
+  openKeys,
+  restore,
+  saveMany,
+  saveOne,
+} from './sqlite.ts';
 
 /* A database file that is moved, while its log stays next to a link. */
 
@@ -38,7 +44,7 @@ test('a link whose target lacks the log is not opened by a start or a command', 
   const { storage, path } = opened;
   await saveMany(storage, 3);
   const backup = join(dirname(path), 'backup.db');
-  backupDatabase(path, backup);
+  await backUp(path, backup);
   // The files of a killed server, next to a link to another link.
   const killed = join(dirname(path), 'killed.db');
   for (const part of ['', '-wal']) copyFileSync(path + part, killed + part);
@@ -46,15 +52,17 @@ test('a link whose target lacks the log is not opened by a start or a command', 
   const link = join(dirname(path), 'link.db');
   symlinkSync('killed.db', link);
   const reason = `${killed} is a link to ${target}, but ${killed}-wal contains the latest writes`;
-  expect((await rejectionOf(openSqlite(link))).message).toContain(reason);
-  expect(() => openKeyAdmin(link, { create: false })).toThrow(reason);
-  expect(() => backupDatabase(link, join(dirname(path), 'copy.db'))).toThrow(reason);
-  expect(() => restore(backup, link)).toThrow(reason);
-  expect(JSON.stringify(diagnose(link, Date.now()))).toContain(reason);
+  expect((await rejectionOf(openFile(link))).message).toContain(reason);
+  expect((await rejectionOf(openKeys(link, { create: false }))).message).toContain(reason);
+  expect((await rejectionOf(backUp(link, join(dirname(path), 'copy.db')))).message).toContain(
+    reason,
+  );
+  expect((await rejectionOf(restore(backup, link))).message).toContain(reason);
+  expect(JSON.stringify(await diagnoseFile(link))).toContain(reason);
   expect(existsSync(`${target}-wal`)).toBe(false);
   expect(statSync(`${killed}-wal`).size).toBeGreaterThan(0);
   // The advice of the error.
   renameSync(`${killed}-wal`, `${target}-wal`);
-  await (await openSqlite(link)).close();
+  await (await openFile(link)).close();
   expect(countIn(target)).toBe(3);
 });

@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { openKeyAdmin } from '../../server/storage/sqlite/admin/keys.ts';
 import { openInPlace } from '../../server/storage/sqlite/lock.ts';
-import { openInFolder } from './sqlite.ts';
+import { openInFolder, openKeys } from './sqlite.ts';
 
 const isRoot = process.getuid?.() === 0;
 /** Without its privileges, root cannot write to a read-only file either. */
@@ -17,8 +16,8 @@ const canTest = process.platform === 'linux' && (!isRoot || canDropPrivileges())
 
 /** A program that opens the database. */
 const program = `
-  import { openSqlite } from '${join(import.meta.dir, '../../server/storage/sqlite/open.ts')}';
-  await openSqlite(process.env.DATABASE);
+  import { openFile } from '${join(import.meta.dir, 'sqlite.ts')}';
+  await openFile(process.env.DATABASE);
   process.exit();
 `;
 
@@ -34,9 +33,9 @@ test.if(canTest)('a server that cannot write to the lock file does not start', a
 
 test('two commands can open the database at the same time', async () => {
   await using opened = await openInFolder();
-  // openKeyAdmin() also calls openInPlace(), so the lock is held twice at the same time.
-  const open = () => openKeyAdmin(opened.path, { create: false });
-  const admin = openInPlace(opened.path, open);
+  // openKeys() also calls openInPlace(), so the lock is held twice at the same time.
+  const open = () => openKeys(opened.path, { create: false });
+  const admin = await openInPlace(opened.path, open);
   expect(await admin.listKeys()).toEqual([]);
   admin.close();
 });

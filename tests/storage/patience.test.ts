@@ -3,9 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { backupDatabase } from '../../server/storage/sqlite/admin/backup.ts';
-import { openSqlite } from '../../server/storage/sqlite/open.ts';
-import { countIn, fill, restore } from './sqlite.ts';
+import { backUp, countIn, fill, openFile, restore } from './sqlite.ts';
 
 /* Opening and restoring a database that another process has open. */
 
@@ -25,7 +23,7 @@ const backup = join(folder, 'backup.db');
 beforeAll(async () => {
   const path = join(folder, 'memory.db');
   await fill(path, 1);
-  backupDatabase(path, backup);
+  await backUp(path, backup);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -45,7 +43,7 @@ test.concurrent('a database in use by another program is opened once that progra
   const path = join(folder, 'opened.db');
   copyFileSync(backup, path);
   const holder = await startHolder(path, 'exclusive');
-  const storage = await openSqlite(path);
+  const storage = await openFile(path);
   expect(await storage.listKeys()).toEqual([]);
   await storage.close();
   expect(await holder.exited).toBe(0);
@@ -55,19 +53,18 @@ test.concurrent('a database in use by another program is restored once that prog
   const path = join(folder, 'restored.db');
   copyFileSync(backup, path);
   const holder = await startHolder(path, 'normal');
-  expect(restore(backup, path).memories).toBe(1);
+  expect((await restore(backup, path)).memories).toBe(1);
   expect(await holder.exited).toBe(0);
 });
 
-const source = join(import.meta.dir, '../../server/storage/sqlite');
+const source = join(import.meta.dir, 'sqlite.ts');
 const opens = `
-  import { openSqlite } from '${source}/open.ts';
-  await openSqlite(process.env.DATABASE);
+  import { openFile } from '${source}';
+  await openFile(process.env.DATABASE);
 `;
 const restores = `
-  import { restoreDatabase } from '${source}/admin/restore.ts';
-  const options = { stamp: 'never', now: 1_000, eraseAgain: false };
-  restoreDatabase(process.env.BACKUP, process.env.DATABASE, options);
+  import { restore } from '${source}';
+  await restore(process.env.BACKUP, process.env.DATABASE, { stamp: 'never' });
 `;
 
 // The cases run concurrently in separate processes, because each waits for five seconds.

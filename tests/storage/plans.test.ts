@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { newMemoryId } from '../../server/ids.ts';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import type { NewMemory, Storage } from '../../server/storage/storage.ts';
 import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { recordStatements } from '../support/statement-recorder.ts';
@@ -52,11 +52,11 @@ let project: Awaited<ReturnType<typeof newProject>>;
 beforeAll(async () => {
   database = await newDatabase();
   if (!(await isDistributed(database))) {
-    await (await openPostgres(database.url)).close();
+    await (await openStorage(database.url)).close();
     await cutByBucket(database);
   }
   recorder = recordStatements(database.url);
-  storage = await openPostgres(recorder.url);
+  storage = await openStorage(recorder.url);
   project = await newProject({ storage });
 });
 afterAll(async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
@@ -28,7 +28,7 @@ beforeEach(async () => {
   const address = { hostname: url.hostname, port: Number(url.port) };
   proxy = startTcpProxy(address, (_, bytes) => breakBegin(bytes));
   url.port = String(proxy.port);
-  storage = await openPostgres(url.href);
+  storage = await openStorage(url.href);
   project = await newProject({ storage });
 });
 afterEach(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { connectPostgres, openPostgres } from '../../server/storage/postgres/open.ts';
+import { connectStorage, openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import type { TaskStorage } from '../../server/storage/task-storage.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
@@ -17,8 +17,8 @@ let project: Project;
 
 beforeAll(async () => {
   database = await newDatabase();
-  storage = await openPostgres(database.url);
-  tasks = connectPostgres({ url: database.url, isDistributed: true });
+  storage = await openStorage(database.url);
+  tasks = await connectStorage({ kind: 'postgres', url: database.url, isDistributed: true });
   project = await newProject({ storage });
 });
 afterAll(async () => {
@@ -43,7 +43,7 @@ test('each task is claimed once, the one that has been due longest first', async
 });
 
 test('closing the task storage waits for results that are being stored', async () => {
-  const own = connectPostgres({ url: database.url, isDistributed: false });
+  const own = await connectStorage({ kind: 'postgres', url: database.url, isDistributed: false });
   const id = await project.acceptOne();
   const request = { owner: 'c', now: 2_000, leaseMs, horizon: 62_000, limit: 1 };
   const tasks = await own.claimTasks(request);
@@ -57,7 +57,7 @@ test.each([
   ['one statement', false],
   ['two statements', true],
 ])('a claim in %s leases the task for the requested time', async (owner, isDistributed) => {
-  const own = connectPostgres({ url: database.url, isDistributed });
+  const own = await connectStorage({ kind: 'postgres', url: database.url, isDistributed });
   await project.acceptOne();
   await own.claimTasks({ owner, now: 2_000, leaseMs, horizon: 62_000, limit: 1 });
   await own.close();

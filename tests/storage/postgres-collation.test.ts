@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import { newWholeDatabase, postgresUrl, query } from '../support/postgres.ts';
 import { memory, newProject } from './fixtures.ts';
 
@@ -11,7 +11,7 @@ test('users are listed in bytewise order in a database with a linguistic collati
   const options = `TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en'`;
   const { url, drop } = await newWholeDatabase(options);
   try {
-    const storage = await openPostgres(url);
+    const storage = await openStorage(url);
     const project = await newProject({ storage });
     for (const userId of ['b', 'ä', 'B', 'a']) await project.save(memory({ userId }));
     const { items } = await project.users();

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import { newDatabase, newWholeDatabase, query } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { memory, newProject } from './fixtures.ts';
@@ -7,7 +7,7 @@ import { memory, newProject } from './fixtures.ts';
 test('writes wait for the disk even if the database is set to synchronous_commit = off', async () => {
   const database = await newWholeDatabase();
   await query(database.url, `ALTER DATABASE ${database.name} SET synchronous_commit = off`);
-  const storage = await openPostgres(database.url);
+  const storage = await openStorage(database.url);
   const project = await newProject({ storage });
   // Stores the setting of the session that inserts the memory.
   await query(
@@ -33,7 +33,7 @@ test('writes wait for the disk even if the database is set to synchronous_commit
 /** Opens a storage in which each COMMIT of a new memory runs these PL/pgSQL statements. */
 async function openWithCommit(statements: string) {
   const { url, drop } = await newDatabase();
-  const storage = await openPostgres(url);
+  const storage = await openStorage(url);
   await query(url, 'CREATE SEQUENCE commits');
   await query(
     url,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { newWholeDatabase, postgresUrl, query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await setLimit(-1);
-  storage = await openPostgres(url);
+  storage = await openStorage(url);
   project = await newProject({ storage });
 });
 afterEach(() => storage.close());

@@ -1,37 +1,45 @@
-import { expect, test } from 'bun:test';
-import { copyRows } from '../../server/storage/copy/copy.ts';
-import { openCopySide } from '../../server/storage/postgres/admin/copy.ts';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
-import { openCopySide as openSqliteSide } from '../../server/storage/sqlite/admin/copy.ts';
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '../../server/admin.ts';
+import { openCopySides, openStorage } from '../../server/storage/open.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { claimOne, memory, newProject, record } from './fixtures.ts';
 import { type OpenedFile, openInFolder } from './sqlite.ts';
 
-/** Closes the storage, and opens both sides of a copy of it to a new PostgreSQL database. */
-async function openSides(opened: OpenedFile) {
+const folder = mkdtempSync(join(tmpdir(), 'memory-copy-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Opens a PostgreSQL database as the source of a copy to a new file. */
+async function openSource(url: string) {
+  const file = `sqlite:${join(folder, crypto.randomUUID())}`;
+  const [source, target] = await openCopySides(url, file, { create: true });
+  target.close();
+  return source;
+}
+
+/** Closes the storage. Returns a function that copies it to a new PostgreSQL database. */
+async function copyOf(opened: OpenedFile) {
   await opened.storage.close();
   const { url, drop } = await newDatabase();
-  const source = openSqliteSide(opened.path, { create: false });
-  const target = await openCopySide(url, { create: true });
+  const onCompared = async () => {};
   return {
     url,
-    source,
-    target,
-    async [Symbol.asyncDispose]() {
-      source.close();
-      target.close();
-      await drop();
-    },
+    copy: (onCopied: (done: number, total: number) => Promise<void> = onCompared) =>
+      migrate(`sqlite:${opened.path}`, url, { copies: true, onCopied, onCompared }),
+    [Symbol.asyncDispose]: drop,
   };
 }
 
 test('a copy detects a server that starts during the copy, but ignores servers on other schemas', async () => {
   const [database, another] = [await newDatabase(), await newDatabase()];
-  const elsewhere = await openPostgres(another.url);
-  const side = await openCopySide(database.url, { create: true });
-  const storage = await openPostgres(database.url);
+  await (await openStorage(database.url)).close();
+  const elsewhere = await openStorage(another.url);
+  const side = await openUnused(database.url);
+  const storage = await openStorage(database.url);
   // Simulate a server that was killed: its lease on the cleanup has expired.
   await query(database.url, `UPDATE maintenance SET held_until = NULL WHERE name = 'turn'`);
   const message = 'a server is using the database';
@@ -45,19 +53,19 @@ test('a copy detects a server that starts during the copy, but ignores servers o
 
 /** Retries, because the sessions of a closed storage may end a little later. */
 function openUnused(url: string) {
-  const open = () => openCopySide(url, { create: false }).catch(() => null);
+  const open = () => openSource(url).catch(() => null);
   return until(open, { what: 'the end of the sessions' });
 }
 
 test('a copy is rejected until the cleanup turn of a server without visible sessions ends', async () => {
   const { url, drop } = await newDatabase();
-  await (await openPostgres(url)).close();
+  await (await openStorage(url)).close();
   const hold = (time: string) => {
     const held = `held_until = now() + interval '${time}'`;
     return query(url, `UPDATE maintenance SET ${held} WHERE name = 'turn'`);
   };
   await hold('1 hour');
-  const { message } = await rejectionOf(openCopySide(url, { create: false }));
+  const { message } = await rejectionOf(openSource(url));
   expect(message).toMatch(/^a server is using the database.* wait 3[56]\d\d seconds\.$/);
   await hold('-1 second');
   (await openUnused(url)).close();
@@ -66,7 +74,7 @@ test('a copy is rejected until the cleanup turn of a server without visible sess
 
 test('a running task is copied as waiting, without its interrupted attempt', async () => {
   const { url, drop } = await newDatabase();
-  const storage = await openPostgres(url);
+  const storage = await openStorage(url);
   const project = await newProject({ storage });
   await project.acceptOne();
   await claimOne(storage);
@@ -83,22 +91,21 @@ test('pending tasks of several batches keep their order in the queue', async () 
   const project = await newProject(opened);
   // A batch of a copy has at most 512 rows.
   const ids = await project.accept(Array.from({ length: 600 }, () => record()));
-  await using sides = await openSides(opened);
-  await copyRows(sides.source, sides.target, async () => {});
+  await using target = await copyOf(opened);
+  await target.copy();
   const inOrder = 'SELECT memory_id AS id FROM tasks ORDER BY run_at, place';
-  const copied = await query(sides.url, inOrder);
+  const copied = await query(target.url, inOrder);
   expect(copied.map(({ id }) => id)).toEqual(ids);
 });
 
 test('the progress of a resumed copy counts only the rows that remain', async () => {
   await using opened = await openInFolder();
   await (await newProject(opened)).save(memory());
-  await using sides = await openSides(opened);
-  const { source, target } = sides;
-  const interrupted = copyRows(source, target, () => Promise.reject(new Error('interrupted')));
+  await using target = await copyOf(opened);
+  const interrupted = target.copy(() => Promise.reject(new Error('interrupted')));
   expect((await rejectionOf(interrupted)).message).toBe('interrupted');
   const reports: [done: number, total: number][] = [];
-  const copied = await copyRows(source, target, async (...report) => void reports.push(report));
-  expect(copied).toBeGreaterThan(1);
-  expect(reports.at(-1)).toEqual([copied, copied]);
+  const { copiedRows } = await target.copy(async (...report) => void reports.push(report));
+  expect(copiedRows).toBeGreaterThan(1);
+  expect(reports.at(-1)).toEqual([copiedRows, copiedRows]);
 });

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { createConnection } from '../../server/storage/postgres/connection.ts';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
-import { statement } from '../../server/storage/postgres/statement.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import { newWholeDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { rejectionOf } from '../support/thrown.ts';
@@ -23,7 +21,7 @@ async function setUp() {
   const url = new URL(database.url);
   const proxy = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
   url.port = String(proxy.port);
-  const storage = await openPostgres(url.href);
+  const storage = await openStorage(url.href);
   const project = await newProject({ storage });
   return {
     proxy,
@@ -154,7 +152,7 @@ test.concurrent('connecting fails if the database stops responding during the co
   const own = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
   url.port = String(own.port);
   own.silenceAt('pg_is_in_recovery');
-  const failed = await rejectionOf(openPostgres(url.href));
+  const failed = await rejectionOf(openStorage(url.href));
   expect(String(failed)).toContain('the database cannot be reached');
   own.stop();
 });
@@ -184,17 +182,15 @@ test.concurrent('a write that fails on a worker of a cluster does not fail the o
   expect(await project.list('v')).toHaveLength(1);
 });
 
-test.concurrent('a closed connection is not opened again', async () => {
-  const connection = createConnection({ url: database.url, purpose: 'test' });
-  const run = () => connection.run([statement('SELECT 1 AS one')]);
-  expect(await run()).toEqual([[{ one: 1 }]]);
-  connection.close();
-  expect(String(await rejectionOf(run()))).toContain('the connection is closed');
+test.concurrent('a closed storage opens no connection again', async () => {
+  const storage = await openStorage(database.url);
+  await storage.close();
+  expect(await rejectionOf(storage.findKey('hash'))).toMatchObject({ code: 'unavailable' });
 });
 
 test('the termination of an idle session does not fail a write', async () => {
   // Without the proxy, so that the storage is notified as soon as the sessions have ended.
-  const storage = await openPostgres(database.url);
+  const storage = await openStorage(database.url);
   try {
     const project = await newProject({ storage });
     await project.save(memory());

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { recordStatements } from '../support/statement-recorder.ts';
@@ -16,7 +16,7 @@ let project: Project;
 beforeAll(async () => {
   database = await newDatabase();
   recorder = recordStatements(database.url);
-  storage = await openPostgres(recorder.url);
+  storage = await openStorage(recorder.url);
   project = await newProject({ storage });
 });
 afterAll(async () => {

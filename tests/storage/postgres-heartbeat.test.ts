@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { claimOne, leaseMs, newProject } from './fixtures.ts';
@@ -10,7 +10,7 @@ const openWithFastHeartbeat = (url: string) => openWithFastTimers(url, 50);
 
 test('a server extends the leases of its own tasks, but not those of another server', async () => {
   const { url, drop } = await newDatabase();
-  const [storage, other] = [await openWithFastHeartbeat(url), await openPostgres(url)];
+  const [storage, other] = [await openWithFastHeartbeat(url), await openStorage(url)];
   const project = await newProject({ storage });
   await project.acceptOne();
   await project.acceptOne();
@@ -40,7 +40,7 @@ test('a server extends the leases of its own tasks, but not those of another ser
 
 test('a server does not extend a lease that it has lost to another server', async () => {
   const { url, drop } = await newDatabase();
-  const [storage, other] = [await openWithFastHeartbeat(url), await openPostgres(url)];
+  const [storage, other] = [await openWithFastHeartbeat(url), await openStorage(url)];
   const project = await newProject({ storage });
   const endLeasesIn = (interval: string) =>
     query(url, `UPDATE tasks SET leased_until = now() + interval '${interval}'`);

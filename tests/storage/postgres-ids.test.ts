@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import { bucketOf, bucketOfId } from '../../server/bucket.ts';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { newWholeDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
@@ -14,7 +14,7 @@ let storage: Storage;
 
 beforeAll(async () => {
   database = await newWholeDatabase();
-  storage = await openPostgres(database.url);
+  storage = await openStorage(database.url);
 });
 afterAll(async () => {
   await storage.close();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { connectPostgres, openPostgres } from '../../server/storage/postgres/open.ts';
+import { connectStorage, openStorage } from '../../server/storage/open.ts';
 import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { claim, memory, newProject } from './fixtures.ts';
@@ -19,7 +19,7 @@ afterAll(() => database.drop());
 
 /** Opens a storage with its own connections. The tests wait for locks, so they run concurrently. */
 async function setUp() {
-  const storage = await openPostgres(database.url);
+  const storage = await openStorage(database.url);
   const newOne = () => newProject({ storage });
   const [project, other] = [await newOne(), await newOne()];
   return { storage, project, other, [Symbol.asyncDispose]: () => storage.close() };
@@ -104,7 +104,11 @@ test.concurrent("the results of other tasks are stored even if one task's user i
   await using context = await setUp();
   const { project, storage } = context;
   const { url } = database;
-  const tasks = connectPostgres({ url, isDistributed: await isDistributed(database) });
+  const tasks = await connectStorage({
+    kind: 'postgres',
+    url,
+    isDistributed: await isDistributed(database),
+  });
   const [locked, ...free] = [
     await project.acceptOne({ userId: 'waits' }),
     await project.acceptOne({ userId: 'free 1' }),

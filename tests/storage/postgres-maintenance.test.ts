@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import { limits } from '../../sdk/contract/limits.ts';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { newDatabase, openTransaction, query, type TestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
@@ -16,8 +16,8 @@ let second: Storage;
 
 beforeAll(async () => {
   database = await newDatabase();
-  first = await openPostgres(database.url);
-  second = await openPostgres(database.url);
+  first = await openStorage(database.url);
+  second = await openStorage(database.url);
 });
 afterAll(async () => {
   await second.close();
@@ -64,9 +64,9 @@ test('another server takes over the cleanup of a killed server once its turn has
 
 test("a server that stops does not end another server's cleanup turn", async () => {
   const own = await newDatabase();
-  const [holder, other] = [await openPostgres(own.url), await openPostgres(own.url)];
+  const [holder, other] = [await openStorage(own.url), await openStorage(own.url)];
   await other.close();
-  const storage = await openPostgres(own.url);
+  const storage = await openStorage(own.url);
   const project = await newProject({ storage });
   await project.save(memory({ expiresAt: 2_000 }));
   const run = { now: 3_000, elapsedMs: 1_000 };
@@ -78,7 +78,7 @@ test("a server that stops does not end another server's cleanup turn", async () 
 
 test('a memory whose expiry is removed during the cleanup is kept', async () => {
   const own = await newDatabase();
-  const storage = await openPostgres(own.url);
+  const storage = await openStorage(own.url);
   const project = await newProject({ storage });
   const given = memory({ expiresAt: 2_000 });
   await project.save(given);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { newMemoryId } from '../../server/ids.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import { createConnection, readInIndexOrder } from '../../server/storage/postgres/connection.ts';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
 import { statement } from '../../server/storage/postgres/statement.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
@@ -23,7 +23,7 @@ let project: Awaited<ReturnType<typeof newProject>>;
 beforeAll(async () => {
   database = await newDatabase();
   recorder = recordStatements(database.url);
-  storage = await openPostgres(recorder.url);
+  storage = await openStorage(recorder.url);
   project = await newProject({ storage });
   const accept = (userId: string, count: number) =>
     project.accept(

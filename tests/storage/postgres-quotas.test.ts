@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import type { QuotaTake, QuotaTaken, Storage } from '../../server/storage/storage.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
@@ -10,7 +10,7 @@ let database: TestDatabase;
 let storages: Storage[];
 beforeAll(async () => {
   database = await newDatabase();
-  storages = [await openPostgres(database.url), await openPostgres(database.url)];
+  storages = [await openStorage(database.url), await openStorage(database.url)];
 });
 afterAll(async () => {
   for (const storage of storages) await storage.close();

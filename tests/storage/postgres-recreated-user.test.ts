@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { imported, memory, newProject, type Project } from './fixtures.ts';
@@ -10,7 +10,7 @@ let project: Project;
 
 beforeAll(async () => {
   database = await newDatabase();
-  storage = await openPostgres(database.url);
+  storage = await openStorage(database.url);
   project = await newProject({ storage });
 });
 afterAll(async () => {

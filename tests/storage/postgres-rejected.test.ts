@@ -1,8 +1,6 @@
 import { expect, test } from 'bun:test';
-import { createConnection } from '../../server/storage/postgres/connection.ts';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
-import { statement } from '../../server/storage/postgres/statement.ts';
-import { newDatabase, query } from '../support/postgres.ts';
+import { openStorage } from '../../server/storage/open.ts';
+import { newDatabase, newWholeDatabase, query } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { newKey } from './conformance-keys.ts';
 import { memory, newProject } from './fixtures.ts';
@@ -10,7 +8,7 @@ import { openInSchema } from './postgres.ts';
 
 test('a save that the database rejects does not fail the other saves of its group', async () => {
   const { url, drop } = await newDatabase();
-  const storage = await openPostgres(url);
+  const storage = await openStorage(url);
   const project = await newProject({ storage });
   await query(url, `ALTER TABLE memories ADD CHECK (content <> 'rejected')`);
   const outcomes = await Promise.allSettled([
@@ -24,14 +22,23 @@ test('a save that the database rejects does not fail the other saves of its grou
 });
 
 test('a statement that the database rejects does not end the session', async () => {
-  const { url, drop } = await newDatabase();
-  const connection = createConnection({ url, purpose: 'test' });
-  const session = () => connection.run([statement('SELECT pg_backend_pid() AS pid')]);
-  const before = await session();
-  const failed = await rejectionOf(connection.run([statement('SELECT 1 / 0')]));
-  expect(failed.message).toContain('division by zero');
-  expect(await session()).toEqual(before);
-  connection.close();
+  const { url, drop } = await newWholeDatabase();
+  const storage = await openStorage(url);
+  const project = await newProject({ storage });
+  await project.save(memory());
+  await query(url, `ALTER TABLE memories ADD CHECK (content <> 'rejected')`);
+  const sessions = () =>
+    query(
+      url,
+      `SELECT pid FROM pg_stat_activity WHERE datname = current_database()
+         AND application_name = 'memory writer' ORDER BY pid`,
+    );
+  const before = await sessions();
+  await rejectionOf(project.save(memory({ content: 'rejected' })));
+  await project.save(memory());
+  expect(before.length).toBeGreaterThan(0);
+  expect(await sessions()).toEqual(before);
+  await storage.close();
   await drop();
 });
 

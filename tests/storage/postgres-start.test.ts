@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { rejectionOf } from '../support/thrown.ts';
@@ -48,7 +48,7 @@ test.each([
   proxy.refuse();
   const state = begin();
   const warnings: string[] = [];
-  const storage = await openPostgres(url, {
+  const storage = await openStorage(url, {
     warn(message, error) {
       warnings.push(`${message}: ${error}`);
       state.stop();
@@ -61,12 +61,12 @@ test.each([
 
 test('a start fails with the cause if the database stays unreachable', async () => {
   proxy.refuse();
-  const error = await rejectionOf(openPostgres(url, { startWithinMs: 300 }));
+  const error = await rejectionOf(openStorage(url, { startWithinMs: 300 }));
   expect(error.message).toBe('the database cannot be reached: Failed to connect');
 });
 
 test('health() reports a missing table until it is back, and no write is tried', async () => {
-  const storage = await openPostgres(database.url);
+  const storage = await openStorage(database.url);
   try {
     const project = await newProject({ storage });
     await query(database.url, 'ALTER TABLE memories RENAME TO gone');

@@ -1,6 +1,6 @@
 import { limits } from '../../sdk/contract/limits.ts';
 import { bucketOf } from '../../server/bucket.ts';
-import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { newDatabase, openTransaction, query } from '../support/postgres.ts';
 import { type Opened, type OpenStorage, smallQueueRecords } from './fixtures.ts';
@@ -15,10 +15,10 @@ export async function openInSchema({ smallQueue = false } = {}): Promise<OpenedS
   if (smallQueue) Object.assign(limits, { pendingRecords: smallQueueRecords });
   const opened: OpenedSchema = {
     url: database.url,
-    storage: await openPostgres(database.url),
+    storage: await openStorage(database.url),
     async reopen() {
       await opened.storage.close();
-      opened.storage = await openPostgres(database.url);
+      opened.storage = await openStorage(database.url);
       return opened.storage;
     },
     async dispose() {
@@ -42,7 +42,7 @@ export async function openWithFastTimers(url: string, ms: number): Promise<Stora
   const fast = (act: () => void) => original(act, ms);
   globalThis.setInterval = Object.assign(fast, original);
   try {
-    return await openPostgres(url);
+    return await openStorage(url);
   } finally {
     globalThis.setInterval = original;
   }

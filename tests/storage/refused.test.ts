@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 /* A process that rejects a database leaves the file and its write-ahead log unchanged. */
 
-const sqlite = join(import.meta.dir, '../../server/storage/sqlite');
+const source = join(import.meta.dir, 'sqlite.ts');
 const ours = 'PRAGMA application_id = 0x6d656d6f';
 
 let folder: string;
@@ -21,12 +21,12 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const opens = {
   server: `
-    import { openSqlite } from '${sqlite}/open.ts';
-    await openSqlite(process.env.DATABASE);
+    import { openFile } from '${source}';
+    await openFile(process.env.DATABASE);
     process.kill(process.pid, 'SIGKILL');`,
   command: `
-    import { openKeyAdmin } from '${sqlite}/admin/keys.ts';
-    openKeyAdmin(process.env.DATABASE, { create: true });`,
+    import { openKeys } from '${source}';
+    await openKeys(process.env.DATABASE, { create: true });`,
 };
 
 /** Runs the source and returns the error message, if any, that Bun prints below the source line. */

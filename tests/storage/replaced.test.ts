@@ -2,11 +2,9 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { backupDatabase } from '../../server/storage/sqlite/admin/backup.ts';
-import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { straceMissing } from '../faults/strace.ts';
 import { until } from '../support/until.ts';
-import { countIn, fill, restore, saveMany } from './sqlite.ts';
+import { backUp, countIn, fill, openFile, restore, saveMany } from './sqlite.ts';
 
 /* A command opens the database while a restore replaces the file. */
 
@@ -37,11 +35,11 @@ describe.if(straceMissing() === null)('a command that opens the database during 
     try {
       const path = join(folder, 'memory.db');
       await fill(path, 3);
-      backupDatabase(path, join(folder, 'backup.db'));
+      await backUp(path, join(folder, 'backup.db'));
       await fill(path, 200);
       const command = await startSlowCommand(path, folder);
-      const { kept } = restore(join(folder, 'backup.db'), path);
-      const server = await openSqlite(path);
+      const { kept } = await restore(join(folder, 'backup.db'), path);
+      const server = await openFile(path);
       await saveMany(server, 20);
       expect(await command.exited).toBe(0);
       await saveMany(server, 20);

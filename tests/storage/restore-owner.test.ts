@@ -2,8 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { chmodSync, chownSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { backupDatabase } from '../../server/storage/sqlite/admin/backup.ts';
-import { fill, restore } from './sqlite.ts';
+import { backUp, fill, restore } from './sqlite.ts';
 
 /* Owners and permissions of a database that root or another user administers. */
 
@@ -14,16 +13,15 @@ const canTest =
   Bun.which('setpriv') !== null &&
   Bun.spawnSync([...asNobody, process.execPath, '--version']).exitCode === 0;
 
-const source = join(import.meta.dir, '../../server/storage/sqlite');
+const source = join(import.meta.dir, 'sqlite.ts');
 const opens = `
-  import { openSqlite } from '${source}/open.ts';
-  await (await openSqlite(process.env.DATABASE)).close();
+  import { openFile } from '${source}';
+  await (await openFile(process.env.DATABASE)).close();
   process.exit();
 `;
 const restores = `
-  import { restoreDatabase } from '${source}/admin/restore.ts';
-  const options = { stamp: 'now', now: 1_000, eraseAgain: false };
-  restoreDatabase(process.env.BACKUP, process.env.DATABASE, options);
+  import { restore } from '${source}';
+  await restore(process.env.BACKUP, process.env.DATABASE);
 `;
 
 let folder: string;
@@ -35,7 +33,7 @@ beforeEach(async () => {
   path = join(folder, 'memory.db');
   backup = join(folder, 'backup.db');
   await fill(path, 3);
-  backupDatabase(path, backup);
+  await backUp(path, backup);
 });
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -51,26 +49,26 @@ function giveToNobody(...names: string[]): void {
   for (const name of names) chownSync(name, nobody, nobody);
 }
 
-test('a restored database has the mode of the file that it replaces', () => {
+test('a restored database has the mode of the file that it replaces', async () => {
   chmodSync(path, 0o640);
-  restore(backup, path);
+  await restore(backup, path);
   expect(statSync(path).mode & 0o777).toBe(0o640);
 });
 
 describe.if(canTest)('a service that runs as another user', () => {
-  test('starts after root has restored its database', () => {
+  test('starts after root has restored its database', async () => {
     giveToNobody(folder, path, `${path}.lock`);
-    restore(backup, path);
+    await restore(backup, path);
     const { uid, gid } = statSync(path);
     expect([uid, gid]).toEqual([nobody, nobody]);
     expect(runAsNobody(opens)).toBe('');
   });
 
-  test('starts after root has restored a database into its folder', () => {
+  test('starts after root has restored a database into its folder', async () => {
     rmSync(path);
     rmSync(`${path}.lock`);
     giveToNobody(folder);
-    restore(backup, path);
+    await restore(backup, path);
     expect(runAsNobody(opens)).toBe('');
   });
 

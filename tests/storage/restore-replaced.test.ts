@@ -4,10 +4,9 @@ import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keyToStore } from '../../server/keys.ts';
-import { backupDatabase } from '../../server/storage/sqlite/admin/backup.ts';
-import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
-import { restore, saveOne } from './sqlite.ts';
+import { rejectionOf } from '../support/thrown.ts';
+import { backUp, openFile, restore, saveOne } from './sqlite.ts';
 
 /* What a restore learns from a database that it replaces, in whatever state that database is. */
 
@@ -25,7 +24,7 @@ const key = keyToStore('mk_test', {
 });
 
 async function use(work: (storage: Storage) => Promise<unknown>): Promise<void> {
-  const storage = await openSqlite(path);
+  const storage = await openFile(path);
   try {
     await work(storage);
   } finally {
@@ -43,7 +42,7 @@ beforeEach(async () => {
     expect(projectId).toBe(1);
     await saveOne(storage, { userId: 'erased' });
     await saveOne(storage, { userId: 'expiring', expiresAt: 5_000 });
-    backupDatabase(path, backup);
+    await backUp(path, backup);
     await storage.revokeKey(key.id, 2_000);
     const erasure = { projectId, userId: 'erased', at: 2_000 };
     await storage.eraseUser({ ...erasure, idempotency: null });
@@ -64,7 +63,7 @@ async function revokedAt(): Promise<number | null | undefined> {
 
 test('a user whose memories have expired since the backup does not count as erased', async () => {
   await use((storage) => storage.maintain({ now: 6_000, elapsedMs: 1 }));
-  const { broughtBackUsers } = restore(backup, path, { now: 6_000 });
+  const { broughtBackUsers } = await restore(backup, path, { now: 6_000 });
   expect(broughtBackUsers.map(({ userId }) => userId)).toEqual(['erased']);
 });
 
@@ -73,7 +72,7 @@ test('a restore after an interrupted one uses the database that was set aside', 
   copyFileSync(backup, `${path}.before-2026-01-01`);
   copyFileSync(backup, `${path}.restoring`);
   const users = [{ project: 'default', userId: 'erased', memories: 1 }];
-  expect(restore(backup, path)).toMatchObject({ revokedKeys, broughtBackUsers: users });
+  expect(await restore(backup, path)).toMatchObject({ revokedKeys, broughtBackUsers: users });
   expect(await revokedAt()).toBe(2_000);
 });
 
@@ -89,8 +88,10 @@ test('a restore keeps the revocations in a damaged database, but does not guess 
   const bytes = Buffer.from(await Bun.file(path).arrayBuffer());
   bytes.fill(0xff, (rootpage - 1) * 4_096, rootpage * 4_096);
   writeFileSync(path, bytes);
-  expect(() => restore(backup, path, { eraseAgain: true })).toThrow(`${path} is damaged`);
-  const restored = restore(backup, path);
+  expect((await rejectionOf(restore(backup, path, { eraseAgain: true }))).message).toContain(
+    `${path} is damaged`,
+  );
+  const restored = await restore(backup, path);
   expect(restored).toMatchObject({ revokedKeys, broughtBackUsers: [], erasedAgain: false });
   expect(restored.unchecked).toContain(`${path} is damaged`);
   expect(await revokedAt()).toBe(2_000);

@@ -17,13 +17,19 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { backupDatabase } from '../../server/storage/sqlite/admin/backup.ts';
-import { openCopySide } from '../../server/storage/sqlite/admin/copy.ts';
-import { diagnose } from '../../server/storage/sqlite/admin/doctor.ts';
-import { openKeyAdmin } from '../../server/storage/sqlite/admin/keys.ts';
-import { openSqlite } from '../../server/storage/sqlite/open.ts';
+import { openCopySides } from '../../server/storage/open.ts';
 import { rejectionOf } from '../support/thrown.ts';
-import { countIn, fill, restore, saveMany, saveOne } from './sqlite.ts';
+import {
+  backUp,
+  countIn,
+  diagnoseFile,
+  fill,
+  openFile,
+  openKeys,
+  restore,
+  saveMany,
+  saveOne,
+} from './sqlite.ts';
 
 /* Backups and restores with leftover logs and journals, damaged files and links. */
 
@@ -36,14 +42,18 @@ beforeEach(async () => {
   path = join(folder, 'memory.db');
   backup = join(folder, 'backup.db');
   await fill(path, 3);
-  backupDatabase(path, backup);
+  await backUp(path, backup);
 });
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
+async function refusalOf(call: Promise<unknown>): Promise<string> {
+  return (await rejectionOf(call)).message;
+}
+
 /** Creates the files that a killed server leaves. The last writes are only in the log. */
 async function leaveLog(file: string, count: number): Promise<void> {
-  const storage = await openSqlite(path);
+  const storage = await openFile(path);
   await saveMany(storage, count, 'late');
   for (const part of ['', '-wal']) copyFileSync(path + part, `${folder}/killed.db${part}`);
   await storage.close();
@@ -53,7 +63,7 @@ async function leaveLog(file: string, count: number): Promise<void> {
 test('a restore moves away a log that has no database file, and does not apply it to the restored file', async () => {
   await leaveLog(path, 40);
   rmSync(path);
-  const { memories, kept } = restore(backup, path);
+  const { memories, kept } = await restore(backup, path);
   expect(memories).toBe(3);
   expect(kept).toBe(`${path}.before-now-wal`);
   expect(existsSync(kept ?? '')).toBe(true);
@@ -62,7 +72,7 @@ test('a restore moves away a log that has no database file, and does not apply i
 
 test('a restore keeps the complete previous database, including its log', async () => {
   await leaveLog(path, 40);
-  const { kept } = restore(backup, path);
+  const { kept } = await restore(backup, path);
   expect(countIn(kept ?? '')).toBe(43);
   expect(countIn(path)).toBe(3);
 });
@@ -70,7 +80,7 @@ test('a restore keeps the complete previous database, including its log', async 
 test('a restore keeps a file that is too damaged to open, with its log', async () => {
   await leaveLog(path, 40);
   writeFileSync(path, 'no database at all '.repeat(1_000));
-  restore(backup, path);
+  await restore(backup, path);
   expect(countIn(path)).toBe(3);
   const kept = readdirSync(folder).filter((name) => name.includes('.before-now'));
   const bytes = kept.map((name) => readFileSync(join(folder, name), 'latin1')).join('');
@@ -88,7 +98,7 @@ test('a restore keeps a log that cannot be checkpointed, and does not try again'
   } as typeof run;
   let kept: string | null;
   try {
-    ({ kept } = restore(backup, path));
+    ({ kept } = await restore(backup, path));
   } finally {
     Database.prototype.run = run;
   }
@@ -102,38 +112,38 @@ test('a restore includes the log of a backup, and changes neither file', async (
   await leaveLog(crashed, 20);
   const bytes = () => [readFileSync(crashed), readFileSync(`${crashed}-wal`)];
   const before = bytes();
-  expect(restore(crashed, join(folder, 'new.db')).memories).toBe(23);
+  expect((await restore(crashed, join(folder, 'new.db'))).memories).toBe(23);
   expect(countIn(join(folder, 'new.db'))).toBe(23);
   expect(bytes()).toEqual(before);
 });
 
-test("a restored database is readable only by its owner, regardless of the backup's file mode", () => {
+test("a restored database is readable only by its owner, regardless of the backup's file mode", async () => {
   const open = join(folder, 'open.db');
   copyFileSync(backup, open);
   chmodSync(open, 0o644);
-  restore(open, path);
+  await restore(open, path);
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
 test('a server does not start on an empty database after an interrupted restore', async () => {
   renameSync(path, `${path}.before-now`);
   copyFileSync(backup, `${path}.restoring`);
-  expect((await rejectionOf(openSqlite(path))).message).toContain('a restore was interrupted');
+  expect(await refusalOf(openFile(path))).toContain('a restore was interrupted');
   expect(existsSync(path)).toBe(false);
   // Nor does a server start after another restore fails.
-  expect(() => restore(join(folder, 'none.db'), path, { stamp: 'later' })).toThrow('no backup');
+  const refused = (name: string) =>
+    refusalOf(restore(join(folder, name), path, { stamp: 'later' }));
+  expect(await refused('none.db')).toContain('no backup');
   writeFileSync(join(folder, 'bad.db'), 'no database at all '.repeat(1_000));
-  expect(() => restore(join(folder, 'bad.db'), path, { stamp: 'later' })).toThrow(
-    'not an intact backup',
-  );
-  expect((await rejectionOf(openSqlite(path))).message).toContain('a restore was interrupted');
+  expect(await refused('bad.db')).toContain('not an intact backup');
+  expect(await refusalOf(openFile(path))).toContain('a restore was interrupted');
   // The partially restored file is itself a valid backup.
-  restore(`${path}.restoring`, path, { stamp: 'later' });
+  await restore(`${path}.restoring`, path, { stamp: 'later' });
   expect(countIn(path)).toBe(3);
   expect(readdirSync(folder).filter((name) => name.includes('restoring'))).toEqual([]);
 });
 
-test('a restore moves a leftover journal away, and does not apply it to the restored file', () => {
+test('a restore moves a leftover journal away, and does not apply it to the restored file', async () => {
   const other = new Database(join(folder, 'other.db'));
   other.run('PRAGMA journal_mode = DELETE');
   other.run('CREATE TABLE t (x)');
@@ -143,25 +153,25 @@ test('a restore moves a leftover journal away, and does not apply it to the rest
   other.run('ROLLBACK');
   other.close(true);
   rmSync(path);
-  restore(backup, path);
+  await restore(backup, path);
   expect(existsSync(`${path}-journal`)).toBe(false);
   expect(existsSync(`${path}.before-now-journal`)).toBe(true);
   expect(countIn(path)).toBe(3);
 });
 
-test('a backup that fails leaves no file behind', () => {
+test('a backup that fails leaves no file behind', async () => {
   const sick = join(folder, 'sick.db');
   writeFileSync(sick, 'no database at all '.repeat(1_000));
-  expect(() => backupDatabase(sick, join(folder, 'copy.db'))).toThrow();
+  await rejectionOf(backUp(sick, join(folder, 'copy.db')));
   expect(readdirSync(folder).filter((name) => name.startsWith('copy.db'))).toEqual([]);
 });
 
-test('a backup removes the partial files of killed backups, but not those of running ones', () => {
+test('a backup removes the partial files of killed backups, but not those of running ones', async () => {
   const target = join(folder, 'copy.db');
   const ended = Bun.spawnSync(['true']).pid;
   const [orphan, running] = [`${target}.${ended}.partial`, `${target}.${process.ppid}.partial`];
   for (const name of [orphan, `${orphan}-journal`, running]) writeFileSync(name, 'half');
-  backupDatabase(path, target);
+  await backUp(path, target);
   const left = readdirSync(folder).filter((name) => name.includes('.partial'));
   expect(left).toEqual([basename(running)]);
 });
@@ -170,19 +180,19 @@ test('a backup does not signal the process of a running backup', async () => {
   const target = join(folder, 'copy.db');
   const running = Bun.spawn(['sleep', '60']);
   writeFileSync(`${target}.${running.pid}.partial`, 'half');
-  backupDatabase(path, target);
+  await backUp(path, target);
   running.kill('SIGTERM');
   await running.exited;
   // A signal from the backup would have ended the process first.
   expect(running.signalCode).toBe('SIGTERM');
 });
 
-test('an empty file is rejected as a backup, and reported by the doctor', () => {
+test('an empty file is rejected as a backup, and reported by the doctor', async () => {
   writeFileSync(backup, '');
-  expect(() => restore(backup, path)).toThrow(`${backup} is not a backup: it is empty`);
+  expect(await refusalOf(restore(backup, path))).toContain('is not a backup: it is empty');
   expect(countIn(path)).toBe(3);
   writeFileSync(path, '');
-  const finding = diagnose(path, Date.now()).find(({ name }) => name === 'database');
+  const finding = (await diagnoseFile(path)).find(({ name }) => name === 'database');
   expect(finding).toMatchObject({ level: 'failure', found: 'the file is empty' });
   expect(finding?.advice).toContain('memory restore <backup>');
 });
@@ -193,12 +203,12 @@ for (const lost of ['missing', 'empty']) {
     const { size } = statSync(`${path}-wal`);
     rmSync(path);
     if (lost === 'empty') writeFileSync(path, '');
-    expect((await rejectionOf(openSqlite(path))).message).toContain('is missing or empty');
-    expect(() => openKeyAdmin(path, { create: true })).toThrow('is missing or empty');
+    expect(await refusalOf(openFile(path))).toContain('is missing or empty');
+    expect(await refusalOf(openKeys(path, { create: true }))).toContain('is missing or empty');
     const link = join(folder, 'link.db');
     symlinkSync(path, link);
-    expect(() => backupDatabase(link, join(folder, 'copy.db'))).toThrow();
-    expect(JSON.stringify(diagnose(path, Date.now()))).toContain('is missing or empty');
+    await rejectionOf(backUp(link, join(folder, 'copy.db')));
+    expect(JSON.stringify(await diagnoseFile(path))).toContain('is missing or empty');
     expect(statSync(`${path}-wal`).size).toBe(size);
   });
 }
@@ -207,7 +217,7 @@ test('a database with a second hard link is rejected under both names', async ()
   const second = join(folder, 'second.db');
   linkSync(path, second);
   for (const name of [path, second]) {
-    expect((await rejectionOf(openSqlite(name))).message).toContain('more than one hard link');
+    expect(await refusalOf(openFile(name))).toContain('more than one hard link');
   }
 });
 
@@ -215,10 +225,10 @@ test('opening a symbolic link to a missing file creates that file, under one loc
   const link = join(folder, 'link.db');
   const file = join(folder, 'elsewhere.db');
   symlinkSync('elsewhere.db', link);
-  const storage = await openSqlite(link);
+  const storage = await openFile(link);
   try {
     await saveOne(storage);
-    expect((await rejectionOf(openSqlite(file))).message).toContain('already using');
+    expect(await refusalOf(openFile(file))).toContain('already using');
   } finally {
     await storage.close();
   }
@@ -234,9 +244,7 @@ test('symbolic links are followed relative to their folder, and a loop is reject
   expect(countIn(join(folder, 'x', 'else.db'))).toBe(1);
   const loop = join(folder, 'loop.db');
   symlinkSync('loop.db', loop);
-  expect((await rejectionOf(openSqlite(loop))).message).toContain(
-    'too many levels of symbolic links',
-  );
+  expect(await refusalOf(openFile(loop))).toContain('too many levels of symbolic links');
 });
 
 test('a file of another program is rejected as such, regardless of its schema version', async () => {
@@ -245,25 +253,28 @@ test('a file of another program is rejected as such, regardless of its schema ve
   db.run('CREATE TABLE t (x)');
   db.run('PRAGMA user_version = 7');
   db.close(true);
-  expect((await rejectionOf(openSqlite(foreign))).message).toContain('of another program');
+  expect(await refusalOf(openFile(foreign))).toContain('of another program');
   // A rejected copy has released its lock, so the next copy is rejected for the same reason.
   for (let attempt = 1; attempt <= 2; attempt += 1) {
-    expect(() => openCopySide(foreign, { create: false })).toThrow('of another program');
+    const copying = openCopySides(`sqlite:${foreign}`, 'postgres://127.0.0.1/none', {
+      create: true,
+    });
+    expect(await refusalOf(copying)).toContain('of another program');
   }
   // The doctor must not suggest replacing the file with a backup.
-  expect(JSON.stringify(diagnose(foreign, Date.now()))).not.toContain('memory restore');
+  expect(JSON.stringify(await diagnoseFile(foreign))).not.toContain('memory restore');
 });
 
-test('a restore replaces the partial copy that a killed restore left', () => {
+test('a restore replaces the partial copy that a killed restore left', async () => {
   for (const part of ['', '-journal', '-wal']) {
     writeFileSync(`${path}.restoring.partial${part}`, 'half of a copy');
   }
-  expect(restore(backup, path).memories).toBe(3);
+  expect((await restore(backup, path)).memories).toBe(3);
   expect(countIn(path)).toBe(3);
   expect(readdirSync(folder).filter((name) => name.includes('restoring'))).toEqual([]);
 });
 
-test('a backup does not overwrite a file that appears while the copy is written', () => {
+test('a backup does not overwrite a file that appears while the copy is written', async () => {
   const target = join(folder, 'copy.db');
   const { prepare } = Database.prototype;
   Database.prototype.prepare = function prepareLate(this: Database, ...given: [string]) {
@@ -271,7 +282,7 @@ test('a backup does not overwrite a file that appears while the copy is written'
     return prepare.apply(this, given);
   } as typeof prepare;
   try {
-    expect(() => backupDatabase(path, target)).toThrow('already exists');
+    expect(await refusalOf(backUp(path, target))).toContain('already exists');
   } finally {
     Database.prototype.prepare = prepare;
   }
@@ -279,8 +290,8 @@ test('a backup does not overwrite a file that appears while the copy is written'
   expect(readdirSync(folder).filter((name) => name.includes('.partial'))).toEqual([]);
 });
 
-test('the doctor creates no lock file next to a backup', () => {
-  expect(diagnose(backup, Date.now())).toContainEqual({
+test('the doctor creates no lock file next to a backup', async () => {
+  expect(await diagnoseFile(backup)).toContainEqual({
     name: 'server',
     level: 'ok',
     found: 'not running',

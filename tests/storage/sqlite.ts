@@ -4,20 +4,34 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Restored } from '../../server/storage/admin-storage.ts';
-import { restoreDatabase } from '../../server/storage/sqlite/admin/restore.ts';
-import { type OpenOptions, openSqlite } from '../../server/storage/sqlite/open.ts';
+import {
+  backupDatabase,
+  diagnose,
+  type OpenOptions,
+  openKeyAdmin,
+  openStorage,
+  restoreDatabase,
+} from '../../server/storage/open.ts';
 import type { NewMemory, Storage, WriteResult } from '../../server/storage/storage.ts';
 import { createThreads, type ThreadsOptions } from '../../server/threads/start.ts';
 import { memory, type Opened, type OpenStorage } from './fixtures.ts';
 
 export type OpenedFile = Opened & { path: string; [Symbol.asyncDispose](): Promise<void> };
 
+/** The functions of server/storage/open.ts, for a path instead of a URL. */
+const urlOf = (path: string) => `sqlite:${path}`;
+export const openFile = (path: string, options?: OpenOptions) => openStorage(urlOf(path), options);
+export const openKeys = (path: string, options: { create: boolean }) =>
+  openKeyAdmin(urlOf(path), options);
+export const backUp = (path: string, target: string) => backupDatabase(urlOf(path), target);
+export const diagnoseFile = (path: string, now = Date.now()) => diagnose(urlOf(path), now);
+
 type Options = ThreadsOptions & Pick<OpenOptions, 'warn'>;
 
 export async function openInFolder({ warn, ...options }: Options = {}): Promise<OpenedFile> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-storage-'));
   const path = join(folder, 'memory.db');
-  const open = () => openSqlite(path, { threads: createThreads(options), ...(warn && { warn }) });
+  const open = () => openFile(path, { threads: createThreads(options), ...(warn && { warn }) });
   const opened: OpenedFile = {
     path,
     storage: await open(),
@@ -43,7 +57,7 @@ export const openSqliteStorage: OpenStorage = ({ smallQueue = false } = {}) => {
 
 /** Opens the database file, saves `count` memories one by one, and closes the file. */
 export async function fill(path: string, count: number, text = 'text'): Promise<void> {
-  const storage = await openSqlite(path);
+  const storage = await openFile(path);
   await saveMany(storage, count, text);
   await storage.close();
 }
@@ -62,8 +76,8 @@ export function restore(
   backup: string,
   path: string,
   { stamp = 'now', eraseAgain = false, now = 1_000 } = {},
-): Restored {
-  return restoreDatabase(backup, path, { stamp, now, eraseAgain });
+): Promise<Restored> {
+  return restoreDatabase(urlOf(path), backup, { stamp, now, eraseAgain });
 }
 
 /** Checks the integrity of the file and returns the number of rows in the table. */

@@ -2,10 +2,9 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { until } from '../support/until.ts';
 import { imported, memory, newProject } from './fixtures.ts';
-import { openInFolder } from './sqlite.ts';
+import { openFile, openInFolder } from './sqlite.ts';
 
 /* Checkpoints that fail or block. The write-ahead log keeps data that the file may lack. */
 
@@ -55,7 +54,7 @@ test.concurrent.each([
     await opened.storage.close();
     expect(log).not.toMatchObject({ checkpointed: (log as { log: number }).log });
     expect(logBytes()).toBeGreaterThan(longBytes);
-    opened.storage = await openSqlite(opened.path);
+    opened.storage = await openFile(opened.path);
     expect((await project.users()).items).toMatchObject([{ memories: saved }]);
   },
 );

@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { type Mount, mountTmpfs, sh } from '../faults/mounts.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
-import { countIn, fill, saveMany, saveOne } from './sqlite.ts';
+import { countIn, fill, openFile, saveMany, saveOne } from './sqlite.ts';
 
 /* A storage that is opened on a disk without space, or on a read-only one. */
 
@@ -48,7 +47,7 @@ describe.if(process.getuid?.() === 0 && canMount())('a storage', () => {
 
   /** Leaves the files of a killed server, with the last writes in the log only. */
   async function fillAndKill(parts: string[]): Promise<void> {
-    const running = await openSqlite(path);
+    const running = await openFile(path);
     await saveMany(running, 3);
     for (const part of parts) copyFileSync(path + part, join(mount.folder, `killed${part}`));
     await running.close();
@@ -82,7 +81,7 @@ describe.if(process.getuid?.() === 0 && canMount())('a storage', () => {
     await prepare();
     fillDisk();
     const warnings: string[] = [];
-    storage = await openSqlite(path, { warn: (message) => warnings.push(message) });
+    storage = await openFile(path, { warn: (message) => warnings.push(message) });
     await expectReadOnly(storage, 'the disk is full');
     expect(warnings).toEqual([expect.stringContaining('the disk is full')]);
     remount(`size=${megabytes * 4}m`);
@@ -97,11 +96,11 @@ describe.if(process.getuid?.() === 0 && canMount())('a storage', () => {
   test('of a killed server opens on a read-only file system', async () => {
     await fillAndKill(['', '-wal', '-shm']);
     remount('ro');
-    storage = await openSqlite(path);
+    storage = await openFile(path);
     await expectReadOnly(storage, 'the database is read-only');
     await close();
     remount('rw');
-    storage = await openSqlite(path);
+    storage = await openFile(path);
     await close();
     expect(countIn(path)).toBe(3);
   });
@@ -112,7 +111,7 @@ describe.if(process.getuid?.() === 0 && canMount())('a storage', () => {
   ])('of %s does not open on a read-only file system', async (_, prepare) => {
     await prepare();
     remount('ro');
-    const error = await rejectionOf(openSqlite(path));
+    const error = await rejectionOf(openFile(path));
     expect(error.message).toContain('the file system is read-only');
   });
 });

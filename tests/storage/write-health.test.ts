@@ -7,9 +7,9 @@ import { openInFolder, saveOne } from './sqlite.ts';
 
 /** A program that fills its disk page by page and prints the fault in the following second. */
 const fillsDisk = `
-  import { openSqlite } from '${import.meta.dir}/../../server/storage/sqlite/open.ts';
+  import { openFile } from '${import.meta.dir}/sqlite.ts';
   import { saveOne } from '${import.meta.dir}/sqlite.ts';
-  const storage = await openSqlite(process.env.DATABASE);
+  const storage = await openFile(process.env.DATABASE);
   await saveOne(storage, { content: 'x'.repeat(1_800_000) });
   const store = () => storage.maintain({ now: 0, elapsedMs: 1 }).then(() => true, () => false);
   while (await store()) {}

@@ -236,8 +236,20 @@ const table: Row[] = [
     from: ['server/main.ts', 'server/admin.ts'],
     may: ['server/', 'sdk/contract/', 'package.json', 'node:'],
   },
+  { from: ['server/fault-points.ts'], may: [] },
   { from: ['server/'], may: ['server/', 'sdk/contract/', 'node:'], not: backends },
-  { from: ['tests/'], may: [''] },
+  // These tests and programs measure the parts of a backend.
+  {
+    from: [
+      'tests/unit/',
+      'tests/bench/internals/',
+      'tests/storage/copied-columns.test.ts',
+      'tests/storage/lock.test.ts',
+      'tests/storage/postgres-planner.test.ts',
+    ],
+    may: [''],
+  },
+  { from: ['tests/'], may: [''], not: [...backends, 'server/storage/copy/'] },
 ];
 
 export const importRule: Rule = {
