@@ -1,11 +1,12 @@
 /*
  * Measures the search of a running service, beside FTS5, on questions with known answers:
  *
- *   bun tests/eval/main.ts [--held-out] [--against <checkout>] [folder]
+ *   bun tests/eval/main.ts [--held-out] [--meaning] [--against <checkout>] [folder]
  *
  * The folder contains tickets.jsonl, documents/ and paragraphs/. Without it, the script uses only
  * the project's own data. With --against, the script also runs the service of another checkout on
- * the same data and prints paired differences. Tune with the questions that run without --held-out,
+ * the same data and prints paired differences. With --meaning, it also searches by meaning, with the
+ * built-in model or the endpoint that MEMORY_EMBEDDINGS names. Tune with the questions that run without --held-out,
  * and use the held-out questions only for the final evaluation.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -22,10 +23,15 @@ import { readSets } from './sets.ts';
 const largestFall = 0.015;
 
 const { values, positionals } = parseArgs({
-  options: { 'held-out': { type: 'boolean', default: false }, against: { type: 'string' } },
+  options: {
+    'held-out': { type: 'boolean', default: false },
+    meaning: { type: 'boolean', default: false },
+    against: { type: 'string' },
+  },
   allowPositionals: true,
 });
 const heldOut = values['held-out'];
+const withMeaning = values.meaning;
 const sets = readSets(positionals[0]);
 const current = await run(join(import.meta.dir, '../..'));
 for (const [index, { name }] of sets.entries()) printSet(name, current[index] ?? []);
@@ -39,7 +45,7 @@ async function run(root: string): Promise<Answer[][]> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-eval-'));
   const clock = { nowMs: Date.now() };
   const service = await startServer({
-    env: { MEMORY_RATE_LIMIT: 'off', LOG_LEVEL: 'error', MEMORY_EMBEDDINGS: 'off' },
+    env: { MEMORY_RATE_LIMIT: 'off', LOG_LEVEL: 'error', ...embeddings() },
     port: 0,
     databaseUrl: `sqlite:${join(folder, 'memory.db')}`,
     now: () => clock.nowMs,
@@ -47,7 +53,8 @@ async function run(root: string): Promise<Answer[][]> {
   const client = new MemoryClient({ apiKey: service.firstKey ?? '', baseUrl: service.url });
   try {
     const answers: Answer[][] = [];
-    for (const set of sets) answers.push(await answersOf({ client, clock, set, heldOut }));
+    for (const set of sets)
+      answers.push(await answersOf({ client, clock, set, heldOut, withMeaning }));
     return answers;
   } finally {
     await service.stop();
@@ -55,12 +62,21 @@ async function run(root: string): Promise<Answer[][]> {
   }
 }
 
+function embeddings(): Record<string, string | undefined> {
+  const { MEMORY_EMBEDDINGS = 'local', MEMORY_EMBEDDINGS_MODEL } = process.env;
+  return withMeaning
+    ? { MEMORY_EMBEDDINGS, MEMORY_EMBEDDINGS_MODEL }
+    : { MEMORY_EMBEDDINGS: 'off' };
+}
+
 /** Prints the figures of all questions of a set, and of each kind if there are several. */
 function printSet(name: string, answers: Answer[]): void {
   const kinds = [...new Set(answers.map(({ kind }) => kind))].sort();
   console.log(`\n## ${name}`);
-  console.log('| questions | FTS5 R@1 | R@5 | R@10 | MRR | ours R@1 | R@5 | R@10 | MRR |');
-  console.log('|---|---|---|---|---|---|---|---|---|');
+  const columns = ['FTS5', 'words', ...(withMeaning ? ['words and meaning'] : [])];
+  const head = columns.flatMap((column) => [`${column} R@1`, 'R@5', 'R@10', 'MRR']);
+  console.log(`| questions | ${head.join(' | ')} |`);
+  console.log(`|---${'|---'.repeat(head.length)}|`);
   printRow('all', answers);
   for (const kind of kinds.length > 1 ? kinds : []) {
     printRow(
@@ -71,12 +87,13 @@ function printSet(name: string, answers: Answer[]): void {
 }
 
 function printRow(name: string, answers: Answer[]): void {
-  const figures = [answers.map(({ fts5 }) => fts5), answers.map(({ ours }) => ours)].flatMap(
-    (scores) => {
-      const { at1, at5, at10, mrr } = meanOf(scores);
-      return [at1, at5, at10, mrr].map((value) => value.toFixed(3));
-    },
-  );
+  const meanings = answers.flatMap(({ meaning }) => meaning ?? []);
+  const columns = [answers.map(({ fts5 }) => fts5), answers.map(({ ours }) => ours), meanings];
+  const figures = columns.flatMap((scores) => {
+    if (scores.length === 0) return [];
+    const { at1, at5, at10, mrr } = meanOf(scores);
+    return [at1, at5, at10, mrr].map((value) => value.toFixed(3));
+  });
   console.log(`| ${[`${name} (${answers.length})`, ...figures].join(' | ')} |`);
 }
 

@@ -13,7 +13,7 @@ export type Load = {
   connections: number;
   seconds: number;
   /** Ends the load early after this number of responses. */
-  maxResponses?: number;
+  maxResponses?: number | undefined;
   next: NextRequest;
 };
 

@@ -1,0 +1,172 @@
+import { readConversations } from '../eval/data.ts';
+import type { Benchmark, Context, Goal, Section } from './kit/benchmark.ts';
+import { fetchText, postJson } from './kit/client.ts';
+import { type Dataset, searchDatasetOf, searchUsers, tableOf, textOf } from './kit/dataset.ts';
+import { importDataset } from './kit/fill.ts';
+import { atLeast, atMost } from './kit/goals.ts';
+import { load } from './kit/load.ts';
+import { ratioOf, showCount, showRatio, spreadOf } from './kit/numbers.ts';
+import { firstPage } from './kit/paths.ts';
+import type { Subject } from './kit/process.ts';
+import { gets, type NextRequest, saves } from './kit/requests.ts';
+import { inTurn } from './kit/rounds.ts';
+import { startService } from './kit/service.ts';
+
+/** More than the service keeps vectors of, so that each question must be embedded. */
+const questionCount = 600;
+const newMemories = 4;
+const askedAtOnce = 100;
+const pollMs = 100;
+/** Each save is work for the background that must end before the next measurement. */
+const mostSaves = 500;
+
+type Name = 'words' | 'meaning' | 'backlog';
+/** The p50 of each request, in ms. */
+type Measured = Record<'search' | 'save' | 'list', number>;
+
+/** Searches with the built-in model, and what its background work costs other requests. */
+export const meaning: Benchmark = {
+  ids: ['S6m', 'S14'],
+  title: 'Search by meaning',
+  async run(context) {
+    const { quick, rounds } = context;
+    const group = { memories: quick ? 1_000 : 10_000, users: 1 };
+    const backlog = tableOf(quick ? 20_000 : 100_000);
+    const words = await start(context, searchDatasetOf([group]), 'off');
+    const meaning = await start(context, searchDatasetOf([group]), 'local');
+    await embedded(meaning);
+    const atOnce = await searchesAtOnce(meaning);
+    const busy = await start(context, searchDatasetOf([group]), 'local');
+    await embedded(busy);
+    await importDataset(busy.url, backlog);
+    pause(busy);
+    const [userId = ''] = searchUsers(group);
+    const inMeaning = measurementOf(context, meaning, userId);
+    const inBusy = measurementOf(context, busy, userId);
+    const measured = await inTurn<Name, Measured>(rounds, {
+      words: measurementOf(context, words, userId),
+      meaning: async () => {
+        const figures = await inMeaning();
+        await embedded(meaning);
+        return figures;
+      },
+      backlog: async () => {
+        process.kill(busy.pid, 'SIGCONT');
+        const figures = await inBusy();
+        if ((await toEmbed(busy)) === 0) throw new Error('the backlog was too short');
+        pause(busy);
+        return figures;
+      },
+    });
+    process.kill(busy.pid, 'SIGCONT');
+    for (const subject of [words, meaning, busy]) await subject.stop();
+    return section(measured, { atOnce, memories: group.memories, backlog });
+  },
+};
+
+async function start(context: Context, dataset: Dataset, model: string): Promise<Subject> {
+  const { folder, current, copyOf } = context;
+  const database = await copyOf(current, dataset);
+  return startService(folder, { tree: current, database, env: { MEMORY_EMBEDDINGS: model } });
+}
+
+/** Stops the service while another one is measured, because its backlog would use a core. */
+function pause({ pid }: Subject): void {
+  process.kill(pid, 'SIGSTOP');
+}
+
+/** Continues with other questions in each round. */
+function measurementOf({ seconds }: Context, { url }: Subject, userId: string) {
+  const asked = gets(questions().map((query) => searchPath(userId, query)));
+  const p50 = async (next: NextRequest, maxResponses?: number) =>
+    (await load({ url, connections: 1, seconds, maxResponses, next })).p50Ms;
+  return async (): Promise<Measured> => {
+    // The first search updates the user's index after the saves of the previous round.
+    await fetchText(url, searchPath(userId, 'garage'));
+    const search = await p50(asked);
+    const list = await p50(gets([firstPage(userId)]));
+    return { search, list, save: await p50(saves(), mostSaves) };
+  };
+}
+
+function searchPath(userId: string, query: string): string {
+  return `/v1/memories/search?${new URLSearchParams({ userId, query })}`;
+}
+
+/** Returns different questions, always in the same order. */
+function questions(): string[] {
+  const asked = readConversations().questions.map(({ text }) => text);
+  return Array.from({ length: questionCount }, (_, at) => {
+    const about = textOf(at, 40).split(' ').slice(1, 3).join(' ');
+    return `${asked[at % asked.length]} ${about}`;
+  });
+}
+
+async function toEmbed({ url }: Subject): Promise<number> {
+  const health = JSON.parse(await fetchText(url, '/health'));
+  return (health as { embeddings: { pending: number } }).embeddings.pending;
+}
+
+async function embedded(subject: Subject): Promise<void> {
+  while ((await toEmbed(subject)) > 0) await Bun.sleep(pollMs);
+}
+
+/** Returns the share of the searches right after four saves that compare all meanings. */
+async function searchesAtOnce({ url }: Subject): Promise<number> {
+  let used = 0;
+  for (const [at, query] of questions().slice(0, askedAtOnce).entries()) {
+    const userId = `at-once-${at}`;
+    for (let n = 0; n < newMemories; n += 1) {
+      const content = textOf(at * newMemories + n, 100);
+      await postJson(url, '/v1/memories', { userId, content });
+    }
+    const found = JSON.parse(await fetchText(url, searchPath(userId, query)));
+    if ((found as { meaning: string }).meaning === 'used') used += 1;
+  }
+  return used / askedAtOnce;
+}
+
+type Run = { atOnce: number; memories: number; backlog: Dataset };
+
+function section(measured: Record<Name, Measured[]>, { atOnce, memories, backlog }: Run): Section {
+  const of = (name: Name, request: keyof Measured) => measured[name].map((one) => one[request]);
+  const beside = `beside a backlog of ${showCount(backlog.count)}`;
+  const search = `search of ${showCount(memories)} memories by meaning, new questions`;
+  const ms = (name: Name) => spreadOf(of(name, 'search'));
+  const cost = (request: 'save' | 'list', name: 'meaning' | 'backlog'): Goal => {
+    const ratio = ratioOf(of(name, request), of('words', request));
+    const when = name === 'meaning' ? 'with the built-in model' : beside;
+    return atMost('S14', `${request} ${when}: p50, relative to no model`, ratio, 1.1);
+  };
+  const row = (name: Name, title: string) => [
+    title,
+    ...(['search', 'save', 'list'] as const).map((one) => showRatio(spreadOf(of(name, one)))),
+  ];
+  return {
+    goals: [
+      atMost('S6m', `${search}: p50`, ms('meaning'), 10, { unit: ' ms' }),
+      atLeast('S6m', 'searches right after four saves that use meaning', spreadOf([atOnce]), 1),
+      atMost('S14', `${search}, ${beside}: p50`, ms('backlog'), 20, { unit: ' ms' }),
+      atMost(
+        'S14',
+        `${search}, ${beside}: relative to none`,
+        ratioOf(of('backlog', 'search'), of('meaning', 'search')),
+        2,
+      ),
+      cost('save', 'meaning'),
+      cost('save', 'backlog'),
+      cost('list', 'backlog'),
+    ],
+    tables: [
+      {
+        title: 'Median times in ms, one connection',
+        head: ['', 'search', 'save', 'list'],
+        rows: [
+          row('words', 'without a model'),
+          row('meaning', 'with the built-in model'),
+          row('backlog', `with the built-in model, ${beside}`),
+        ],
+      },
+    ],
+  };
+}
