@@ -6,8 +6,8 @@
  * The folder contains tickets.jsonl, documents/ and paragraphs/. Without it, the script uses only
  * the project's own data. With --against, the script also runs the service of another checkout on
  * the same data and prints paired differences. With --meaning, it also searches by meaning, with the
- * built-in model or the endpoint that MEMORY_EMBEDDINGS names. Tune with the questions that run without --held-out,
- * and use the held-out questions only for the final evaluation.
+ * built-in model or the endpoint that MEMORY_EMBEDDINGS names. Tune with the questions that run
+ * without --held-out, and use the held-out questions only for the final evaluation.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

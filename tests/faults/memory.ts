@@ -9,7 +9,7 @@ import { startMixedLoad } from './traffic/mixed.ts';
  *
  * Sends requests of all kinds without a pause, and prints the server's resident memory once a
  * minute: the median of the minute's samples, and the highest. The median must stay below a limit
- * and must not grow.
+ * and must not grow. With FAULTS_EMBEDDINGS=local, the service has its model.
  */
 
 const minutes = Number(process.argv[2] ?? 15);

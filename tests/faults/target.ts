@@ -37,7 +37,7 @@ const serve = join(import.meta.dir, 'serve.ts');
 const quiet = {
   LOG_LEVEL: 'silent',
   MEMORY_RATE_LIMIT: 'off',
-  MEMORY_EMBEDDINGS: 'off',
+  MEMORY_EMBEDDINGS: process.env.FAULTS_EMBEDDINGS ?? 'off',
   MEMORY_API_KEY: faultKey,
 };
 
