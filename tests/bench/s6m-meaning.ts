@@ -1,3 +1,5 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { readConversations } from '../eval/data.ts';
 import type { Benchmark, Context, Goal, Section } from './kit/benchmark.ts';
 import { fetchText, postJson } from './kit/client.ts';
@@ -7,7 +9,7 @@ import { atLeast, atMost } from './kit/goals.ts';
 import { load } from './kit/load.ts';
 import { ratioOf, showCount, showRatio, spreadOf } from './kit/numbers.ts';
 import { firstPage } from './kit/paths.ts';
-import type { Subject } from './kit/process.ts';
+import { residentBytes, type Subject } from './kit/process.ts';
 import { gets, type NextRequest, saves } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
@@ -32,12 +34,11 @@ export const meaning: Benchmark = {
     const { quick, rounds } = context;
     const group = { memories: quick ? 1_000 : 10_000, users: 1 };
     const backlog = tableOf(quick ? 20_000 : 100_000);
-    const words = await start(context, searchDatasetOf([group]), 'off');
-    const meaning = await start(context, searchDatasetOf([group]), 'local');
-    await embedded(meaning);
+    const database = await embeddedCopy(context, searchDatasetOf([group]));
+    const words = await start(context, database, 'off');
+    const meaning = await start(context, database, 'local');
+    const busy = await start(context, database, 'local');
     const atOnce = await searchesAtOnce(meaning);
-    const busy = await start(context, searchDatasetOf([group]), 'local');
-    await embedded(busy);
     await importDataset(busy.url, backlog);
     pause(busy);
     const [userId = ''] = searchUsers(group);
@@ -59,14 +60,28 @@ export const meaning: Benchmark = {
       },
     });
     process.kill(busy.pid, 'SIGCONT');
+    const extra = (residentBytes(meaning.pid) - residentBytes(words.pid)) / 1_000_000;
     for (const subject of [words, meaning, busy]) await subject.stop();
-    return section(measured, { atOnce, memories: group.memories, backlog });
+    return section(measured, { atOnce, extra, memories: group.memories, backlog });
   },
 };
 
-async function start(context: Context, dataset: Dataset, model: string): Promise<Subject> {
+/** Returns the path of a database in which all memories have vectors. */
+async function embeddedCopy(context: Context, dataset: Dataset): Promise<string> {
   const { folder, current, copyOf } = context;
   const database = await copyOf(current, dataset);
+  const env = { MEMORY_EMBEDDINGS: 'local' };
+  const service = await startService(folder, { tree: current, database, env });
+  await embedded(service);
+  await service.stop();
+  return database;
+}
+
+/** Starts the service on a copy of the database. */
+async function start(context: Context, filled: string, model: string): Promise<Subject> {
+  const { folder, current } = context;
+  const database = join(folder, `${crypto.randomUUID()}.db`);
+  copyFileSync(filled, database);
   return startService(folder, { tree: current, database, env: { MEMORY_EMBEDDINGS: model } });
 }
 
@@ -126,9 +141,13 @@ async function searchesAtOnce({ url }: Subject): Promise<number> {
   return used / askedAtOnce;
 }
 
-type Run = { atOnce: number; memories: number; backlog: Dataset };
+/** `extra` is the additional memory of the service with a model, in MB. */
+type Run = { atOnce: number; extra: number; memories: number; backlog: Dataset };
 
-function section(measured: Record<Name, Measured[]>, { atOnce, memories, backlog }: Run): Section {
+function section(
+  measured: Record<Name, Measured[]>,
+  { atOnce, extra, memories, backlog }: Run,
+): Section {
   const of = (name: Name, request: keyof Measured) => measured[name].map((one) => one[request]);
   const beside = `beside a backlog of ${showCount(backlog.count)}`;
   const search = `search of ${showCount(memories)} memories by meaning, new questions`;
@@ -146,6 +165,13 @@ function section(measured: Record<Name, Measured[]>, { atOnce, memories, backlog
     goals: [
       atMost('S6m', `${search}: p50`, ms('meaning'), 10, { unit: ' ms' }),
       atLeast('S6m', 'searches right after four saves that use meaning', spreadOf([atOnce]), 1),
+      atMost(
+        'S6m',
+        'resident memory after these searches, above that without a model',
+        spreadOf([extra]),
+        70,
+        { unit: ' MB' },
+      ),
       atMost('S14', `${search}, ${beside}: p50`, ms('backlog'), 20, { unit: ' ms' }),
       atMost(
         'S14',

@@ -1,13 +1,15 @@
 /*
  * Measures the search of a running service, beside FTS5, on questions with known answers:
  *
- *   bun tests/eval/main.ts [--held-out] [--meaning] [--against <checkout>] [folder]
+ *   bun tests/eval/main.ts [--held-out] [--meaning] [--against <checkout>] [--only <set>]
+ *                          [folder]
  *
  * The folder contains tickets.jsonl, documents/ and paragraphs/. Without it, the script uses only
  * the project's own data. With --against, the script also runs the service of another checkout on
- * the same data and prints paired differences. With --meaning, it also searches by meaning, with the
- * built-in model or the endpoint that MEMORY_EMBEDDINGS names. Tune with the questions that run
- * without --held-out, and use the held-out questions only for the final evaluation.
+ * the same data and prints paired differences. With --meaning, it also searches by meaning, with
+ * the built-in model or the endpoint that MEMORY_EMBEDDINGS names. --only selects the sets whose
+ * name contains a text. Tune with the questions that run without --held-out, and use the held-out
+ * questions only for the final evaluation.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,12 +29,13 @@ const { values, positionals } = parseArgs({
     'held-out': { type: 'boolean', default: false },
     meaning: { type: 'boolean', default: false },
     against: { type: 'string' },
+    only: { type: 'string', default: '' },
   },
   allowPositionals: true,
 });
 const heldOut = values['held-out'];
 const withMeaning = values.meaning;
-const sets = readSets(positionals[0]);
+const sets = readSets(positionals[0]).filter(({ name }) => name.includes(values.only));
 const current = await run(join(import.meta.dir, '../..'));
 for (const [index, { name }] of sets.entries()) printSet(name, current[index] ?? []);
 if (values.against !== undefined) printDifferences(await run(resolve(values.against)), current);

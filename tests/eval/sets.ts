@@ -36,14 +36,28 @@ export function readSets(folder: string | undefined): DataSet[] {
 
 function readFolder(folder: string): DataSet[] {
   const tickets = readTickets(folder);
+  const paragraphs = readParagraphs(folder);
   return [
     { name: 'tickets', way: 'save', users: [tickets] },
     { name: 'tickets by session', way: 'save', users: [bySession(tickets)] },
     { name: 'documents', way: 'document', users: [readDocuments(folder)] },
-    ...readParagraphs(folder).map(
+    ...paragraphs.map(
       (user): DataSet => ({ name: `paragraphs, ${user.name}`, way: 'save', users: [user] }),
     ),
+    ...acrossLanguages(paragraphs),
   ];
+}
+
+/** Asks the questions of all other languages about the English paragraphs, in the same order. */
+function acrossLanguages(users: User[]): DataSet[] {
+  const english = users.find(({ name }) => name === 'en');
+  if (english === undefined) return [];
+  const others = users.filter((user) => user !== english);
+  const questions = others.flatMap((user) =>
+    user.questions.map((question) => ({ ...question, kind: user.name })),
+  );
+  const user = { name: 'across languages', turns: english.turns, questions };
+  return [{ name: 'English paragraphs, other languages', way: 'save', users: [user] }];
 }
 
 /** Reads one user from each text file. The folder decides the half of the questions. */

@@ -9,8 +9,8 @@ import { holds, type Result, writePage } from './report.ts';
  * Runs the named harnesses, or all of them. `--quick`, the default, runs them at a small size and
  * without controls, in less than four minutes on two cores. `--full` runs them at full size and
  * with controls, and writes docs/reliability.md unless `--no-page` is given. `--control` runs only
- * the controls. FAULTS_SEED=<seed> repeats a run. FAULTS_EMBEDDINGS=local lets the service search by
- * meaning, except in harnesses that choose.
+ * the controls. FAULTS_SEED=<seed> repeats a run. With FAULTS_EMBEDDINGS=local, the service has its
+ * model, as in the harnesses that always need it.
  */
 const args = process.argv.slice(2);
 const names = args.filter((arg) => !arg.startsWith('--'));
