@@ -74,6 +74,8 @@ export function addTasks(program: Parent, term: Terminal): void {
     const query = { status, ...definedOnly({ limit: pageSize(options), cursor }) };
     const pages = client.tasks(query, { signal: term.interrupted });
     await printPages(term, options, pages, taskColumns(term.now()), noTasks[status]);
+    if (options.json || status === 'failed' || (await pages).items.length > 0) return;
+    await hint(term, 'For the memories that have failed: memory tasks --status failed');
   });
   addNotes(command, tasksHelp);
   addExamples(command, [
@@ -84,8 +86,7 @@ export function addTasks(program: Parent, term: Terminal): void {
 }
 
 const noTasks = {
-  processing:
-    'No memories are being processed. For those that failed: memory tasks --status failed',
+  processing: 'No memories are being processed.',
   failed: 'No memories have failed.',
 };
 

@@ -16,7 +16,7 @@ import { createUserList } from './users.ts';
 const validateUsers = validator(UsersQuery);
 const validateTasks = validator(TasksQuery);
 
-export function project(auth: Auth, { storage, now, clock }: RouteServices) {
+export function project(auth: Auth, { storage, now, clock, waitLonger }: RouteServices) {
   const measure = createMeasure(storage, clock);
   const listUsers = createUserList(storage, measure);
 
@@ -31,6 +31,7 @@ export function project(auth: Auth, { storage, now, clock }: RouteServices) {
       }
       const list = ['users'];
       const range = { after: readCursor(cursor, list), limit };
+      waitLonger(request);
       return sendPage(set, await listUsers(readBy(caller, now()), order, range), list);
     })
 
@@ -45,6 +46,7 @@ export function project(auth: Auth, { storage, now, clock }: RouteServices) {
 
     .get('/stats', async ({ request, caller, set }) => {
       readNoQuery(request);
+      waitLonger(request);
       const measured = await measure(readBy(caller, now()));
       return sendJson(set, 200, JSON.stringify(shownStats(measured)));
     })

@@ -253,7 +253,7 @@ describe.each(paths)('GET %s', (path) => {
     ['metadata[k=x', 'metadata[k'],
     ['metadata[k]=1&metadata[k]=2', 'metadata[k]'],
     ['metadata[k]=1&metadata%5Bk%5D=1', 'metadata[k]'],
-    ['status=complete', 'status'],
+    ['status=done', 'status'],
     ['__proto__=x', '__proto__'],
   ])('returns 400 with %s', async (query, field) => {
     expectInvalid(await ask(server, 'GET', `${path}&${query}`), field);

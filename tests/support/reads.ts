@@ -47,8 +47,8 @@ export const probes: Partial<Record<OperationName, Probe>> = {
   },
 };
 
-/** Read operations that return no memory. */
-const readsNone: OperationName[] = ['key', 'health'];
+/** Read operations that do not return a complete memory. Stats count it, but do not name it. */
+const readsNone: OperationName[] = ['tasks', 'stats', 'key', 'health'];
 
 export function readsWithoutProbe(): string[] {
   return Object.entries<Operation>(operations)

@@ -105,24 +105,23 @@ async function measureOne(
   modelId: number,
   [userId, createdAt = Number.MIN_SAFE_INTEGER, id = '']: Position,
 ): Promise<Part> {
-  const rows = await query<Omit<MeasuredGroup, 'newestAt'> & { id: string }>(
+  const rows = await query<MeasuredGroup & { id: string }>(
     run,
     `SELECT m.id, m.user_id AS "userId", m.type, ${memoryStatus} AS status, 1 AS memories,
        (${bytes})::float8 AS bytes, (v.memory_id IS NOT NULL)::int4 AS embedded,
-       m.created_at::float8 AS "oldestAt"
+       m.created_at::float8 AS "oldestAt", m.created_at::float8 AS "newestAt"
      FROM memories AS m ${withTask} ${withVectors('$7::int8')}
      WHERE m.project_id = $1::int8 AND m.bucket = $2::int2 AND m.user_id = $3
        AND (m.created_at, m.id) > ($4::int8, $5) AND ${notExpired('$6::int8')}
      ORDER BY m.created_at, m.id LIMIT $8::int4`,
     ...[projectId, bucketOf(userId), userId, createdAt, id, now, modelId, partMemories],
   );
-  const groups = rows.map(({ id: _, ...row }) => ({ ...row, newestAt: row.oldestAt }));
   const last = rows.length < partMemories ? undefined : rows.at(-1);
   const end: Position | null = onlyUserId === null ? [userId] : null;
   const next = last === undefined ? end : ([userId, last.oldestAt, last.id] satisfies Position);
   const isContinued = createdAt > Number.MIN_SAFE_INTEGER;
   return {
-    sum: measure(groups, isContinued ? userId : null),
+    sum: measure(rows, isContinued ? userId : null),
     next: next === null ? null : positionText(next),
   };
 }

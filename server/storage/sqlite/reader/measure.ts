@@ -6,10 +6,7 @@ import { memoriesWithTasks, notExpired, statusColumn } from '../row.ts';
 
 type MeasureRead = Parameters<Storage['measureMemories']>[0];
 type Position = [userId: string, createdAt: number, id: string];
-type Row = Omit<MeasuredGroup, 'memories' | 'oldestAt' | 'newestAt'> & {
-  createdAt: number;
-  id: string;
-};
+type Row = MeasuredGroup & { id: string };
 
 /** While a part is read, no other read can use the thread. */
 const maxPartMs = 20;
@@ -27,9 +24,10 @@ export function createMeasure(db: Database): {
 } {
   const select = (condition: string) =>
     db.prepare<Row, (string | number)[]>(
-      `SELECT m.user_id AS userId, m.created_at AS createdAt, m.id, m.type, ${statusColumn},
+      `SELECT m.id, m.user_id AS userId, m.type, ${statusColumn}, 1 AS memories,
          octet_length(m.content) + octet_length(m.metadata) AS bytes,
-         v.memory_row_id IS NOT NULL AS embedded
+         v.memory_row_id IS NOT NULL AS embedded,
+         m.created_at AS oldestAt, m.created_at AS newestAt
        FROM ${memoriesWithTasks} LEFT JOIN vectors AS v
          ON v.memory_row_id = m.row_id AND v.change = m.last_change
          AND v.model_id = (SELECT model_id FROM models WHERE is_present)
@@ -64,14 +62,12 @@ function parsed(position: string): Position {
 
 function readPart(rows: Iterable<Row>, before: string | null) {
   const until = performance.now() + maxPartMs;
-  const groups: MeasuredGroup[] = [];
-  let next: string | null = null;
-  for (const { createdAt, id, ...row } of rows) {
-    groups.push({ ...row, memories: 1, oldestAt: createdAt, newestAt: createdAt });
-    if (groups.length % rowsPerLook > 0 || performance.now() < until) continue;
-    const position: Position = [row.userId, createdAt, id];
-    next = JSON.stringify(position);
-    break;
+  const measured: Row[] = [];
+  for (const row of rows) {
+    measured.push(row);
+    if (measured.length % rowsPerLook > 0 || performance.now() < until) continue;
+    const position: Position = [row.userId, row.oldestAt, row.id];
+    return { sum: measure(measured, before), next: JSON.stringify(position) };
   }
-  return { sum: measure(groups, before), next };
+  return { sum: measure(measured, before), next: null };
 }
