@@ -12,7 +12,7 @@ type Position = [userId: string] | [userId: string, createdAt: number, id: strin
 type User = { userId: string; memories: number };
 
 /** The approximate number of memories in a part. */
-const partMemories = 10_000;
+const partMemories = 5_000;
 const partUsers = 1_000;
 
 /** Measures the next users. A user with many memories is measured alone, in several parts. */
