@@ -4,11 +4,13 @@ import { $ } from 'bun';
 import { MemoryClient } from '../../sdk/index.ts';
 import { temporaryFolder } from '../cli/command.ts';
 import { program } from '../cli/shell.ts';
+import { backend, emptyDatabase } from '../support/backend.ts';
 import { type Child, startChild } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
 /*
- * Restarts the service under load behind the proxies of deploy/, with TLS. Proxies that are not
+ * Restarts the service under load behind the proxies of deploy/, with TLS. With
+ * TEST_BACKEND=postgres, there are two servers, which restart in turn. Proxies that are not
  * installed are skipped.
  */
 
@@ -16,6 +18,7 @@ const root = join(import.meta.dir, '../..');
 const apiKey = 'mk_of_the_proxied_service';
 const userId = 'ada';
 const senders = 8;
+const serverCount = backend === 'postgres' ? 2 : 1;
 const restarts = 5;
 const savesBetween = 200;
 /** As docs/deploy.md recommends for slow machines: nginx cannot hold requests back. */
@@ -32,11 +35,12 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-type Ports = { service: number; proxy: number };
+/** The ports of the servers and of the proxy. */
+type Ports = { servers: number[]; proxy: number };
 type Proxy = { command: string[]; env?: Record<string, string>; certificate: string };
 
 /** Serves the repository's Caddyfile as it is, without changes to the system or other ports. */
-async function caddy({ service, proxy }: Ports): Promise<Proxy> {
+async function caddy({ servers, proxy }: Ports): Promise<Proxy> {
   const options = '{\nadmin off\nskip_install_trust\nauto_https disable_redirects\n}\n';
   const site = await Bun.file(join(root, 'deploy/Caddyfile')).text();
   await Bun.write(folder.file('Caddyfile'), options + site);
@@ -46,19 +50,19 @@ async function caddy({ service, proxy }: Ports): Promise<Proxy> {
     env: {
       ...data,
       MEMORY_SITE: `localhost:${proxy}`,
-      MEMORY_SERVERS: `127.0.0.1:${service}`,
+      MEMORY_SERVERS: servers.map((port) => `127.0.0.1:${port}`).join(' '),
     },
     certificate: folder.file('caddy/pki/authorities/local/root.crt'),
   };
 }
 
 /** Serves the repository's nginx.conf with other ports and a self-signed certificate. */
-async function nginx({ service, proxy }: Ports): Promise<Proxy> {
+async function nginx({ servers, proxy }: Ports): Promise<Proxy> {
   const [certificate, key] = [folder.file('cert.pem'), folder.file('cert.key')];
   const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
   await $`openssl req -x509 -newkey rsa:2048 -nodes -days 1 ${names} -keyout ${key} -out ${certificate}`.quiet();
   const text = (await Bun.file(join(root, 'deploy/nginx.conf')).text())
-    .replace('127.0.0.1:7070', `127.0.0.1:${service}`)
+    .replace('server 127.0.0.1:7070;', servers.map((port) => `server 127.0.0.1:${port};`).join(' '))
     .replace('listen 443', `listen 127.0.0.1:${proxy}`)
     .replace('memory.example;', 'localhost;')
     .replace('/etc/ssl/memory.example.pem', certificate)
@@ -82,6 +86,18 @@ function freePort(): number {
   listener.stop(true);
   return listener.port;
 }
+
+const isHealthy = (port: number) =>
+  until(
+    () =>
+      fetch(`http://127.0.0.1:${port}/health`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    {
+      what: 'a server',
+    },
+  );
 
 /** Saves without a pause until `stop` is called. `failures` are the calls that failed for good. */
 function saveWithoutPause(client: MemoryClient) {
@@ -109,18 +125,19 @@ const names = ['caddy', 'nginx'] as const;
 
 describe.each(names.filter((name) => Bun.which(name) !== null))('behind %s', (name) => {
   test('a restart under load loses and duplicates nothing, and no call fails', async () => {
-    const ports = { service: freePort(), proxy: freePort() };
+    const ports = { servers: Array.from({ length: serverCount }, freePort), proxy: freePort() };
     const { command, env = {}, certificate } = await proxies[name](ports);
+    const database = await emptyDatabase();
     const settings = {
-      PORT: String(ports.service),
-      MEMORY_DATABASE_URL: `sqlite:${folder.file('memory.db')}`,
+      MEMORY_DATABASE_URL: database.url,
       MEMORY_API_KEY: apiKey,
       MEMORY_RATE_LIMIT: 'off',
       MEMORY_EMBEDDINGS: 'off',
       LOG_LEVEL: 'silent',
     };
-    const serve = () => start([...program, 'serve'], settings);
-    let service = serve();
+    const serve = (port: number) => start([...program, 'serve', '--port', String(port)], settings);
+    const services = ports.servers.map(serve);
+    await Promise.all(ports.servers.map(isHealthy));
     start(command, env);
     await until(() => Bun.file(certificate).exists(), { what: 'the certificate' });
     const ca = await Bun.file(certificate).text();
@@ -134,8 +151,11 @@ describe.each(names.filter((name) => Bun.which(name) !== null))('behind %s', (na
     const load = saveWithoutPause(client);
     for (let count = 1; count <= restarts; count += 1) {
       await until(() => load.saved.size >= count * savesBetween, { what: 'the saves' });
-      expect(await service.end('SIGTERM')).toBe(0);
-      service = serve();
+      const turn = count % serverCount;
+      const port = ports.servers[turn] ?? 0;
+      expect(await services[turn]?.end('SIGTERM')).toBe(0);
+      services[turn] = serve(port);
+      if (serverCount > 1) await isHealthy(port);
     }
     await until(() => load.saved.size >= (restarts + 1) * savesBetween, { what: 'the saves' });
     await load.stop();
@@ -145,5 +165,7 @@ describe.each(names.filter((name) => Bun.which(name) !== null))('behind %s', (na
     // As the documentation says, Node, Bun and the CLI accept the certificate with this variable.
     const health = [...program, 'health', '--base-url', `https://localhost:${ports.proxy}`];
     await $`${health}`.env({ ...process.env, NODE_EXTRA_CA_CERTS: certificate }).quiet();
+    await Promise.all(children.map((child) => child.end('SIGTERM')));
+    await database.remove();
   });
 });
