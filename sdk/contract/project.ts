@@ -6,7 +6,7 @@ import { Nullable } from './text.ts';
 
 /* The schemas for what a project holds, for its users, and for the request's API key. */
 
-const UserOrder = Type.Union(
+export const UserOrder = Type.Union(
   [Type.Literal('userId'), Type.Literal('memories'), Type.Literal('bytes')],
   {
     default: 'userId',
