@@ -103,7 +103,7 @@ function excessHint(called: AnyCommand): string {
     return 'Put text that contains spaces in quotes. ';
   }
   if (last?.name() !== 'file') return '';
-  const takesLines = last.description.includes('- for stdin');
+  const takesLines = last.description.includes('- for stdin') && called.name() !== 'restore';
   const several = `To combine several JSON Lines files: cat a.jsonl b.jsonl | ${pathOf(called)} -\n`;
   return `Pass one file at a time. ${takesLines ? several : ''}`;
 }

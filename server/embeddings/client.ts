@@ -118,7 +118,7 @@ export function createEmbedder(options: {
     if (thread === null) throw new Error('the model thread is not running');
     const called = thread.call(operation, argument);
     thread.flush();
-    return (await called).value as T;
+    return (await called) as T;
   }
 
   function remember(question: string, answer: QuestionVector | null): void {

@@ -8,7 +8,14 @@ import type { Logger } from '../log.ts';
 import type { Port } from '../threads/channel.ts';
 import { openInbox } from '../threads/serve.ts';
 import type { Thread, Threads } from '../threads/start.ts';
-import type { InnerRequest, McpNotice, McpRequest, McpResponse, McpStart } from './protocol.ts';
+import type {
+  InnerRequest,
+  InnerResponse,
+  McpNotice,
+  McpRequest,
+  McpResponse,
+  McpStart,
+} from './protocol.ts';
 import type { ContentRange } from './tools/session.ts';
 import { createTurns, type TurnLimits } from './turns.ts';
 
@@ -51,8 +58,8 @@ export function createMcp(options: {
 
   function start(): Thread {
     const { port1, port2 } = new MessageChannel();
-    serveRequests(port1 as unknown as Port, ({ url, range, ...init }, body) => {
-      const request = new Request(url, { ...init, body });
+    serveRequests(port1 as unknown as Port, ({ url, range, ...init }) => {
+      const request = new Request(url, init);
       if (range !== null && faultPoint('content-ranges', true)) ranges.set(request, range);
       return fetch(request);
     });
@@ -73,12 +80,11 @@ export function createMcp(options: {
     async handle({ headers, body, requestId, signal }, { projectId, readOnly }, userId) {
       const request: McpRequest = { headers: [...headers], body, requestId, userId, readOnly };
       const turn = { projectId, bytes: bytesOf(headers), signal };
-      const { value, texts } = await turns.run(turn, () => {
+      const response = await turns.run(turn, () => {
         thread ??= start();
         return thread.call('handle', request);
       });
-      const { status, contentType } = value as McpResponse;
-      const [text = ''] = texts;
+      const { status, contentType, text } = response as McpResponse;
       const head = contentType === null ? {} : { headers: { 'content-type': contentType } };
       return new Response(text === '' ? null : text, { status, ...head });
     },
@@ -94,14 +100,15 @@ function bytesOf(headers: Headers): number {
   return Number(headers.get('content-length') ?? limits.saveBodyBytes);
 }
 
-type FetchInner = (request: InnerRequest, body: string | null) => Response | Promise<Response>;
+type FetchInner = (request: InnerRequest) => Response | Promise<Response>;
 
 function serveRequests(port: Port, fetchInner: FetchInner) {
-  const inbox = openInbox(port, async ({ argument, texts: [body = null], reply, fail }) => {
+  const inbox = openInbox(port, async ({ argument, reply, fail }) => {
     try {
-      const response = await fetchInner(argument as InnerRequest, body);
+      const response = await fetchInner(argument as InnerRequest);
       const { status, headers } = response;
-      reply({ status, headers: [...headers] }, await textsOf(response));
+      const texts = await textsOf(response);
+      reply({ status, headers: [...headers], texts } satisfies InnerResponse);
     } catch (error) {
       fail(error); // mutate-ignore removal: the service returns a response for every error
     }

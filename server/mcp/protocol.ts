@@ -12,21 +12,22 @@ export type McpRequest = {
   readOnly: boolean;
 };
 
-/** The body is sent separately, as one of the message's strings. */
-export type McpResponse = { status: number; contentType: string | null };
+export type McpResponse = { status: number; contentType: string | null; text: string };
 
-/**
- * A tool's request to the service, and its response. The bodies are sent separately: the request's
- * body, if any, as one string, and the response's body in parts.
- */
+/** A tool's request to the service, and its response, whose body comes in parts. */
 export type InnerRequest = {
   url: string;
   method: string;
   headers: [name: string, value: string][];
+  body: string | null;
   /** The part of each memory's content that the tool needs; null for whole contents. */
   range: ContentRange | null;
 };
-export type InnerResponse = { status: number; headers: [name: string, value: string][] };
+export type InnerResponse = {
+  status: number;
+  headers: [name: string, value: string][];
+  texts: string[];
+};
 
 /** An unexpected error, as text. */
 export type McpNotice = { error: string };

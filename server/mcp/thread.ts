@@ -38,11 +38,11 @@ async function fetchFromService(
     url,
     method,
     headers: [...new Headers(headers)],
+    body: typeof body === 'string' ? body : null,
     range,
   };
-  const own = typeof body === 'string' ? [body] : [];
-  const { value, texts } = await service.call('fetch', request, own);
-  const { status, headers: received } = value as InnerResponse;
+  const response = (await service.call('fetch', request)) as InnerResponse;
+  const { status, headers: received, texts } = response;
   const text = texts.join('');
   return new Response(text === '' ? null : text, { status, headers: received });
 }
@@ -63,7 +63,7 @@ function clientOf({ headers, requestId }: McpRequest, range: ContentRange | null
   });
 }
 
-async function handle(request: McpRequest): Promise<{ head: McpResponse; text: string }> {
+async function handle(request: McpRequest): Promise<McpResponse> {
   const { headers, body, userId, readOnly } = request;
   const clientFor = (range: ContentRange) => clientOf(request, range);
   const client = clientOf(request, null);
@@ -75,13 +75,12 @@ async function handle(request: McpRequest): Promise<{ head: McpResponse; text: s
   const init = { method: 'POST', headers };
   const response = await handler.fetch(new Request(`${baseUrl}/mcp`, init), { parsedBody: body });
   const contentType = response.headers.get('content-type');
-  return { head: { status: response.status, contentType }, text: await response.text() };
+  return { status: response.status, contentType, text: await response.text() };
 }
 
 const inbox = openInbox(port, async ({ argument, reply, fail }) => {
   try {
-    const { head, text } = await handle(argument as McpRequest);
-    reply(head, [text]);
+    reply(await handle(argument as McpRequest));
   } catch (error) {
     fail(error);
   }

@@ -55,7 +55,7 @@ export function matchesMetadata(json: string, wanted: Filter['metadata']): boole
   });
 }
 
-export function matches(memory: StoredMemory, filter: Filter): boolean {
+export function matches(memory: Omit<StoredMemory, 'content'>, filter: Filter): boolean {
   const { type, status, source, externalId, from, to, metadata } = filter;
   const time = memory.occurredAt ?? memory.createdAt;
   return (

@@ -11,26 +11,65 @@ const maxPageBytes = 4 * 1024 * 1024;
 const shortLength = 4_096;
 
 /**
- * Returns the next page of `rows`: at most `limit` memories, fewer if they are large, but at least
- * one if there are any. Reads one row more than it returns, to detect the last page.
+ * Collects a page: at most `limit` memories, fewer if they are large, but at least one if there are
+ * any.
  */
+export class PageBuilder<Row extends StoredMemory> {
+  readonly #items: Row[] = [];
+  readonly #limit: number;
+  readonly #positionOf: (memory: Row) => string;
+  readonly #toJson: (items: readonly Row[]) => ItemsJson;
+  #bytes = 0;
+
+  constructor(
+    limit: number,
+    positionOf: (memory: Row) => string,
+    toJson: (items: readonly Row[]) => ItemsJson = memoriesJson,
+  ) {
+    this.#limit = limit;
+    this.#positionOf = positionOf;
+    this.#toJson = toJson;
+  }
+
+  /** Whether a memory with so much text, in bytes, may fit on the page. */
+  hasRoom(bytes: number): boolean {
+    const count = this.#items.length;
+    return count === 0 || (count < this.#limit && this.#bytes + bytes <= maxPageBytes);
+  }
+
+  /** Adds the memory and returns true, or returns false if its JSON does not fit on the page. */
+  add(memory: Row): boolean {
+    const bytes = sizeOf(memory);
+    if (!this.hasRoom(bytes)) return false;
+    this.#items.push(memory);
+    this.#bytes += bytes;
+    return true;
+  }
+
+  /** The page, if another one follows. */
+  cut(): Page {
+    const last = this.#items.at(-1);
+    return { ...this.whole(), next: last === undefined ? null : this.#positionOf(last) };
+  }
+
+  /** The page, if it is the last one. */
+  whole(): Page {
+    return { items: this.#toJson(this.#items), next: null };
+  }
+}
+
+/** Returns the next page of `rows`. Reads one row more than it returns, to detect the last page. */
 export function takePage<Row extends StoredMemory>(
   rows: Iterable<Row>,
   limit: number,
   positionOf: (memory: Row) => string,
   toJson: (items: readonly Row[]) => ItemsJson = memoriesJson,
 ): Page {
-  const items: Row[] = [];
-  let bytes = 0;
+  const page = new PageBuilder(limit, positionOf, toJson);
   for (const memory of rows) {
-    bytes += sizeOf(memory);
-    const last = items.at(-1);
-    if (last !== undefined && (items.length === limit || bytes > maxPageBytes)) {
-      return { items: toJson(items), next: positionOf(last) };
-    }
-    items.push(memory);
+    if (!page.add(memory)) return page.cut();
   }
-  return { items: toJson(items), next: null };
+  return page.whole();
 }
 
 /** Returns a page of users. If `rows` has more than `limit` rows, another page follows. */

@@ -7,7 +7,7 @@ import type { Query } from '../search/query.ts';
 import { VectorTable } from '../search/vector-table.ts';
 import { searchWeights } from '../search/weights.ts';
 import { countText } from '../threads/garbage.ts';
-import { announced, reportProgress } from '../threads/serve.ts';
+import { announced } from '../threads/serve.ts';
 import { unavailable } from './refusals.ts';
 import type { SearchResult } from './storage.ts';
 import type { SearchMeaning } from './vector-storage.ts';
@@ -40,8 +40,6 @@ export type ChangedMemory = {
   metadata: string;
   occurredAt: number | null;
   isSearchable: boolean | number;
-  /** The user's change number when this row was written. */
-  change: number;
   /** The user's change number when the memory was written, which its task may have outlasted. */
   memoryChange: number;
 };
@@ -92,11 +90,9 @@ function bytesOf({ index, vectors }: HeldIndex): number {
   return index.bytes + (vectors?.table.bytes ?? 0);
 }
 
-/**
- * Processing a larger index or a longer text (in UTF-16 units) may take a second on a busy machine.
- */
-const largeIndexBytes = 16 * 1024 * 1024;
+/** On a busy machine, a larger index or a longer text (in UTF-16 units) may take a second. */
 const largeUnits = 500_000;
+const largeIndexBytes = 16 * 1024 * 1024;
 
 /** Searches the index. A search cannot report progress while it runs. */
 export function rank(
@@ -124,39 +120,19 @@ function meaningOf({ table }: HeldVectors, question: SearchMeaning): Meaning {
 
 /** The maximum time that a search may spend updating its index. */
 const budgetMs = 10_000;
-/** How much text to index between two progress reports. Indexing it takes a few milliseconds. */
-const progressUnits = 200_000;
-const unitsOfRow = 100;
 /** About the size of the objects that are created for a row and its chunks, in bytes. */
 const garbageOfRow = 500;
 
-/** Returns the cost of indexing a row, expressed in UTF-16 units of text. */
-export function unitsOf({ content }: ChangedMemory): number {
-  return content.length + unitsOfRow;
-}
-
-/** Applies changed memories to a user's index. Rows must arrive in the order of `change`. */
+/** Applies changed memories to a user's index, in batches of whole changes. */
 export class IndexUpdate {
   readonly #held: HeldIndex;
   readonly #deadline = performance.now() + budgetMs;
-  #applied: number;
-  #unreported = 0;
 
   constructor(held: HeldIndex) {
     this.#held = held;
-    this.#applied = held.lastChange;
   }
 
-  /** Throws after the deadline. The next search continues with the remaining changes. */
   apply(changed: ChangedMemory): void {
-    // A change can consist of several rows and is complete only when the next change begins.
-    if (changed.change > this.#applied) {
-      this.#held.lastChange = this.#applied;
-      if (performance.now() > this.#deadline) {
-        throw unavailable("this user's search index is still being built; try again");
-      }
-      this.#applied = changed.change;
-    }
     const { id, createdAt, content, metadata, occurredAt } = changed;
     const { isSearchable, memoryChange } = changed;
     this.#held.vectors?.table.removeOlder(id, memoryChange);
@@ -166,11 +142,18 @@ export class IndexUpdate {
     };
     if (content.length > largeUnits) announced(put);
     else put();
-    this.#unreported += unitsOf(changed);
     countText(content.length + garbageOfRow);
-    if (this.#unreported < progressUnits) return;
-    reportProgress();
-    this.#unreported = 0;
+  }
+
+  /**
+   * Records that all changes up to this one have been applied. Throws after the deadline; the next
+   * search continues with the remaining changes.
+   */
+  complete(change: number): void {
+    this.#held.lastChange = change;
+    if (performance.now() > this.#deadline) {
+      throw unavailable("this user's search index is still being built; try again");
+    }
   }
 }
 

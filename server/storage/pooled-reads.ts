@@ -1,6 +1,5 @@
 import { isUnfiltered } from '../memory/filter.ts';
 import { mayAccess } from '../memory/visibility.ts';
-import type { UserPage } from './project-storage.ts';
 import type { ReaderPool, ReadRequest } from './reader-pool.ts';
 import type { Page, Read, SearchResult, Storage } from './storage.ts';
 
@@ -25,51 +24,36 @@ export function createPooledReads(
   readers: ReaderPool,
   short: Pick<Storage, 'getMemory' | 'listMemories'>,
 ): PooledReads {
-  const run = (operation: string, read: Read, more: Partial<ReadRequest> = {}) => {
+  const run = async <T>(operation: string, read: Read, more: Partial<ReadRequest> = {}) => {
     const { projectId } = read;
     readers.noteActive(projectId);
-    return readers.read({ projectId, operation, argument: read, ...more });
+    return (await readers.read({ projectId, operation, argument: read, ...more })) as T;
   };
-  const readPage = async (operation: string, read: Read): Promise<Page> => {
-    const { value, texts } = await run(operation, read);
-    return { items: texts, next: (value as { next: string | null }).next };
-  };
+  const noResult: SearchResult = { items: ['[]'], meaning: 'off', missing: 0 };
 
   return {
     async getMemory(read) {
       if (read.range === undefined) return short.getMemory(read);
-      const { value } = await run('getMemory', read);
-      return value as Awaited<ReturnType<Storage['getMemory']>>;
+      return run('getMemory', read);
     },
-    async getStatuses(read) {
-      const { value } = await run('getStatuses', read);
-      return value as Awaited<ReturnType<Storage['getStatuses']>>;
-    },
+    getStatuses: (read) => run('getStatuses', read),
     async listMemories(read) {
       if (!mayAccess(read.onlyUserId, read)) return { items: ['[]'], next: null };
       const isShort = isUnfiltered(read.filter) && read.range === undefined;
-      if (!isShort) return readPage('listMemories', read);
+      if (!isShort) return run<Page>('listMemories', read);
       readers.noteActive(read.projectId);
       return short.listMemories(read);
     },
-    exportMemories: (read) => readPage('exportMemories', read),
-    async listUsers(read) {
-      const { value } = await run('listUsers', read);
-      return value as UserPage;
-    },
-    listTasks: (read) => readPage('listTasks', read),
-    async measureMemories(read) {
-      const { value } = await run('measureMemories', read);
-      return value as Awaited<ReturnType<Storage['measureMemories']>>;
-    },
+    exportMemories: (read) => run('exportMemories', read),
+    listUsers: (read) => run('listUsers', read),
+    listTasks: (read) => run('listTasks', read),
+    measureMemories: (read) => run('measureMemories', read),
     async searchMemories(read, signal) {
-      if (!mayAccess(read.onlyUserId, read)) {
-        return { items: ['[]'], meaning: 'off', missing: 0 };
-      }
+      if (!mayAccess(read.onlyUserId, read)) return noResult;
       const { projectId, userId } = read;
       const user = JSON.stringify([projectId, userId]);
-      const { value, texts } = await run('searchMemories', read, { user, signal });
-      return { ...(value as Omit<SearchResult, 'items'>), items: texts };
+      const more = { user, signal };
+      return (await run<SearchResult | undefined>('searchMemories', read, more)) ?? noResult;
     },
   };
 }

@@ -4,7 +4,7 @@ import type { StoredMemory } from './storage.ts';
 /* Positions mark where the next page starts. Cursors contain them, so clients can forge them. */
 
 /** Returns the position after a memory in a list ordered by creation time. */
-export function listPosition({ createdAt, id }: StoredMemory): string {
+export function listPosition({ createdAt, id }: Pick<StoredMemory, 'createdAt' | 'id'>): string {
   return `${createdAt} ${id}`;
 }
 
@@ -18,4 +18,15 @@ export function parsePosition(position: string, pattern: RegExp): string[] {
   const match = pattern.exec(position);
   if (match === null) throw unknownPosition();
   return match.slice(1);
+}
+
+/** Returns the position after a memory in an export. */
+export function exportPosition({ userId, createdAt, id }: StoredMemory): string {
+  return `${createdAt} ${id} ${userId}`;
+}
+
+export function parseExportPosition(position: string): [string, number, string] {
+  const pattern = /^(-?\d{1,16}) (mem_[\w-]+) (.+)$/s;
+  const [createdAt, id = '', userId = ''] = parsePosition(position, pattern);
+  return [userId, Number(createdAt), id];
 }

@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { ServiceError } from '../errors.ts';
 import { FairQueue } from '../fair-queue.ts';
-import type { Returned } from '../threads/channel.ts';
 import type { Thread, Threads } from '../threads/start.ts';
 import { Activity } from './activity.ts';
 import { createReadHold } from './read-hold.ts';
 import { createReadPace } from './read-pace.ts';
 import { unavailable } from './refusals.ts';
+import type { Page } from './storage.ts';
 
 /**
  * The pool of reader threads. A thread runs one read at a time. The pool has one more thread than
@@ -17,7 +17,8 @@ import { unavailable } from './refusals.ts';
 export type ReaderPool = {
   /** Records that the project has sent a request. */
   noteActive(projectId: number): void;
-  read(request: ReadRequest): Promise<Returned>;
+  /** Resolves to undefined if the read was canceled. */
+  read(request: ReadRequest): Promise<unknown>;
   /**
    * Holds back new reads until the running ones have ended, and runs `work`. Does not run it if the
    * running reads take too long.
@@ -49,7 +50,7 @@ const maxIndexBytes = 96 * 1024 * 1024;
 
 type Waiting = ReadRequest & {
   askedAt: number;
-  resolve(returned: Returned): void;
+  resolve(value: unknown): void;
   reject(error: unknown): void;
 };
 
@@ -110,7 +111,7 @@ export function createReaderPool(options: {
       const isFree = readers.length < size || readers.some(({ projectId }) => projectId === null);
       const next = isFree ? queue.take(mayRun) : undefined;
       if (next === undefined) return;
-      if (next.signal?.aborted) next.resolve({ value: {}, texts: ['[]'] });
+      if (next.signal?.aborted) next.resolve(undefined);
       else if (performance.now() - next.askedAt > maxWaitMs) next.reject(waitedTooLong());
       else run(next);
     }
@@ -127,9 +128,9 @@ export function createReaderPool(options: {
     reader.thread.flush();
     called
       .then(
-        (returned) => {
-          if (activity.hasOthers(projectId)) pace.add(projectId, unitsOf(returned), begunAt);
-          resolve(returned);
+        (value) => {
+          if (activity.hasOthers(projectId)) pace.add(projectId, unitsOf(value), begunAt);
+          resolve(value);
         },
         (error) => {
           reject(error);
@@ -162,8 +163,11 @@ export function createReaderPool(options: {
   };
 }
 
-function unitsOf({ texts }: Returned): number {
-  return texts.reduce((sum, { length }) => sum + length, 0);
+/** The amount of text in a page or in the results of a search. */
+function unitsOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null || !('items' in value)) return 0;
+  const { items } = value as Pick<Page, 'items'>;
+  return items.reduce((sum, { length }) => sum + length, 0);
 }
 
 /**

@@ -56,3 +56,9 @@ export function tooMuchText(fitting: number): ServiceError {
     details: [{ field: 'limit', message }],
   });
 }
+
+/**
+ * Another server has changed what a write has read. Nothing was stored, and the write must run
+ * again.
+ */
+export class WriteConflict extends Error {}

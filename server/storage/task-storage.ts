@@ -61,17 +61,18 @@ export type QueueState = {
 export type TaskStorage = Omit<TaskQueue, 'taskQueueState'> & Pick<Storage, 'getMemory' | 'close'>;
 
 /** The right to complete a task. It ends when the task is claimed again or the memory changes. */
-export type Lease = { projectId: number; taskId: number; leaseToken: number };
+export type Lease = {
+  projectId: number;
+  userId: string;
+  memoryId: string;
+  kind: TaskKind;
+  leaseToken: number;
+};
 
 /** The kinds of tasks. `index` splits a memory's text and makes it searchable. */
 export type TaskKind = 'index';
 
-/** `attempt` counts from 1. `payload` is JSON text whose format depends on the kind. */
-export type Task = Lease & {
-  kind: TaskKind;
-  payload: string;
-  attempt: number;
-  memoryId: string | null;
-};
+/** `attempt` counts from 1. */
+export type Task = Lease & { attempt: number };
 
 export type TaskResult = Lease & { now: number; chunks: number };

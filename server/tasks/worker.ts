@@ -2,7 +2,7 @@ import { ServiceError } from '../errors.ts';
 import { faultPoint } from '../fault-points.ts';
 import type { Logger } from '../log.ts';
 import { count } from '../metrics/counts.ts';
-import type { Task, TaskResult, TaskStorage } from '../storage/task-storage.ts';
+import type { Lease, Task, TaskResult, TaskStorage } from '../storage/task-storage.ts';
 import { backoffMs, maxAttempts, maxBackoffMs } from './backoff.ts';
 import type { Handlers } from './handlers.ts';
 import { createNotifier } from './notifier.ts';
@@ -102,8 +102,7 @@ export function startWorker(options: WorkerOptions): Worker {
     try {
       if (task.attempt > maxAttempts) throw new Error('the service exited during every attempt');
       const result = await handlers[task.kind](task, storage);
-      const { projectId, taskId, leaseToken } = task;
-      results.push({ projectId, taskId, leaseToken, now: now(), ...result });
+      results.push({ ...leaseOf(task), now: now(), ...result });
       count('memory_task_attempts_total', { kind: task.kind, outcome: 'complete' });
     } catch (error) {
       // A storage error does not use up an attempt; any other error does.
@@ -123,19 +122,18 @@ export function startWorker(options: WorkerOptions): Worker {
   }
 
   /** Releases a task. If that fails, its lease expires. */
-  async function release({ projectId, taskId, leaseToken }: Task | TaskResult): Promise<void> {
-    await storage.releaseTask({ projectId, taskId, leaseToken }).catch(() => {});
+  async function release(task: Lease): Promise<void> {
+    await storage.releaseTask(leaseOf(task)).catch(() => {});
   }
 
   async function fail(task: Task, error: unknown): Promise<void> {
-    const { projectId, taskId, leaseToken, memoryId } = task;
-    log.warn('a task failed', { ...(memoryId !== null && { memoryId }), error });
+    log.warn('a task failed', { memoryId: task.memoryId, error });
     const attempt = Math.min(task.attempt, maxAttempts);
     const retryAt = task.attempt >= maxAttempts ? null : now() + backoffMs(attempt, random());
     const outcome = retryAt === null ? 'failed' : 'retried';
     count('memory_task_attempts_total', { kind: task.kind, outcome });
     const errorMessage = `processing failed on attempt ${attempt} of ${maxAttempts}`;
-    const failure = { projectId, taskId, leaseToken, now: now(), retryAt, errorMessage };
+    const failure = { ...leaseOf(task), now: now(), retryAt, errorMessage };
     await storage.failTask(failure).catch(() => release(task));
   }
 
@@ -148,4 +146,8 @@ export function startWorker(options: WorkerOptions): Worker {
       await ended;
     },
   };
+}
+
+function leaseOf({ projectId, userId, memoryId, kind, leaseToken }: Lease): Lease {
+  return { projectId, userId, memoryId, kind, leaseToken };
 }

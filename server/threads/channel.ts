@@ -1,5 +1,12 @@
 import { countTexts } from './garbage.ts';
-import { type Call, type Message, type Reply, unpackError } from './messages.ts';
+import {
+  type Call,
+  type Message,
+  putLarge,
+  type Reply,
+  takeLarge,
+  unpackError,
+} from './messages.ts';
 
 /** Either end of a channel between two threads: a MessagePort, or a Worker. */
 export type Port = {
@@ -7,11 +14,8 @@ export type Port = {
   on(event: 'message', listener: (message: unknown) => void): unknown;
 };
 
-/** The result of a call: its value, and the large strings that the value refers to. */
-export type Returned = { value: unknown; texts: string[] };
-
 export type Channel = {
-  call(operation: string, argument: unknown, texts?: string[]): Promise<Returned>;
+  call(operation: string, argument: unknown): Promise<unknown>;
   /** Sends pending calls now, instead of at the end of this turn of the event loop. */
   flush(): void;
   pending(): number;
@@ -23,7 +27,7 @@ export type Channel = {
 
 /** Calls made in the same turn of the event loop are sent as one message. */
 export function createChannel(post: (message: Message) => void): Channel {
-  const waiting = new Map<number, PromiseWithResolvers<Returned>>();
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let calls: Call[] = [];
   let texts: string[] = [];
   let isPlanned = false;
@@ -39,12 +43,12 @@ export function createChannel(post: (message: Message) => void): Channel {
   }
 
   return {
-    call(operation, argument, ownTexts = []) {
+    call(operation, argument) {
       lastId += 1; // mutate-ignore constant: any id is unique
-      const reply = Promise.withResolvers<Returned>();
+      const reply = Promise.withResolvers<unknown>();
       waiting.set(lastId, reply);
-      calls.push([lastId, operation, argument, ownTexts.length]);
-      texts.push(...ownTexts);
+      const { rest, large } = takeLarge(argument, texts);
+      calls.push([lastId, operation, rest, large]);
       if (!isPlanned) setImmediate(flush);
       isPlanned = true;
       return reply.promise;
@@ -61,21 +65,21 @@ export function createChannel(post: (message: Message) => void): Channel {
     receive(message) {
       if (!Array.isArray(message)) return false;
       countTexts(message);
-      const [json, ...returned] = message as Message;
-      for (const reply of JSON.parse(json) as Reply[]) settle(waiting, reply, returned);
+      const [json, ...texts] = message as Message;
+      for (const reply of JSON.parse(json) as Reply[]) settle(waiting, reply, texts);
       return true;
     },
   };
 }
 
 function settle(
-  waiting: Map<number, PromiseWithResolvers<Returned>>,
-  { id, value, error, texts = 0 }: Reply,
-  returned: string[],
+  waiting: Map<number, PromiseWithResolvers<unknown>>,
+  { id, value: rest, error, large }: Reply,
+  texts: string[],
 ): void {
-  const own = returned.splice(0, texts);
+  const value = putLarge(rest, large, texts);
   const reply = waiting.get(id);
   waiting.delete(id);
   if (error !== undefined) reply?.reject(unpackError(error));
-  else reply?.resolve({ value, texts: own });
+  else reply?.resolve(value);
 }

@@ -8,16 +8,17 @@ import {
   type Message,
   packError,
   pingEveryMs,
+  putLarge,
   type Reply,
+  takeLarge,
   ticksIn,
 } from './messages.ts';
 
 export type Incoming = {
   operation: string;
   argument: unknown;
-  texts: string[];
   /** Replies are buffered until `flushReplies`. */
-  reply(value: unknown, texts?: readonly string[]): void;
+  reply(value: unknown): void;
   fail(error: unknown): void;
 };
 
@@ -34,16 +35,15 @@ export function openInbox(port: Port, take: (call: Incoming) => void): Inbox {
   function receive(message: Message): void {
     countTexts(message);
     const [json, ...texts] = message;
-    for (const [id, operation, argument, count] of JSON.parse(json) as Call[]) {
+    for (const [id, operation, rest, large] of JSON.parse(json) as Call[]) {
       take({
         operation,
-        argument,
-        texts: texts.splice(0, count),
-        reply(value, own = []) {
-          replies.push({ id, value, ...(own.length > 0 && { texts: own.length }) });
-          replyTexts.push(...own);
+        argument: putLarge(rest, large, texts),
+        reply(value) {
+          const taken = takeLarge(value, replyTexts);
+          replies.push({ id, value: taken.rest, large: taken.large });
         },
-        fail: (error) => replies.push({ id, error: packError(error) }),
+        fail: (error) => replies.push({ id, error: packError(error), large: [] }),
       });
     }
   }

@@ -149,10 +149,10 @@ function startThread({ name, lost, onLost, onNotice, hungTicks, ...start }: Star
 
   return {
     ...channel,
-    call(operation, argument, texts) {
+    call(operation, argument) {
       const reason = refusal();
       if (reason !== null) return Promise.reject(lost(reason));
-      return channel.call(operation, argument, texts);
+      return channel.call(operation, argument);
     },
     ready: ready.promise,
     refusal,

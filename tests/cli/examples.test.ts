@@ -81,8 +81,8 @@ const all = examplesBelow(await createProgram(testTerminal({ code: 0, stdout: ''
 // stopped server, and backup requires SQLite.
 const elsewhere =
   backend === 'sqlite'
-    ? /^memory (serve|restore|migrate)/
-    : /^memory (serve|restore|migrate|backup)/;
+    ? /\bmemory (serve|restore|migrate)/
+    : /\bmemory (serve|restore|migrate|backup)/;
 for (const example of all.filter((line) => !elsewhere.test(line))) {
   test(`the example in the help succeeds: ${example}`, async () => {
     const { code, stderr } = await shell(await realIds(example));

@@ -143,8 +143,8 @@ test('running tasks are queued again in order, without the interrupted attempt',
   const back = folder.file('queue.db');
   await migrate(target.url, `sqlite:${back}`);
   const db = new Database(back);
-  const tasks = `SELECT m.external_id FROM tasks AS t JOIN memories AS m ON m.row_id = memory_row_id
-    WHERE t.run_at IS NOT NULL ORDER BY t.run_at, t.task_id`;
+  const tasks = `SELECT m.external_id FROM tasks AS t JOIN memories AS m ON m.id = memory_id
+    WHERE t.run_at IS NOT NULL ORDER BY t.run_at, t.ordinal`;
   expect(db.prepare(tasks).values().flat()).toEqual(queued);
   db.close(true);
   const service = await serve(target.url);

@@ -128,7 +128,7 @@ async function embedded(target: Target): Promise<void> {
     db
       .query<{ n: number }, []>(
         `SELECT count(*) AS n FROM memories AS m LEFT JOIN vectors AS v
-           ON v.memory_row_id = m.row_id AND v.change = m.last_change WHERE v.data IS NULL`,
+           ON v.project_id = m.project_id AND v.memory_id = m.id AND v.change = m.last_change WHERE v.data IS NULL`,
       )
       .get()?.n;
   await until(() => withTables(target, count) === 0, { what: 'the vectors of all memories' });
@@ -138,7 +138,8 @@ async function embedded(target: Target): Promise<void> {
 function countVectors(target: Target, all: Sought[]): number {
   return withTables(target, (db) => {
     const found = db.query<{ n: number }, [string]>(
-      `SELECT count(*) AS n FROM vectors LEFT JOIN memories ON row_id = memory_row_id
+      `SELECT count(*) AS n FROM vectors AS v LEFT JOIN memories AS m
+         ON m.project_id = v.project_id AND m.id = v.memory_id
        WHERE id IS NULL OR id IN (SELECT value FROM json_each(?))`,
     );
     return found.get(JSON.stringify(all.map(({ id }) => id)))?.n ?? 0;

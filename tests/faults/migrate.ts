@@ -57,9 +57,6 @@ function dataset(): Dataset {
 /** Copies the rows of all users for new users. This is faster than saving through the service. */
 function multiply(path: string): void {
   const db = new Database(path);
-  const numberOf = (text: string) => Number(db.prepare(text).values()[0]?.[0]);
-  const rows = numberOf('SELECT max(row_id) FROM memories');
-  const tasks = numberOf('SELECT max(task_id) FROM tasks');
   /** Copies the rows that match `first`, with new values for the columns in `changed`. */
   function insert(table: string, first: string, changed: Record<string, string>): void {
     const info = db.prepare<{ name: string }, []>(`SELECT name FROM pragma_table_info('${table}')`);
@@ -70,11 +67,10 @@ function multiply(path: string): void {
   db.run('BEGIN');
   for (let copy = 1; copy < copies; copy += 1) {
     const user_id = `user_id || '~${copy}'`;
-    insert('users', `user_id NOT LIKE '%~%'`, { user_id });
-    const row_id = `row_id + ${copy * rows}`;
-    insert('memories', `row_id <= ${rows}`, { row_id, user_id, id: `id || '-${copy}'` });
-    const memory_row_id = `memory_row_id + ${copy * rows}`;
-    insert('tasks', `task_id <= ${tasks}`, { task_id: 'NULL', user_id, memory_row_id });
+    const isFirst = `user_id NOT LIKE '%~%'`;
+    insert('users', isFirst, { user_id });
+    insert('memories', isFirst, { user_id, id: `id || '-${copy}'` });
+    insert('tasks', isFirst, { user_id, memory_id: `memory_id || '-${copy}'` });
   }
   db.run('COMMIT');
   db.close(true);

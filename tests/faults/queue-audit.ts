@@ -64,7 +64,7 @@ function readRows(path: string): Row[] {
         `SELECT m.id, m.content, t.state, t.attempts, t.chunks_complete AS complete,
            t.chunks_total AS total
          FROM memories AS m
-         JOIN tasks AS t ON t.project_id = m.project_id AND t.memory_row_id = m.row_id`,
+         JOIN tasks AS t ON t.project_id = m.project_id AND t.memory_id = m.id`,
       )
       .all();
   } finally {

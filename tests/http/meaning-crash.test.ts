@@ -18,7 +18,8 @@ function readRows(path: string): Row[] {
   const rows = db
     .query<Row, []>(
       `SELECT m.content, m.metadata, v.text_hash AS hash FROM memories AS m
-       LEFT JOIN vectors AS v ON v.memory_row_id = m.row_id AND v.change = m.last_change
+       LEFT JOIN vectors AS v ON v.project_id = m.project_id AND v.memory_id = m.id
+         AND v.change = m.last_change
          AND v.model_id = (SELECT model_id FROM models WHERE is_present)`,
     )
     .all();

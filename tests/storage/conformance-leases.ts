@@ -90,10 +90,10 @@ export function testLeases(name: string, open: OpenStorage): void {
       await project.acceptOne();
       const during = await claim(opened.storage, { owner: 'b', now: 1_999 + leaseMs });
       expect(during).toHaveLength(1);
-      expect(during[0]?.taskId).not.toBe(task.taskId);
+      expect(during[0]?.memoryId).not.toBe(task.memoryId);
       await opened.endLeases?.('worker');
       const after = await claim(opened.storage, { owner: 'b', now: 2_000 + leaseMs });
-      expect(after).toMatchObject([{ taskId: task.taskId, attempt: 2 }]);
+      expect(after).toMatchObject([{ memoryId: task.memoryId, attempt: 2 }]);
       expect(await complete(opened.storage, after[0] ?? task)).toBe(true);
     });
 
@@ -104,7 +104,7 @@ export function testLeases(name: string, open: OpenStorage): void {
       await opened.endLeases?.('gone');
       expect(await opened.storage.recoverTasks({ owner: 'own', now: 3_000 })).toBe(1);
       expect(await claim(opened.storage, { owner: 'own', now: 3_000 })).toMatchObject([
-        { taskId: gone.taskId, attempt: 2 },
+        { memoryId: gone.memoryId, attempt: 2 },
       ]);
       expect(await complete(opened.storage, own)).toBe(true);
     });

@@ -112,7 +112,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       await project.acceptOne();
       const task = await claimOne(opened.storage);
       expect(await release(task)).toBe(true);
-      expect(await claimOne(opened.storage)).toMatchObject({ taskId: task.taskId, attempt: 1 });
+      expect(await claimOne(opened.storage)).toMatchObject({ memoryId: task.memoryId, attempt: 1 });
     });
 
     test('a record that is ingested again keeps its id and is processed again', async () => {

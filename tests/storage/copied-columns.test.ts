@@ -19,10 +19,10 @@ const copied: Record<string, TableName> = {
 /** Columns that the target generates or does not need. */
 const made: Record<string, string[]> = {
   // The target embeds all memories anew.
-  users: ['bucket', 'embedded_change'],
-  memories: ['row_id', 'bucket', 'id_bucket', 'origin'],
-  tasks: ['task_id', 'bucket', 'place', 'memory_row_id', 'lease_owner', 'leased_until'],
-  idempotency_keys: ['row_id', 'bucket', 'memory_bucket'],
+  users: ['bucket', 'bytes', 'embedded_change'],
+  memories: ['bucket', 'id_bucket', 'origin', 'external_key', 'bytes', 'first_change'],
+  tasks: ['task_id', 'bucket', 'place', 'ordinal', 'lease_owner', 'leased_until'],
+  idempotency_keys: ['bucket', 'memory_bucket'],
 };
 
 /** Tables that belong to one database. Of their contents, only the uptime is copied. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { newMemoryId } from '../../server/ids.ts';
 import { openStorage } from '../../server/storage/open.ts';
 import type { NewMemory, Storage } from '../../server/storage/storage.ts';
+import { leaseOf } from '../support/lease.ts';
 import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { recordStatements } from '../support/statement-recorder.ts';
 import { claimOne, complete, imported, keyed, memory, newProject, record } from './fixtures.ts';
@@ -214,9 +215,9 @@ const background: Case[] = [
     'a failure',
     [],
     async () => {
-      const { projectId, taskId, leaseToken } = await accepted();
+      const task = await accepted();
       const failure = { now: 2_000, retryAt: null, errorMessage: 'it failed' };
-      return () => storage.failTask({ projectId, taskId, leaseToken, ...failure });
+      return () => storage.failTask({ ...leaseOf(task), ...failure });
     },
   ],
   ['a lookup of the next task', ['queue'], async () => () => storage.nextTaskAt()],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach } from 'bun:test';
 import type { Storage } from '../../server/storage/storage.ts';
 import type { Task } from '../../server/storage/task-storage.ts';
+import { leaseOf } from '../support/lease.ts';
 import { drainTasks, newProject, type Opened, type OpenStorage, type Project } from './fixtures.ts';
 
 /*
@@ -34,11 +35,10 @@ export function withStorage(
 export function taskEnds(storageNow: () => Storage) {
   return {
     /** If `retryAt` is null, the task is not retried. */
-    fail: ({ projectId, taskId, leaseToken }: Task, retryAt: number | null, now = 2_000) => {
+    fail: (task: Task, retryAt: number | null, now = 2_000) => {
       const failure = { now, retryAt, errorMessage: 'it failed' };
-      return storageNow().failTask({ projectId, taskId, leaseToken, ...failure });
+      return storageNow().failTask({ ...leaseOf(task), ...failure });
     },
-    release: ({ projectId, taskId, leaseToken }: Task) =>
-      storageNow().releaseTask({ projectId, taskId, leaseToken }),
+    release: (task: Task) => storageNow().releaseTask(leaseOf(task)),
   };
 }

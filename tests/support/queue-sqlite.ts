@@ -10,7 +10,7 @@ export const held: Hold = async (databaseUrl, memoryId) => {
   return async (errorMessage) => inDatabase(databaseUrl, (db) => fail(db, lease, errorMessage));
 };
 
-type Lease = { taskId: number; leaseToken: number };
+type Lease = { memoryId: string; leaseToken: number };
 
 function inDatabase<T>(databaseUrl: string, work: (db: Database) => T): T {
   const path = sqlitePath(databaseUrl);
@@ -25,36 +25,33 @@ function inDatabase<T>(databaseUrl: string, work: (db: Database) => T): T {
 
 /** Leases the task. The new change numbers make in-memory search indexes read the memory again. */
 function hold(db: Database, memoryId: string): Lease {
-  const { rowId } = db
-    .prepare<{ rowId: number }, [string]>(
-      `UPDATE users SET last_change = last_change + 1
-       WHERE (project_id, user_id) = (SELECT project_id, user_id FROM memories WHERE id = ?1)
-       RETURNING (SELECT row_id FROM memories WHERE id = ?1) AS rowId`,
-    )
-    .get(memoryId) ?? { rowId: 0 };
+  db.prepare(
+    `UPDATE users SET last_change = last_change + 1
+     WHERE (project_id, user_id) = (SELECT project_id, user_id FROM memories WHERE id = ?)`,
+  ).run(memoryId);
   db.prepare(
     `UPDATE memories SET last_change = (SELECT last_change FROM users
        WHERE users.project_id = memories.project_id AND users.user_id = memories.user_id)
-     WHERE row_id = ?`,
-  ).run(rowId);
+     WHERE id = ?`,
+  ).run(memoryId);
   const lease = db
-    .prepare<Lease, [number, number]>(
+    .prepare<Lease, [number, string]>(
       `UPDATE tasks SET state = 'running', run_at = accepted_at, lease_token = lease_token + 1,
          lease_owner = 'a test', leased_until = ?, chunks_complete = 0, chunks_total = 0,
          last_change = NULL
-       WHERE memory_row_id = ? RETURNING task_id AS taskId, lease_token AS leaseToken`,
+       WHERE memory_id = ? RETURNING memory_id AS memoryId, lease_token AS leaseToken`,
     )
-    .get(leasedUntil, rowId);
+    .get(leasedUntil, memoryId);
   if (lease === null) throw new Error('the document has no task');
   return lease;
 }
 
-function fail(db: Database, { taskId, leaseToken }: Lease, errorMessage: string): boolean {
+function fail(db: Database, { memoryId, leaseToken }: Lease, errorMessage: string): boolean {
   const { changes } = db
     .prepare(
       `UPDATE tasks SET state = 'failed', run_at = NULL, lease_owner = NULL, error_message = ?
-       WHERE task_id = ? AND state = 'running' AND lease_token = ?`,
+       WHERE memory_id = ? AND state = 'running' AND lease_token = ?`,
     )
-    .run(errorMessage, taskId, leaseToken);
+    .run(errorMessage, memoryId, leaseToken);
   return changes > 0;
 }

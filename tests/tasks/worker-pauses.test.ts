@@ -10,10 +10,9 @@ import { until } from '../support/until.ts';
 
 const task: Task = {
   projectId: 1,
-  taskId: 1,
+  userId: 'ada',
   leaseToken: 1,
   kind: 'index',
-  payload: '',
   attempt: 1,
   memoryId: 'mem_1',
 };

@@ -34,12 +34,15 @@ const interfaces = [
 /** The modules that all backends share. */
 const shared = [
   'activity',
+  'engine',
+  'engine-storage',
   'claimable',
   'embedding-work',
   'findings',
   'held-indexes',
   'pooled-reads',
   'position',
+  'queue-limit',
   'read-hold',
   'read-pace',
   'read-reply',
@@ -49,7 +52,7 @@ const shared = [
   'status',
 ]
   .map((name) => `server/storage/${name}.ts`)
-  .concat('server/storage/copy/');
+  .concat('server/storage/copy/', 'server/storage/operations/');
 const anyBackend = [
   ...interfaces,
   ...shared,

@@ -35,8 +35,8 @@ export function createCheckpointer(path: string, threads: Threads): Checkpointer
       if (syncFailed) return;
       thread ??= start();
       try {
-        const { value } = await thread.call('checkpoint', null);
-        syncFailed ||= (value as CheckpointOutcome).syncFailed;
+        const outcome = (await thread.call('checkpoint', null)) as CheckpointOutcome;
+        syncFailed ||= outcome.syncFailed;
       } catch {
         // The thread is stopping or does not respond. A later checkpoint continues.
       }

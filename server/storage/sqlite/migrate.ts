@@ -1,15 +1,12 @@
 import type { Database } from 'bun:sqlite';
 import { progressTable, unfinishedCopy } from '../copy/side.ts';
-import threads from './sql/002-threads.sql' with { type: 'text' };
-import vectors from './sql/003-vectors.sql' with { type: 'text' };
-import failedTasks from './sql/004-failed-tasks.sql' with { type: 'text' };
-import metricsKeys from './sql/005-metrics-keys.sql' with { type: 'text' };
+import schema from './sql/001-schema.sql' with { type: 'text' };
 
-/** Version 1 has never been released; its files are rejected below. */
-const firstVersion = 2;
+/** Earlier versions have never been released; their files are rejected below. */
+const firstVersion = 4;
 
 /** The migrations from `firstVersion` on. Append only: a released migration is never changed. */
-const migrations: string[] = [threads, vectors, failedTasks, metricsKeys];
+const migrations: string[] = [schema];
 
 /** Identifies our files in the SQLite header: "memo" in ASCII. */
 const applicationId = 0x6d656d6f;

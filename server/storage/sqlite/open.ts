@@ -1,18 +1,18 @@
 import type { MessagePort } from 'node:worker_threads';
 import { createChannel } from '../../threads/channel.ts';
 import { createThreads, type Threads } from '../../threads/start.ts';
+import { createConnectedStorage, createStorage } from '../engine-storage.ts';
+import { lastBackupAt } from '../operations/maintenance.ts';
 import { createReaderPool } from '../reader-pool.ts';
 import type { ConnectedStorage, Storage } from '../storage.ts';
-import { createOperations, createVectorQueue, here } from './client.ts';
+import { createConnectedEngine, createEngine, figuresOf, stateOf } from './client.ts';
 import { watchFile } from './file-identity.ts';
 import { lockDatabase } from './lock.ts';
 import { canonicalPath } from './path.ts';
 import { isSmall, type PreparedFile, prepareFile } from './prepare.ts';
 import type { ReaderStart } from './protocol.ts';
-import { createPageReads } from './reader/list.ts';
-import { createKeyReads } from './reader/memories.ts';
-import { createVectorReads } from './reader/vectors.ts';
 import { keepFilesPrivate, openForReading } from './settings.ts';
+import { createSnapshots } from './transaction.ts';
 import { createWriterClient } from './writer-client.ts';
 
 /*
@@ -64,9 +64,9 @@ export async function openSqlite(name: string, options: OpenOptions = {}): Promi
   }
 }
 
-/** Makes a write that is expected to fail, so that the fault is reported from the start. */
+/** Makes a change that is expected to fail, so that the fault is reported from the start. */
 async function noteWriteFault(storage: Storage): Promise<void> {
-  await storage.maintain({ now: 0, elapsedMs: 0 }).catch(() => {});
+  await storage.maintain({ now: 0, elapsedMs: 1 }).catch(() => {});
 }
 
 /** Checks a large file for damage, in a thread that is terminated when the service stops. */
@@ -80,9 +80,9 @@ function createDamageCheck(path: string, threads: Threads) {
       const lost = (reason: string) => new Error(reason);
       const thread = threads.start({ name: 'integrity', module, data: { path }, lost });
       stop = async () => thread.terminate();
-      const { value } = await thread.call('check', null);
+      const damage = (await thread.call('check', null)) as string[];
       await thread.stop();
-      return value as string[];
+      return damage;
     },
   };
 }
@@ -101,14 +101,14 @@ async function startThreads(
   const damageCheck = createDamageCheck(path, options.threads);
   await writer.ready;
   const db = openForReading(path);
-  const keyReads = createKeyReads(db);
-  const vectorReads = createVectorReads(db);
   const fileCheck = watchFile(path);
-  const pageReads = createPageReads(db);
-  const parts = { path, fileCheck, writer, readers, keyReads, pageReads, vectorReads };
+  const engine = createEngine({ writer, readers, inSnapshot: createSnapshots(db) });
   return {
     name: 'sqlite',
-    ...createOperations(parts),
+    ...createStorage(engine),
+    takeQuota: null,
+    health: async () => stateOf({ path, fileCheck, writer }),
+    figures: async () => figuresOf(path, await engine.readShort(lastBackupAt, undefined)),
     findDamage: damageCheck.findDamage,
     connection() {
       const port = writer.openPort();
@@ -133,20 +133,8 @@ export function connectSqlite({
   const channel = createChannel((message) => port.postMessage(message));
   port.on('message', channel.receive);
   const db = openForReading(path);
-  const { getMemory, nextTaskAt } = createKeyReads(db);
-  const vectorReads = createVectorReads(db);
-  const call = async <T>(operation: string, argument: unknown) =>
-    (await channel.call(operation, argument)).value as T;
   return {
-    claimTasks: (claim) => call('claimTasks', claim),
-    completeTasks: (results) => call('completeTasks', results),
-    failTask: (failure) => call('failTask', failure),
-    releaseTask: (lease) => call('releaseTask', lease),
-    recoverTasks: (recovery) => call('recoverTasks', recovery),
-    nextTaskAt: () => here(nextTaskAt),
-    getMemory: (read) => here(() => getMemory(read)),
-    ...createVectorQueue(vectorReads, call),
-    embeddingBacklog: () => here(vectorReads.embeddingBacklog),
+    ...createConnectedStorage(createConnectedEngine(channel, createSnapshots(db))),
     async close() {
       db.close(true);
       port.close();

@@ -1,5 +1,4 @@
 import { FairQueue } from '../../fair-queue.ts';
-import type { Returned } from '../../threads/channel.ts';
 import { Activity } from '../activity.ts';
 import { maxSmallRows } from './protocol.ts';
 
@@ -7,8 +6,6 @@ export type WriteRequest = {
   projectId: number;
   operation: string;
   argument: unknown;
-  /** The contents of the memories in the argument, in order. */
-  texts?: string[];
   /** The approximate number of rows to write. */
   cost?: number;
 };
@@ -19,12 +16,12 @@ export type WriteRequest = {
  * writes of its project, none of which has been acknowledged.
  */
 export type WriteQueue = {
-  add(request: WriteRequest): Promise<Returned>;
+  add(request: WriteRequest): Promise<unknown>;
   /** Sends the waiting writes without pauses. Resolves when all writes have settled. */
   drain(): Promise<void>;
 };
 
-type Waiting = WriteRequest & { resolve(returned: Returned): void; reject(error: unknown): void };
+type Waiting = WriteRequest & { resolve(result: unknown): void; reject(error: unknown): void };
 
 /** The maximum total number of rows in the small writes in flight. */
 const maxRowsInHand = maxSmallRows;
@@ -32,7 +29,7 @@ const maxRowsInHand = maxSmallRows;
 const pauseFactor = 3;
 const maxPauseMs = 250;
 
-export function createWriteQueue(send: (request: WriteRequest) => Promise<Returned>): WriteQueue {
+export function createWriteQueue(send: (request: WriteRequest) => Promise<unknown>): WriteQueue {
   const small = new FairQueue<Waiting>();
   const large = new FairQueue<Waiting>();
   /** The projects that send small writes. */

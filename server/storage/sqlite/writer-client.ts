@@ -2,7 +2,6 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Port } from '../../threads/channel.ts';
 import type { Threads } from '../../threads/start.ts';
 import { outcomeUnknown, unavailable } from '../refusals.ts';
-import type { WriteResult } from '../storage.ts';
 import { createCheckpointer } from './checkpointer.ts';
 import type { WriterNotice, WriterOrder, WriterStart } from './protocol.ts';
 import { createWriteQueue, type WriteRequest } from './write-queue.ts';
@@ -30,10 +29,10 @@ export type WriterOptions = {
 
 export function createWriterClient(path: string, options: WriterOptions): WriterClient {
   const { threads, betweenReads, warn } = options;
-  const queue = createWriteQueue(({ operation, argument, texts }) => {
+  const queue = createWriteQueue(({ operation, argument }) => {
     const why = writer.refusal();
     if (why !== null) return Promise.reject(unavailable(`${why}; nothing was stored`));
-    return writer.call(operation, argument, texts);
+    return writer.call(operation, argument);
   });
   let isStopping = false;
   let fault: string | null = null;
@@ -77,11 +76,7 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
     async write<T>(request: WriteRequest): Promise<T> {
       const why = isStopping ? 'the service is shutting down' : fault;
       if (why !== null) throw unavailable(`${why}; nothing was stored`);
-      const { value, texts } = await queue.add(request);
-      const [body] = texts;
-      if (body === undefined) return value as T;
-      const { response, ...rest } = value as WriteResult;
-      return { response: { ...response, body: body }, ...rest } as T;
+      return (await queue.add(request)) as T;
     },
     openPort() {
       const { port1, port2 } = new MessageChannel();

@@ -2,7 +2,7 @@ import { Database, type SQLQueryBindings } from 'bun:sqlite';
 import { timed } from '../kit/rounds.ts';
 
 /** The tables that hold memories, each with the column that contains the memory's row id. */
-const tables = [{ name: 'memories', rowNumber: 'row_id' }];
+const tables = [{ name: 'memories', rowNumber: 'rowid' }];
 
 /**
  * The settings of the service's write connection, except for automatic checkpoints. The service

@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite';
+import { saveMemory } from '../../../server/storage/operations/memories.ts';
 import { migrate } from '../../../server/storage/sqlite/migrate.ts';
-import { prepareInsert } from '../../../server/storage/sqlite/row.ts';
 import { openForWriting } from '../../../server/storage/sqlite/settings.ts';
-import { createUsers } from '../../../server/storage/sqlite/writer/users.ts';
+import { createAlone } from '../../../server/storage/sqlite/transaction.ts';
 import type { NewMemory } from '../../../server/storage/storage.ts';
 
 export type StoreOptions = {
@@ -33,11 +33,11 @@ export function openStore({
   db.run(`PRAGMA synchronous = ${synchronous}`);
   db.run('INSERT INTO projects (name) VALUES (?) ON CONFLICT DO NOTHING', ['default']);
   const projectId = 1;
-  const insert = prepareInsert(db);
-  const users = createUsers(db);
-  const save = db.transaction((memory: NewMemory, at: number) => {
-    const lastChange = users.recordChange(projectId, memory.userId, 1);
-    insert(projectId, memory, { version: 1, lastChange, createdAt: at, updatedAt: at });
-  });
-  return { save: save.immediate, close: () => db.close(true) };
+  const writeAlone = createAlone(db);
+  return {
+    async save(memory, at) {
+      await writeAlone(saveMemory, { projectId, at, idempotency: null, memory });
+    },
+    close: () => db.close(true),
+  };
 }

@@ -7,7 +7,6 @@ import {
   IndexUpdate,
   newHeldIndex,
   removeMissing,
-  unitsOf,
   vectorsOf,
 } from '../../held-indexes.ts';
 import { query, type Run, type Statement, statement } from '../statement.ts';
@@ -30,6 +29,10 @@ const firstFetched = 2;
 /** The approximate amount of text per fetch, in UTF-16 units. */
 const fetchedUnits = 1_000_000;
 const maxRows = 2_000;
+/** The cost of indexing a row without text, expressed in UTF-16 units. */
+const unitsOfRow = 100;
+
+type ChangedRow = ChangedMemory & { change: number };
 
 /** A memory is searchable unless it has an indexing task that is not complete. */
 const columns = `m.id, m.created_at::float8 AS "createdAt", m.occurred_at::float8 AS "occurredAt",
@@ -72,7 +75,7 @@ export async function catchUp(
       ...place,
     ),
     ...(isNew ? cursorOver(held, place) : [statement(firstChanges, ...place, held.lastChange)]),
-  ])) as [UserRow[], ...ChangedMemory[][]];
+  ])) as [UserRow[], ...ChangedRow[][]];
   const row = found ?? noUser;
   let rows = changes.at(-1) ?? [];
   // A lower change number means that the user was erased and created again.
@@ -80,7 +83,7 @@ export async function catchUp(
   if (isOther) Object.assign(held, newHeldIndex());
   const needsCursor = isOther || (!isNew && rows.length === firstRows);
   if (needsCursor) {
-    rows = ((await run(cursorOver(held, place))).at(-1) ?? []) as ChangedMemory[];
+    rows = ((await run(cursorOver(held, place))).at(-1) ?? []) as ChangedRow[];
   }
   await applyChanges(run, held, rows, isNew || needsCursor);
   held.lastChange = row.lastChange;
@@ -100,18 +103,24 @@ function fetchRows(count: number): Statement {
 async function applyChanges(
   run: Run,
   held: HeldIndex,
-  first: ChangedMemory[],
+  first: ChangedRow[],
   isCursorOpen: boolean,
 ): Promise<void> {
   const update = new IndexUpdate(held);
   let wanted = isCursorOpen ? firstFetched : Number.POSITIVE_INFINITY;
   let rows = first;
+  let applied = held.lastChange;
   for (;;) {
-    for (const row of rows) update.apply(row);
+    for (const row of rows) {
+      // A change can consist of several rows and is complete only when the next change begins.
+      if (row.change > applied) update.complete(applied);
+      applied = row.change;
+      update.apply(row);
+    }
     if (rows.length < wanted) return;
-    const units = rows.reduce((sum, row) => sum + unitsOf(row), 0);
+    const units = rows.reduce((sum, { content }) => sum + content.length + unitsOfRow, 0);
     wanted = rowsFor(units / rows.length);
-    rows = ((await run([fetchRows(wanted)]))[0] ?? []) as ChangedMemory[];
+    rows = ((await run([fetchRows(wanted)]))[0] ?? []) as ChangedRow[];
   }
 }
 

@@ -6,7 +6,6 @@ import {
   watched,
   yieldPriority,
 } from '../../../threads/serve.ts';
-import { replyToRead } from '../../read-reply.ts';
 import { createConnection, readInIndexOrder } from '../connection.ts';
 import { notRead } from '../errors.ts';
 import type { Run } from '../statement.ts';
@@ -44,7 +43,7 @@ async function answer(call: Incoming): Promise<void> {
   try {
     const operation = operations[call.operation as keyof typeof operations];
     const read = (run: Run) => operation(run, call.argument as never);
-    replyToRead(call, await inSnapshot<unknown>(connection, read));
+    call.reply(await inSnapshot<unknown>(connection, read));
   } catch (error) {
     call.fail(notRead(error));
   }

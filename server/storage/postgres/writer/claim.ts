@@ -28,9 +28,8 @@ const isDue = `run_at IS NOT NULL AND (
   (state = 'waiting' AND (attempts = 0 OR run_at <= $1::int8 OR run_at > $2::int8))
   OR (state = 'running' AND leased_until <= statement_timestamp()))`;
 
-const claimedColumns = `t.project_id::float8 AS "projectId", t.task_id::float8 AS "taskId",
-  t.lease_token::float8 AS "leaseToken", t.kind, t.payload, t.attempts AS attempt,
-  t.memory_id AS "memoryId"`;
+const claimedColumns = `t.project_id::float8 AS "projectId", t.user_id AS "userId",
+  t.memory_id AS "memoryId", t.kind, t.lease_token::float8 AS "leaseToken", t.attempts AS attempt`;
 
 /** Claims tasks by the same rule as `claimable`. */
 function claimStatement({ owner, now, leaseMs, horizon, limit }: Claim): Statement {
@@ -85,7 +84,7 @@ async function claimInTwo(connection: Connection, claim: Claim): Promise<Task[]>
 async function readDue(connection: Connection, { now, horizon, limit }: Claim): Promise<Due[]> {
   const due = await query<Due>(
     connection.run,
-    `SELECT project_id::float8 AS "projectId", bucket, task_id::float8 AS "taskId",
+    `SELECT project_id::float8 AS "projectId", bucket, task_id::float8 AS "taskId", memory_id AS "memoryId",
          lease_token::float8 AS "leaseToken", run_at::float8 AS "runAt", attempts
        FROM tasks WHERE ${isDue} ORDER BY run_at, place, task_id LIMIT $3::int4`,
     now,
@@ -104,8 +103,8 @@ async function claimDue(
     return [projectId, bucket, taskId, leaseToken, runAt, owner, leaseMs / 1_000];
   });
   const claimed = (await connection.run(claimRead(values.sort(byKey)))).flat() as Task[];
-  const places = new Map(due.map(({ taskId }, place) => [taskId, place]));
-  const placeOf = ({ taskId }: Task) => places.get(taskId) ?? 0;
+  const places = new Map(due.map(({ memoryId }, place) => [memoryId, place]));
+  const placeOf = ({ memoryId }: Task) => places.get(memoryId) ?? 0;
   return claimed.map((row) => ({ ...row })).sort((a, b) => placeOf(a) - placeOf(b));
 }
 
@@ -113,6 +112,7 @@ type Due = {
   projectId: number;
   bucket: number;
   taskId: number;
+  memoryId: string;
   leaseToken: number;
   runAt: number;
   attempts: number;

@@ -1,3 +1,4 @@
+import { bucketOf } from '../../../bucket.ts';
 import { faultPoint } from '../../../fault-points.ts';
 import type { Lease, QueueState, Task, TaskQueue, TaskResult } from '../../task-storage.ts';
 import type { Connection } from '../connection.ts';
@@ -6,7 +7,6 @@ import { byKey } from '../row.ts';
 import { after, overPlaces, query, statement, type Value } from '../statement.ts';
 import type { Work } from '../transaction.ts';
 import { claimTasks } from './claim.ts';
-import { bucketOfTask } from './task-rows.ts';
 
 /**
  * The task queue, which several servers share. A claim skips rows locked by another claim. Leases
@@ -22,7 +22,7 @@ export type Tasks = { queue: TaskQueue; stop(): void };
 const heartbeatEveryMs = faultPoint('heartbeat-ms', 3_000);
 
 /** Matches a task by its lease, which is passed as parameters $1 to $4. */
-const held = `project_id = $1::int8 AND bucket = $2::int2 AND task_id = $3::int8
+const held = `project_id = $1::int8 AND bucket = $2::int2 AND memory_id = $3 AND kind = 'index'
   AND state = 'running' AND lease_token = $4::int8`;
 
 /** Matches a row of `tasks AS t` by the lease in a list of values `v`. */
@@ -31,7 +31,7 @@ const isHeld = faultPoint('lease-check', "t.lease_token = v.lease_token AND t.st
 /** Much less than a lease, because the leases are not renewed while the results are stored. */
 const lockBriefly = statement(`SET LOCAL lock_timeout = '1s'`);
 
-const leaseTypes = ['int8', 'int2', 'int8', 'int8'];
+const leaseTypes = ['int8', 'int2', 'text', 'int8'];
 
 /** Locks the rows of the tasks' users in key order and increments their change numbers. */
 const countUsers = overPlaces(
@@ -40,8 +40,9 @@ const countUsers = overPlaces(
       SELECT u.project_id, u.bucket, u.user_id FROM users AS u
       WHERE (u.project_id, u.bucket, u.user_id) IN (
         SELECT t.project_id, t.bucket, t.user_id FROM tasks AS t
-        JOIN (${values}) AS v (project_id, bucket, task_id, lease_token)
-          ON t.project_id = v.project_id AND t.bucket = v.bucket AND t.task_id = v.task_id
+        JOIN (${values}) AS v (project_id, bucket, memory_id, lease_token)
+          ON t.project_id = v.project_id AND t.bucket = v.bucket
+            AND t.memory_id = v.memory_id AND t.kind = 'index'
             AND ${isHeld}${inBucket('t.bucket')})
         ${inBucket('u.bucket')}
       ORDER BY u.project_id, u.bucket, u.user_id FOR UPDATE)
@@ -64,24 +65,27 @@ const completeTasks = overPlaces(
         SELECT u.last_change FROM users AS u
         WHERE u.project_id = t.project_id AND u.bucket = t.bucket AND u.user_id = t.user_id
           ${inBucket('u.bucket')})
-    FROM (${values}) AS v (project_id, bucket, task_id, lease_token, chunks, now)
-    WHERE t.project_id = v.project_id AND t.bucket = v.bucket AND t.task_id = v.task_id
+    FROM (${values}) AS v (project_id, bucket, memory_id, lease_token, chunks, now)
+    WHERE t.project_id = v.project_id AND t.bucket = v.bucket
+      AND t.memory_id = v.memory_id AND t.kind = 'index'
       AND ${isHeld}
       ${inBucket('t.bucket')}
-    RETURNING t.task_id::float8 AS "taskId", t.project_id::float8 AS "projectId"`,
+    RETURNING t.memory_id AS "memoryId", t.project_id::float8 AS "projectId"`,
 );
 
 const renew = overPlaces(
   [...leaseTypes, 'float8'],
   (values, inBucket) => `UPDATE tasks AS t
     SET leased_until = ${after('r.seconds')}
-    FROM (SELECT t.project_id, t.bucket, t.task_id, v.seconds FROM tasks AS t
-      JOIN (${values}) AS v (project_id, bucket, task_id, lease_token, seconds)
-        ON t.project_id = v.project_id AND t.bucket = v.bucket AND t.task_id = v.task_id
+    FROM (SELECT t.project_id, t.bucket, t.memory_id, v.seconds FROM tasks AS t
+      JOIN (${values}) AS v (project_id, bucket, memory_id, lease_token, seconds)
+        ON t.project_id = v.project_id AND t.bucket = v.bucket
+          AND t.memory_id = v.memory_id AND t.kind = 'index'
           AND ${isHeld}
       WHERE t.leased_until > statement_timestamp()${inBucket('t.bucket')}
       FOR UPDATE OF t SKIP LOCKED) AS r
-    WHERE t.project_id = r.project_id AND t.bucket = r.bucket AND t.task_id = r.task_id
+    WHERE t.project_id = r.project_id AND t.bucket = r.bucket
+      AND t.memory_id = r.memory_id AND t.kind = 'index'
       ${inBucket('t.bucket')}`,
 );
 
@@ -183,7 +187,7 @@ async function storeByBucket(
   store: (part: readonly TaskResult[]) => Promise<boolean[]>,
 ): Promise<boolean[]> {
   const isStored = new Map<TaskResult, boolean>();
-  const parts = Map.groupBy(results, ({ taskId }) => bucketOfTask(taskId)).values();
+  const parts = Map.groupBy(results, ({ userId }) => bucketOf(userId)).values();
   const settled = await Promise.allSettled(
     [...parts].map(async (part) => {
       for (const [index, held] of (await store(part)).entries()) {
@@ -209,7 +213,9 @@ function completion(
       ...overTasks(rows).flatMap(countUsers),
       ...overTasks(values.sort(byKey)).flatMap(completeTasks),
     ]);
-    const names = new Set((completed.flat() as Omit<Lease, 'leaseToken'>[]).map(nameOf));
+    const names = new Set(
+      (completed.flat() as Pick<Lease, 'projectId' | 'memoryId'>[]).map(nameOf),
+    );
     return { last: [], result: results.map((result) => names.delete(nameOf(result))) };
   };
 }
@@ -219,10 +225,10 @@ function byBucket(rows: Value[][]): Value[][][] {
   return [...Map.groupBy(rows, ([, bucket]) => bucket).values()];
 }
 
-function placeOf({ projectId, taskId, leaseToken }: Lease): Value[] {
-  return [projectId, bucketOfTask(taskId), taskId, leaseToken];
+function placeOf({ projectId, userId, memoryId, leaseToken }: Lease): Value[] {
+  return [projectId, bucketOf(userId), memoryId, leaseToken];
 }
 
-function nameOf({ projectId, taskId }: Omit<Lease, 'leaseToken'>): string {
-  return `${projectId} ${taskId}`;
+function nameOf({ projectId, memoryId }: Pick<Lease, 'projectId' | 'memoryId'>): string {
+  return `${projectId} ${memoryId}`;
 }

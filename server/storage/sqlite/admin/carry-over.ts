@@ -1,8 +1,8 @@
 import type { Database } from 'bun:sqlite';
 import type { Restored, RevokedKey } from '../../admin-storage.ts';
-import { unfinished } from '../writer/group-commit.ts';
-import { createKeyWrites } from '../writer/keys.ts';
-import { openWrites } from '../writer/operations.ts';
+import { eraseUser } from '../../operations/erasure.ts';
+import { createKey, revokeKey } from '../../operations/keys.ts';
+import { createAlone } from '../transaction.ts';
 import { type KnownKey, maxVersion, type Replaced, readReplaced } from './replaced.ts';
 
 /* What a restore must not undo. The copy of the backup is changed before it is put in place. */
@@ -18,19 +18,19 @@ export type CarriedOver = Pick<
  */
 const versionMargin = 1_000_000;
 
-export function carryOver(
+export async function carryOver(
   copy: Database,
   path: string,
   { now, eraseAgain }: { now: number; eraseAgain: boolean },
-): CarriedOver {
+): Promise<CarriedOver> {
   const { keys, users, maxVersion, fault } = readReplaced(path, copy, now);
   if (eraseAgain && fault !== null) {
     throw new Error(
       `${fault}, so users erased since the backup are not known; nothing was changed`,
     );
   }
-  const revokedKeys = revokeAgain(copy, keys);
-  if (eraseAgain) eraseUsers(copy, users, now);
+  const revokedKeys = await revokeAgain(copy, keys);
+  if (eraseAgain) await eraseUsers(copy, users, now);
   raiseVersions(copy, maxVersion);
   return {
     revokedKeys,
@@ -44,29 +44,31 @@ export function carryOver(
  * Returns the keys that the copy accepted. A revoked key that the copy lacks is added, because a
  * newer backup, which contains the key, may be restored next.
  */
-function revokeAgain(copy: Database, keys: readonly KnownKey[]): RevokedKey[] {
-  const writes = createKeyWrites(copy);
+async function revokeAgain(copy: Database, keys: readonly KnownKey[]): Promise<RevokedKey[]> {
+  const writeAlone = createAlone(copy);
   const isKnown = copy.prepare<unknown, [string]>('SELECT 1 FROM api_keys WHERE id = ?');
-  return keys.flatMap(({ revokedAt, ...key }) => {
+  const revoked: RevokedKey[] = [];
+  for (const { revokedAt, ...key } of keys) {
     const wasKnown = isKnown.get(key.id) !== null;
-    if (!wasKnown) writes.createKey(key);
-    const wasValid = writes.revokeKey({ id: key.id, at: revokedAt });
+    if (!wasKnown) await writeAlone(createKey, key);
+    const wasValid = await writeAlone(revokeKey, { id: key.id, at: revokedAt });
     const { id, project, name, lastFour } = key;
-    return wasKnown && wasValid ? [{ id, project, name, lastFour }] : [];
-  });
+    if (wasKnown && wasValid) revoked.push({ id, project, name, lastFour });
+  }
+  return revoked;
 }
 
-function eraseUsers(copy: Database, users: Replaced['users'], at: number): void {
+async function eraseUsers(copy: Database, users: Replaced['users'], at: number): Promise<void> {
   const noteErased = copy.prepare(
     `INSERT INTO maintenance (name, value) VALUES ('scrub', 1)
      ON CONFLICT DO UPDATE SET value = value + 1`,
   );
   // The next server to start removes the traces of the text from the file.
-  const scrub = { noteDeleted() {}, noteErased: () => void noteErased.run() };
-  const { operations } = openWrites(copy, scrub);
+  const writeAlone = createAlone(copy, (what) => {
+    if (what === 'user') noteErased.run();
+  });
   for (const { projectId, userId } of users) {
-    const erasure = { projectId, userId, at, idempotency: null, onlyUserId: null };
-    while (operations.eraseUser(erasure) === unfinished);
+    await writeAlone(eraseUser, { projectId, userId, at, idempotency: null, onlyUserId: null });
   }
 }
 

@@ -9,6 +9,7 @@ import {
   type TableName,
   type Value,
 } from '../../copy/tables.ts';
+import { bytesOf, externalKey } from '../../operations/columns.ts';
 import { lockDatabase } from '../lock.ts';
 import { isUnfinishedCopy, migrate } from '../migrate.ts';
 import { assertExists, canonicalPath } from '../path.ts';
@@ -18,8 +19,7 @@ import { keepFilesPrivate, openForWriting } from '../settings.ts';
 const tasks = {
   from: 'tasks',
   expressions: {
-    memoryId: `(SELECT m.id FROM memories AS m
-      WHERE m.project_id = t.project_id AND m.row_id = t.memory_row_id)`,
+    payload: `'{}'`,
     state: `iif(t.state = 'running', 'waiting', t.state)`,
     attempts: `t.attempts - (t.state = 'running')`,
   },
@@ -34,17 +34,17 @@ const stored: Record<TableName, StoredTable> = {
   projects: { from: 'projects', keys: ['project_id'] },
   api_keys: { from: 'api_keys', keys: ['created_at', 'id'] },
   users: { from: 'users', keys: ['project_id', 'user_id'] },
-  memories: { from: 'memories', keys: ['row_id'], large: 'content' },
+  memories: { from: 'memories', keys: ['rowid'], large: 'content' },
   // Copied in queue order.
   pending_tasks: {
     ...tasks,
     where: 't.run_at IS NOT NULL',
-    keys: ['run_at', 'project_id', 'accepted_at', 'task_id'],
+    keys: ['run_at', 'ordinal', 'project_id', 'accepted_at', 'memory_id', 'kind'],
   },
-  ended_tasks: { ...tasks, where: 't.run_at IS NULL', keys: ['task_id'] },
+  ended_tasks: { ...tasks, where: 't.run_at IS NULL', keys: ['rowid'] },
   idempotency_keys: {
     from: 'idempotency_keys',
-    keys: ['row_id'],
+    keys: ['rowid'],
     large: 'body',
     expressions: {
       memoryUserId: `(SELECT m.user_id FROM memories AS m
@@ -53,31 +53,34 @@ const stored: Record<TableName, StoredTable> = {
   },
 };
 
-const insertTask = insertInto('tasks', 'pending_tasks');
-
 const inserts: Record<TableName, string> = {
   uptime: `${insertInto('maintenance', 'uptime')} ON CONFLICT DO UPDATE SET value = excluded.value`,
   projects: insertInto('projects', 'projects'),
   api_keys: insertInto('api_keys', 'api_keys'),
   users: insertInto('users', 'users'),
   memories: insertInto('memories', 'memories'),
-  pending_tasks: insertTask,
-  ended_tasks: insertTask,
+  pending_tasks: insertInto('tasks', 'pending_tasks'),
+  ended_tasks: insertInto('tasks', 'ended_tasks'),
   idempotency_keys: insertInto('idempotency_keys', 'idempotency_keys'),
 };
 
-/** A task's memoryId is replaced by a row id, and a response's memoryUserId is not stored. */
+/** Inserts a row as `toStored` returns it. */
 function insertInto(into: string, table: TableName): string {
-  const names = columnsOf(table);
-  const at = (name: string) => `?${names.indexOf(name) + 1}`;
-  const cells = names.flatMap((name) => {
-    if (name === 'memoryUserId') return [];
-    if (name !== 'memoryId' || into !== 'tasks') return [[columnName(name), at(name)]];
-    const memory = `project_id = ${at('projectId')} AND id = ${at('memoryId')}`;
-    return [['memory_row_id', `(SELECT row_id FROM memories WHERE ${memory})`]];
-  });
-  const columns = cells.map(([column]) => column).join(', ');
-  return `INSERT INTO ${into} (${columns}) VALUES (${cells.map(([, value]) => value).join(', ')})`;
+  const names = storedColumns(table);
+  const values = names.map((_, index) => `?${index + 1}`);
+  return `INSERT INTO ${into} (${names.map(columnName).join(', ')}) VALUES (${values.join(', ')})`;
+}
+
+/** The stored columns that are derived from the copied ones, and those that are not stored. */
+function storedColumns(table: TableName): string[] {
+  const derived: { [Table in TableName]?: string[] } = {
+    users: ['bytes'],
+    memories: ['bytes', 'firstChange', 'externalKey'],
+    pending_tasks: ['ordinal'],
+    ended_tasks: ['ordinal'],
+  };
+  const copied = columnsOf(table).filter((name) => name !== 'memoryUserId' && name !== 'payload');
+  return [...copied, ...(derived[table] ?? [])];
 }
 
 /**
@@ -122,13 +125,14 @@ function copyDatabase(db: Database, release: () => void): CopyDatabase {
     async run(...queries) {
       db.transaction(() => queries.forEach(runOne)).immediate();
     },
-    async insert(table, rows, _before, last) {
+    async insert(table, rows, before, last) {
       const text = inserts[table];
-      const names = columnsOf(table);
+      const names = storedColumns(table);
       db.transaction(() => {
-        for (const row of rows) {
-          const values = toStored(row);
+        for (const [index, row] of rows.entries()) {
+          const values = toStored(table, row, before + index);
           runOne({ text, values: names.map((name) => values[name] ?? null) });
+          if (table === 'memories') runOne(addBytes(values));
         }
         runOne(last);
       }).immediate();
@@ -141,12 +145,32 @@ function copyDatabase(db: Database, release: () => void): CopyDatabase {
   };
 }
 
+/** The users' bytes are added up with their memories. */
+function addBytes({ bytes = 0, projectId = null, userId = null }: Row): Query {
+  const text = 'UPDATE users SET bytes = bytes + ?1 WHERE project_id = ?2 AND user_id = ?3';
+  return { text, values: [bytes, projectId, userId] };
+}
+
 /**
- * If a response's memory has been deleted, the SQLite backend stores a replacement body instead of
- * null.
+ * Adds the derived columns. If a response's memory has been deleted, the SQLite backend stores a
+ * replacement body instead of null.
  */
-function toStored(row: Row): Row {
-  return row.body === null ? { ...row, body: deletedBodyOf(row) } : row;
+function toStored(table: TableName, row: Row, ordinal: number): Row {
+  if (table === 'users') return { ...row, bytes: 0 };
+  if (table === 'pending_tasks' || table === 'ended_tasks') return { ...row, ordinal };
+  if (table === 'idempotency_keys' && row.body === null) {
+    return { ...row, body: deletedBodyOf(row) };
+  }
+  if (table !== 'memories') return row;
+  const textOf = (name: string) => (typeof row[name] === 'string' ? row[name] : null);
+  const texts = { content: textOf('content') ?? '', metadata: textOf('metadata') ?? '' };
+  const key = externalKey({ source: textOf('source'), externalId: textOf('externalId') });
+  return {
+    ...row,
+    bytes: bytesOf(texts),
+    firstChange: row.lastChange ?? null,
+    externalKey: key,
+  };
 }
 
 function deletedBodyOf({ memoryId }: Row): string | null {

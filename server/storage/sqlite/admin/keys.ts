@@ -1,12 +1,11 @@
 import type { Database } from 'bun:sqlite';
 import type { KeyAdmin } from '../../admin-storage.ts';
-import { notStored } from '../errors.ts';
+import { createKey, listKeys, revokeKey } from '../../operations/keys.ts';
 import { openInPlace } from '../lock.ts';
 import { assertFinished, migrate } from '../migrate.ts';
 import { assertExists, canonicalPath } from '../path.ts';
-import { createKeyReads } from '../reader/memories.ts';
 import { closeKeepingLog, keepFilesPrivate, openForWriting } from '../settings.ts';
-import { createKeyWrites } from '../writer/keys.ts';
+import { createAlone, createSnapshots } from '../transaction.ts';
 
 /** Opens the database file. If it does not exist, creates it if `create` is true, else throws. */
 export function openKeyAdmin(name: string, { create }: { create: boolean }): KeyAdmin {
@@ -14,21 +13,12 @@ export function openKeyAdmin(name: string, { create }: { create: boolean }): Key
   keepFilesPrivate();
   const path = canonicalPath(name);
   const db = openInPlace(path, () => openMigrated(path));
-  const reads = createKeyReads(db);
-  const writes = createKeyWrites(db);
-
-  async function inTransaction<T>(write: () => T): Promise<T> {
-    try {
-      return db.transaction(write).immediate();
-    } catch (error) {
-      throw notStored(error);
-    }
-  }
-
+  const writeAlone = createAlone(db);
+  const inSnapshot = createSnapshots(db);
   return {
-    createKey: (key) => inTransaction(() => writes.createKey(key)),
-    listKeys: async () => reads.listKeys(),
-    revokeKey: (id, at) => inTransaction(() => writes.revokeKey({ id, at })),
+    createKey: (key) => writeAlone(createKey, key),
+    listKeys: () => inSnapshot((tx) => listKeys.run(tx, undefined)),
+    revokeKey: (id, at) => writeAlone(revokeKey, { id, at }),
     // Keep the WAL. A server checkpoints it later.
     close: () => closeKeepingLog(path, db),
   };

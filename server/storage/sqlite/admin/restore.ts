@@ -26,7 +26,11 @@ export type RestoreOptions = { stamp: string; now: number; eraseAgain: boolean }
  * was none. Throws an Error and changes nothing if another process has the database open or the
  * backup is damaged.
  */
-export function restoreDatabase(backup: string, name: string, options: RestoreOptions): Restored {
+export async function restoreDatabase(
+  backup: string,
+  name: string,
+  options: RestoreOptions,
+): Promise<Restored> {
   if (!existsSync(backup)) throw new Error(`no backup found at ${backup}`);
   keepFilesPrivate();
   inspect(backup);
@@ -38,20 +42,20 @@ export function restoreDatabase(backup: string, name: string, options: RestoreOp
     removeCopy(partial);
     // VACUUM INTO includes the write-ahead log of the backup, which a plain file copy would lack.
     copyInto(partial, () => new Database(backup, { readonly: true }));
-    return replace(path, partial, options);
+    return await replace(path, partial, options);
   } finally {
     removeCopy(partial);
     lock.release();
   }
 }
 
-function replace(path: string, copy: string, options: RestoreOptions): Restored {
+async function replace(path: string, copy: string, options: RestoreOptions): Promise<Restored> {
   const lock = lockForMoving(path);
   try {
     if (existsSync(path)) foldLog(path);
     // While the lock is held, no other command changes the old database.
     const replaced = replacedBy(path);
-    const carried = complete(copy, replaced, options);
+    const carried = await complete(copy, replaced, options);
     keepOwner(copy, replaced);
     const contents = inspect(copy);
     syncFile(copy);
@@ -67,13 +71,17 @@ function replace(path: string, copy: string, options: RestoreOptions): Restored 
 }
 
 /** Migrates the copy, and applies what the old database knows. */
-function complete(copy: string, replaced: string, options: RestoreOptions): CarriedOver {
+async function complete(
+  copy: string,
+  replaced: string,
+  options: RestoreOptions,
+): Promise<CarriedOver> {
   const db = new Database(copy, { readwrite: true, strict: true });
   try {
     // The copy is synced as a whole, and deleted if a change fails.
     applySetting(db, 'synchronous', 0);
     migrate(db, copy);
-    return carryOver(db, replaced, options);
+    return await carryOver(db, replaced, options);
   } finally {
     db.close(true);
   }

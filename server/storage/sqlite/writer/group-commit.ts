@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { observe } from '../../../metrics/counts.ts';
-import type { Incoming } from '../../../threads/serve.ts';
+import type { WriteTx } from '../../engine.ts';
 import { unavailable } from '../../refusals.ts';
 import { notCommitted, notStored } from '../errors.ts';
 import type { WriteHealth } from './health.ts';
@@ -11,41 +11,48 @@ import type { WriteHealth } from './health.ts';
  * the next large write. No write is acknowledged or visible to readers until COMMIT returns. By
  * then, the WAL is on disk because of `synchronous=FULL`.
  *
- *   take -> waiting -> savepoint -> COMMIT -> reply
- *                 \-> error of one operation: its savepoint is rolled back -> fail
- *                  \-> unfinished: the completed part is committed -> waiting
+ *   add -> waiting -> savepoint -> COMMIT -> reply
+ *                \-> error of one operation: its savepoint is rolled back -> fail
+ *                 \-> pause: the completed part is committed -> waiting
+ *
+ * Operations are asynchronous, but await only their transaction, which runs each statement at once.
+ * So no message can arrive, and no other operation can run, between BEGIN and COMMIT.
  */
 export type GroupCommit = {
-  take(call: Incoming, size: 'small' | 'large'): void;
+  add(write: PendingWrite, size: 'small' | 'large'): void;
   /** Commits all waiting writes. */
-  drain(): void;
+  drain(): Promise<void>;
 };
 
-/** Returned by an operation that did only part of its work and must run again in the next group. */
-export const unfinished = Symbol('unfinished');
+export type PendingWrite = {
+  /** A write must wait for a paused write with the same idempotency key; null without a key. */
+  key: string | null;
+  run(tx: WriteTx): Promise<unknown>;
+  reply(result: unknown): void;
+  fail(error: unknown): void;
+};
 
-/** A group ends after this time, because the thread can respond to pings only between groups. */
+/** A group ends after this time, so that the thread can handle messages. */
 const maxGroupMs = 100;
-
-/** Runs one operation inside the transaction and returns a function that sends the reply. */
-export type RunCall = (call: Incoming) => (() => void) | typeof unfinished;
 
 export function createGroupCommit(options: {
   db: Database;
   health: WriteHealth;
-  run: RunCall;
+  tx: Omit<WriteTx, 'pause'>;
   /** Called after each group, when its replies may be sent. */
   settled(): void;
 }): GroupCommit {
-  const { db, health, run, settled } = options;
+  const { db, health, tx, settled } = options;
   const begin = db.prepare('BEGIN IMMEDIATE');
   const end = db.prepare('COMMIT');
   const savepoint = db.prepare('SAVEPOINT one');
   const release = db.prepare('RELEASE one');
   const undo = db.prepare('ROLLBACK TO one');
   const rollback = db.prepare('ROLLBACK');
-  let small: Incoming[] = [];
-  const large: Incoming[] = [];
+  let small: Execution[] = [];
+  const large: Execution[] = [];
+  /** The keys of the paused writes. */
+  const pausedKeys = new Set<string>();
   let isPlanned = false;
 
   const isWaiting = () => small.length + large.length > 0;
@@ -55,45 +62,48 @@ export function createGroupCommit(options: {
     isPlanned = true;
   }
 
-  function flush(): void {
+  async function flush(): Promise<void> {
     isPlanned = false;
     const fault = health.check();
     const together = small;
     small = [];
-    commit(together, fault);
-    commit(large.splice(0, 1), fault);
+    await commit(together, fault);
+    await commit(large.splice(0, 1), fault);
     if (isWaiting()) plan();
   }
 
-  function commit(group: Incoming[], fault: string | null): void {
+  async function commit(group: Execution[], fault: string | null): Promise<void> {
     if (group.length === 0) return;
-    if (fault === null) commitGroup(group);
+    if (fault === null) await commitGroup(group);
     else failAll(group, unavailable(`${fault}; nothing was stored`));
     settled();
   }
 
-  function commitGroup(group: Incoming[]): void {
+  async function commitGroup(group: Execution[]): Promise<void> {
     // A single write needs no savepoint. Inside a savepoint, SQLite copies every changed page.
-    const runOne = group.length === 1 ? runCall : runInSavepoint;
-    const replies: (() => void)[] = [];
+    const runOne = group.length === 1 ? runStep : runInSavepoint;
+    const endings: (() => void)[] = [];
     let asError = notStored;
+    const late = setImmediate(endOutside);
     try {
       begin.run();
       const begun = performance.now();
-      for (const call of group) {
-        replies.push(runOne(call));
+      for (const execution of group) {
+        endings.push(await runOne(execution));
         if (performance.now() - begun > maxGroupMs) break;
       }
       asError = notCommitted;
-      commitAndCount(replies.length);
+      commitAndCount(endings.length);
     } catch (error) {
       endTransaction();
       health.note(error);
       failAll(group, asError(error));
       return;
+    } finally {
+      clearImmediate(late);
     }
-    small.unshift(...group.slice(replies.length));
-    for (const reply of replies) reply();
+    small.unshift(...group.slice(endings.length));
+    for (const ending of endings) ending();
   }
 
   function commitAndCount(writes: number): void {
@@ -104,29 +114,47 @@ export function createGroupCommit(options: {
     observe('memory_commit_writes', {}, writes);
   }
 
-  function runInSavepoint(call: Incoming): () => void {
+  async function runInSavepoint(execution: Execution): Promise<() => void> {
     savepoint.run();
     try {
-      const reply = runCall(call);
+      const ending = await runStep(execution);
       release.run();
-      return reply;
+      return ending;
     } catch (error) {
       health.note(error);
       // After a disk error, SQLite has rolled back the whole transaction.
       if (!db.inTransaction) throw error;
       undo.run();
       release.run();
-      return () => call.fail(notStored(error));
+      return () => fail(execution, notStored(error));
     }
   }
 
-  function runCall(call: Incoming): () => void {
-    const outcome = run(call);
-    return outcome === unfinished ? () => large.push(call) : outcome;
+  /** Returns what to do with the write after the commit. */
+  async function runStep(execution: Execution): Promise<() => void> {
+    const { write } = execution;
+    const { key } = write;
+    if (!execution.isPaused && key !== null && pausedKeys.has(key)) {
+      return () => large.push(execution);
+    }
+    const step = await execution.step(tx);
+    if ('result' in step) return () => finish(execution, step.result);
+    if (key !== null) pausedKeys.add(key);
+    return () => large.push(execution);
   }
 
-  function failAll(group: Incoming[], error: unknown): void {
-    for (const call of group) call.fail(error);
+  function finish({ write }: Execution, result: unknown): void {
+    if (write.key !== null) pausedKeys.delete(write.key);
+    write.reply(result);
+  }
+
+  function fail({ write }: Execution, error: unknown): void {
+    if (write.key !== null) pausedKeys.delete(write.key);
+    write.fail(error);
+  }
+
+  function failAll(group: Execution[], error: unknown): void {
+    for (const execution of group) fail(execution, error);
   }
 
   /** Rolls back the transaction, unless SQLite has already done so because of a disk error. */
@@ -140,12 +168,52 @@ export function createGroupCommit(options: {
   }
 
   return {
-    take(call, size) {
-      (size === 'small' ? small : large).push(call);
+    add(write, size) {
+      (size === 'small' ? small : large).push(new Execution(write));
       plan();
     },
-    drain() {
-      while (isWaiting()) flush();
+    async drain() {
+      while (isWaiting()) await flush();
     },
   };
+}
+
+/** Ends the thread, because other code may have run inside a transaction. */
+function endOutside(): never {
+  throw new Error('an operation has awaited something other than its transaction');
+}
+
+type Step = { result: unknown } | { paused: true };
+
+/** A write that runs in one or several steps, each in its own transaction. */
+class Execution {
+  readonly write: PendingWrite;
+  #running: Promise<Step> | null = null;
+  #paused = Promise.withResolvers<Step>();
+  #resume: (() => void) | null = null;
+
+  constructor(write: PendingWrite) {
+    this.write = write;
+  }
+
+  get isPaused(): boolean {
+    return this.#resume !== null;
+  }
+
+  /** Runs the write until it ends or pauses. */
+  step(tx: Omit<WriteTx, 'pause'>): Promise<Step> {
+    this.#paused = Promise.withResolvers();
+    this.#resume?.();
+    this.#resume = null;
+    const pause = () => this.#pause();
+    this.#running ??= this.write.run({ ...tx, pause }).then((result) => ({ result }));
+    return Promise.race([this.#running, this.#paused.promise]);
+  }
+
+  #pause(): Promise<void> {
+    const resumed = Promise.withResolvers<void>();
+    this.#resume = resumed.resolve;
+    this.#paused.resolve({ paused: true });
+    return resumed.promise;
+  }
 }

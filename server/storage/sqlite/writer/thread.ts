@@ -1,9 +1,10 @@
 import { workerData } from 'node:worker_threads';
-import { limits } from '../../../../sdk/contract/limits.ts';
 import type { Port } from '../../../threads/channel.ts';
 import { type Inbox, type Incoming, openInbox, parent, watched } from '../../../threads/serve.ts';
-import type { MaintenanceReport } from '../../maintenance-storage.ts';
-import type { WriteResult } from '../../storage.ts';
+import type { WriteTx } from '../../engine.ts';
+import { writeOperations } from '../../operations/index.ts';
+import { QueueLimit } from '../../queue-limit.ts';
+import type { Write } from '../../storage.ts';
 import { watchFile } from '../file-identity.ts';
 import {
   maxSmallRows,
@@ -12,10 +13,10 @@ import {
   type WriterStart,
 } from '../protocol.ts';
 import { applySetting, closeKeepingLog, openForWriting } from '../settings.ts';
+import { createTx } from '../transaction.ts';
 import { createCheckpoints } from './checkpoints.ts';
-import { createGroupCommit, unfinished } from './group-commit.ts';
+import { createGroupCommit } from './group-commit.ts';
 import { createWriteHealth } from './health.ts';
-import { type Operations, openWrites } from './operations.ts';
 import { createScrubber } from './scrub.ts';
 
 /**
@@ -26,8 +27,6 @@ import { createScrubber } from './scrub.ts';
 /** How long to wait for an admin command that is writing. */
 const busyTimeoutMs = 500;
 const scrubEveryMs = 500;
-const expiredPerRun = 200;
-const keysPerRun = 1_000;
 
 const { path } = workerData as WriterStart;
 const db = openForWriting(path);
@@ -52,11 +51,15 @@ const scrubber = createScrubber({
   checkpoints,
   warn: (message, error) => notify({ warning: message, error: String(error) }),
 });
-const { operations, keys, removal, uptime } = openWrites(db, scrubber);
 const group = createGroupCommit({
   db,
   health,
-  run,
+  tx: {
+    ...createTx(db),
+    noteRemoved: async (what) =>
+      what === 'memory' ? scrubber.noteDeleted() : scrubber.noteErased(),
+    queueLimit: new QueueLimit(),
+  },
   settled() {
     flushReplies();
     checkpoints.committed();
@@ -67,84 +70,47 @@ function flushReplies(): void {
   for (const inbox of inboxes) inbox.flushReplies();
 }
 
-function run(call: Incoming): (() => void) | typeof unfinished {
-  const operation = call.operation as keyof Operations | 'maintain';
-  if (operation === 'maintain') {
-    const report = maintain(call.argument as { now: number; elapsedMs: number });
-    return () => call.reply(report);
-  }
-  const outcome = operations[operation](attachTexts(call) as never);
-  if (outcome === unfinished) return unfinished;
-  return () => replyTo(call, outcome);
-}
-
-/**
- * Restores the memories' contents. They are sent separately from the JSON, but in the same order.
- */
-function attachTexts({ argument, texts }: Incoming): unknown {
-  const { memory, records, memories } = argument as Record<string, unknown>;
-  const owners = memory === undefined ? (records ?? memories ?? []) : [memory];
-  for (const [index, owner] of (owners as { content: string }[]).entries()) {
-    owner.content = texts[index] ?? '';
-  }
-  return argument;
-}
-
-/** Sends a response body separately, so that it is not encoded as JSON twice. */
-function replyTo(call: Incoming, outcome: unknown): void {
-  if (typeof outcome !== 'object' || outcome === null || !('response' in outcome)) {
-    call.reply(outcome);
-    return;
-  }
-  const { response, ...rest } = outcome as WriteResult;
-  call.reply({ response: { ...response, body: '' }, ...rest }, [response.body]);
-}
-
-function maintain({ now, elapsedMs }: { now: number; elapsedMs: number }): MaintenanceReport {
-  uptime.add(elapsedMs);
-  const expired = removal.removeExpired(now, expiredPerRun);
-  const keptMs = limits.idempotencyKeptMs;
-  const expiredKeys = keys.sweep({ now, keptMs, limit: keysPerRun });
-  const more = expired.more || expiredKeys > 0;
-  return { expiredMemories: expired.removed, expiredKeys, more };
-}
-
-/** A checkpoint cannot run inside a transaction. */
-function takeWrites(call: Incoming): void {
+function addWrite(call: Incoming): void {
+  // A checkpoint cannot run inside a transaction.
   if (call.operation === 'finishCheckpoint') {
     checkpoints.finish();
     call.reply(null);
     flushReplies();
-  } else group.take(call, call.texts.length <= maxSmallRows ? 'small' : 'large');
+    return;
+  }
+  const { argument, reply, fail } = call;
+  const operation = writeOperations.get(call.operation);
+  if (operation === undefined) throw new Error(`unknown write: ${call.operation}`);
+  const { cost = () => 1, isBackground = false } = operation;
+  const isLarge = isBackground || cost(argument) > maxSmallRows;
+  const run = (tx: WriteTx) => operation.run(tx, argument);
+  group.add({ key: keyOf(argument), run, reply, fail }, isLarge ? 'large' : 'small');
 }
 
-/**
- * The tasks thread and the model thread write many rows per call, and no client waits for them.
- */
-function takeTasks(call: Incoming): void {
-  group.take(
-    call,
-    /^(claimTasks|completeTasks|storeVectors)$/.test(call.operation) ? 'large' : 'small',
-  );
+/** Identifies the idempotency key of a client's write. */
+function keyOf(argument: unknown): string | null {
+  const { projectId, idempotency } = (argument ?? {}) as Partial<Write>;
+  if (idempotency === undefined || idempotency === null) return null;
+  return JSON.stringify([projectId, idempotency.scope, idempotency.key]);
 }
 
-function listen(port: Port, take: (call: Incoming) => void): void {
-  inboxes.push(openInbox(port, take));
+function listen(port: Port): void {
+  inboxes.push(openInbox(port, addWrite));
 }
 
 parent().on('message', (order: WriterOrder | unknown) => {
   if (typeof order !== 'object' || order === null || Array.isArray(order)) return;
   const { port, checkpointed } = order as WriterOrder;
-  if (port !== undefined) listen(port, takeTasks);
+  if (port !== undefined) listen(port);
   if (checkpointed !== undefined) checkpoints.made(checkpointed);
 });
-listen(parent(), takeWrites);
+listen(parent());
 const scrubbing = setInterval(scrubber.runIfDue, scrubEveryMs);
 
-watched(() => {
+watched(async () => {
   clearInterval(scrubbing);
   health.stop();
-  group.drain();
+  await group.drain();
   // After a failed sync, the file may lack pages from the WAL, so the WAL is kept.
   if (checkpoints.syncFailed()) closeKeepingLog(path, db);
   else db.close(true); // mutate-ignore removal: the thread ends

@@ -1,0 +1,85 @@
+import type { HeldIndexes } from './held-indexes.ts';
+import type { QueueLimit } from './queue-limit.ts';
+
+/*
+ * What an operation needs from a database. The operations, with all SQL on user data, are written
+ * once, in `operations`; an engine runs them on one kind of database.
+ */
+
+export type Value = string | number | null | Uint8Array;
+
+/**
+ * A transaction, or the snapshot of a read. Each method runs one statement, whose parameters are
+ * `$1`, `$2` and so on. Statements that do not depend on each other may be started together. An
+ * operation awaits nothing but these methods.
+ */
+export type Tx = {
+  readonly dialect: Dialect;
+  all<Row>(text: string, ...values: readonly Value[]): Promise<Row[]>;
+  /** Returns the first row. */
+  one<Row>(text: string, ...values: readonly Value[]): Promise<Row | undefined>;
+  /** Returns the number of changed rows. */
+  run(text: string, ...values: readonly Value[]): Promise<number>;
+};
+
+/** The transaction of a write. */
+export type WriteTx = Tx & {
+  /**
+   * Ends a part of a long write. An engine that has a single writer commits the part and runs
+   * other writes before the next one.
+   */
+  pause(): Promise<void>;
+  /** Called when a memory is deleted or a user is erased, so that the engine removes the traces. */
+  noteRemoved(what: 'memory' | 'user'): Promise<void>;
+  readonly queueLimit: QueueLimit;
+};
+
+/** The snapshot of a read in a reader thread. */
+export type ReaderTx = Tx & { readonly indexes: HeldIndexes };
+
+/** The expressions that differ between databases. */
+export type Dialect = {
+  /** A random number from 0 to 2^46. */
+  random: string;
+  /** Whether `text` contains `part`. */
+  contains(text: string, part: string): string;
+  /** Whether a running task was claimed by a process that no longer runs, given the present one. */
+  hasOtherOwner(owner: string): string;
+  /** The order in which a sweep reads idempotency keys: about that in which they were stored. */
+  oldestKeys: string;
+};
+
+/** `name` identifies the operation in messages between threads. */
+export type WriteOperation<Input, Result> = {
+  readonly name: string;
+  run(tx: WriteTx, input: Input): Promise<Result>;
+  /** The approximate number of rows that the write changes. Default: one. */
+  cost?(input: Input): number;
+  /** Whether no client waits for the write. */
+  readonly isBackground?: boolean;
+};
+
+export type ReadOperation<Input, Result> = {
+  readonly name: string;
+  run(tx: ReaderTx, input: Input): Promise<Result>;
+};
+
+/** A read that is short enough for the calling thread's own connection. */
+export type ShortRead<Input, Result> = {
+  readonly name: string;
+  run(tx: Tx, input: Input): Promise<Result>;
+};
+
+/** Runs operations on one kind of database. Rejects with the errors that storage.ts describes. */
+export type Engine = {
+  write<Input, Result>(operation: WriteOperation<Input, Result>, input: Input): Promise<Result>;
+  /** Runs the read in a reader thread, when it is the project's turn. */
+  read<Input, Result>(operation: ReadOperation<Input, Result>, input: Input): Promise<Result>;
+  /** Like `read`, with the search index that the read needs. Undefined if it was canceled. */
+  search<Input, Result>(
+    operation: ReadOperation<Input, Result>,
+    input: Input,
+    options: { index: string; signal?: AbortSignal | undefined },
+  ): Promise<Result | undefined>;
+  readShort<Input, Result>(operation: ShortRead<Input, Result>, input: Input): Promise<Result>;
+};

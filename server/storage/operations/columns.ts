@@ -1,0 +1,125 @@
+import type { Tx, Value } from '../engine.ts';
+import { WriteConflict } from '../refusals.ts';
+import type { ImportedMemory, NewMemory, StoredMemory } from '../storage.ts';
+
+/*
+ * The columns of memories, as every operation reads and writes them. Parameters are cast, so that
+ * PostgreSQL knows their types, and SQLite does not plan a statement again for each value.
+ */
+
+/** The status of the indexing task, or `complete` if the memory has no task. */
+export const memoryStatus = `CASE coalesce(t.state, 'complete')
+  WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
+  WHEN 'failed' THEN 'failed' ELSE 'complete' END`;
+
+const updatedAt = `CASE WHEN t.updated_at > m.updated_at THEN t.updated_at
+  ELSE m.updated_at END`;
+
+/** All columns of a memory but its content. */
+export const memoryColumns = `m.id, m.user_id AS "userId", m.type, m.metadata, m.source,
+  m.external_id AS "externalId", m.occurred_at AS "occurredAt", m.expires_at AS "expiresAt",
+  m.version, m.created_at AS "createdAt", ${updatedAt} AS "updatedAt", ${memoryStatus} AS status`;
+
+/** What the status of a memory shows. */
+export const statusColumns = `m.id AS "memoryId", ${memoryStatus} AS status,
+  coalesce(t.chunks_complete, 0) AS "chunksComplete", coalesce(t.chunks_total, 0) AS "chunksTotal",
+  coalesce(t.attempts, 0) AS attempts, t.error_message AS "errorMessage",
+  m.created_at AS "createdAt", ${updatedAt} AS "updatedAt"`;
+
+export const memoriesWithTasks = `memories AS m
+  LEFT JOIN tasks AS t ON t.project_id = m.project_id AND t.user_id = m.user_id
+    AND t.memory_id = m.id AND t.kind = 'index'`;
+
+/** The time of the event that the memory describes or, if unknown, the memory's creation time. */
+export const memoryTime = 'coalesce(m.occurred_at, m.created_at)';
+
+/** Excludes expired memories whose rows have not been deleted yet. */
+export function notExpired(now: string): string {
+  return `(m.expires_at IS NULL OR m.expires_at > CAST(${now} AS bigint))`;
+}
+
+/** Keeps the later of two times: `updated_at` must not decrease after the clock was set back. */
+export function later(column: string, at: string): string {
+  return `CASE WHEN ${column} > CAST(${at} AS bigint) THEN ${column} ELSE CAST(${at} AS bigint) END`;
+}
+
+export function bytesOf({ content, metadata }: Pick<NewMemory, 'content' | 'metadata'>): number {
+  return Buffer.byteLength(content) + Buffer.byteLength(metadata);
+}
+
+/**
+ * Identifies a thing in another system within a user's memories; null without an external id. The
+ * length of the source keeps apart pairs whose texts joined are equal.
+ */
+export function externalKey({ source, externalId }: Pick<NewMemory, 'source' | 'externalId'>) {
+  if (externalId === null) return null;
+  const text = `${source?.length ?? 0} ${source ?? ''}${externalId}`;
+  return new Bun.CryptoHasher('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+type Times = Pick<ImportedMemory, 'version' | 'createdAt' | 'updatedAt'>;
+
+export function insertMemory(
+  tx: Tx,
+  projectId: number,
+  memory: NewMemory,
+  { version, createdAt, updatedAt: updated, change }: Times & { change: number },
+): Promise<number> {
+  const { id, userId, type, metadata, source, externalId, occurredAt, expiresAt } = memory;
+  const values: Value[] = [projectId, userId, id, type, metadata, source, externalId];
+  return tx.run(
+    `INSERT INTO memories (project_id, user_id, id, type, metadata, source, external_id,
+       external_key, version, first_change, last_change, bytes, occurred_at, expires_at,
+       created_at, updated_at, content)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14, $15, $16)`,
+    ...values,
+    externalKey(memory),
+    version,
+    change,
+    bytesOf(memory),
+    occurredAt,
+    expiresAt,
+    createdAt,
+    updated,
+    memory.content,
+  );
+}
+
+/** A memory as a write reads it. `change` is the number of its user's change that wrote it. */
+export type KnownMemory = StoredMemory & { bytes: number; change: number };
+
+export const knownColumns = `${memoryColumns}, m.content, m.bytes, m.last_change AS change`;
+
+/**
+ * Stores the memory's new text as the user's change `memory.change`. On PostgreSQL, another write
+ * may have changed the memory since it was read; this write then runs again.
+ */
+export async function replaceMemory(
+  tx: Tx,
+  projectId: number,
+  known: KnownMemory,
+  memory: KnownMemory,
+): Promise<void> {
+  const { userId, id, type, content, metadata, occurredAt, expiresAt, version, updatedAt } = memory;
+  const replaced = await tx.run(
+    `UPDATE memories SET type = $5, content = $6, metadata = $7, bytes = CAST($8 AS bigint),
+       occurred_at = CAST($9 AS bigint), expires_at = CAST($10 AS bigint),
+       version = CAST($11 AS bigint), updated_at = CAST($12 AS bigint),
+       last_change = CAST($13 AS bigint)
+     WHERE project_id = $1 AND user_id = $2 AND id = $3 AND last_change = CAST($4 AS bigint)`,
+    projectId,
+    userId,
+    id,
+    known.change,
+    type,
+    content,
+    metadata,
+    bytesOf(memory),
+    occurredAt,
+    expiresAt,
+    version,
+    updatedAt,
+    memory.change,
+  );
+  if (replaced === 0) throw new WriteConflict();
+}

@@ -1,0 +1,116 @@
+import { erasedResponse } from '../../memory/responses.ts';
+import { isExpired } from '../../memory/visibility.ts';
+import type { WriteOperation, WriteTx } from '../engine.ts';
+import { WriteConflict } from '../refusals.ts';
+import type { Storage, WriteResult } from '../storage.ts';
+import { findResponse, removeFromResponses, storeResponse } from './idempotency.ts';
+import { removeWork } from './tasks.ts';
+import { recordChange } from './users.ts';
+
+type Erase = Parameters<Storage['eraseUser']>[0];
+type User = { projectId: number; userId: string };
+type Removed = { id: string; bytes: number };
+type Found = Removed & { expiresAt: number | null };
+
+/** The number of rows deleted per part. Other writes can run between two parts. */
+const rowsPerPart = 500;
+/** The text deleted per part, in bytes. SQLite overwrites it and writes its pages to the WAL. */
+const bytesPerPart = 8 * 1024 * 1024;
+
+export const eraseUser: WriteOperation<Erase, WriteResult> = {
+  name: 'eraseUser',
+  async run(tx, write) {
+    const { projectId, userId, at } = write;
+    const replay = await findResponse(tx, write);
+    if (replay !== null) return replay;
+    const begun = await lastChange(tx, write);
+    let erased = 0;
+    for (;;) {
+      const found = await tx.all<Found>(
+        `SELECT id, bytes, expires_at AS "expiresAt" FROM memories
+         WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
+           AND first_change <= CAST($3 AS bigint)
+         ORDER BY created_at, id LIMIT ${rowsPerPart + 1}`,
+        projectId,
+        userId,
+        begun,
+      );
+      const rows = firstBytes(found.slice(0, rowsPerPart));
+      erased += rows.filter((row) => !isExpired(row, at)).length;
+      if (rows.length > 0) await removeMemories(tx, write, rows);
+      if (rows.length === found.length) break;
+      await tx.pause();
+      // Another erasure has removed the user, whose change numbers have begun anew.
+      if ((await lastChange(tx, write)) < begun) break;
+    }
+    await tx.noteRemoved('user');
+    return storeResponse(tx, write, erasedResponse(erased));
+  },
+};
+
+/** Memories saved since the erasure began have a later first change. */
+async function lastChange(tx: WriteTx, { projectId, userId }: User): Promise<number> {
+  const user = await tx.one<{ last: number }>(
+    'SELECT last_change AS last FROM users WHERE project_id = $1 AND user_id = $2',
+    projectId,
+    userId,
+  );
+  return user?.last ?? -1;
+}
+
+/** Deletes memories of one user, with their tasks and their text in stored responses. */
+export async function removeMemories(
+  tx: WriteTx,
+  { projectId, userId }: User,
+  rows: readonly Removed[],
+): Promise<void> {
+  const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
+  await recordChange(tx, projectId, userId, { memories: -rows.length, bytes: -bytes });
+  await Promise.all(rows.map(({ id }) => removeRows(tx, { projectId, userId }, id)));
+}
+
+/** Deletes a memory without counting it. */
+export async function removeRows(
+  tx: WriteTx,
+  { projectId, userId }: User,
+  id: string,
+): Promise<void> {
+  const [deleted] = await Promise.all([
+    tx.run(
+      'DELETE FROM memories WHERE project_id = $1 AND user_id = $2 AND id = $3',
+      projectId,
+      userId,
+      id,
+    ),
+    removeWork(tx, { projectId, userId, memoryId: id }),
+    removeFromResponses(tx, projectId, id),
+  ]);
+  if (deleted === 0) throw new WriteConflict();
+  await tx.noteRemoved('memory');
+}
+
+/** Deletes at most `limit` memories that have expired by `now`. */
+export async function removeExpired(
+  tx: WriteTx,
+  { now, limit }: { now: number; limit: number },
+): Promise<{ removed: number; more: boolean }> {
+  const found = await tx.all<Removed & User>(
+    `SELECT project_id AS "projectId", user_id AS "userId", id, bytes FROM memories
+     WHERE expires_at <= CAST($1 AS bigint) ORDER BY expires_at LIMIT CAST($2 AS bigint)`,
+    now,
+    limit,
+  );
+  const rows = firstBytes(found);
+  for (const row of rows) await removeMemories(tx, row, [row]);
+  return { removed: rows.length, more: found.length === limit || rows.length < found.length };
+}
+
+/** Returns the first rows with at most `bytesPerPart` of text, and at least one row. */
+function firstBytes<Row extends Removed>(rows: Row[]): Row[] {
+  let left = bytesPerPart;
+  const end = rows.findIndex(({ bytes }, index) => {
+    left -= bytes;
+    return left < 0 && index > 0;
+  });
+  return end === -1 ? rows : rows.slice(0, end);
+}

@@ -1,0 +1,108 @@
+import { deletedBody, newResult } from '../../memory/responses.ts';
+import { isExpired } from '../../memory/visibility.ts';
+import type { Tx, WriteTx } from '../engine.ts';
+import { keyReused, WriteConflict } from '../refusals.ts';
+import type { NewResponse, StoredResponse, Write, WriteResult } from '../storage.ts';
+
+type Row = StoredResponse & { fingerprint: string; expiresAt: number | null };
+
+/** Runs a client's write once per key. The effect and the response commit together. */
+export async function once(
+  tx: WriteTx,
+  write: Write,
+  effect: () => Promise<NewResponse>,
+): Promise<WriteResult> {
+  return (await findResponse(tx, write)) ?? storeResponse(tx, write, await effect());
+}
+
+/** Returns the stored response, or null. Throws if the key was used for a different request. */
+export async function findResponse(
+  tx: Tx,
+  { projectId, idempotency, at }: Write,
+): Promise<WriteResult | null> {
+  if (idempotency === null) return null;
+  const row = await tx.one<Row>(
+    `SELECT k.fingerprint, k.status, k.body, k.memory_id AS "memoryId", k.version,
+       m.expires_at AS "expiresAt"
+     FROM idempotency_keys AS k
+     LEFT JOIN memories AS m ON m.project_id = k.project_id AND m.id = k.memory_id
+     WHERE k.project_id = CAST($1 AS bigint) AND k.scope = CAST($2 AS text)
+       AND k.key = CAST($3 AS text)`,
+    projectId,
+    idempotency.scope,
+    idempotency.key,
+  );
+  if (row === undefined) return null;
+  const { fingerprint, expiresAt, ...response } = row;
+  if (fingerprint !== idempotency.fingerprint) throw keyReused();
+  const { memoryId } = response;
+  if (memoryId === null || !isExpired({ expiresAt }, at)) return { response, replayed: true };
+  const deleted = { ...response, body: deletedBody(memoryId), version: null };
+  return { response: deleted, replayed: true };
+}
+
+export async function storeResponse(
+  tx: Tx,
+  { projectId, idempotency, at }: Write,
+  response: NewResponse,
+): Promise<WriteResult> {
+  if (idempotency === null) return newResult(response);
+  const { scope, key, fingerprint } = idempotency;
+  const { status, body, memoryId, version } = response;
+  const stored = await tx.run(
+    `INSERT INTO idempotency_keys (project_id, scope, key, fingerprint, status, body, memory_id,
+       version, stored_uptime, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8,
+       (SELECT value FROM maintenance WHERE name = 'uptime'), $9)
+     ON CONFLICT DO NOTHING`,
+    projectId,
+    scope,
+    key,
+    fingerprint,
+    status,
+    body,
+    memoryId,
+    version,
+    at,
+  );
+  // Another server has committed a write with this key since the beginning of this one.
+  if (stored === 0) throw new WriteConflict();
+  return newResult(response);
+}
+
+/** Removes the memory's text from every stored response. */
+export async function removeFromResponses(
+  tx: Tx,
+  projectId: number,
+  memoryId: string,
+): Promise<void> {
+  await tx.run(
+    `UPDATE idempotency_keys SET body = $1, version = NULL
+     WHERE project_id = $2 AND memory_id = $3`,
+    deletedBody(memoryId),
+    projectId,
+    memoryId,
+  );
+}
+
+/**
+ * Deletes keys that are old by both the wall clock and the service's uptime. Keys stored while the
+ * clock was ahead are skipped, so that they do not block the deletion of others.
+ */
+export function sweepKeys(
+  tx: Tx,
+  { now, uptime, keptMs, limit }: { now: number; uptime: number; keptMs: number; limit: number },
+): Promise<number> {
+  return tx.run(
+    `DELETE FROM idempotency_keys
+     WHERE created_at < CAST($1 AS bigint) AND stored_uptime < CAST($2 AS bigint)
+       AND (project_id, scope, key) IN (
+         SELECT project_id, scope, key FROM idempotency_keys
+         WHERE created_at <= CAST($3 AS bigint) AND stored_uptime < CAST($2 AS bigint)
+         ORDER BY ${tx.dialect.oldestKeys} LIMIT CAST($4 AS bigint))`,
+    now - keptMs,
+    uptime - keptMs,
+    now,
+    limit,
+  );
+}

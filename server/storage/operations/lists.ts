@@ -1,0 +1,181 @@
+import { matches, necessaryTexts } from '../../memory/filter.ts';
+import { PageBuilder } from '../../memory/page.ts';
+import type { ReadOperation, ShortRead, Tx } from '../engine.ts';
+import {
+  exportPosition,
+  listPosition,
+  parseExportPosition,
+  parseListPosition,
+} from '../position.ts';
+import type { Filter, Page, Part, Storage, StoredMemory } from '../storage.ts';
+import {
+  memoriesWithTasks,
+  memoryColumns,
+  memoryStatus,
+  memoryTime,
+  notExpired,
+} from './columns.ts';
+import { StatementValues } from './statement-values.ts';
+
+type List = Parameters<Storage['listMemories']>[0];
+type Export = Parameters<Storage['exportMemories']>[0];
+
+/** The content of a large memory is null, and is read when it is known that it is needed. */
+type Row = Omit<StoredMemory, 'content'> & { content: string | null; bytes: number };
+/** `end` is the position after which the next rows begin, or null at the end of the list. */
+type Batch = { rows: Row[]; end: string | null };
+
+/** The number of memories that a filter looks at in one statement. */
+const filteredRows = 2_000;
+/** A larger memory is read by its own statement. */
+const largeBytes = 64 * 1024;
+
+/** A page without a filter costs the same, however much is stored. */
+export const listMemories: ShortRead<List, Page> = {
+  name: 'listMemories',
+  run: (tx, read) =>
+    fillPage(tx, read, listPosition, async (after) => {
+      const rows = await listRows(tx, read, { after, upTo: null, filter: null });
+      return { rows, end: null };
+    }),
+};
+
+export const listFiltered: ReadOperation<List, Page> = {
+  name: 'listFiltered',
+  run: (tx, read) =>
+    fillPage(tx, read, listPosition, async (after) => {
+      const upTo = await boundary(tx, read, after);
+      const rows = await listRows(tx, read, { after, upTo, filter: read.filter });
+      const last = rows.at(-1);
+      const isCut = last !== undefined && rows.length > read.limit;
+      return { rows, end: isCut ? listPosition(last) : upTo };
+    }),
+};
+
+export const exportMemories: ReadOperation<Export, Page> = {
+  name: 'exportMemories',
+  run: (tx, read) =>
+    fillPage(tx, { ...read, filter: null }, exportPosition, async (after) => {
+      const { projectId, now, limit, onlyUserId = null } = read;
+      const values = new StatementValues();
+      const where = [`m.project_id = ${values.bigint(projectId)}`];
+      if (onlyUserId !== null) where.push(`m.user_id = ${values.text(onlyUserId)}`);
+      if (after !== null) {
+        const [userId, createdAt, id] = parseExportPosition(after);
+        const position = [values.text(userId), values.bigint(createdAt), values.text(id)];
+        where.push(`(m.user_id, m.created_at, m.id) > (${position.join(', ')})`);
+      }
+      where.push(notExpired(values.add(now)));
+      const rows = await tx.all<Row>(
+        `SELECT ${listedColumns({}, values)} FROM ${memoriesWithTasks} WHERE ${where.join(' AND ')}
+         ORDER BY m.user_id, m.created_at, m.id LIMIT ${values.bigint(limit + 1)}`,
+        ...values.list,
+      );
+      return { rows, end: null };
+    }),
+};
+
+type PageRead = Part & { projectId: number; after: string | null; limit: number };
+
+/** Reads batches until the page is full, or nothing is left. */
+async function fillPage(
+  tx: Tx,
+  read: PageRead & { filter: Filter | null },
+  positionOf: (memory: StoredMemory) => string,
+  readBatch: (after: string | null) => Promise<Batch>,
+): Promise<Page> {
+  const page = new PageBuilder(read.limit, positionOf);
+  let after = read.after;
+  for (;;) {
+    const { rows, end } = await readBatch(after);
+    for (const { bytes, ...row } of rows) {
+      if (read.filter !== null && !matches(row, read.filter)) continue;
+      if (!page.hasRoom(bytes)) return page.cut();
+      const content = row.content ?? (await readContent(tx, read.projectId, row));
+      if (!page.add({ ...row, content })) return page.cut();
+    }
+    if (end === null) return page.whole();
+    after = end;
+  }
+}
+
+function listedColumns({ range }: Part, values: StatementValues): string {
+  if (range === undefined) {
+    return `${memoryColumns}, m.bytes,
+      CASE WHEN m.bytes <= ${largeBytes} THEN m.content END AS content`;
+  }
+  const { offset, length } = range;
+  const part = `substr(m.content, CAST(${values.add(offset + 1)} AS integer),
+    CAST(${values.add(length)} AS integer))`;
+  return `${memoryColumns}, octet_length(${part}) AS bytes, ${part} AS content`;
+}
+
+type Bounds = { after: string | null; upTo: string | null; filter: Filter | null };
+
+/** Reads one memory more than the limit, to detect the last page. */
+function listRows(tx: Tx, read: List, { after, upTo, filter }: Bounds): Promise<Row[]> {
+  const { order, now, limit } = read;
+  const values = new StatementValues();
+  const columns = listedColumns(read, values);
+  const [direction, beyond, within] =
+    order === 'desc' ? (['DESC', '<', '>='] as const) : (['ASC', '>', '<='] as const);
+  const where = ownRows(read, values);
+  if (after !== null) where.push(compared(values, beyond, after));
+  if (upTo !== null) where.push(compared(values, within, upTo));
+  if (filter !== null) where.push(...conditions(tx, values, filter));
+  where.push(notExpired(values.add(now)));
+  return tx.all<Row>(
+    `SELECT ${columns} FROM ${memoriesWithTasks} WHERE ${where.join(' AND ')}
+     ORDER BY m.created_at ${direction}, m.id ${direction}
+     LIMIT ${values.bigint(limit + 1)}`,
+    ...values.list,
+  );
+}
+
+/** Returns the position of the last memory that the next statement looks at; null at the end. */
+async function boundary(tx: Tx, read: List, after: string | null): Promise<string | null> {
+  const values = new StatementValues();
+  const where = ownRows(read, values);
+  const [direction, beyond] = read.order === 'desc' ? ['DESC', '<'] : ['ASC', '>'];
+  if (after !== null) where.push(compared(values, beyond, after));
+  const last = await tx.one<Pick<StoredMemory, 'createdAt' | 'id'>>(
+    `SELECT m.created_at AS "createdAt", m.id FROM memories AS m WHERE ${where.join(' AND ')}
+     ORDER BY m.created_at ${direction}, m.id ${direction} LIMIT 1 OFFSET ${filteredRows - 1}`,
+    ...values.list,
+  );
+  return last === undefined ? null : listPosition(last);
+}
+
+function ownRows({ projectId, userId }: List, values: StatementValues): string[] {
+  return [`m.project_id = ${values.bigint(projectId)}`, `m.user_id = ${values.text(userId)}`];
+}
+
+function compared(values: StatementValues, operator: string, position: string): string {
+  const [createdAt, id] = parseListPosition(position);
+  return `(m.created_at, m.id) ${operator} (${values.bigint(createdAt)}, ${values.text(id)})`;
+}
+
+/** Conditions that every matching memory meets; `matches` then applies the exact filter. */
+function conditions({ dialect }: Tx, values: StatementValues, filter: Filter): string[] {
+  const { type, status, source, externalId, from, to, metadata } = filter;
+  const texts = { type, source, external_id: externalId };
+  return [
+    ...Object.entries(texts).flatMap(([column, text]) =>
+      text === null ? [] : [`m.${column} = ${values.text(text)}`],
+    ),
+    ...(status === null ? [] : [`${memoryStatus} = ${values.text(status)}`]),
+    ...(from === null ? [] : [`${memoryTime} >= ${values.bigint(from)}`]),
+    ...(to === null ? [] : [`${memoryTime} < ${values.bigint(to)}`]),
+    ...necessaryTexts(metadata).map((text) => dialect.contains('m.metadata', values.text(text))),
+  ];
+}
+
+async function readContent(tx: Tx, projectId: number, { userId, id }: Pick<Row, 'userId' | 'id'>) {
+  const row = await tx.one<{ content: string }>(
+    'SELECT content FROM memories WHERE project_id = $1 AND user_id = $2 AND id = $3',
+    projectId,
+    userId,
+    id,
+  );
+  return row?.content ?? '';
+}

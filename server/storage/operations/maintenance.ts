@@ -1,0 +1,40 @@
+import { limits } from '../../../sdk/contract/limits.ts';
+import type { ShortRead, WriteOperation } from '../engine.ts';
+import type { MaintenanceReport } from '../maintenance-storage.ts';
+import { removeExpired } from './erasure.ts';
+import { sweepKeys } from './idempotency.ts';
+
+const expiredPerRun = 200;
+const keysPerRun = 1_000;
+
+/** One step of the periodic cleanup. The uptime is measured by a monotonic clock. */
+export const maintain: WriteOperation<{ now: number; elapsedMs: number }, MaintenanceReport> = {
+  name: 'maintain',
+  async run(tx, { now, elapsedMs }) {
+    // After a crash, the uptime is slightly too low, so some data is kept a little longer.
+    const row = await tx.one<{ uptime: number }>(
+      `UPDATE maintenance SET value = value + CAST($1 AS bigint) WHERE name = 'uptime'
+       RETURNING value AS uptime`,
+      Math.max(0, Math.round(elapsedMs)),
+    );
+    const expired = await removeExpired(tx, { now, limit: expiredPerRun });
+    const expiredKeys = await sweepKeys(tx, {
+      now,
+      uptime: row?.uptime ?? 0,
+      keptMs: limits.idempotencyKeptMs,
+      limit: keysPerRun,
+    });
+    const more = expired.more || expiredKeys > 0;
+    return { expiredMemories: expired.removed, expiredKeys, more };
+  },
+};
+
+export const lastBackupAt: ShortRead<void, number | null> = {
+  name: 'lastBackupAt',
+  async run(tx) {
+    const row = await tx.one<{ at: number }>(
+      `SELECT value AS at FROM maintenance WHERE name = 'last_backup'`,
+    );
+    return row?.at ?? null;
+  },
+};

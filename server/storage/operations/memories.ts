@@ -1,0 +1,146 @@
+import { noSuchMemory } from '../../errors.ts';
+import { changedMemory, changesNothing } from '../../memory/changes.ts';
+import { splitChunks } from '../../memory/chunks.ts';
+import {
+  deletedResponse,
+  replacedResponse,
+  savedResponse,
+  updatedResponse,
+} from '../../memory/responses.ts';
+import { isExpired, mayAccess } from '../../memory/visibility.ts';
+import type { Tx, WriteOperation, WriteTx } from '../engine.ts';
+import { assertVersion } from '../refusals.ts';
+import type {
+  MemoryChanges,
+  NewMemory,
+  NewResponse,
+  Storage,
+  Write,
+  WriteResult,
+} from '../storage.ts';
+import {
+  bytesOf,
+  externalKey,
+  insertMemory,
+  type KnownMemory,
+  knownColumns,
+  memoriesWithTasks,
+  replaceMemory,
+} from './columns.ts';
+import { removeMemories } from './erasure.ts';
+import { once } from './idempotency.ts';
+import { settleTask } from './tasks.ts';
+import { recordChange } from './users.ts';
+
+type Save = Parameters<Storage['saveMemory']>[0];
+type Update = Parameters<Storage['updateMemory']>[0];
+type Delete = Parameters<Storage['deleteMemory']>[0];
+
+export const saveMemory: WriteOperation<Save, WriteResult> = {
+  name: 'saveMemory',
+  run: (tx, write) => once(tx, write, () => save(tx, write)),
+};
+
+export const updateMemory: WriteOperation<Update, WriteResult> = {
+  name: 'updateMemory',
+  run: (tx, write) => once(tx, write, () => update(tx, write)),
+};
+
+export const deleteMemory: WriteOperation<Delete, WriteResult> = {
+  name: 'deleteMemory',
+  run: (tx, write) =>
+    once(tx, write, async () => {
+      const memory = await readVisible(tx, write);
+      const { userId } = memory;
+      await removeMemories(tx, { projectId: write.projectId, userId }, [memory]);
+      return deletedResponse(userId);
+    }),
+};
+
+async function save(tx: WriteTx, { projectId, at, memory }: Save): Promise<NewResponse> {
+  const known = await findExternal(tx, projectId, memory, at);
+  if (known === null) {
+    const added = { memories: 1, bytes: bytesOf(memory) };
+    const number = await recordChange(tx, projectId, memory.userId, added);
+    const row = { version: 1, createdAt: at, updatedAt: at, change: number };
+    await insertMemory(tx, projectId, memory, row);
+    return savedResponse(memory, at);
+  }
+  if (changesNothing(known, memory)) return replacedResponse(known);
+  return replacedResponse(await change(tx, projectId, known, memory, at));
+}
+
+async function update(tx: WriteTx, write: Update): Promise<NewResponse> {
+  const { projectId, at, changes } = write;
+  const memory = await readVisible(tx, write);
+  if (changesNothing(memory, changes)) return updatedResponse(memory);
+  return updatedResponse(await change(tx, projectId, memory, changes, at));
+}
+
+/** Stores the changes as one change of the user, and completes the memory. */
+async function change(
+  tx: WriteTx,
+  projectId: number,
+  known: KnownMemory,
+  changes: MemoryChanges & Partial<Pick<NewMemory, 'type'>>,
+  at: number,
+): Promise<KnownMemory> {
+  const changed = changedMemory(known, changes, at);
+  const { userId, id, content } = changed;
+  const added = { memories: 0, bytes: bytesOf(changed) - known.bytes };
+  const number = await recordChange(tx, projectId, userId, added);
+  const chunks = splitChunks(content).length;
+  await Promise.all([
+    replaceMemory(tx, projectId, known, { ...changed, change: number }),
+    settleTask(tx, { projectId, userId, memoryId: id }, { chunks, at }),
+  ]);
+  return changed;
+}
+
+type Located = Write & { id: string; expectedVersion: number | null };
+
+async function readVisible(tx: Tx, write: Located): Promise<KnownMemory> {
+  const { projectId, id, at, onlyUserId, expectedVersion } = write;
+  const memory = await tx.one<KnownMemory>(
+    `SELECT ${knownColumns} FROM ${memoriesWithTasks}
+     WHERE m.project_id = CAST($1 AS bigint) AND m.id = CAST($2 AS text)`,
+    projectId,
+    id,
+  );
+  if (memory === undefined || isExpired(memory, at)) throw noSuchMemory();
+  if (!mayAccess(onlyUserId, memory)) throw noSuchMemory();
+  assertVersion(memory, expectedVersion);
+  return memory;
+}
+
+/**
+ * Returns the memory with the same user, source and external id, or null. If that memory has
+ * expired, removes its external id and returns null.
+ */
+export async function findExternal(
+  tx: Tx,
+  projectId: number,
+  memory: NewMemory,
+  at: number,
+): Promise<KnownMemory | null> {
+  const key = externalKey(memory);
+  if (key === null) return null;
+  const { userId } = memory;
+  const known = await tx.one<KnownMemory>(
+    `SELECT ${knownColumns} FROM ${memoriesWithTasks}
+     WHERE m.project_id = CAST($1 AS bigint) AND m.user_id = CAST($2 AS text)
+       AND m.external_key = CAST($3 AS text)`,
+    projectId,
+    userId,
+    key,
+  );
+  if (known === undefined || !isExpired(known, at)) return known ?? null;
+  await tx.run(
+    `UPDATE memories SET external_id = NULL, external_key = NULL
+     WHERE project_id = $1 AND user_id = $2 AND id = $3`,
+    projectId,
+    userId,
+    known.id,
+  );
+  return null;
+}

@@ -1,0 +1,157 @@
+import { tasksJson } from '../../memory/json.ts';
+import { measure } from '../../memory/measurement.ts';
+import { PageBuilder, usersPage } from '../../memory/page.ts';
+import type { ReadOperation } from '../engine.ts';
+import { listPosition, parseListPosition } from '../position.ts';
+import type {
+  MeasuredGroup,
+  Measurement,
+  ProjectStorage,
+  StoredTask,
+  UserPage,
+  UserRow,
+} from '../project-storage.ts';
+import type { Page } from '../storage.ts';
+import { memoriesWithTasks, memoryColumns, memoryStatus, notExpired } from './columns.ts';
+import { StatementValues } from './statement-values.ts';
+
+type Users = Parameters<ProjectStorage['listUsers']>[0];
+type Tasks = Parameters<ProjectStorage['listTasks']>[0];
+type Measure = Parameters<ProjectStorage['measureMemories']>[0];
+
+export const listUsers: ReadOperation<Users, UserPage> = {
+  name: 'listUsers',
+  async run(tx, { projectId, now, onlyUserId = null, userIds, after, limit }) {
+    const values = new StatementValues();
+    const project = values.bigint(projectId);
+    const current = notExpired(values.add(now));
+    const where = [`u.project_id = ${project}`, `u.user_id > ${values.text(after ?? '')}`];
+    const ids = onlyUserId === null ? userIds : [onlyUserId];
+    if (ids !== undefined) {
+      const named = ids.map((id) => values.text(id)).join(', ');
+      where.push(`u.user_id IN (${named === '' ? 'NULL' : named})`);
+    }
+    // Exclude expired memories that maintenance has not deleted yet. There are few of these.
+    const rows = await tx.all<UserRow>(
+      `WITH expired AS (
+         SELECT m.user_id, count(*) AS memories FROM memories AS m
+         WHERE m.project_id = ${project} AND m.expires_at IS NOT NULL AND NOT ${current}
+         GROUP BY m.user_id)
+       SELECT u.user_id AS "userId", u.memories - coalesce(e.memories, 0) AS memories,
+         (SELECT m.created_at FROM memories AS m
+          WHERE m.project_id = u.project_id AND m.user_id = u.user_id AND ${current}
+          ORDER BY m.created_at DESC, m.id DESC LIMIT 1) AS "lastCreatedAt"
+       FROM users AS u LEFT JOIN expired AS e ON e.user_id = u.user_id
+       WHERE ${where.join(' AND ')} AND u.memories > coalesce(e.memories, 0)
+       ORDER BY u.user_id LIMIT ${values.bigint(limit + 1)}`,
+      ...values.list,
+    );
+    return usersPage(rows, limit);
+  },
+};
+
+type TaskKey = { userId: string; id: string; createdAt: number; bytes: number };
+
+/** Conditions that the indexes of pending and of failed tasks have. */
+const hasStatus = {
+  processing: 't.run_at IS NOT NULL',
+  failed: 't.run_at IS NULL AND t.error_message IS NOT NULL',
+};
+
+/**
+ * Sorts the creation times of all memories with the status, and reads the texts only of those in
+ * the page.
+ */
+export const listTasks: ReadOperation<Tasks, Page> = {
+  name: 'listTasks',
+  async run(tx, { projectId, now, onlyUserId = null, status, after, limit }) {
+    const values = new StatementValues();
+    const where = [
+      `t.project_id = ${values.bigint(projectId)} AND t.kind = 'index' AND ${hasStatus[status]}`,
+      notExpired(values.add(now)),
+    ];
+    if (onlyUserId !== null) where.push(`t.user_id = ${values.text(onlyUserId)}`);
+    if (after !== null) {
+      const [createdAt, id] = parseListPosition(after);
+      const position = `${values.bigint(createdAt)}, ${values.text(id)}`;
+      where.push(`(m.created_at, m.id) < (${position})`);
+    }
+    const keys = await tx.all<TaskKey>(
+      `SELECT m.user_id AS "userId", m.id, m.created_at AS "createdAt", m.bytes
+       FROM tasks AS t CROSS JOIN memories AS m
+       WHERE m.project_id = t.project_id AND m.user_id = t.user_id AND m.id = t.memory_id
+         AND ${where.join(' AND ')}
+       ORDER BY m.created_at DESC, m.id DESC LIMIT ${values.bigint(limit + 1)}`,
+      ...values.list,
+    );
+    const page = new PageBuilder<StoredTask>(limit, listPosition, tasksJson);
+    for (const { userId, id, bytes } of keys) {
+      if (!page.hasRoom(bytes)) return page.cut();
+      const task = await tx.one<StoredTask>(
+        `SELECT ${memoryColumns}, m.content, t.attempts, t.error_message AS "errorMessage"
+         FROM ${memoriesWithTasks}
+         WHERE m.project_id = CAST($1 AS bigint) AND m.user_id = CAST($2 AS text)
+           AND m.id = CAST($3 AS text)`,
+        projectId,
+        userId,
+        id,
+      );
+      if (task !== undefined && !page.add(task)) return page.cut();
+    }
+    return page.whole();
+  },
+};
+
+/** The number of memories in a part. Reading them takes a few milliseconds. */
+const measuredRows = 2_000;
+
+type MeasuredRow = Omit<MeasuredGroup, 'memories' | 'oldestAt' | 'newestAt'> & {
+  createdAt: number;
+  id: string;
+};
+type Position = [userId: string, createdAt: number, id: string];
+
+const { MIN_SAFE_INTEGER: beforeAll, MAX_SAFE_INTEGER: afterAll } = Number;
+
+export const measureMemories: ReadOperation<Measure, { sum: Measurement; next: string | null }> = {
+  name: 'measureMemories',
+  async run(tx, { projectId, now, onlyUserId = null, users, after }) {
+    const position = after === null ? firstPosition(onlyUserId, users) : parsed(after);
+    const [userId, createdAt, id] = position;
+    const values = new StatementValues();
+    const start = [values.text(userId), values.bigint(createdAt), values.text(id)].join(', ');
+    const where = [
+      `m.project_id = ${values.bigint(projectId)}`,
+      `(m.user_id, m.created_at, m.id) > (${start})`,
+      notExpired(values.add(now)),
+    ];
+    const through = onlyUserId ?? users?.through;
+    if (through !== undefined) where.push(`m.user_id <= ${values.text(through)}`);
+    const rows = await tx.all<MeasuredRow>(
+      `SELECT m.user_id AS "userId", m.created_at AS "createdAt", m.id, m.type, m.bytes,
+         ${memoryStatus} AS status, CASE WHEN v.memory_id IS NULL THEN 0 ELSE 1 END AS embedded
+       FROM ${memoriesWithTasks} LEFT JOIN vectors AS v ON v.project_id = m.project_id
+         AND v.user_id = m.user_id AND v.memory_id = m.id AND v.change = m.last_change
+         AND v.model_id = (SELECT model_id FROM models WHERE is_present = 1)
+       WHERE ${where.join(' AND ')}
+       ORDER BY m.user_id, m.created_at, m.id LIMIT ${measuredRows}`,
+      ...values.list,
+    );
+    const groups = rows.map(({ createdAt: at, id: _, ...row }): MeasuredGroup => {
+      return { ...row, memories: 1, oldestAt: at, newestAt: at };
+    });
+    const last = rows.length < measuredRows ? undefined : rows.at(-1);
+    const end: Position | null = last === undefined ? null : [last.userId, last.createdAt, last.id];
+    const sum = measure(groups, after === null ? null : userId);
+    return { sum, next: end === null ? null : JSON.stringify(end) };
+  },
+};
+
+function firstPosition(onlyUserId: string | null, users: Measure['users']): Position {
+  if (onlyUserId !== null) return [onlyUserId, beforeAll, ''];
+  return users === null ? ['', beforeAll, ''] : [users.after, afterAll, ''];
+}
+
+function parsed(position: string): Position {
+  return JSON.parse(position);
+}

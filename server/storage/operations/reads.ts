@@ -1,0 +1,109 @@
+import { splitChunks } from '../../memory/chunks.ts';
+import { mayAccess } from '../../memory/visibility.ts';
+import type { ReadOperation, ShortRead, Tx } from '../engine.ts';
+import type { Part, Read, StoredMemory, StoredStatus } from '../storage.ts';
+import type { QueueState } from '../task-storage.ts';
+import { memoriesWithTasks, memoryColumns, notExpired, statusColumns } from './columns.ts';
+
+type Get = Read & Part & { id: string };
+type Status = Read & { id: string };
+
+export const getMemory: ShortRead<Get, StoredMemory | null> = {
+  name: 'getMemory',
+  async run(tx, { projectId, id, now, onlyUserId }) {
+    const found = await tx.one<StoredMemory>(
+      `SELECT ${memoryColumns}, m.content FROM ${memoriesWithTasks}
+       WHERE m.project_id = CAST($1 AS bigint) AND m.id = CAST($2 AS text)
+         AND ${notExpired('$3')}`,
+      projectId,
+      id,
+      now,
+    );
+    return found !== undefined && mayAccess(onlyUserId, found) ? found : null;
+  },
+};
+
+/** Finding a part of a text takes as long as reading the whole text. */
+export const getMemoryPart: ReadOperation<Get, StoredMemory | null> = {
+  name: 'getMemoryPart',
+  async run(tx, { projectId, id, now, onlyUserId, range }) {
+    const found = await tx.one<StoredMemory>(
+      `SELECT ${memoryColumns}, length(m.content) AS "contentLength",
+         substr(m.content, CAST($4 AS integer), CAST($5 AS integer)) AS content
+       FROM ${memoriesWithTasks}
+       WHERE m.project_id = CAST($1 AS bigint) AND m.id = CAST($2 AS text)
+         AND ${notExpired('$3')}`,
+      projectId,
+      id,
+      now,
+      (range?.offset ?? 0) + 1,
+      range?.length ?? 0,
+    );
+    return found !== undefined && mayAccess(onlyUserId, found) ? found : null;
+  },
+};
+
+/** A memory without a task was saved. Its chunks are then counted on request. */
+type StatusRow = StoredStatus & { userId: string; bytes: number; savedContent: string | null };
+
+/** Splitting 64 KiB into chunks takes about a millisecond. */
+const longBytes = 64 * 1024;
+
+const findStatus = (maxBytes: number) => `SELECT ${statusColumns}, m.user_id AS "userId",
+    CASE WHEN t.kind IS NULL THEN m.bytes ELSE 0 END AS bytes,
+    CASE WHEN t.kind IS NULL AND m.bytes <= ${maxBytes} THEN m.content END AS "savedContent"
+  FROM ${memoriesWithTasks}
+  WHERE m.project_id = CAST($1 AS bigint) AND m.id = CAST($2 AS text) AND ${notExpired('$3')}`;
+
+const findShortStatus = findStatus(longBytes);
+const findAnyStatus = findStatus(Number.MAX_SAFE_INTEGER);
+
+/** Returns 'long' if the chunks of a long text must be counted; see `getStatuses`. */
+export const getStatus: ShortRead<Status, StoredStatus | 'long' | null> = {
+  name: 'getStatus',
+  async run(tx, read) {
+    const row = await visibleStatus(tx, findShortStatus, read);
+    if (row === null) return null;
+    return row.bytes > longBytes ? 'long' : statusOf(row);
+  },
+};
+
+/** Reads each id once, because counting the chunks of a saved memory requires its whole text. */
+export const getStatuses: ReadOperation<Read & { ids: string[] }, StoredStatus[]> = {
+  name: 'getStatuses',
+  async run(tx, { ids, ...read }) {
+    const byId = new Map<string, StoredStatus>();
+    for (const id of new Set(ids)) {
+      const row = await visibleStatus(tx, findAnyStatus, { ...read, id });
+      if (row !== null) byId.set(id, statusOf(row));
+    }
+    return ids.flatMap((id) => byId.get(id) ?? []);
+  },
+};
+
+async function visibleStatus(tx: Tx, text: string, read: Status): Promise<StatusRow | null> {
+  const { projectId, id, now, onlyUserId } = read;
+  const row = await tx.one<StatusRow>(text, projectId, id, now);
+  return row !== undefined && mayAccess(onlyUserId, row) ? row : null;
+}
+
+function statusOf({ userId: _, bytes: __, savedContent, ...status }: StatusRow): StoredStatus {
+  if (savedContent === null) return status;
+  const chunks = splitChunks(savedContent).length;
+  return { ...status, chunksComplete: chunks, chunksTotal: chunks };
+}
+
+export const taskQueueState: ReadOperation<void, QueueState> = {
+  name: 'taskQueueState',
+  async run(tx) {
+    const state = await tx.one<QueueState>(
+      `SELECT count(*) AS pending,
+         coalesce(sum(CASE WHEN state = 'running' THEN 1 ELSE 0 END), 0) AS running,
+         min(accepted_at) AS "oldestAcceptedAt",
+         (SELECT count(*) FROM tasks
+          WHERE run_at IS NULL AND error_message IS NOT NULL) AS failed
+       FROM tasks WHERE run_at IS NOT NULL`,
+    );
+    return state ?? { pending: 0, running: 0, oldestAcceptedAt: null, failed: 0 };
+  },
+};

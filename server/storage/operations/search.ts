@@ -1,0 +1,203 @@
+import { parseQuery } from '../../search/query.ts';
+import type { ReadOperation, Tx } from '../engine.ts';
+import {
+  addVectors,
+  type ChangedMemory,
+  type HeldIndex,
+  IndexUpdate,
+  meaningUsed,
+  newHeldIndex,
+  rank,
+  removeMissing,
+  type StoredVectors,
+  vectorsOf,
+} from '../held-indexes.ts';
+import { foundItems } from '../read-reply.ts';
+import { SearchResults } from '../search-results.ts';
+import type { SearchResult, Storage } from '../storage.ts';
+import { getMemory } from './reads.ts';
+
+type Search = Parameters<Storage['searchMemories']>[0];
+type User = readonly [projectId: number, userId: string];
+type UserRow = { memories: number; lastChange: number; embeddedChange: number };
+type Changed = Omit<ChangedMemory, 'content'> & { content: string | null };
+
+const noUser: UserRow = { memories: 0, lastChange: 0, embeddedChange: -1 };
+
+/** The number of changed memories that are read at once. */
+const rowsPerBatch = 500;
+/** A larger memory is read by its own statement. */
+const largeBytes = 4_096;
+/** The number of such statements that are started together. */
+const largeAtOnce = 16;
+
+/**
+ * Searches a user's memories, in one snapshot. The reader thread keeps the user's index, which is
+ * brought up to date first.
+ */
+export const searchMemories: ReadOperation<Search, SearchResult> = {
+  name: 'searchMemories',
+  async run(tx, read) {
+    const { projectId, userId, now, meaning = null } = read;
+    const own = tx.indexes.take(JSON.stringify([projectId, userId]));
+    try {
+      await catchUp(tx, own, [projectId, userId], meaning);
+      const ranked = rank(own, parseQuery(read.query, now), meaning);
+      const results = new SearchResults(ranked, read);
+      for (const one of ranked) {
+        results.add(one, await getMemory.run(tx, { projectId, id: one.id, now }));
+        if (results.isFull) break;
+      }
+      return { items: foundItems(results.found), ...meaningUsed(own, meaning) };
+    } finally {
+      tx.indexes.dropOldest();
+    }
+  },
+};
+
+/** Updates the index to the state of the snapshot. See IndexUpdate for the deadline. */
+async function catchUp(
+  tx: Tx,
+  held: HeldIndex,
+  user: User,
+  model: { modelId: number; dims: number } | null,
+): Promise<void> {
+  const row = (await readUser(tx, user)) ?? noUser;
+  // A lower change number means that the user was erased and created again.
+  if (row.lastChange < held.lastChange) Object.assign(held, newHeldIndex());
+  await applyChanges(tx, held, user, row.lastChange);
+  if (held.index.size !== row.memories) await removeDeleted(tx, held, user);
+  if (model === null) return;
+  const own = vectorsOf(held, model);
+  while (own.change < row.embeddedChange) {
+    const upTo = await nextChange(tx, 'memories', user, own.change);
+    const bound = Math.min(upTo ?? row.embeddedChange, row.embeddedChange);
+    addVectors(own, await readVectors(tx, user, own, bound), bound);
+  }
+}
+
+function readUser(tx: Tx, user: User): Promise<UserRow | undefined> {
+  return tx.one<UserRow>(
+    `SELECT memories, last_change AS "lastChange", embedded_change AS "embeddedChange" FROM users
+     WHERE project_id = $1 AND user_id = $2`,
+    ...user,
+  );
+}
+
+/**
+ * Applies the changes in batches. `before` is the change up to which the index was complete at the
+ * beginning: of the memories that are not new since, those with a new result of their task count.
+ */
+async function applyChanges(
+  tx: Tx,
+  held: HeldIndex,
+  user: User,
+  lastChange: number,
+): Promise<void> {
+  const update = new IndexUpdate(held);
+  const before = held.lastChange;
+  while (held.lastChange < lastChange) {
+    const from = held.lastChange;
+    const bounds = await Promise.all([
+      nextChange(tx, 'memories', user, from),
+      nextChange(tx, 'tasks', user, from),
+    ]);
+    const upTo = Math.min(lastChange, ...bounds.filter((bound) => bound !== null));
+    await applyRows(tx, update, user, await readChanged(tx, user, { from, upTo, before }));
+    update.complete(upTo);
+  }
+}
+
+/** Returns the change that ends a batch; null if few changes are left. */
+async function nextChange(
+  tx: Tx,
+  table: 'memories' | 'tasks',
+  user: User,
+  from: number,
+): Promise<number | null> {
+  const row = await tx.one<{ change: number }>(
+    `SELECT last_change AS change FROM ${table}
+     WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
+       AND last_change > CAST($3 AS bigint)
+     ORDER BY last_change LIMIT 1 OFFSET ${rowsPerBatch - 1}`,
+    ...user,
+    from,
+  );
+  return row?.change ?? null;
+}
+
+/** A memory is searchable unless it has an indexing task that is not complete. */
+const columns = `m.id, m.created_at AS "createdAt", m.occurred_at AS "occurredAt", m.metadata,
+  (t.state IS NULL OR t.state = 'complete') AS "isSearchable", m.last_change AS "memoryChange",
+  CASE WHEN m.bytes <= ${largeBytes} THEN m.content END AS content`;
+const isTaskOf = `t.project_id = m.project_id AND t.user_id = m.user_id AND t.memory_id = m.id
+  AND t.kind = 'index'`;
+const ofUser = (table: string) => `${table}.project_id = CAST($1 AS bigint)
+  AND ${table}.user_id = CAST($2 AS text) AND ${table}.last_change > CAST($3 AS bigint)
+  AND ${table}.last_change <= CAST($4 AS bigint)`;
+
+function readChanged(
+  tx: Tx,
+  user: User,
+  { from, upTo, before }: { from: number; upTo: number; before: number },
+): Promise<Changed[]> {
+  return tx.all<Changed>(
+    `SELECT ${columns} FROM memories AS m LEFT JOIN tasks AS t ON ${isTaskOf}
+     WHERE ${ofUser('m')}
+     UNION ALL
+     SELECT ${columns} FROM tasks AS t JOIN memories AS m ON ${isTaskOf}
+     WHERE ${ofUser('t')} AND m.last_change <= CAST($5 AS bigint)`,
+    ...user,
+    ...[from, upTo, before],
+  );
+}
+
+async function applyRows(tx: Tx, update: IndexUpdate, user: User, rows: Changed[]): Promise<void> {
+  const large: Changed[] = [];
+  for (const row of rows) {
+    const { content } = row;
+    if (content === null) large.push(row);
+    else update.apply({ ...row, content });
+  }
+  for (let start = 0; start < large.length; start += largeAtOnce) {
+    const some = large.slice(start, start + largeAtOnce);
+    const contents = await Promise.all(some.map(({ id }) => readContent(tx, user, id)));
+    for (const [index, row] of some.entries()) {
+      update.apply({ ...row, content: contents[index] ?? '' });
+    }
+  }
+}
+
+async function readContent(tx: Tx, user: User, id: string): Promise<string> {
+  const row = await tx.one<{ content: string }>(
+    'SELECT content FROM memories WHERE project_id = $1 AND user_id = $2 AND id = $3',
+    ...user,
+    id,
+  );
+  return row?.content ?? '';
+}
+
+/** Removes from the index the memories that are no longer in the database. */
+async function removeDeleted(tx: Tx, held: HeldIndex, user: User): Promise<void> {
+  const existing = await tx.all<{ id: string }>(
+    'SELECT id FROM memories WHERE project_id = $1 AND user_id = $2',
+    ...user,
+  );
+  removeMissing(held, new Set(existing.map(({ id }) => id)));
+}
+
+function readVectors(
+  tx: Tx,
+  user: User,
+  { change, modelId }: { change: number; modelId: number },
+  upTo: number,
+): Promise<StoredVectors[]> {
+  return tx.all<StoredVectors>(
+    `SELECT m.id, v.change, v.data
+     FROM memories AS m JOIN vectors AS v ON v.project_id = m.project_id
+       AND v.user_id = m.user_id AND v.memory_id = m.id
+     WHERE ${ofUser('m')} AND v.model_id = CAST($5 AS bigint) AND v.change = m.last_change`,
+    ...user,
+    ...[change, upTo, modelId],
+  );
+}

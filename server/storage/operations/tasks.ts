@@ -1,0 +1,237 @@
+import { faultPoint } from '../../fault-points.ts';
+import { claimable } from '../claimable.ts';
+import type { ShortRead, Tx, WriteOperation, WriteTx } from '../engine.ts';
+import { failedBeforeImport } from '../status.ts';
+import type { Lease, Task, TaskQueue, TaskResult } from '../task-storage.ts';
+import { later } from './columns.ts';
+import { keyOfUser, nothingAdded, recordChange } from './users.ts';
+
+type Claim = Parameters<TaskQueue['claimTasks']>[0];
+type Failure = Parameters<TaskQueue['failTask']>[0];
+type Due = Omit<Task, 'attempt'> & { attempts: number };
+type MemoryKey = { projectId: number; userId: string; memoryId: string };
+
+/** Identifies a task by its first four parameters, and a lease by the fifth. */
+const isTask = 'project_id = $1 AND user_id = $2 AND memory_id = $3 AND kind = $4';
+const leaseCheck = faultPoint('lease-check', "state = 'running' AND lease_token =");
+const isLeased = `${isTask} AND ${leaseCheck} CAST($5 AS bigint)`;
+
+const leaseOf = ({ projectId, userId, memoryId, kind, leaseToken }: Lease) =>
+  [projectId, userId, memoryId, kind, leaseToken] as const;
+
+/** Throws `rate_limited` if the project would have too many pending records. */
+export async function reserveInQueue(tx: WriteTx, projectId: number, added: number): Promise<void> {
+  if (added === 0) return;
+  await tx.queueLimit.reserve(projectId, added, async () => {
+    const row = await tx.one<{ pending: number }>(
+      `SELECT count(*) AS pending FROM tasks
+       WHERE run_at IS NOT NULL AND project_id = CAST($1 AS bigint)`,
+      projectId,
+    );
+    return row?.pending ?? 0;
+  });
+}
+
+/** Adds a memory's indexing task, or restarts the task with the new text. */
+export function queueTask(
+  tx: Tx,
+  { projectId, userId, memoryId }: MemoryKey,
+  { at, ordinal }: { at: number; ordinal: number },
+): Promise<number> {
+  return tx.run(
+    `INSERT INTO tasks AS t (project_id, user_id, memory_id, kind, state, accepted_at, ordinal,
+       run_at, updated_at, lease_token)
+     VALUES ($1, $2, $3, 'index', 'waiting', $4, $5, $4, $4, ${tx.dialect.random})
+     ON CONFLICT (project_id, user_id, memory_id, kind) DO UPDATE SET
+       state = 'waiting', accepted_at = excluded.accepted_at, ordinal = excluded.ordinal,
+       run_at = excluded.run_at, attempts = 0, lease_token = t.lease_token + 1,
+       lease_owner = NULL, chunks_complete = 0, chunks_total = 0, error_message = NULL,
+       last_change = NULL,
+       updated_at = CASE WHEN t.updated_at > excluded.updated_at THEN t.updated_at
+         ELSE excluded.updated_at END`,
+    projectId,
+    userId,
+    memoryId,
+    at,
+    ordinal,
+  );
+}
+
+export function addFailedTask(
+  tx: Tx,
+  { projectId, userId, memoryId }: MemoryKey,
+  at: number,
+): Promise<number> {
+  return tx.run(
+    `INSERT INTO tasks (project_id, user_id, memory_id, kind, state, accepted_at, ordinal, run_at,
+       updated_at, error_message, lease_token)
+     VALUES ($1, $2, $3, 'index', 'failed', $4, 0, NULL, $4, $5, ${tx.dialect.random})`,
+    projectId,
+    userId,
+    memoryId,
+    at,
+    failedBeforeImport,
+  );
+}
+
+/** Completes a memory's task, because a direct write makes the memory complete. */
+export function settleTask(
+  tx: Tx,
+  { projectId, userId, memoryId }: MemoryKey,
+  { chunks, at }: { chunks: number; at: number },
+): Promise<number> {
+  return tx.run(
+    `UPDATE tasks SET state = 'complete', run_at = NULL, error_message = NULL, lease_owner = NULL,
+       lease_token = lease_token + 1, chunks_complete = CAST($5 AS bigint),
+       chunks_total = CAST($5 AS bigint), updated_at = ${later('updated_at', '$6')}
+     WHERE ${isTask}`,
+    projectId,
+    userId,
+    memoryId,
+    'index',
+    chunks,
+    at,
+  );
+}
+
+/** A claim succeeds if no other server has claimed the task since it was read. */
+async function claim(tx: Tx, due: Due, { owner, now, leaseMs }: Claim): Promise<Task[]> {
+  const { attempts, ...task } = due;
+  const claimed = await tx.run(
+    `UPDATE tasks SET state = 'running', attempts = attempts + 1, lease_token = lease_token + 1,
+       lease_owner = $6, leased_until = CAST($7 AS bigint)
+     WHERE ${isTask} AND lease_token = CAST($5 AS bigint)`,
+    ...leaseOf(task),
+    owner,
+    now + leaseMs,
+  );
+  return claimed === 0 ? [] : [{ ...task, leaseToken: task.leaseToken + 1, attempt: attempts + 1 }];
+}
+
+export const claimTasks: WriteOperation<Claim, Task[]> = {
+  name: 'claimTasks',
+  isBackground: true,
+  async run(tx, asked) {
+    const { now, horizon, limit } = asked;
+    // A task that has never been attempted is always due. A task that waits longer than the maximum
+    // backoff is also due, because the clock must have been set back.
+    const due = await tx.all<Due>(
+      `SELECT project_id AS "projectId", user_id AS "userId", memory_id AS "memoryId", kind,
+         lease_token AS "leaseToken", attempts
+       FROM tasks
+       WHERE run_at IS NOT NULL AND (
+         (state = 'waiting' AND (attempts = 0 OR run_at <= CAST($1 AS bigint)
+           OR run_at > CAST($2 AS bigint)))
+         OR (state = 'running' AND leased_until <= CAST($1 AS bigint)))
+       ORDER BY run_at, ordinal LIMIT CAST($3 AS bigint)`,
+      now,
+      horizon,
+      limit,
+    );
+    return (await Promise.all(claimable(due).map((one) => claim(tx, one, asked)))).flat();
+  },
+};
+
+export const completeTasks: WriteOperation<TaskResult[], boolean[]> = {
+  name: 'completeTasks',
+  isBackground: true,
+  async run(tx, results) {
+    const changes = new Map<string, number>();
+    const stored: boolean[] = [];
+    for (const result of results) stored.push(await completeTask(tx, result, changes));
+    return stored;
+  },
+};
+
+async function completeTask(
+  tx: Tx,
+  result: TaskResult,
+  changes: Map<string, number>,
+): Promise<boolean> {
+  const { projectId, userId, now, chunks } = result;
+  const lease = leaseOf(result);
+  if ((await tx.one(`SELECT 1 AS one FROM tasks WHERE ${isLeased}`, ...lease)) === undefined) {
+    return false;
+  }
+  const user = keyOfUser(projectId, userId);
+  const change = changes.get(user) ?? (await recordChange(tx, projectId, userId, nothingAdded));
+  changes.set(user, change);
+  const completed = await tx.run(
+    `UPDATE tasks SET state = 'complete', run_at = NULL, chunks_complete = CAST($6 AS bigint),
+       chunks_total = CAST($6 AS bigint), error_message = NULL, lease_owner = NULL,
+       updated_at = ${later('updated_at', '$7')}, last_change = CAST($8 AS bigint)
+     WHERE ${isLeased}`,
+    ...lease,
+    chunks,
+    now,
+    change,
+  );
+  return completed > 0;
+}
+
+export const failTask: WriteOperation<Failure, boolean> = {
+  name: 'failTask',
+  async run(tx, failure) {
+    const { now, retryAt, errorMessage } = failure;
+    const failed = await tx.run(
+      `UPDATE tasks SET state = $6, run_at = CAST($7 AS bigint), error_message = $8,
+         lease_owner = NULL, updated_at = ${later('updated_at', '$9')}
+       WHERE ${isLeased}`,
+      ...leaseOf(failure),
+      retryAt === null ? 'failed' : 'waiting',
+      retryAt,
+      errorMessage,
+      now,
+    );
+    return failed > 0;
+  },
+};
+
+export const releaseTask: WriteOperation<Lease, boolean> = {
+  name: 'releaseTask',
+  async run(tx, lease) {
+    const released = await tx.run(
+      `UPDATE tasks SET state = 'waiting', attempts = attempts - 1, lease_owner = NULL
+       WHERE ${isLeased}`,
+      ...leaseOf(lease),
+    );
+    return released > 0;
+  },
+};
+
+/**
+ * Where one process runs all tasks, a running task leased by another owner was left behind by a
+ * previous process.
+ */
+export const recoverTasks: WriteOperation<{ owner: string; now: number }, number> = {
+  name: 'recoverTasks',
+  run: (tx, { owner, now }) =>
+    tx.run(
+      `UPDATE tasks SET state = 'waiting', lease_owner = NULL
+       WHERE run_at IS NOT NULL AND state = 'running'
+         AND (${tx.dialect.hasOtherOwner('$1')} OR leased_until <= CAST($2 AS bigint))`,
+      owner,
+      now,
+    ),
+};
+
+export const nextTaskAt: ShortRead<void, number | null> = {
+  name: 'nextTaskAt',
+  async run(tx) {
+    const next = await tx.one<{ at: number }>(
+      `SELECT run_at AS at FROM tasks WHERE run_at IS NOT NULL AND state = 'waiting'
+       ORDER BY run_at, ordinal LIMIT 1`,
+    );
+    return next?.at ?? null;
+  },
+};
+
+/** Deletes what the queue and the model keep of a memory. */
+export async function removeWork(tx: WriteTx, key: MemoryKey): Promise<void> {
+  const { projectId, userId, memoryId } = key;
+  const isOf = 'project_id = $1 AND user_id = $2 AND memory_id = $3';
+  await Promise.all([
+    tx.run(`DELETE FROM tasks WHERE ${isOf}`, projectId, userId, memoryId),
+    tx.run(`DELETE FROM vectors WHERE ${isOf}`, projectId, userId, memoryId),
+  ]);
+}

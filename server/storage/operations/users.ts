@@ -1,0 +1,94 @@
+import type { Tx } from '../engine.ts';
+
+/** How a write changes what a user has. */
+export type Added = { memories: number; bytes: number };
+
+export const nothingAdded: Added = { memories: 0, bytes: 0 };
+
+export const keyOfUser = (projectId: number, userId: string) => `${projectId} ${userId}`;
+
+/**
+ * Records a change of the user's memories and returns its number. On PostgreSQL, this also locks
+ * the user against other writes until the transaction ends.
+ */
+export async function recordChange(
+  tx: Tx,
+  projectId: number,
+  userId: string,
+  { memories, bytes }: Added,
+): Promise<number> {
+  // The number of a new user's first change is random, because a search index of an erased user
+  // with the same id may still be in memory.
+  const row = await tx.one<{ memories: number; change: number }>(
+    `INSERT INTO users AS u (project_id, user_id, memories, bytes, last_change)
+     VALUES ($1, $2, $3, $4, ${tx.dialect.random})
+     ON CONFLICT (project_id, user_id) DO UPDATE SET memories = u.memories + excluded.memories,
+       bytes = u.bytes + excluded.bytes, last_change = u.last_change + 1
+     RETURNING memories, last_change AS change`,
+    projectId,
+    userId,
+    memories,
+    bytes,
+  );
+  if (row === undefined) throw new Error('the user was neither found nor created');
+  // The row contains the user's id, which must not remain after an erasure.
+  if (row.memories === 0 && memories < 0) {
+    await tx.run('DELETE FROM users WHERE project_id = $1 AND user_id = $2', projectId, userId);
+  }
+  return row.change;
+}
+
+/** The changes that one write makes to several users, who get one change number each. */
+export class UserChanges {
+  readonly #tx: Tx;
+  readonly #projectId: number;
+  readonly #changes = new Map<string, { number: number; added: Added }>();
+
+  constructor(tx: Tx, projectId: number) {
+    this.#tx = tx;
+    this.#projectId = projectId;
+  }
+
+  /** Must be called before the write reads memories: it locks the users, in a fixed order. */
+  async record(userIds: Iterable<string>): Promise<void> {
+    for (const userId of [...new Set(userIds)].sort()) {
+      if (this.#changes.has(userId)) continue;
+      const number = await recordChange(this.#tx, this.#projectId, userId, nothingAdded);
+      this.#changes.set(userId, { number, added: nothingAdded });
+    }
+  }
+
+  /** Returns the number of the user's change, and counts what this write adds. */
+  add(userId: string, { memories, bytes }: Added): number {
+    const change = this.#changes.get(userId);
+    if (change === undefined) throw new Error('the change of the user was not recorded');
+    const { added } = change;
+    change.added = { memories: added.memories + memories, bytes: added.bytes + bytes };
+    return change.number;
+  }
+
+  /** Stores what was added. Must be called at the end of the write. */
+  async store(): Promise<void> {
+    const writes = [...this.#changes].map(([userId, { added }]) => this.#store(userId, added));
+    await Promise.all(writes);
+  }
+
+  async #store(userId: string, { memories, bytes }: Added): Promise<void> {
+    const user = [this.#projectId, userId] as const;
+    if (memories !== 0 || bytes !== 0) {
+      await this.#tx.run(
+        `UPDATE users SET memories = memories + CAST($3 AS bigint),
+           bytes = bytes + CAST($4 AS bigint)
+         WHERE project_id = $1 AND user_id = $2`,
+        ...user,
+        memories,
+        bytes,
+      );
+    }
+    if (memories > 0) return;
+    await this.#tx.run(
+      'DELETE FROM users WHERE project_id = $1 AND user_id = $2 AND memories = 0',
+      ...user,
+    );
+  }
+}

@@ -1,0 +1,199 @@
+import type { ShortRead, Tx, WriteOperation } from '../engine.ts';
+import type {
+  MemoryToEmbed,
+  Model,
+  NewVectors,
+  PresentModel,
+  ToEmbed,
+  UserToEmbed,
+  VectorQueue,
+} from '../vector-storage.ts';
+
+type Wanted = Parameters<VectorQueue['memoriesToEmbed']>[0];
+type Stored = Parameters<VectorQueue['storeVectors']>[0];
+type Known = PresentModel & { isPresent: number };
+type Sized = Pick<MemoryToEmbed, 'id' | 'change' | 'textHash'> & { bytes: number };
+
+/** The amount of text, in bytes, that is read for embedding at once. */
+const maxBytes = 1_000_000;
+
+const modelColumns = 'model_id AS "modelId", name, digest, dims, mean, deviation, probe';
+
+export const presentModel: ShortRead<void, PresentModel | null> = {
+  name: 'presentModel',
+  async run(tx) {
+    const present = await tx.one<PresentModel>(
+      `SELECT ${modelColumns} FROM models WHERE is_present = 1`,
+    );
+    return present ?? null;
+  },
+};
+
+export const ensureModel: WriteOperation<Model, PresentModel> = {
+  name: 'ensureModel',
+  async run(tx, model) {
+    const { name, digest, dims, mean, deviation, probe } = model;
+    await tx.run(
+      `INSERT INTO models (name, digest, dims, mean, deviation, probe, is_present)
+       VALUES ($1, $2, $3, $4, $5, $6, 0) ON CONFLICT DO NOTHING`,
+      ...[name, digest, dims, mean, deviation, probe],
+    );
+    const found = await tx.one<Known>(
+      `SELECT ${modelColumns}, is_present AS "isPresent"
+       FROM models WHERE name = $1 AND digest = $2`,
+      name,
+      digest,
+    );
+    if (found === undefined) throw new Error('the model was not stored');
+    const { isPresent, ...present } = found;
+    if (isPresent !== 1) await choose(tx, present.modelId);
+    return present;
+  },
+};
+
+async function choose(tx: Tx, modelId: number): Promise<void> {
+  await tx.run(
+    'UPDATE models SET is_present = CASE WHEN model_id = CAST($1 AS bigint) THEN 1 ELSE 0 END',
+    modelId,
+  );
+  await tx.run('UPDATE users SET embedded_change = -1');
+}
+
+export const storeVectors: WriteOperation<Stored, boolean> = {
+  name: 'storeVectors',
+  isBackground: true,
+  async run(tx, { projectId, userId, modelId, from, upTo, vectors }) {
+    const advanced = await tx.run(
+      `UPDATE users SET embedded_change = CAST($3 AS bigint)
+       WHERE project_id = $1 AND user_id = $2 AND embedded_change = CAST($4 AS bigint)
+         AND last_change >= CAST($3 AS bigint)`,
+      projectId,
+      userId,
+      upTo,
+      from,
+    );
+    if (advanced === 0) return false;
+    for (const one of vectors) await storeOne(tx, { projectId, userId, modelId }, one);
+    return true;
+  },
+};
+
+/** Stores nothing if the memory has changed since its text was read. */
+async function storeOne(
+  tx: Tx,
+  { projectId, userId, modelId }: UserToEmbed & { modelId: number },
+  { id, change, textHash, data }: NewVectors,
+): Promise<void> {
+  const memory = [projectId, userId, id] as const;
+  const isSame = await tx.one(
+    `SELECT 1 AS one FROM memories
+     WHERE project_id = $1 AND user_id = $2 AND id = $3 AND last_change = CAST($4 AS bigint)`,
+    ...memory,
+    change,
+  );
+  if (isSame === undefined) return;
+  if (data === null) {
+    await tx.run(
+      `UPDATE vectors SET change = CAST($4 AS bigint)
+       WHERE project_id = $1 AND user_id = $2 AND memory_id = $3
+         AND model_id = CAST($5 AS bigint) AND text_hash = $6`,
+      ...memory,
+      ...[change, modelId, textHash],
+    );
+    return;
+  }
+  await tx.run(
+    `INSERT INTO vectors (project_id, user_id, memory_id, model_id, change, text_hash, data)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)
+     ON CONFLICT (project_id, user_id, memory_id) DO UPDATE SET model_id = excluded.model_id,
+       change = excluded.change, text_hash = excluded.text_hash, data = excluded.data`,
+    ...memory,
+    ...[modelId, change, textHash],
+    Buffer.from(data, 'base64'),
+  );
+}
+
+/** The projects take turns. */
+export const usersToEmbed: ShortRead<{ limit: number }, UserToEmbed[]> = {
+  name: 'usersToEmbed',
+  run: (tx, { limit }) =>
+    tx.all<UserToEmbed>(
+      `SELECT project_id AS "projectId", user_id AS "userId" FROM (
+         SELECT project_id, user_id,
+           row_number() OVER (PARTITION BY project_id ORDER BY user_id) AS turn
+         FROM users WHERE embedded_change < last_change) AS waiting
+       ORDER BY turn, project_id LIMIT CAST($1 AS bigint)`,
+      limit,
+    ),
+};
+
+export const memoriesToEmbed: ShortRead<Wanted, ToEmbed> = {
+  name: 'memoriesToEmbed',
+  async run(tx, { projectId, userId, modelId, limit }) {
+    const user = [projectId, userId] as const;
+    const found = await tx.one<{ from: number; last: number }>(
+      `SELECT embedded_change AS "from", last_change AS last FROM users
+       WHERE project_id = $1 AND user_id = $2`,
+      ...user,
+    );
+    const { from, last } = found ?? { from: -1, last: -1 };
+    // A memory that is written between two of these statements gets a later change, so that no
+    // vectors of its former text are stored.
+    const rows = await tx.all<Sized>(
+      `SELECT m.id, m.last_change AS change, m.bytes,
+         CASE WHEN v.model_id = CAST($5 AS bigint) THEN v.text_hash END AS "textHash"
+       FROM memories AS m LEFT JOIN vectors AS v ON v.project_id = m.project_id
+         AND v.user_id = m.user_id AND v.memory_id = m.id
+       WHERE m.project_id = CAST($1 AS bigint) AND m.user_id = CAST($2 AS text)
+         AND m.last_change > CAST($3 AS bigint) AND m.last_change <= CAST($4 AS bigint)
+         AND (v.model_id = CAST($5 AS bigint) AND v.change = m.last_change) IS NOT TRUE
+       ORDER BY m.last_change LIMIT CAST($6 AS bigint)`,
+      ...user,
+      ...[from, last, modelId, limit + 1],
+    );
+    const chosen = firstRows(rows, limit);
+    const next = rows[chosen.length];
+    const upTo = Math.max(from, next === undefined ? last : next.change - 1);
+    const memories = await Promise.all(chosen.map((row) => readText(tx, user, row)));
+    return { from, upTo, memories: memories.flat() };
+  },
+};
+
+async function readText(
+  tx: Tx,
+  [projectId, userId]: readonly [number, string],
+  { bytes: _, ...row }: Sized,
+): Promise<MemoryToEmbed[]> {
+  const text = await tx.one<Pick<MemoryToEmbed, 'content' | 'metadata'>>(
+    `SELECT content, metadata FROM memories
+     WHERE project_id = $1 AND user_id = $2 AND id = $3`,
+    projectId,
+    userId,
+    row.id,
+  );
+  return text === undefined ? [] : [{ ...row, ...text }];
+}
+
+/** Returns the first rows that fit the limits, and at least one. */
+function firstRows(rows: Sized[], limit: number): Sized[] {
+  let left = maxBytes;
+  const end = rows.findIndex(({ bytes }, index) => {
+    left -= bytes;
+    return index === limit || (index > 0 && left < 0);
+  });
+  return end === -1 ? rows : rows.slice(0, end);
+}
+
+/** Users with new memories only have few of them; for a new model, all memories count. */
+export const embeddingBacklog: ShortRead<void, number> = {
+  name: 'embeddingBacklog',
+  async run(tx) {
+    const row = await tx.one<{ memories: number }>(
+      `SELECT CAST(coalesce(sum(CASE
+         WHEN embedded_change < 0 OR memories < last_change - embedded_change THEN memories
+         ELSE last_change - embedded_change END), 0) AS bigint) AS memories
+       FROM users WHERE embedded_change < last_change`,
+    );
+    return row?.memories ?? 0;
+  },
+};

@@ -1,0 +1,86 @@
+import type { Database, Statement } from 'bun:sqlite';
+import { reportProgress } from '../../threads/serve.ts';
+import type { Dialect, Tx, Value, WriteOperation, WriteTx } from '../engine.ts';
+import { QueueLimit } from '../queue-limit.ts';
+import { notStored } from './errors.ts';
+
+const dialect: Dialect = {
+  random: 'abs(random() % 70368744177664)',
+  contains: (text, part) => `instr(${text}, ${part}) > 0`,
+  hasOtherOwner: (owner) => `lease_owner IS NOT ${owner}`,
+  oldestKeys: 'rowid',
+};
+
+/** The number of statements that stay prepared. Only conditions of lists vary much. */
+const maxStatements = 200;
+
+/** Runs the statements of operations on a connection, at once and in order. */
+export function createTx(db: Database): Tx {
+  const statements = new Map<string, Statement<unknown, Value[]>>();
+
+  function prepared(text: string): Statement<unknown, Value[]> {
+    reportProgress();
+    const known = statements.get(text);
+    if (known !== undefined) return known;
+    // Preparing the statements again is cheap.
+    if (statements.size >= maxStatements) statements.clear();
+    const statement = db.prepare<unknown, Value[]>(text.replaceAll('$', '?'));
+    statements.set(text, statement);
+    return statement;
+  }
+
+  return {
+    dialect,
+    all: async <Row>(text: string, ...values: Value[]) => prepared(text).all(...values) as Row[],
+    one: async <Row>(text: string, ...values: Value[]) =>
+      (prepared(text).get(...values) ?? undefined) as Row | undefined,
+    run: async (text, ...values) => prepared(text).run(...values).changes,
+  };
+}
+
+/** Runs reads on a connection of the calling thread. Reads that overlap share a snapshot. */
+export function createSnapshots(db: Database): <T>(read: (tx: Tx) => Promise<T>) => Promise<T> {
+  const tx = createTx(db);
+  const begin = db.prepare('BEGIN');
+  const end = db.prepare('END');
+  let running = 0;
+  return async (read) => {
+    if (running === 0) begin.run();
+    running += 1;
+    try {
+      return await read(tx);
+    } finally {
+      running -= 1;
+      if (running === 0 && db.inTransaction) end.run();
+    }
+  };
+}
+
+type Alone = <Input, Result>(
+  operation: WriteOperation<Input, Result>,
+  input: Input,
+) => Promise<Result>;
+
+/** Runs writes without the writer thread, each in one transaction. */
+export function createAlone(
+  db: Database,
+  noteRemoved: (what: 'memory' | 'user') => void = () => {},
+): Alone {
+  const tx: WriteTx = {
+    ...createTx(db),
+    pause: async () => {},
+    noteRemoved: async (what) => noteRemoved(what),
+    queueLimit: new QueueLimit(),
+  };
+  return async (operation, input) => {
+    try {
+      db.run('BEGIN IMMEDIATE');
+      const result = await operation.run(tx, input);
+      db.run('COMMIT');
+      return result;
+    } catch (error) {
+      if (db.inTransaction) db.run('ROLLBACK');
+      throw notStored(error);
+    }
+  };
+}
