@@ -18,7 +18,10 @@ afterAll(() => server.stop());
 const environment = () => ({ MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key });
 
 /** The package without which the tests of an adapter in Python are skipped. */
-const frameworks: Record<string, string> = { 'claude-python': 'anthropic' };
+const frameworks: Record<string, string> = {
+  'claude-python': 'anthropic',
+  'langgraph-python': 'langgraph.store',
+};
 
 function problemOf(adapter: string): string | undefined {
   const framework = frameworks[adapter];

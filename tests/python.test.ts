@@ -46,3 +46,55 @@ describe.skipIf(problem !== undefined)('the Python SDK', () => {
     },
   );
 });
+
+const problemOfAgent = problem ?? pythonProblem('langgraph.graph');
+if (problemOfAgent) console.warn(`Skipping the LangGraph agent: ${problemOfAgent}.`);
+
+describe.skipIf(problem !== undefined)('the agents in docs/examples', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer({ MEMORY_EMBEDDINGS: 'local' });
+  });
+  afterAll(() => server.stop());
+
+  /** Repeats the run, because a search does not wait long for new vectors on a busy machine. */
+  async function ends(name: string, userId: string, expected: string): Promise<void> {
+    const PYTHONPATH = `${folder}:${join(root, 'sdk/adapters/langgraph-python')}`;
+    const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key, PYTHONPATH };
+    let ran = { code: 0, output: '' };
+    for (let runs = 0; runs < 10 && !ran.output.endsWith(expected); runs++) {
+      ran = await runPython([join('docs/examples', name), userId], root, env);
+    }
+    expect(ran.output).toEndWith(expected);
+    expect(ran.code).toBe(0);
+  }
+
+  test('the chat agent remembers by meaning and separates users', async () => {
+    await ends(
+      'chat_agent.py',
+      'ada',
+      `user:  What food must I avoid?
+agent: You told me: I am allergic to peanuts.
+user:  Which city does my sister live in?
+agent: You told me: My sister has moved to Lisbon.
+user:  What food must I avoid?
+agent: You never told me.
+`,
+    );
+    expect((await server.client.list({ userId: 'ada' })).items).toHaveLength(2);
+  });
+
+  test.skipIf(problemOfAgent !== undefined)(
+    'the LangGraph agent remembers by meaning',
+    async () => {
+      await ends(
+        'langgraph_agent.py',
+        'ben',
+        `user:  What food must I avoid?
+agent: You told me: I am allergic to peanuts.
+`,
+      );
+      expect((await server.client.list({ userId: 'ben' })).items).toHaveLength(1);
+    },
+  );
+});
