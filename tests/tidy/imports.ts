@@ -78,7 +78,9 @@ const pure = [
 ];
 /** The modules that every folder of the CLI may import. */
 const terminal = ['cli/terminal/', 'cli/errors.ts'];
-const frameworks = ['@anthropic-ai/sdk', '@anthropic-ai/sdk/', 'ai', 'ai/test'];
+const frameworks = ['@anthropic-ai/sdk', '@anthropic-ai/sdk/', 'ai', 'ai/test'].concat(
+  '@langchain/langgraph-checkpoint',
+);
 const typebox = ['@sinclair/typebox', '@sinclair/typebox/'];
 
 const table: Row[] = [
