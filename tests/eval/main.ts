@@ -21,6 +21,8 @@ import { meanOf } from './measure.ts';
 import { averageOf, pairedDifference } from './paired-difference.ts';
 import { readSets } from './sets.ts';
 
+/** A long document on a busy machine may take a while. */
+const timeoutMs = 10 * 60_000;
 /** A set that falls by more than this, or beyond its interval, is marked. */
 const largestFall = 0.015;
 
@@ -36,12 +38,20 @@ const { values, positionals } = parseArgs({
 const heldOut = values['held-out'];
 const withMeaning = values.meaning;
 const sets = readSets(positionals[0]).filter(({ name }) => name.includes(values.only));
-const current = await run(join(import.meta.dir, '../..'));
-for (const [index, { name }] of sets.entries()) printSet(name, current[index] ?? []);
-if (values.against !== undefined) printDifferences(await run(resolve(values.against)), current);
+const current = await run(join(import.meta.dir, '../..'), printSet);
+if (values.against !== undefined) {
+  const before = await run(resolve(values.against), () => {});
+  printDifferences(before, current);
+}
 
-/** Runs the service of a checkout on every set, at the times at which the questions are asked. */
-async function run(root: string): Promise<Answer[][]> {
+/**
+ * Runs the service of a checkout on every set, at the times at which the questions are asked. Calls
+ * `show` with the answers of each set.
+ */
+async function run(
+  root: string,
+  show: (name: string, answers: Answer[]) => void,
+): Promise<Answer[][]> {
   const { startServer }: typeof import('../../server/main.ts') = await import(
     join(root, 'server/main.ts')
   );
@@ -53,11 +63,15 @@ async function run(root: string): Promise<Answer[][]> {
     databaseUrl: `sqlite:${join(folder, 'memory.db')}`,
     now: () => clock.nowMs,
   });
-  const client = new MemoryClient({ apiKey: service.firstKey ?? '', baseUrl: service.url });
+  const { firstKey, url: baseUrl } = service;
+  const client = new MemoryClient({ apiKey: firstKey ?? '', baseUrl, timeoutMs });
   try {
     const answers: Answer[][] = [];
-    for (const set of sets)
-      answers.push(await answersOf({ client, clock, set, heldOut, withMeaning }));
+    for (const set of sets) {
+      const ofSet = await answersOf({ client, clock, set, heldOut, withMeaning });
+      show(set.name, ofSet);
+      answers.push(ofSet);
+    }
     return answers;
   } finally {
     await service.stop();
