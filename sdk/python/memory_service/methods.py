@@ -21,7 +21,8 @@ from .types import (
 class Methods(Client):
     @method
     def save(self, *, content: str, **fields: Unpack[RecordFields]) -> Answer[SavedMemory]:
-        """Saves text for a user; the memory is ``complete`` immediately.
+        """Saves text for a user. Optional: ``metadata``, ``source``, ``external_id``,
+        ``occurred_at`` and ``expires_at``. The memory is ``complete`` immediately.
 
         A memory of the user with the same ``source`` and ``external_id`` is replaced and keeps its
         id. If the call is repeated with its ``idempotency_key`` after the memory was deleted, the
@@ -31,14 +32,15 @@ class Methods(Client):
 
     @paged
     def list(self, **query: Unpack[ListQuery]) -> AsyncPages[MemoryPage, MemoryItem]:
-        """Lists a user's memories, newest first, ``limit`` (20) a page. Iterate for all pages."""
+        """Lists a user's memories, newest first, ``limit`` (20) a page. Iterate for all pages. The
+        filters are those of ``Filters``: ``type``, ``source``, ``metadata``, ``from_``, ``to``, …"""
         return self._pages("GET /v1/memories", "nextCursor", query)
 
     @method
     def search(self, *, query: str, **filters: Unpack[SearchFilters]) -> Answer[SearchResults]:
-        """Searches a user's memories, best first, at most ``limit`` (10). The query has no
-        operators; memories that contain a phrase in double quotes rank higher. Memories are found
-        by words and by meaning; ``mode`` restricts the search to one of them."""
+        """Searches a user's memories, best first, at most ``limit`` (10), with the filters of
+        ``list``. The query has no operators; memories that contain a phrase in double quotes rank
+        higher. Memories are found by words and by meaning; ``mode`` restricts the search to one."""
         return self._call("GET /v1/memories/search", "items", filters, query=query)
 
     @method

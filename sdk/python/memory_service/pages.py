@@ -49,6 +49,9 @@ class Pages(Generic[Item]):
     def __init__(self, pages: AsyncPages[Any, Item]) -> None:
         self._pages, self._page = pages, run(pages)
 
+    def __repr__(self) -> str:
+        return f"Pages({self._page!r})"
+
     @overload
     def __getitem__(self, name: Literal["items"]) -> list[Item]: ...
     @overload

@@ -246,6 +246,7 @@ class Clients(unittest.TestCase):
             found = memory.list(user_id="u")
             self.assertEqual([one["id"] for one in found], ["mem_1"])
             self.assertEqual((found["items"], found["nextCursor"]), ([{"id": "mem_1"}], None))
+            self.assertEqual(repr(found), "Pages({'items': [{'id': 'mem_1'}], 'nextCursor': None})")
         self.assertEqual(len(server.requests), 1)
 
     def test_iteration_fetches_pages_on_demand(self) -> None:
