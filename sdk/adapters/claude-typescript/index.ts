@@ -140,11 +140,12 @@ function textOf({ content }: Memory): string {
 /** Returns the numbers of the lines in which an occurrence begins. */
 function linesWith(text: string, wanted: string): number[] {
   let start = 0;
+  let next = text.indexOf(wanted);
   return text.split('\n').flatMap((line, index) => {
-    const at = text.indexOf(wanted, start);
+    if (next !== -1 && next < start) next = text.indexOf(wanted, start);
     const end = start + line.length;
     start = end + 1;
-    return at === -1 || at > end ? [] : [index + 1];
+    return next === -1 || next > end ? [] : [index + 1];
   });
 }
 
