@@ -156,13 +156,22 @@ function nameOf({ namespace, key }: GetOperation): unknown {
 
 function itemOf(memory: Memory & { score?: number }): SearchItem {
   return {
-    value: JSON.parse(memory.content),
+    value: readValue(memory),
     key: memory.externalId ?? '',
     namespace: (memory.source ?? '').split('.'),
     createdAt: new Date(memory.createdAt),
     updatedAt: new Date(memory.updatedAt),
     ...(memory.score === undefined ? {} : { score: memory.score }),
   };
+}
+
+/** Another client may have replaced the JSON with plain text. */
+function readValue({ content }: Memory): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(content);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {}
+  return { text: content };
 }
 
 /** The fields by which the service can filter. The store filters by the others itself. */

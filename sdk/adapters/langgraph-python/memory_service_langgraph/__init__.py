@@ -87,7 +87,7 @@ class MemoryServiceStore(BaseStore):
     def search_items(self, op: SearchOp) -> list[SearchItem]:
         wanted = op.filter or {}
         found = self.ranked(op) if op.query else self.listed(op.namespace_prefix, wanted)
-        matching = (one for one in found if has_fields(json.loads(one["content"]), wanted))
+        matching = (one for one in found if has_fields(value_of(one), wanted))
         page = [*islice(matching, op.offset, op.offset + op.limit)]
         kept = (one for one in page if self.refresh(one, op.refresh_ttl))
         return [SearchItem(**facts_of(one), score=one.get("score")) for one in kept]
@@ -155,9 +155,18 @@ def facts_of(found: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "namespace": tuple(found["source"].split(".")),
         "key": found["externalId"],
-        "value": json.loads(found["content"]),
+        "value": value_of(found),
         **{name: datetime.fromisoformat(at.replace("Z", "+00:00")) for name, at in times.items()},
     }
+
+
+def value_of(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Another client may have replaced the JSON with plain text."""
+    try:
+        value: Any = json.loads(found["content"])
+    except ValueError:
+        value = None
+    return value if isinstance(value, dict) else {"text": found["content"]}
 
 
 def is_filterable(field: tuple[str, Any]) -> bool:

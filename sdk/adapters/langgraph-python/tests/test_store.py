@@ -148,6 +148,14 @@ class Store(unittest.TestCase):
         self.assertEqual(item.value, {"text": "Plays the violin"})
         self.assertLess(item.created_at, item.updated_at)
 
+    def test_a_memory_that_another_client_has_edited_is_still_an_item(self) -> None:
+        for content, value in (("Plays", {"text": "Plays"}), ("7", {"text": "7"})):
+            self.store.put((self.user, "facts"), "k", {"text": "Plays the cello"})
+            (one,) = self.memory.list(user_id=self.user)["items"]
+            self.memory.update(one["id"], content=content)
+            (item,) = self.store.search((self.user,))
+            self.assertEqual(item.value, value)
+
     def test_a_query_ranks_and_a_filter_restricts_what_it_finds(self) -> None:
         for number in range(150):
             value = {"text": f"tea number {number}", "kind": "rare" if number == 3 else "usual"}

@@ -117,6 +117,14 @@ describe('the store', () => {
     expect(await store.search([user, 'hidden'])).toHaveLength(1);
   });
 
+  test('reads memories that another client has edited', async () => {
+    const userId = newUser();
+    await store.put([userId], 'k', { text: 'Plays the cello' });
+    const { items } = await client.list({ userId });
+    await client.update(items[0]?.id ?? '', { content: 'Plays the violin' });
+    expect(await store.get([userId], 'k')).toMatchObject({ value: { text: 'Plays the violin' } });
+  });
+
   test('does not take other memories for items', async () => {
     const userId = newUser();
     await client.save({ userId, content: 'Plays the cello' });
