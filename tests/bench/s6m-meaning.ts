@@ -34,14 +34,14 @@ export const meaning: Benchmark = {
     const { quick, rounds } = context;
     const group = { memories: quick ? 1_000 : 10_000, users: 1 };
     const backlog = tableOf(quick ? 20_000 : 100_000);
-    const database = await embeddedCopy(context, searchDatasetOf([group]));
+    const [userId = ''] = searchUsers(group);
+    const database = await embeddedCopy(context, searchDatasetOf([group]), userId);
     const words = await start(context, database, 'off');
     const meaning = await start(context, database, 'local');
     const busy = await start(context, database, 'local');
     const atOnce = await searchesAtOnce(meaning);
     await importDataset(busy.url, backlog);
     pause(busy);
-    const [userId = ''] = searchUsers(group);
     const inMeaning = measurementOf(context, meaning, userId);
     const inBusy = measurementOf(context, busy, userId);
     const measured = await inTurn<Name, Measured>(rounds, {
@@ -66,13 +66,13 @@ export const meaning: Benchmark = {
   },
 };
 
-/** Returns the path of a database in which all memories have vectors. */
-async function embeddedCopy(context: Context, dataset: Dataset): Promise<string> {
+/** Returns the path of a database in which all of the user's memories have vectors. */
+async function embeddedCopy(context: Context, dataset: Dataset, userId: string): Promise<string> {
   const { folder, current, copyOf } = context;
   const database = await copyOf(current, dataset);
   const env = { MEMORY_EMBEDDINGS: 'local' };
   const service = await startService(folder, { tree: current, database, env });
-  await embedded(service);
+  while ((await meaningOf(service, userId, 'garage')) !== 'used') await Bun.sleep(pollMs);
   await service.stop();
   return database;
 }
@@ -126,17 +126,20 @@ async function embedded(subject: Subject): Promise<void> {
   while ((await toEmbed(subject)) > 0) await Bun.sleep(pollMs);
 }
 
+async function meaningOf({ url }: Subject, userId: string, query: string): Promise<string> {
+  return JSON.parse(await fetchText(url, searchPath(userId, query))).meaning;
+}
+
 /** Returns the share of the searches right after four saves that compare all meanings. */
-async function searchesAtOnce({ url }: Subject): Promise<number> {
+async function searchesAtOnce(subject: Subject): Promise<number> {
   let used = 0;
   for (const [at, query] of questions().slice(0, askedAtOnce).entries()) {
     const userId = `at-once-${at}`;
     for (let n = 0; n < newMemories; n += 1) {
       const content = textOf(at * newMemories + n, 100);
-      await postJson(url, '/v1/memories', { userId, content });
+      await postJson(subject.url, '/v1/memories', { userId, content });
     }
-    const found = JSON.parse(await fetchText(url, searchPath(userId, query)));
-    if ((found as { meaning: string }).meaning === 'used') used += 1;
+    if ((await meaningOf(subject, userId, query)) === 'used') used += 1;
   }
   return used / askedAtOnce;
 }
