@@ -251,6 +251,7 @@ const table: Row[] = [
       'tests/storage/copied-columns.test.ts',
       'tests/storage/lock.test.ts',
       'tests/storage/postgres-planner.test.ts',
+      'tests/storage/sqlite-plans.test.ts',
     ],
     may: [''],
   },

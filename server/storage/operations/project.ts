@@ -31,11 +31,12 @@ export const listUsers: ReadOperation<Users, UserPage> = {
       const named = ids.map((id) => values.text(id)).join(', ');
       where.push(`u.user_id IN (${named === '' ? 'NULL' : named})`);
     }
-    // Exclude expired memories that maintenance has not deleted yet. There are few of these.
+    // Exclude expired memories that maintenance has not deleted yet. There are few of these. The
+    // plus keeps SQLite from reading all memories of the project by another index.
     const rows = await tx.all<UserRow>(
-      `WITH expired AS (
+      `WITH expired AS MATERIALIZED (
          SELECT m.user_id, count(*) AS memories FROM memories AS m
-         WHERE m.project_id = ${project} AND m.expires_at IS NOT NULL AND NOT ${current}
+         WHERE +m.project_id = ${project} AND m.expires_at <= ${values.bigint(now)}
          GROUP BY m.user_id)
        SELECT u.user_id AS "userId", u.memories - coalesce(e.memories, 0) AS memories,
          (SELECT m.created_at FROM memories AS m
@@ -52,10 +53,14 @@ export const listUsers: ReadOperation<Users, UserPage> = {
 
 type TaskKey = { userId: string; id: string; createdAt: number; bytes: number };
 
-/** Conditions that the indexes of pending and of failed tasks have. */
+/**
+ * Conditions that the indexes of pending and of failed tasks have. The index of pending tasks does
+ * not begin with the project; the plus keeps SQLite from using one that does.
+ */
 const hasStatus = {
-  processing: 't.run_at IS NOT NULL',
-  failed: 't.run_at IS NULL AND t.error_message IS NOT NULL',
+  processing: (project: string) => `t.run_at IS NOT NULL AND +t.project_id = ${project}`,
+  failed: (project: string) =>
+    `t.project_id = ${project} AND t.run_at IS NULL AND t.error_message IS NOT NULL`,
 };
 
 /**
@@ -67,7 +72,7 @@ export const listTasks: ReadOperation<Tasks, Page> = {
   async run(tx, { projectId, now, onlyUserId = null, status, after, limit }) {
     const values = new StatementValues();
     const where = [
-      `t.project_id = ${values.bigint(projectId)} AND t.kind = 'index' AND ${hasStatus[status]}`,
+      `t.kind = 'index' AND ${hasStatus[status](values.bigint(projectId))}`,
       notExpired(values.add(now)),
     ];
     if (onlyUserId !== null) where.push(`t.user_id = ${values.text(onlyUserId)}`);

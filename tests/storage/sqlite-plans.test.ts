@@ -1,0 +1,56 @@
+import type { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { ReaderTx, Value } from '../../server/storage/engine.ts';
+import { createHeldIndexes } from '../../server/storage/held-indexes.ts';
+import { listTasks, listUsers, measureMemories } from '../../server/storage/operations/project.ts';
+import { openForReading } from '../../server/storage/sqlite/settings.ts';
+import { createTx } from '../../server/storage/sqlite/transaction.ts';
+import { openInFolder } from './sqlite.ts';
+
+/*
+ * The indexes that the reads of a project use. With another index, they would read all memories or
+ * tasks of a project, and a reader thread would not respond for seconds.
+ */
+
+let file: Awaited<ReturnType<typeof openInFolder>>;
+let db: Database;
+beforeAll(async () => {
+  file = await openInFolder();
+  db = openForReading(file.path);
+});
+afterAll(async () => {
+  db.close(true);
+  await file.dispose();
+});
+
+const read = { projectId: 1, now: 2_000 };
+const page = { ...read, after: null, limit: 20 };
+
+test.each<[name: string, uses: string, run: (tx: ReaderTx) => Promise<unknown>]>([
+  ['a list of users', 'memories_by_expiry', (tx) => listUsers.run(tx, page)],
+  ['named users', 'memories_by_expiry', (tx) => listUsers.run(tx, { ...page, userIds: ['u'] })],
+  ['pending tasks', 'tasks_pending', (tx) => listTasks.run(tx, { ...page, status: 'processing' })],
+  ['failed tasks', 'tasks_failed', (tx) => listTasks.run(tx, { ...page, status: 'failed' })],
+  [
+    'a measurement',
+    'memories_by_user',
+    (tx) => measureMemories.run(tx, { ...read, users: null, after: null }),
+  ],
+])('of %s begin with %s', async (_, uses, run) => {
+  const plans: string[] = [];
+  const tx = createTx(db);
+  const explained: ReaderTx = {
+    ...tx,
+    indexes: createHeldIndexes(0),
+    all(text, ...values) {
+      const plan = db.prepare<{ detail: string }, Value[]>(
+        `EXPLAIN QUERY PLAN ${text.replaceAll('$', '?')}`,
+      );
+      plans.push(...plan.all(...values).map(({ detail }) => detail));
+      return tx.all(text, ...values);
+    },
+  };
+  await run(explained);
+  const [first] = plans.filter((detail) => /^(SEARCH|SCAN)/.test(detail));
+  expect(first).toContain(`INDEX ${uses} `);
+});
