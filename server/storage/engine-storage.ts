@@ -72,7 +72,8 @@ export function createStorage(engine: Engine): Omit<Storage, OfEngine> {
     async listMemories(read) {
       if (!mayAccess(read.onlyUserId, read)) return noPage;
       const isShort = isUnfiltered(read.filter) && read.range === undefined;
-      return isShort ? engine.readShort(listMemories, read) : engine.read(listFiltered, read);
+      const page = isShort ? await engine.readShort(listMemories, read) : 'large';
+      return page === 'large' ? engine.read(listFiltered, read) : page;
     },
     exportMemories: (read) => engine.read(exportMemories, read),
     async searchMemories(read, signal) {

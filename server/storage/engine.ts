@@ -64,7 +64,10 @@ export type ReadOperation<Input, Result> = {
   run(tx: ReaderTx, input: Input): Promise<Result>;
 };
 
-/** A read that is short enough for the calling thread's own connection. */
+/**
+ * A read that is short enough for the calling thread's own connection. It has no snapshot: each of
+ * its statements reads the present state.
+ */
 export type ShortRead<Input, Result> = {
   readonly name: string;
   run(tx: Tx, input: Input): Promise<Result>;

@@ -22,7 +22,7 @@ export type Reply = { id: number; value?: unknown; error?: ThrownError; large: P
 export type Path = (string | number)[];
 
 /** A longer string, in UTF-16 units, takes less time on its own than inside the JSON. */
-const largeUnits = 4_096;
+const largeUnits = 1_024;
 
 /** Moves the large strings of a value to `texts`. Returns the rest, and where they were. */
 export function takeLarge(value: unknown, texts: string[]): { rest: unknown; large: Path[] } {
@@ -31,9 +31,18 @@ export function takeLarge(value: unknown, texts: string[]): { rest: unknown; lar
   return { rest: withoutLarge(value, [], { texts, large }), large };
 }
 
+/**
+ * Of a list, looks only at the properties that the first item has, because listing those of each
+ * item takes as long as encoding it. A large string that is not found is sent inside the JSON.
+ */
 function hasLarge(value: unknown): boolean {
   if (typeof value === 'string') return value.length > largeUnits;
-  return typeof value === 'object' && value !== null && Object.values(value).some(hasLarge);
+  if (typeof value !== 'object' || value === null) return false;
+  if (!Array.isArray(value)) return Object.values(value).some(hasLarge);
+  const [first] = value;
+  if (typeof first !== 'object' || first === null) return value.some(hasLarge);
+  const keys = Object.keys(first);
+  return value.some((item) => keys.some((key) => hasLarge(item[key])));
 }
 
 function withoutLarge(

@@ -4,6 +4,7 @@ import type { WriteOperation, WriteTx } from '../engine.ts';
 import { WriteConflict } from '../refusals.ts';
 import type { Storage, WriteResult } from '../storage.ts';
 import { findResponse, removeFromResponses, storeResponse } from './idempotency.ts';
+import { sql } from './sql.ts';
 import { removeWork } from './tasks.ts';
 import { recordChange } from './users.ts';
 
@@ -27,10 +28,10 @@ export const eraseUser: WriteOperation<Erase, WriteResult> = {
     let erased = 0;
     for (;;) {
       const found = await tx.all<Found>(
-        `SELECT id, bytes, expires_at AS "expiresAt" FROM memories
+        sql`SELECT id, bytes, expires_at AS "expiresAt" FROM memories
          WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
            AND first_change <= CAST($3 AS bigint)
-         ORDER BY created_at, id LIMIT ${rowsPerPart + 1}`,
+         ORDER BY created_at, id LIMIT ${String(rowsPerPart + 1)}`,
         projectId,
         userId,
         begun,

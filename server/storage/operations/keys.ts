@@ -1,5 +1,6 @@
 import type { ShortRead, Tx, WriteOperation } from '../engine.ts';
 import type { NewKey, StoredKey } from '../key-storage.ts';
+import { sql } from './sql.ts';
 
 type Flag = 'readOnly' | 'metricsOnly';
 type KeyRow = Omit<StoredKey, Flag> & Record<Flag, number>;
@@ -84,7 +85,7 @@ export const findKey: ShortRead<string, StoredKey | null> = {
   name: 'findKey',
   async run(tx, hash) {
     const row = await tx.one<KeyRow>(
-      `SELECT ${keyColumns} FROM ${keysWithProjects} WHERE k.hash = $1`,
+      sql`SELECT ${keyColumns} FROM ${keysWithProjects} WHERE k.hash = $1`,
       hash,
     );
     return row === undefined ? null : asKey(row);
@@ -95,7 +96,7 @@ export const listKeys: ShortRead<void, StoredKey[]> = {
   name: 'listKeys',
   async run(tx) {
     const rows = await tx.all<KeyRow>(
-      `SELECT ${keyColumns} FROM ${keysWithProjects} ORDER BY k.created_at, k.id`,
+      sql`SELECT ${keyColumns} FROM ${keysWithProjects} ORDER BY k.created_at, k.id`,
     );
     return rows.map(asKey);
   },

@@ -30,14 +30,23 @@ const filteredRows = 2_000;
 /** A larger memory is read by its own statement. */
 const largeBytes = 64 * 1024;
 
-/** A page without a filter costs the same, however much is stored. */
-export const listMemories: ShortRead<List, Page> = {
+/**
+ * A page without a filter costs the same, however much is stored. Returns 'large' if it has a large
+ * memory, which must be read in the same snapshot; see `listFiltered`.
+ */
+export const listMemories: ShortRead<List, Page | 'large'> = {
   name: 'listMemories',
-  run: (tx, read) =>
-    fillPage(tx, read, listPosition, async (after) => {
-      const rows = await listRows(tx, read, { after, upTo: null, filter: null });
-      return { rows, end: null };
-    }),
+  async run(tx, read) {
+    const rows = await listRows(tx, read, { after: read.after, upTo: null, filter: null });
+    const page = new PageBuilder(read.limit, listPosition);
+    for (const { bytes, ...row } of rows) {
+      if (!page.hasRoom(bytes)) return page.cut();
+      const { content } = row;
+      if (content === null) return 'large';
+      if (!page.add({ ...row, content })) return page.cut();
+    }
+    return page.whole();
+  },
 };
 
 export const listFiltered: ReadOperation<List, Page> = {

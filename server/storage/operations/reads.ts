@@ -4,17 +4,20 @@ import type { ReadOperation, ShortRead, Tx } from '../engine.ts';
 import type { Part, Read, StoredMemory, StoredStatus } from '../storage.ts';
 import type { QueueState } from '../task-storage.ts';
 import { memoriesWithTasks, memoryColumns, notExpired, statusColumns } from './columns.ts';
+import { sql } from './sql.ts';
 
 type Get = Read & Part & { id: string };
 type Status = Read & { id: string };
+
+const isCurrent = notExpired('$3');
 
 export const getMemory: ShortRead<Get, StoredMemory | null> = {
   name: 'getMemory',
   async run(tx, { projectId, id, now, onlyUserId }) {
     const found = await tx.one<StoredMemory>(
-      `SELECT ${memoryColumns}, m.content FROM ${memoriesWithTasks}
+      sql`SELECT ${memoryColumns}, m.content FROM ${memoriesWithTasks}
        WHERE m.project_id = CAST($1 AS bigint) AND m.id = CAST($2 AS text)
-         AND ${notExpired('$3')}`,
+         AND ${isCurrent}`,
       projectId,
       id,
       now,
@@ -28,11 +31,11 @@ export const getMemoryPart: ReadOperation<Get, StoredMemory | null> = {
   name: 'getMemoryPart',
   async run(tx, { projectId, id, now, onlyUserId, range }) {
     const found = await tx.one<StoredMemory>(
-      `SELECT ${memoryColumns}, length(m.content) AS "contentLength",
+      sql`SELECT ${memoryColumns}, length(m.content) AS "contentLength",
          substr(m.content, CAST($4 AS integer), CAST($5 AS integer)) AS content
        FROM ${memoriesWithTasks}
        WHERE m.project_id = CAST($1 AS bigint) AND m.id = CAST($2 AS text)
-         AND ${notExpired('$3')}`,
+         AND ${isCurrent}`,
       projectId,
       id,
       now,

@@ -16,6 +16,7 @@ import { foundItems } from '../read-reply.ts';
 import { SearchResults } from '../search-results.ts';
 import type { SearchResult, Storage } from '../storage.ts';
 import { getMemory } from './reads.ts';
+import { sql } from './sql.ts';
 
 type Search = Parameters<Storage['searchMemories']>[0];
 type User = readonly [projectId: number, userId: string];
@@ -116,10 +117,10 @@ async function nextChange(
   from: number,
 ): Promise<number | null> {
   const row = await tx.one<{ change: number }>(
-    `SELECT last_change AS change FROM ${table}
+    sql`SELECT last_change AS change FROM ${table}
      WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
        AND last_change > CAST($3 AS bigint)
-     ORDER BY last_change LIMIT 1 OFFSET ${rowsPerBatch - 1}`,
+     ORDER BY last_change LIMIT 1 OFFSET ${String(rowsPerBatch - 1)}`,
     ...user,
     from,
   );
@@ -142,7 +143,7 @@ function readChanged(
   { from, upTo, before }: { from: number; upTo: number; before: number },
 ): Promise<Changed[]> {
   return tx.all<Changed>(
-    `SELECT ${columns} FROM memories AS m LEFT JOIN tasks AS t ON ${isTaskOf}
+    sql`SELECT ${columns} FROM memories AS m LEFT JOIN tasks AS t ON ${isTaskOf}
      WHERE ${ofUser('m')}
      UNION ALL
      SELECT ${columns} FROM tasks AS t JOIN memories AS m ON ${isTaskOf}
@@ -193,7 +194,7 @@ function readVectors(
   upTo: number,
 ): Promise<StoredVectors[]> {
   return tx.all<StoredVectors>(
-    `SELECT m.id, v.change, v.data
+    sql`SELECT m.id, v.change, v.data
      FROM memories AS m JOIN vectors AS v ON v.project_id = m.project_id
        AND v.user_id = m.user_id AND v.memory_id = m.id
      WHERE ${ofUser('m')} AND v.model_id = CAST($5 AS bigint) AND v.change = m.last_change`,

@@ -4,7 +4,8 @@ import type { ShortRead, Tx, WriteOperation, WriteTx } from '../engine.ts';
 import { failedBeforeImport } from '../status.ts';
 import type { Lease, Task, TaskQueue, TaskResult } from '../task-storage.ts';
 import { later } from './columns.ts';
-import { keyOfUser, nothingAdded, recordChange } from './users.ts';
+import { sql } from './sql.ts';
+import { changeKnownUser, keyOfUser } from './users.ts';
 
 type Claim = Parameters<TaskQueue['claimTasks']>[0];
 type Failure = Parameters<TaskQueue['failTask']>[0];
@@ -15,6 +16,11 @@ type MemoryKey = { projectId: number; userId: string; memoryId: string };
 const isTask = 'project_id = $1 AND user_id = $2 AND memory_id = $3 AND kind = $4';
 const leaseCheck = faultPoint('lease-check', "state = 'running' AND lease_token =");
 const isLeased = `${isTask} AND ${leaseCheck} CAST($5 AS bigint)`;
+
+/** `updated_at` must not decrease after the clock was set back. */
+const laterThan6 = later('updated_at', '$6');
+const laterThan7 = later('updated_at', '$7');
+const laterThan9 = later('updated_at', '$9');
 
 const leaseOf = ({ projectId, userId, memoryId, kind, leaseToken }: Lease) =>
   [projectId, userId, memoryId, kind, leaseToken] as const;
@@ -39,7 +45,7 @@ export function queueTask(
   { at, ordinal }: { at: number; ordinal: number },
 ): Promise<number> {
   return tx.run(
-    `INSERT INTO tasks AS t (project_id, user_id, memory_id, kind, state, accepted_at, ordinal,
+    sql`INSERT INTO tasks AS t (project_id, user_id, memory_id, kind, state, accepted_at, ordinal,
        run_at, updated_at, lease_token)
      VALUES ($1, $2, $3, 'index', 'waiting', $4, $5, $4, $4, ${tx.dialect.random})
      ON CONFLICT (project_id, user_id, memory_id, kind) DO UPDATE SET
@@ -63,7 +69,7 @@ export function addFailedTask(
   at: number,
 ): Promise<number> {
   return tx.run(
-    `INSERT INTO tasks (project_id, user_id, memory_id, kind, state, accepted_at, ordinal, run_at,
+    sql`INSERT INTO tasks (project_id, user_id, memory_id, kind, state, accepted_at, ordinal, run_at,
        updated_at, error_message, lease_token)
      VALUES ($1, $2, $3, 'index', 'failed', $4, 0, NULL, $4, $5, ${tx.dialect.random})`,
     projectId,
@@ -81,9 +87,9 @@ export function settleTask(
   { chunks, at }: { chunks: number; at: number },
 ): Promise<number> {
   return tx.run(
-    `UPDATE tasks SET state = 'complete', run_at = NULL, error_message = NULL, lease_owner = NULL,
+    sql`UPDATE tasks SET state = 'complete', run_at = NULL, error_message = NULL, lease_owner = NULL,
        lease_token = lease_token + 1, chunks_complete = CAST($5 AS bigint),
-       chunks_total = CAST($5 AS bigint), updated_at = ${later('updated_at', '$6')}
+       chunks_total = CAST($5 AS bigint), updated_at = ${laterThan6}
      WHERE ${isTask}`,
     projectId,
     userId,
@@ -98,7 +104,7 @@ export function settleTask(
 async function claim(tx: Tx, due: Due, { owner, now, leaseMs }: Claim): Promise<Task[]> {
   const { attempts, ...task } = due;
   const claimed = await tx.run(
-    `UPDATE tasks SET state = 'running', attempts = attempts + 1, lease_token = lease_token + 1,
+    sql`UPDATE tasks SET state = 'running', attempts = attempts + 1, lease_token = lease_token + 1,
        lease_owner = $6, leased_until = CAST($7 AS bigint)
      WHERE ${isTask} AND lease_token = CAST($5 AS bigint)`,
     ...leaseOf(task),
@@ -137,9 +143,12 @@ export const completeTasks: WriteOperation<TaskResult[], boolean[]> = {
   isBackground: true,
   async run(tx, results) {
     const changes = new Map<string, number>();
-    const stored: boolean[] = [];
-    for (const result of results) stored.push(await completeTask(tx, result, changes));
-    return stored;
+    const users = new Map(results.map((one) => [keyOfUser(one.projectId, one.userId), one]));
+    for (const [key, { projectId, userId }] of [...users].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const change = await changeKnownUser(tx, projectId, userId);
+      if (change !== null) changes.set(key, change);
+    }
+    return Promise.all(results.map((result) => completeTask(tx, result, changes)));
   },
 };
 
@@ -149,19 +158,15 @@ async function completeTask(
   changes: Map<string, number>,
 ): Promise<boolean> {
   const { projectId, userId, now, chunks } = result;
-  const lease = leaseOf(result);
-  if ((await tx.one(`SELECT 1 AS one FROM tasks WHERE ${isLeased}`, ...lease)) === undefined) {
-    return false;
-  }
-  const user = keyOfUser(projectId, userId);
-  const change = changes.get(user) ?? (await recordChange(tx, projectId, userId, nothingAdded));
-  changes.set(user, change);
+  const change = changes.get(keyOfUser(projectId, userId));
+  // Without a change, the user and the task have been erased.
+  if (change === undefined) return false;
   const completed = await tx.run(
-    `UPDATE tasks SET state = 'complete', run_at = NULL, chunks_complete = CAST($6 AS bigint),
+    sql`UPDATE tasks SET state = 'complete', run_at = NULL, chunks_complete = CAST($6 AS bigint),
        chunks_total = CAST($6 AS bigint), error_message = NULL, lease_owner = NULL,
-       updated_at = ${later('updated_at', '$7')}, last_change = CAST($8 AS bigint)
+       updated_at = ${laterThan7}, last_change = CAST($8 AS bigint)
      WHERE ${isLeased}`,
-    ...lease,
+    ...leaseOf(result),
     chunks,
     now,
     change,
@@ -174,8 +179,8 @@ export const failTask: WriteOperation<Failure, boolean> = {
   async run(tx, failure) {
     const { now, retryAt, errorMessage } = failure;
     const failed = await tx.run(
-      `UPDATE tasks SET state = $6, run_at = CAST($7 AS bigint), error_message = $8,
-         lease_owner = NULL, updated_at = ${later('updated_at', '$9')}
+      sql`UPDATE tasks SET state = $6, run_at = CAST($7 AS bigint), error_message = $8,
+         lease_owner = NULL, updated_at = ${laterThan9}
        WHERE ${isLeased}`,
       ...leaseOf(failure),
       retryAt === null ? 'failed' : 'waiting',
@@ -191,7 +196,7 @@ export const releaseTask: WriteOperation<Lease, boolean> = {
   name: 'releaseTask',
   async run(tx, lease) {
     const released = await tx.run(
-      `UPDATE tasks SET state = 'waiting', attempts = attempts - 1, lease_owner = NULL
+      sql`UPDATE tasks SET state = 'waiting', attempts = attempts - 1, lease_owner = NULL
        WHERE ${isLeased}`,
       ...leaseOf(lease),
     );
@@ -207,7 +212,7 @@ export const recoverTasks: WriteOperation<{ owner: string; now: number }, number
   name: 'recoverTasks',
   run: (tx, { owner, now }) =>
     tx.run(
-      `UPDATE tasks SET state = 'waiting', lease_owner = NULL
+      sql`UPDATE tasks SET state = 'waiting', lease_owner = NULL
        WHERE run_at IS NOT NULL AND state = 'running'
          AND (${tx.dialect.hasOtherOwner('$1')} OR leased_until <= CAST($2 AS bigint))`,
       owner,
@@ -231,7 +236,7 @@ export async function removeWork(tx: WriteTx, key: MemoryKey): Promise<void> {
   const { projectId, userId, memoryId } = key;
   const isOf = 'project_id = $1 AND user_id = $2 AND memory_id = $3';
   await Promise.all([
-    tx.run(`DELETE FROM tasks WHERE ${isOf}`, projectId, userId, memoryId),
-    tx.run(`DELETE FROM vectors WHERE ${isOf}`, projectId, userId, memoryId),
+    tx.run(sql`DELETE FROM tasks WHERE ${isOf}`, projectId, userId, memoryId),
+    tx.run(sql`DELETE FROM vectors WHERE ${isOf}`, projectId, userId, memoryId),
   ]);
 }

@@ -1,4 +1,5 @@
 import type { Tx } from '../engine.ts';
+import { sql } from './sql.ts';
 
 /** How a write changes what a user has. */
 export type Added = { memories: number; bytes: number };
@@ -20,7 +21,7 @@ export async function recordChange(
   // The number of a new user's first change is random, because a search index of an erased user
   // with the same id may still be in memory.
   const row = await tx.one<{ memories: number; change: number }>(
-    `INSERT INTO users AS u (project_id, user_id, memories, bytes, last_change)
+    sql`INSERT INTO users AS u (project_id, user_id, memories, bytes, last_change)
      VALUES ($1, $2, $3, $4, ${tx.dialect.random})
      ON CONFLICT (project_id, user_id) DO UPDATE SET memories = u.memories + excluded.memories,
        bytes = u.bytes + excluded.bytes, last_change = u.last_change + 1
@@ -36,6 +37,21 @@ export async function recordChange(
     await tx.run('DELETE FROM users WHERE project_id = $1 AND user_id = $2', projectId, userId);
   }
   return row.change;
+}
+
+/** Like `recordChange`, but does not create the user. Returns null if there is none. */
+export async function changeKnownUser(
+  tx: Tx,
+  projectId: number,
+  userId: string,
+): Promise<number | null> {
+  const row = await tx.one<{ change: number }>(
+    `UPDATE users SET last_change = last_change + 1 WHERE project_id = $1 AND user_id = $2
+     RETURNING last_change AS change`,
+    projectId,
+    userId,
+  );
+  return row?.change ?? null;
 }
 
 /** The changes that one write makes to several users, who get one change number each. */

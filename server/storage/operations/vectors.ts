@@ -8,6 +8,7 @@ import type {
   UserToEmbed,
   VectorQueue,
 } from '../vector-storage.ts';
+import { sql } from './sql.ts';
 
 type Wanted = Parameters<VectorQueue['memoriesToEmbed']>[0];
 type Stored = Parameters<VectorQueue['storeVectors']>[0];
@@ -23,7 +24,7 @@ export const presentModel: ShortRead<void, PresentModel | null> = {
   name: 'presentModel',
   async run(tx) {
     const present = await tx.one<PresentModel>(
-      `SELECT ${modelColumns} FROM models WHERE is_present = 1`,
+      sql`SELECT ${modelColumns} FROM models WHERE is_present = 1`,
     );
     return present ?? null;
   },
@@ -39,7 +40,7 @@ export const ensureModel: WriteOperation<Model, PresentModel> = {
       ...[name, digest, dims, mean, deviation, probe],
     );
     const found = await tx.one<Known>(
-      `SELECT ${modelColumns}, is_present AS "isPresent"
+      sql`SELECT ${modelColumns}, is_present AS "isPresent"
        FROM models WHERE name = $1 AND digest = $2`,
       name,
       digest,

@@ -1,14 +1,11 @@
 import { statSync } from 'node:fs';
 import type { Channel } from '../../threads/channel.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine, Tx } from '../engine.ts';
 import type { StorageFigures, StorageHealth } from '../maintenance-storage.ts';
 import type { ReaderPool } from '../reader-pool.ts';
 import { notRead } from './errors.ts';
 import type { FileCheck } from './file-identity.ts';
-import type { createSnapshots } from './transaction.ts';
 import type { WriterClient } from './writer-client.ts';
-
-type Snapshots = ReturnType<typeof createSnapshots>;
 
 /** Operations that belong to no project share this one's turn. */
 const noProject = 0;
@@ -16,12 +13,8 @@ const noProject = 0;
 const longLogBytes = 256 * 1024 * 1024;
 
 /** The engine of the HTTP thread. */
-export function createEngine(parts: {
-  writer: WriterClient;
-  readers: ReaderPool;
-  inSnapshot: Snapshots;
-}): Engine {
-  const { writer, readers, inSnapshot } = parts;
+export function createEngine(parts: { writer: WriterClient; readers: ReaderPool; tx: Tx }): Engine {
+  const { writer, readers, tx } = parts;
 
   function projectOf(input: unknown): number {
     const { projectId = noProject } = (input ?? {}) as { projectId?: number };
@@ -46,7 +39,7 @@ export function createEngine(parts: {
     },
     readShort(operation, input) {
       projectOf(input);
-      return readHere(inSnapshot, operation, input);
+      return readHere(tx, operation, input);
     },
   };
 }
@@ -54,21 +47,21 @@ export function createEngine(parts: {
 /** The engine of another thread, which has a port to the writer. */
 export function createConnectedEngine(
   channel: Channel,
-  inSnapshot: Snapshots,
+  tx: Tx,
 ): Pick<Engine, 'write' | 'readShort'> {
   return {
     write: async ({ name }, input) => (await channel.call(name, input)) as never,
-    readShort: (operation, input) => readHere(inSnapshot, operation, input),
+    readShort: (operation, input) => readHere(tx, operation, input),
   };
 }
 
 async function readHere<Input, Result>(
-  inSnapshot: Snapshots,
+  tx: Tx,
   { run }: Parameters<Engine['readShort']>[0],
   input: Input,
 ): Promise<Result> {
   try {
-    return await inSnapshot((tx) => run(tx, input) as Promise<Result>);
+    return (await run(tx, input)) as Result;
   } catch (error) {
     throw notRead(error);
   }

@@ -12,7 +12,7 @@ import { canonicalPath } from './path.ts';
 import { isSmall, type PreparedFile, prepareFile } from './prepare.ts';
 import type { ReaderStart } from './protocol.ts';
 import { keepFilesPrivate, openForReading } from './settings.ts';
-import { createSnapshots } from './transaction.ts';
+import { createTx } from './transaction.ts';
 import { createWriterClient } from './writer-client.ts';
 
 /*
@@ -102,7 +102,7 @@ async function startThreads(
   await writer.ready;
   const db = openForReading(path);
   const fileCheck = watchFile(path);
-  const engine = createEngine({ writer, readers, inSnapshot: createSnapshots(db) });
+  const engine = createEngine({ writer, readers, tx: createTx(db) });
   return {
     name: 'sqlite',
     ...createStorage(engine),
@@ -134,7 +134,7 @@ export function connectSqlite({
   port.on('message', channel.receive);
   const db = openForReading(path);
   return {
-    ...createConnectedStorage(createConnectedEngine(channel, createSnapshots(db))),
+    ...createConnectedStorage(createConnectedEngine(channel, createTx(db))),
     async close() {
       db.close(true);
       port.close();

@@ -38,24 +38,6 @@ export function createTx(db: Database): Tx {
   };
 }
 
-/** Runs reads on a connection of the calling thread. Reads that overlap share a snapshot. */
-export function createSnapshots(db: Database): <T>(read: (tx: Tx) => Promise<T>) => Promise<T> {
-  const tx = createTx(db);
-  const begin = db.prepare('BEGIN');
-  const end = db.prepare('END');
-  let running = 0;
-  return async (read) => {
-    if (running === 0) begin.run();
-    running += 1;
-    try {
-      return await read(tx);
-    } finally {
-      running -= 1;
-      if (running === 0 && db.inTransaction) end.run();
-    }
-  };
-}
-
 type Alone = <Input, Result>(
   operation: WriteOperation<Input, Result>,
   input: Input,

@@ -41,7 +41,11 @@ const stored: Record<TableName, StoredTable> = {
     where: 't.run_at IS NOT NULL',
     keys: ['run_at', 'ordinal', 'project_id', 'accepted_at', 'memory_id', 'kind'],
   },
-  ended_tasks: { ...tasks, where: 't.run_at IS NULL', keys: ['rowid'] },
+  ended_tasks: {
+    ...tasks,
+    where: 't.run_at IS NULL',
+    keys: ['rowid'],
+  },
   idempotency_keys: {
     from: 'idempotency_keys',
     keys: ['rowid'],

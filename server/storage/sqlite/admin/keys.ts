@@ -5,7 +5,7 @@ import { openInPlace } from '../lock.ts';
 import { assertFinished, migrate } from '../migrate.ts';
 import { assertExists, canonicalPath } from '../path.ts';
 import { closeKeepingLog, keepFilesPrivate, openForWriting } from '../settings.ts';
-import { createAlone, createSnapshots } from '../transaction.ts';
+import { createAlone, createTx } from '../transaction.ts';
 
 /** Opens the database file. If it does not exist, creates it if `create` is true, else throws. */
 export function openKeyAdmin(name: string, { create }: { create: boolean }): KeyAdmin {
@@ -14,10 +14,10 @@ export function openKeyAdmin(name: string, { create }: { create: boolean }): Key
   const path = canonicalPath(name);
   const db = openInPlace(path, () => openMigrated(path));
   const writeAlone = createAlone(db);
-  const inSnapshot = createSnapshots(db);
+  const tx = createTx(db);
   return {
     createKey: (key) => writeAlone(createKey, key),
-    listKeys: () => inSnapshot((tx) => listKeys.run(tx, undefined)),
+    listKeys: () => listKeys.run(tx, undefined),
     revokeKey: (id, at) => writeAlone(revokeKey, { id, at }),
     // Keep the WAL. A server checkpoints it later.
     close: () => closeKeepingLog(path, db),

@@ -11,7 +11,7 @@ import { readOperations } from '../../operations/index.ts';
 import { notRead } from '../errors.ts';
 import type { ReaderStart } from '../protocol.ts';
 import { openForReading } from '../settings.ts';
-import { createSnapshots } from '../transaction.ts';
+import { createTx } from '../transaction.ts';
 
 /**
  * A reader thread runs searches, filtered lists, exports and other slow reads. Each operation runs
@@ -20,16 +20,20 @@ import { createSnapshots } from '../transaction.ts';
 
 const { path, maxIndexBytes } = workerData as ReaderStart;
 const db = openForReading(path);
-const inSnapshot = createSnapshots(db);
-const indexes = createHeldIndexes(maxIndexBytes);
+const begin = db.prepare('BEGIN');
+const end = db.prepare('END');
+const tx = { ...createTx(db), indexes: createHeldIndexes(maxIndexBytes) };
 
 async function answer({ operation: name, argument, reply, fail }: Incoming): Promise<void> {
   try {
     const operation = readOperations.get(name);
     if (operation === undefined) throw new Error(`unknown read: ${name}`);
-    reply(await inSnapshot((tx) => operation.run({ ...tx, indexes }, argument)));
+    begin.run();
+    reply(await operation.run(tx, argument));
   } catch (error) {
     fail(notRead(error));
+  } finally {
+    if (db.inTransaction) end.run();
   }
   inbox.flushReplies();
 }

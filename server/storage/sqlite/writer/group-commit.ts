@@ -42,7 +42,10 @@ export function createGroupCommit(options: {
   /** Called after each group, when its replies may be sent. */
   settled(): void;
 }): GroupCommit {
-  const { db, health, tx, settled } = options;
+  const { db, health, settled } = options;
+  let current: Execution | null = null;
+  const pause = async () => current?.pause();
+  const tx: WriteTx = { ...options.tx, pause };
   const begin = db.prepare('BEGIN IMMEDIATE');
   const end = db.prepare('COMMIT');
   const savepoint = db.prepare('SAVEPOINT one');
@@ -137,6 +140,7 @@ export function createGroupCommit(options: {
     if (!execution.isPaused && key !== null && pausedKeys.has(key)) {
       return () => large.push(execution);
     }
+    current = execution;
     const step = await execution.step(tx);
     if ('result' in step) return () => finish(execution, step.result);
     if (key !== null) pausedKeys.add(key);
@@ -188,9 +192,9 @@ type Step = { result: unknown } | { paused: true };
 /** A write that runs in one or several steps, each in its own transaction. */
 class Execution {
   readonly write: PendingWrite;
-  #running: Promise<Step> | null = null;
-  #paused = Promise.withResolvers<Step>();
+  #step = Promise.withResolvers<Step>();
   #resume: (() => void) | null = null;
+  #isBegun = false;
 
   constructor(write: PendingWrite) {
     this.write = write;
@@ -201,19 +205,25 @@ class Execution {
   }
 
   /** Runs the write until it ends or pauses. */
-  step(tx: Omit<WriteTx, 'pause'>): Promise<Step> {
-    this.#paused = Promise.withResolvers();
-    this.#resume?.();
-    this.#resume = null;
-    const pause = () => this.#pause();
-    this.#running ??= this.write.run({ ...tx, pause }).then((result) => ({ result }));
-    return Promise.race([this.#running, this.#paused.promise]);
+  step(tx: WriteTx): Promise<Step> {
+    if (this.#isBegun) {
+      this.#step = Promise.withResolvers();
+      this.#resume?.();
+      this.#resume = null;
+    } else {
+      this.#isBegun = true;
+      this.write.run(tx).then(
+        (result) => this.#step.resolve({ result }),
+        (error) => this.#step.reject(error),
+      );
+    }
+    return this.#step.promise;
   }
 
-  #pause(): Promise<void> {
+  pause(): Promise<void> {
     const resumed = Promise.withResolvers<void>();
     this.#resume = resumed.resolve;
-    this.#paused.resolve({ paused: true });
+    this.#step.resolve({ paused: true });
     return resumed.promise;
   }
 }
