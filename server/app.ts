@@ -31,7 +31,7 @@ import type { Storage } from './storage/storage.ts';
 import type { TaskRunner } from './tasks/client.ts';
 import type { Threads } from './threads/start.ts';
 
-export type Services = Pick<Listener, 'addressOf' | 'waitLonger' | 'closeSoon' | 'inFlight'> & {
+export type Services = Pick<Listener, 'waitLonger' | 'closeSoon' | 'inFlight'> & {
   storage: Storage;
   tasks: TaskRunner;
   /** Null without a model. */
@@ -44,6 +44,8 @@ export type Services = Pick<Listener, 'addressOf' | 'waitLonger' | 'closeSoon' |
   version: string;
   /** The address of the documentation. */
   homepage: string;
+  /** Returns the address of the client; '' if it is not known. */
+  addressOf(request: Request): string;
   /** The address that the service listens on. */
   url(): string;
   now(): number;
@@ -62,7 +64,7 @@ type Failed = Answered & { error: unknown; code: string | number };
 /** Creates the service's request handler, but does not listen on a port. */
 export function createApp(services: Services) {
   const { config, log } = services;
-  const trace = createTrace(log, services.clock);
+  const trace = createTrace(services);
   const auth = createAuth(services);
   const bodies = createBodyReader(createBodyQueue(bodyQueueLimits(config)), config.maxBodyBytes);
   const work = createWork(services);

@@ -2,6 +2,7 @@ import { limits } from '../sdk/contract/limits.ts';
 import type { Endpoint } from './embeddings/endpoint.ts';
 import { InvalidSettingsError } from './errors.ts';
 import { type LogLevel, logLevels } from './log.ts';
+import { isSubnet } from './subnets.ts';
 import { unknownSettings } from './unknown-settings.ts';
 
 export type Config = {
@@ -18,6 +19,8 @@ export type Config = {
   rateLimit: { requests: number; seconds: number } | null;
   /** Which model searches by meaning: none, the built-in one, or that of an endpoint. */
   embeddings: 'off' | 'local' | Endpoint;
+  /** The addresses and subnets of proxies whose X-Forwarded-For is believed. */
+  trustedProxies: string[];
   /** Whether /metrics exists. */
   metrics: 'on' | 'off';
 };
@@ -38,6 +41,7 @@ const settingNames = [
   'MEMORY_EMBEDDINGS_MODEL',
   'MEMORY_EMBEDDINGS_KEY',
   'MEMORY_METRICS',
+  'MEMORY_TRUSTED_PROXIES',
 ] as const;
 
 /** Visible ASCII characters, which need no encoding in a header. */
@@ -105,6 +109,12 @@ export function readConfig(env: Env): Config {
       '<requests>/<seconds>, such as 6000/60, or off',
     ),
     embeddings: readEmbeddings(),
+    trustedProxies: read(
+      'MEMORY_TRUSTED_PROXIES',
+      [],
+      subnets,
+      'a comma-separated list of addresses and subnets such as 10.0.0.0/8',
+    ),
     metrics: read('MEMORY_METRICS', 'on', onOrOff, 'on or off'),
   };
   if (problems.length > 0) {
@@ -174,6 +184,11 @@ function origins(text: string): string[] | undefined {
 function hostNames(text: string): string[] | undefined {
   const list = text.split(',').map((name) => name.trim().toLowerCase());
   return list.every((name) => URL.parse(`http://${name}`)?.hostname === name) ? list : undefined;
+}
+
+function subnets(text: string): string[] | undefined {
+  const list = text.split(',').map((entry) => entry.trim());
+  return list.every(isSubnet) ? list : undefined;
 }
 
 function rateLimit(text: string): Config['rateLimit'] | undefined {

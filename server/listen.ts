@@ -8,8 +8,8 @@ export type Fetch = (request: Request) => Response | Promise<Response>;
 
 export type Listener = {
   url: string;
-  /** Returns the client's address, as reported by the socket. */
-  addressOf(request: Request): string;
+  /** Returns the address of the client or of the proxy that is connected; '' if there is none. */
+  peerOf(request: Request): string;
   /** Extends the idle timeout of a request that may wait in a queue. */
   waitLonger(request: Request): void;
   /** Returns how many requests have arrived whose responses have not been sent. */
@@ -41,7 +41,7 @@ export function listen(config: Config, fetch: Fetch, log: Logger): Listener {
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return {
     url: `http://${host}:${server.port}`,
-    addressOf: (request) => server.requestIP(request)?.address ?? '',
+    peerOf: (request) => server.requestIP(request)?.address ?? '',
     waitLonger: (request) => server.timeout(request, maxWaitSeconds),
     inFlight: () => server.pendingRequests,
     closeSoon: (request) => server.timeout(request, closeSoonSeconds),

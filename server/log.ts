@@ -11,6 +11,8 @@ export type LogFields = {
   requestId?: string;
   /** The W3C trace context that the client sent. */
   traceparent?: string | undefined;
+  /** The IP address of the client. */
+  address?: string | undefined;
   method?: string;
   route?: string;
   status?: number;

@@ -3,6 +3,7 @@ import { createApp, type Services } from './app.ts';
 import { type Config, readConfig, settingWarnings } from './config.ts';
 import { createEmbedder, type Embedder } from './embeddings/client.ts';
 import { createAuthenticator } from './http/authenticate.ts';
+import { createClientAddress } from './http/client-address.ts';
 import { newMemoryId } from './ids.ts';
 import { keyToStore, makeKey } from './keys.ts';
 import { listen } from './listen.ts';
@@ -154,7 +155,7 @@ async function serve(wiring: Wiring): Promise<RunningServer> {
     now,
     clock,
     newMemoryId,
-    addressOf: (request) => listener.addressOf(request),
+    addressOf: createClientAddress(config.trustedProxies, (request) => listener.peerOf(request)),
     waitLonger: (request) => listener.waitLonger(request),
     inFlight: () => listener.inFlight(),
     closeSoon: (request) => listener.closeSoon(request),

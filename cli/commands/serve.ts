@@ -59,6 +59,7 @@ export const serverSettings = [
   setting('MEMORY_EMBEDDINGS_MODEL', 'the model at the URL', null),
   setting('MEMORY_EMBEDDINGS_KEY', 'the API key for the URL', null),
   setting('MEMORY_METRICS', 'whether /metrics exists: on or off', 'on'),
+  setting('MEMORY_TRUSTED_PROXIES', 'proxies that name the client, comma-separated', null),
   setting('LOG_LEVEL', 'debug, info, warn, error or silent', 'info'),
 ];
 

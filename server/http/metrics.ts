@@ -1,4 +1,3 @@
-import { BlockList, isIPv6 } from 'node:net';
 import { Elysia } from 'elysia';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import type { Health } from '../../sdk/contract/status.ts';
@@ -8,6 +7,7 @@ import { countedFamilies } from '../metrics/counted.ts';
 import { contentTypes, formatFor, renderMetrics } from '../metrics/exposition.ts';
 import { gaugeFamilies, type Observed } from '../metrics/gauges.ts';
 import { processFamilies } from '../metrics/process.ts';
+import { createSubnets } from '../subnets.ts';
 import type { Work } from './health.ts';
 import { namesLoopback } from './hosts.ts';
 import { varyByAccept } from './response.ts';
@@ -40,7 +40,7 @@ async function assertReadable(request: Request, services: Services): Promise<voi
   if (config.metrics === 'off') {
     throw new ServiceError('not_found', 'the metrics are turned off with MEMORY_METRICS');
   }
-  const isLocal = isLoopback(addressOf(request)) && namesLoopback(request);
+  const isLocal = loopback.has(addressOf(request)) && namesLoopback(request);
   if (isLocal && !isForwarded(request)) return;
   const header = request.headers.get(headerNames.authorization);
   const { metricsOnly } = await authenticator.authenticate(header, () => addressOf(request));
@@ -51,13 +51,7 @@ async function assertReadable(request: Request, services: Services): Promise<voi
   );
 }
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8);
-loopback.addAddress('::1', 'ipv6');
-
-function isLoopback(address: string): boolean {
-  return address !== '' && loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
-}
+const loopback = createSubnets(['127.0.0.0/8', '::1']);
 
 /** The headers that proxies add, apart from those that begin with `x-forwarded-`. */
 const forwardingHeaders = ['forwarded', 'via', 'x-real-ip', 'x-client-ip', 'true-client-ip'];

@@ -1,6 +1,6 @@
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
+import type { Services } from '../app.ts';
 import { newRequestId } from '../ids.ts';
-import type { Logger } from '../log.ts';
 import { count, observe } from '../metrics/counts.ts';
 import type { Caller } from './authenticate.ts';
 import { createSampler } from './log-sampler.ts';
@@ -25,8 +25,11 @@ type Progress = ResponseHead & { arrivedAt?: number };
 /** Monitoring requests these routes every few seconds, so they are logged at the level debug. */
 const monitored = new Set(['/health', '/health/live', '/metrics']);
 
-/** `clock` is monotonic, in ms. */
-export function createTrace(log: Logger, clock: () => number): Trace {
+export function createTrace({
+  log,
+  clock,
+  addressOf,
+}: Pick<Services, 'log' | 'clock' | 'addressOf'>): Trace {
   const sample = createSampler(clock);
   return {
     arrived({ headers }, set) {
@@ -45,6 +48,7 @@ export function createTrace(log: Logger, clock: () => number): Trace {
       log[level]('request', {
         requestId: String(set.headers[headerNames.requestId]),
         traceparent: traceparent(request.headers),
+        address: addressOf(request) || undefined,
         method: request.method,
         route: route ?? '(none)',
         status,

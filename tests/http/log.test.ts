@@ -18,7 +18,9 @@ const folder = mkdtempSync(join(tmpdir(), 'memory-log-'));
 const lines: Record<string, unknown>[] = [];
 let server: RunningServer;
 
-function start(database: string, preload: string[] = []): Promise<RunningServer> {
+type Options = { env?: Record<string, string>; preload?: string[] };
+
+function start(database: string, { env = {}, preload = [] }: Options = {}): Promise<RunningServer> {
   return startServer({
     preload,
     onFatal() {},
@@ -27,6 +29,7 @@ function start(database: string, preload: string[] = []): Promise<RunningServer>
       MEMORY_CORS_ORIGINS: origin,
       LOG_LEVEL: 'debug',
       MEMORY_EMBEDDINGS: 'off',
+      ...env,
     },
     databaseUrl: `sqlite:${join(folder, database)}`,
     port: 0,
@@ -51,6 +54,7 @@ type Case = [string, string, RequestInit, number, string];
 const cases: Case[] = [
   ['GET', '/health', {}, 200, '/health'],
   ['GET', '/health/live', {}, 200, '/health/live'],
+  ['GET', '/metrics', {}, 200, '/metrics'],
   ['GET', '/openapi.json', {}, 200, '/openapi.json'],
   ['POST', '/v1/memories', { headers: json, body: saved }, 201, '/v1/memories'],
   ['POST', '/v1/memories', { headers: json, body: '{' }, 400, '/v1/memories'],
@@ -78,7 +82,7 @@ for (const [method, path, init, status, route] of cases) {
     await Bun.sleep(20);
     const [line, ...more] = requests();
     expect(more).toEqual([]);
-    const level = path.startsWith('/health') ? 'debug' : 'info';
+    const level = /^\/(health|metrics)/.test(path) ? 'debug' : 'info';
     expect(line).toMatchObject({ level, method, route, status, durationMs: expect.any(Number) });
     const requestId = response.headers.get(headerNames.requestId);
     if (requestId !== null) expect(line?.requestId).toBe(requestId);
@@ -133,8 +137,19 @@ test("the client's request id is logged", async () => {
   expect(line.requestId).toBe('mine-1');
 });
 
+test("the client's address is logged, as the trusted proxy on this machine reports it", async () => {
+  const headers = { ...known, 'x-forwarded-for': '192.0.2.1' };
+  const ask = () => fetch(`${server.url}/v1/nothing`, { headers });
+  expect(await lineOf(ask)).toMatchObject({ address: '127.0.0.1' });
+  await server.stop();
+  server = await start('memory.db', { env: { MEMORY_TRUSTED_PROXIES: '127.0.0.0/8' } });
+  expect(await lineOf(ask)).toMatchObject({ address: '192.0.2.1' });
+});
+
 test('an unexpected error is logged with its cause and the request id', async () => {
-  const faulty = await start('faulty.db', [join(import.meta.dir, '../storage/faulty-threads.ts')]);
+  const faulty = await start('faulty.db', {
+    preload: [join(import.meta.dir, '../storage/faulty-threads.ts')],
+  });
   lines.length = 0;
   const body = JSON.stringify({ userId: endsThread, content: 'x' });
   const init = { method: 'POST', headers: json, body };

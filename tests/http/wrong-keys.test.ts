@@ -43,6 +43,18 @@ test('a request without a key gets a 401, even from an address that sent many wr
   }
 });
 
+test('behind a trusted proxy, the wrong keys of each client are counted separately', async () => {
+  const own = await startTestServer({ MEMORY_TRUSTED_PROXIES: '127.0.0.1' });
+  const sendWrongKey = (client: string) =>
+    ask(own, 'GET', '/v1/key', {
+      headers: { authorization: 'Bearer wrong', 'x-forwarded-for': client },
+    });
+  for (let sent = 0; sent < perMinute; sent += 1) await sendWrongKey('192.0.2.1');
+  expectError(await sendWrongKey('192.0.2.1'), 429, 'rate_limited');
+  expectError(await sendWrongKey('192.0.2.2'), 401, 'unauthorized');
+  await own.stop();
+});
+
 const hasIpv6 = Object.values(networkInterfaces())
   .flat()
   .some((one) => one?.address === '::1');

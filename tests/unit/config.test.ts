@@ -13,6 +13,7 @@ const defaults = {
   maxBodyBytes: 5_242_880,
   rateLimit: { requests: 6_000, seconds: 60 },
   embeddings: 'local',
+  trustedProxies: [],
   metrics: 'on',
 };
 
@@ -42,6 +43,7 @@ test('every setting is applied', () => {
     MEMORY_EMBEDDINGS: 'https://models.example/v1/',
     MEMORY_EMBEDDINGS_MODEL: 'multilingual-e5-small',
     MEMORY_EMBEDDINGS_KEY: 'sk-secret',
+    MEMORY_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
     MEMORY_METRICS: 'off',
   });
   expect(config).toEqual({
@@ -59,6 +61,7 @@ test('every setting is applied', () => {
       model: 'multilingual-e5-small',
       key: 'sk-secret',
     },
+    trustedProxies: ['10.0.0.0/8', '::1'],
     metrics: 'off',
   });
 });
@@ -77,6 +80,7 @@ const broken = {
   MEMORY_MAX_BODY_BYTES: '5 MiB',
   MEMORY_RATE_LIMIT: '6000',
   MEMORY_EMBEDDINGS: 'on',
+  MEMORY_TRUSTED_PROXIES: 'localhost',
   MEMORY_METRICS: 'public',
 };
 

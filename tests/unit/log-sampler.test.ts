@@ -38,7 +38,7 @@ test('a line states how many lines were suppressed before it, even if it was onl
   const lines: LogEntry[] = [];
   const clock = { ms: 5_000 };
   const log = createLogger('info', (entry) => lines.push(entry));
-  const trace = createTrace(log, () => clock.ms);
+  const trace = createTrace({ log, clock: () => clock.ms, addressOf: () => '' });
   const request = new Request('http://127.0.0.1:7070/v1/memories');
   const answer = () => trace.answered({ request, set: { status: 401, headers: {} } });
   for (let sent = 0; sent < 21; sent += 1) answer();
@@ -51,10 +51,8 @@ test('a line states how many lines were suppressed before it, even if it was onl
 test('the duration of a request is logged in tenths of a millisecond', () => {
   const lines: LogEntry[] = [];
   const clock = { ms: 5_000 };
-  const trace = createTrace(
-    createLogger('info', (entry) => lines.push(entry)),
-    () => clock.ms,
-  );
+  const log = createLogger('info', (entry) => lines.push(entry));
+  const trace = createTrace({ log, clock: () => clock.ms, addressOf: () => '' });
   const request = new Request('http://127.0.0.1:7070/openapi.json');
   const set = { headers: {} };
   trace.arrived(request, set);
