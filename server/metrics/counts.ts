@@ -77,12 +77,15 @@ export function readSeries(name: MetricName): Series[] {
   const layout = layoutOf(name);
   const { offset, width, labels, metric } = layout;
   const length = labels.reduce((product, { values }) => product * values.length, width);
+  const isSparse = 'route' in metric.labels;
   const series: Series[] = [];
   for (let first = offset; first < offset + length; first += width) {
-    const own = [...counts.subarray(first, first + width)].map(Number);
+    const shared = counts.subarray(first, first + width);
+    const isZero = shared.every((value) => value === 0n);
+    if (isZero && isSparse) continue;
     const named = labelsAt(layout, (first - offset) / width);
-    const isListed = !('route' in named) && !Object.values(named).includes(other);
-    if (!isListed && own.every((value) => value === 0)) continue;
+    if (isZero && Object.values(named).includes(other)) continue;
+    const own = [...shared].map(Number);
     if (metric.type === 'histogram') own.push(Number(own.pop()) * metric.unit);
     series.push({ labels: named, counts: own });
   }
