@@ -15,6 +15,7 @@ export const commandNames = [
   'users',
   'tasks',
   'stats',
+  'top',
   'whoami',
   'health',
   'keys',

@@ -24,6 +24,7 @@ const commands: Record<CommandName, () => Promise<Add>> = {
   users: async () => (await import('./commands/project.ts')).addUsers,
   tasks: async () => (await import('./commands/project.ts')).addTasks,
   stats: async () => (await import('./commands/project.ts')).addStats,
+  top: async () => (await import('./commands/top.ts')).addTop,
   whoami: async () => (await import('./commands/service.ts')).addWhoami,
   health: async () => (await import('./commands/service.ts')).addHealth,
   keys: async () => (await import('./commands/keys.ts')).addKeys,

@@ -1,0 +1,92 @@
+import type { GlobalOptions } from '../commander.ts';
+import { CliError, errorText, exitCodes } from '../errors.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { resolveApiKey, resolveBaseUrl } from './connect.ts';
+
+export type Labels = Record<string, string>;
+/** Selects the time series of a metric. By default, all are selected. */
+export type Where = (labels: Labels) => boolean;
+
+type Sample = { labels: Labels; value: number };
+
+const sampleLine = /^(\w+)(?:\{(.*)\})? (\S+)$/gm;
+const labelPair = /(\w+)="((?:[^"\\]|\\.)*)"/g;
+const all: Where = () => true;
+
+/** The figures of a server at one time, as it reports them at /metrics. */
+export class Metrics {
+  readonly #samples = new Map<string, Sample[]>();
+
+  constructor(text: string) {
+    for (const [, name = '', labels = '', value] of text.matchAll(sampleLine)) {
+      const pairs = [...labels.matchAll(labelPair)].map(([, label, text = '']) => [label, text]);
+      const samples = this.#samples.get(name) ?? [];
+      samples.push({ labels: Object.fromEntries(pairs), value: Number(value) });
+      this.#samples.set(name, samples);
+    }
+  }
+
+  labelsOf(name: string): Labels[] {
+    return (this.#samples.get(name) ?? []).map(({ labels }) => labels);
+  }
+
+  /** Returns the sum of the selected time series, or null if there are none. */
+  sum(name: string, where: Where = all): number | null {
+    const samples = (this.#samples.get(name) ?? []).filter(({ labels }) => where(labels));
+    return samples.length === 0 ? null : samples.reduce((sum, { value }) => sum + value, 0);
+  }
+}
+
+/** Two readings of the same server. */
+export type Span = { before: Metrics; after: Metrics };
+
+/** How much a counter has grown. A server that was restarted counts from zero. */
+export function growth({ before, after }: Span, name: string, where: Where = all): number {
+  const [from, to] = [before.sum(name, where) ?? 0, after.sum(name, where) ?? 0];
+  return to < from ? to : to - from;
+}
+
+/**
+ * Estimates a quantile of the values that a histogram has counted in between, as if the values in a
+ * bucket were spread evenly. Null if there were none.
+ */
+export function quantile(span: Span, share: number, name: string, where: Where = all) {
+  const bounds = new Set(span.after.labelsOf(`${name}_bucket`).map(({ le = '' }) => le));
+  const buckets = [...bounds]
+    .map((le) => ({
+      bound: le === '+Inf' ? Number.POSITIVE_INFINITY : Number(le),
+      count: growth(span, `${name}_bucket`, (labels) => labels.le === le && where(labels)),
+    }))
+    .sort((a, b) => a.bound - b.bound);
+  const wanted = share * (buckets.at(-1)?.count ?? 0);
+  const at = buckets.findIndex(({ count }) => count >= wanted);
+  const [low = { bound: 0, count: 0 }, high] = [buckets[at - 1], buckets[at]];
+  if (wanted === 0 || high === undefined) return null;
+  if (high.bound === Number.POSITIVE_INFINITY) return low.bound;
+  return low.bound + ((high.bound - low.bound) * (wanted - low.count)) / (high.count - low.count);
+}
+
+const withinMs = 5_000;
+
+export async function readMetrics(term: Terminal, options: GlobalOptions): Promise<Metrics> {
+  const { value: baseUrl } = resolveBaseUrl(term, options);
+  const key = resolveApiKey(term, options, baseUrl)?.value;
+  const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const signal = AbortSignal.any([term.interrupted, AbortSignal.timeout(withinMs)]);
+  const response = await fetch(`${baseUrl}/metrics`, { headers, signal }).catch(async (cause) => {
+    const { ConnectionError } = await import('../../sdk/index.ts');
+    throw new ConnectionError(errorText(cause), { cause, code: 'connection' });
+  });
+  if (response.status === 401 || response.status === 403) throw refused(baseUrl);
+  const isText = response.headers.get('content-type')?.startsWith('text/plain; version=0.0.4');
+  if (response.ok && isText) return new Metrics(await response.text());
+  const hint = 'MEMORY_METRICS=off removes them. Also check the base URL.';
+  throw new CliError('not_found', `There are no metrics at ${baseUrl}/metrics.`, hint);
+}
+
+function refused(baseUrl: string): CliError {
+  const hint = `Run this command on the server's machine, or use a key that was made there with
+memory keys create --metrics`;
+  const message = `${baseUrl} shows its metrics only to a key for metrics.`;
+  return new CliError('forbidden', message, hint, exitCodes.refused);
+}

@@ -1,0 +1,135 @@
+import { setTimeout } from 'node:timers/promises';
+import { resolveBaseUrl } from '../client/connect.ts';
+import { type Load, loadOf } from '../client/load.ts';
+import { readMetrics } from '../client/metrics.ts';
+import { addExamples, addNotes, type GlobalOptions, type Parent } from '../commander.ts';
+import { errorText } from '../errors.ts';
+import { numberIn } from '../options.ts';
+import { printJsonLine } from '../terminal/output.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { screenOf } from './top-screen.ts';
+
+export function addTop(program: Parent, term: Terminal): void {
+  const command = program
+    .command('top')
+    .description('Watch the load of a server: requests, latencies, backlog, cores and memory.')
+    .option('--interval <seconds>', 'the time between two readings; default: 2', parseInterval)
+    .option('--count <n>', 'stop after this many readings', parseCount);
+  command.action(async () => {
+    const {
+      interval = 2,
+      count = Number.POSITIVE_INFINITY,
+      ...options
+    } = command.optsWithGlobals();
+    const watch = { term, options, intervalMs: interval * 1_000, count };
+    const isLive = term.stdout.isTerminal && term.env.TERM !== 'dumb' && !options.json;
+    if (isLive) return showScreens(watch);
+    for await (const load of readLoads(watch)) {
+      await (options.json ? printJsonLine(term, load) : term.stdout.write(`${lineOf(load)}\n`));
+    }
+  });
+  addNotes(command, help);
+  addExamples(command, ['memory top', 'memory top --interval 10 --json']);
+}
+
+const parseInterval = numberIn([1, 3_600], 'a number of seconds from 1 to 3600');
+const parseCount = numberIn([1, 1_000_000], 'a number from 1 to 1000000');
+
+const help = `
+On the server's machine, no key is needed. Elsewhere, use a key that was made
+there with: memory keys create --metrics
+
+A pipe receives a line for each reading: the time, requests per second, their
+median and 99th percentile in ms, failed requests per second (5xx), used cores,
+bytes of memory, waiting records, and memories without vectors, separated by
+tabs. --json prints an object with all values for each reading.`;
+
+type Watch = {
+  term: Terminal;
+  options: GlobalOptions;
+  intervalMs: number;
+  count: number;
+  /** Ends the readings. */
+  quit?: AbortSignal;
+  /** Called with the reason if a reading after the first one fails, which is then repeated. */
+  onFailure?(reason: string): Promise<void>;
+};
+
+async function* readLoads({ term, options, intervalMs, count, quit, onFailure }: Watch) {
+  const signal = AbortSignal.any(quit ? [term.interrupted, quit] : [term.interrupted]);
+  let last = { metrics: await readMetrics(term, options), at: performance.now() };
+  for (let read = 0; read < count; ) {
+    await setTimeout(intervalMs, undefined, { signal }).catch(() => {});
+    if (quit?.aborted) return;
+    try {
+      const metrics = await readMetrics(term, options);
+      const at = performance.now();
+      const span = { before: last.metrics, after: metrics };
+      yield loadOf(span, (at - last.at) / 1_000, term.now());
+      last = { metrics, at };
+      read += 1;
+    } catch (error) {
+      if (onFailure === undefined || term.interrupted.aborted) throw error;
+      await onFailure(errorText(error));
+    }
+  }
+}
+
+function lineOf(load: Load): string {
+  const { time, requestsPerSecond, p50Ms, p99Ms, failedPerSecond, cores } = load;
+  const { memoryBytes, waitingTasks, pendingEmbeddings } = load;
+  const figures = [requestsPerSecond, p50Ms, p99Ms, failedPerSecond, cores];
+  const values = figures.map((value) => (value === null ? '' : value.toFixed(2)));
+  return [time, ...values, memoryBytes, waitingTasks, pendingEmbeddings].join('\t');
+}
+
+/** The alternate screen keeps what was on the terminal before. The cursor is hidden. */
+const enter = '\x1b[?1049h\x1b[?25l';
+const leave = '\x1b[?25h\x1b[?1049l';
+
+async function showScreens(watch: Watch): Promise<void> {
+  const { term, options } = watch;
+  const { value: url } = resolveBaseUrl(term, options);
+  const show = (lines: string[]) => {
+    const cutLines = lines.map((line) => `${line}\x1b[K\r\n`).join('');
+    return term.stdout.write(`\x1b[H${cutLines}\x1b[J`);
+  };
+  const keys = watchKeys(term);
+  await term.stdout.write(enter);
+  try {
+    await show([`${url}: measuring…`, 'Press q to quit.']);
+    const onFailure = (reason: string) => show([`${url}: ${reason}`, 'Press q to quit.']);
+    for await (const load of readLoads({ ...watch, quit: keys.quit, onFailure })) {
+      await show(screenOf(load, url, term.stdout));
+    }
+  } finally {
+    keys.stop();
+    await term.stdout.write(leave);
+  }
+}
+
+const ctrlC = '\x03';
+
+/** Aborts `quit` when the user types q or, in raw mode, Ctrl-C. */
+function watchKeys({ stdin }: Terminal): { quit: AbortSignal; stop(): void } {
+  const quit = new AbortController();
+  if (!stdin.isTerminal) return { quit: quit.signal, stop() {} };
+  stdin.setRaw(true);
+  const reader = stdin.stream().getReader();
+  async function read(): Promise<void> {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const typed = new TextDecoder().decode(value);
+      if (['q', 'Q', ctrlC].some((key) => typed.includes(key))) quit.abort();
+    }
+  }
+  read().catch(() => {});
+  return {
+    quit: quit.signal,
+    stop() {
+      stdin.setRaw(false);
+      reader.cancel().catch(() => {});
+    },
+  };
+}

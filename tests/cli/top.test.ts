@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Load } from '../../cli/client/load.ts';
+import { startServer } from '../../server/main.ts';
+import { emptyDatabase } from '../support/backend.ts';
+import { save } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+import { lines, memory, memoryAt, type Surroundings, temporaryFolder } from './command.ts';
+import { program } from './shell.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const once = ['top', '--interval', '1', '--count', '1'];
+const top = (argv: string[], around: Surroundings = {}) => memoryAt(server)(argv, around);
+
+/** Runs the command while memories are saved. */
+async function underLoad<T>(command: Promise<T>): Promise<T> {
+  let isDone = false;
+  const ended = command.finally(() => {
+    isDone = true;
+  });
+  while (!isDone) await save(server, 'u');
+  return ended;
+}
+
+test('a pipe receives a line for each reading, with tab-separated values', async () => {
+  const { code, stdout, stderr } = await underLoad(top(['top', '--interval', '1', '--count', '2']));
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const rows = lines(stdout).map((line) => line.split('\t'));
+  expect(rows.map((row) => row.length)).toEqual([9, 9]);
+  for (const [time = '', rate, p50, p99, failed, cores, bytes, waiting] of rows) {
+    expect(Date.parse(time)).toBeGreaterThan(0);
+    for (const value of [rate, p50, p99, cores, bytes]) expect(Number(value)).toBeGreaterThan(0);
+    expect([failed, waiting]).toEqual(['0.00', '0']);
+  }
+});
+
+test('--json prints an object with the figures of each route', async () => {
+  const { stdout } = await underLoad(top([...once, '--json']));
+  const load = JSON.parse(stdout) as Load;
+  expect(load.healthy).toBe(true);
+  expect(load.writesPerSecond).toBeGreaterThan(0);
+  const [route] = load.routes;
+  expect(route).toMatchObject({ method: 'POST', route: '/v1/memories' });
+  expect(route?.p99Ms).toBeGreaterThanOrEqual(route?.p50Ms ?? Number.NaN);
+});
+
+describe('on a terminal', () => {
+  test('a screen shows the load, and q quits', async () => {
+    const raw: boolean[] = [];
+    const keys = Promise.withResolvers<Uint8Array>();
+    const stdin = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        controller.enqueue(await keys.promise);
+      },
+    });
+    const onOutput = (text: string) => {
+      if (text.includes('REQUESTS/S')) keys.resolve(new TextEncoder().encode('q'));
+    };
+    const screen = {
+      terminal: 90,
+      typed: '',
+      stdin,
+      onOutput,
+      onRaw: (on: boolean) => raw.push(on),
+    };
+    const { code, stdout } = await underLoad(top(['top', '--interval', '1'], screen));
+    expect({ code, raw }).toEqual({ code: 0, raw: [true, false] });
+    expect(stdout).toStartWith('\x1b[?1049h\x1b[?25l');
+    expect(stdout).toEndWith('\x1b[?25h\x1b[?1049l');
+    const last = stdout.split('\x1b[H').at(-1)?.replaceAll('\x1b[K', '') ?? '';
+    expect(last).toContain(`${server.url}   `);
+    expect(last).toMatch(/^POST \/v1\/memories +[\d.,]+ +[\d.,]+ ms +[\d.,]+ ms\r$/m);
+    expect(last).toMatch(/^queue {6}0 waiting, 0 running, \d+ failed, oldest 0 s\r$/m);
+    for (const line of last.split('\r\n')) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(90);
+  });
+
+  test('a server that is restarted is shown again', async () => {
+    const { url: databaseUrl, remove } = await emptyDatabase();
+    const env = { LOG_LEVEL: 'silent', MEMORY_EMBEDDINGS: 'off' };
+    const first = await startServer({ env, port: 0, databaseUrl });
+    let seen = '';
+    const interruption = new AbortController();
+    const running = memory(['top', '--interval', '1', '--base-url', first.url], {
+      terminal: 90,
+      interrupted: interruption.signal,
+      onOutput: (text) => {
+        seen += text;
+      },
+    });
+    await until(() => seen.includes('healthy'), { what: 'the first screen' });
+    await first.stop();
+    seen = '';
+    await until(() => /: .*[Rr]efused|: .*connect/.test(seen), { what: 'the failure' });
+    const second = await startServer({ env, port: Number(new URL(first.url).port), databaseUrl });
+    await until(() => seen.includes('healthy'), { what: 'the second screen' });
+    interruption.abort('SIGINT');
+    expect(await running).toMatchObject({ code: 130 });
+    await second.stop();
+    await remove();
+  });
+
+  test('a key that is typed on a real terminal quits, and the screen is restored', async () => {
+    using folder = temporaryFolder();
+    let screen = '';
+    const child = Bun.spawn([...program, 'top', '--base-url', server.url], {
+      env: { PATH: process.env.PATH, HOME: folder.path, TERM: 'xterm' },
+      terminal: {
+        cols: 100,
+        data: (_, shown) => {
+          screen += new TextDecoder().decode(shown);
+        },
+      },
+    });
+    await until(() => screen.includes('measuring'), { what: 'the screen' });
+    child.terminal?.write('q');
+    expect(await child.exited).toBe(0);
+    await until(() => screen.endsWith('\x1b[?25h\x1b[?1049l'), { what: 'the end' });
+  });
+});
+
+describe('a failure is explained', () => {
+  test('without a key for metrics, through a proxy, exit 4', async () => {
+    await using proxy = startProxy();
+    const argv = [...once, '--base-url', proxy.url];
+    const { code, stderr } = await top(argv);
+    expect(code).toBe(4);
+    expect(stderr).toContain('only to a key for metrics');
+    expect(stderr).toContain('memory keys create --metrics');
+    const key = await server.createKey('default', { metricsOnly: true });
+    expect(await top(argv, { env: { MEMORY_API_KEY: key } })).toMatchObject({ code: 0 });
+  });
+
+  test('with MEMORY_METRICS=off', async () => {
+    const own = await startTestServer({ MEMORY_METRICS: 'off' });
+    const { code, stderr } = await memoryAt(own)(once);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('no metrics at') });
+    await own.stop();
+  });
+
+  test('if there is no server, exit 5', async () => {
+    const { code, stderr } = await memory([...once, '--base-url', 'http://127.0.0.1:1']);
+    expect({ code, stderr }).toEqual({ code: 5, stderr: expect.stringContaining('refused') });
+  });
+
+  test.each(['0', '3601', '1.5', 'x'])('an interval of %s, exit 2', async (interval) => {
+    expect(await memory(['top', '--interval', interval])).toMatchObject({ code: 2 });
+  });
+});
+
+/** A reverse proxy on this machine. */
+function startProxy() {
+  const proxy = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch({ url, headers }) {
+      const sent = new Headers(headers);
+      sent.set('x-forwarded-for', '192.0.2.1');
+      return fetch(server.url + new URL(url).pathname, { headers: sent });
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${proxy.port}`,
+    [Symbol.asyncDispose]: () => proxy.stop(true),
+  };
+}
