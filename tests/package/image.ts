@@ -31,7 +31,7 @@ async function buildAndServe(): Promise<string> {
     const command = /\[.*\]$/.exec(rest);
     if (command !== null) commands.set(word, JSON.parse(command[0]));
   }
-  return serve(join(stage, 'usr/local/bin'), env, commands);
+  return await serve(join(stage, 'usr/local/bin'), env, commands);
 }
 
 const pairOf = (text: string) => text.split('=');
