@@ -1,6 +1,6 @@
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
-import { $ } from 'bun';
+import { bundledConsole, withBundledConsole } from './console.ts';
 import { readManifest, root } from './staging.ts';
 
 export const targets = [
@@ -26,21 +26,26 @@ export async function buildExecutable(dist: string, target: Target): Promise<str
   const { version } = await readManifest('package.json');
   const extension = target.startsWith('windows') ? '.exe' : '';
   const file = join(dist, `memory-${version}-${target}${extension}`);
-  // With splitting, each thread has its own entry point, and a command loads only the code that it
-  // needs. Bytecode shortens the startup time.
-  const pieces = [`--root=${root}`, '--splitting', '--format=esm', '--minify', '--bytecode'];
-  // A bunfig.toml or .env in the working directory must not configure the program.
-  const autoload = ['--no-compile-autoload-bunfig', '--no-compile-autoload-dotenv'];
-  const alone = [...autoload, `--target=bun-${target}`];
-  const threads = [...new Bun.Glob('server/**/thread.ts').scanSync({ cwd: root })].map((path) =>
-    join(root, path),
-  );
-  const built =
-    await $`${process.execPath} build --compile ${pieces} ${alone} --outfile ${file} ${join(root, 'cli/main.ts')} ${threads}`
-      .cwd(dist)
-      .quiet()
-      .nothrow();
-  if (built.exitCode !== 0) throw new Error(built.stderr.toString().trim());
+  const threads = [...new Bun.Glob('server/**/thread.ts').scanSync({ cwd: root })];
+  await Bun.build({
+    entrypoints: ['cli/main.ts', ...threads].map((path) => join(root, path)),
+    root,
+    target: 'bun',
+    format: 'esm',
+    // With splitting, each thread has its own entry point, and a command loads only the code that
+    // it needs. Bytecode shortens the startup time.
+    splitting: true,
+    minify: true,
+    bytecode: true,
+    compile: {
+      target: `bun-${target}`,
+      outfile: file,
+      // A bunfig.toml or .env in the working directory must not configure the program.
+      autoloadBunfig: false,
+      autoloadDotenv: false,
+    },
+    plugins: [withBundledConsole(await bundledConsole())],
+  });
   await chmod(file, 0o755);
   return file;
 }

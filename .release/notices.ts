@@ -14,7 +14,7 @@ export async function writeNotices(dist: string): Promise<string> {
 }
 
 async function bundledPackages(): Promise<string[]> {
-  const entrypoints = [join(root, 'cli/main.ts')];
+  const entrypoints = [join(root, 'cli/main.ts'), join(root, 'server/console/main.tsx')];
   const { metafile } = await Bun.build({ entrypoints, target: 'bun', metafile: true });
   const paths = Object.keys(metafile?.inputs ?? {});
   const names = paths.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);

@@ -1,5 +1,7 @@
+import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { BunPlugin } from 'bun';
+import { bundledConsole, bundleModule } from './console.ts';
 import { modelFolder, writeNotices } from './notices.ts';
 import { copyFiles, packFolder, readManifest, root, writeManifest } from './staging.ts';
 
@@ -12,6 +14,8 @@ export function packService(dist: string): Promise<string> {
   return packFolder(dist, async (folder) => {
     await bundleCli(join(folder, 'cli'));
     await copyFiles(folder, ['server/**/*.{ts,sql,css,js,ico,wasm}', `${modelFolder}/*`]);
+    await rm(join(folder, 'server/console'), { recursive: true });
+    await Bun.write(join(folder, bundleModule), await bundledConsole());
     // The service needs the SDK for the tools of /mcp.
     await copyFiles(folder, ['sdk/*.ts', 'sdk/contract/*.ts']);
     await copyFiles(folder, ['README.md', 'CHANGELOG.md', 'LICENSE']);
@@ -55,17 +59,19 @@ const loadedWhenNeeded: BunPlugin = {
   },
 };
 
+/** The dependencies that the bundles of the CLI and the console contain. */
+const bundled = ['@preact/signals', 'commander', 'jsonc-parser', 'preact'];
+
 async function manifest() {
   const { private: _, dependencies = {}, ...rest } = await readManifest('package.json');
   const forTheClone = ['workspaces', 'scripts', 'devDependencies', 'allowScripts'];
   const kept = Object.entries(rest).filter(([field]) => !forTheClone.includes(field));
-  const { commander: _commander, 'jsonc-parser': _parser, ...needed } = dependencies;
+  const needed = Object.entries(dependencies).filter(([name]) => !bundled.includes(name));
   return {
     ...Object.fromEntries(kept),
     version: rest.version,
     bin: { memory: 'memory.mjs', 'memory-service': 'memory-service.mjs' },
     scripts: { postinstall: 'node postinstall.mjs' },
-    // The bundle contains the other dependencies.
-    dependencies: needed,
+    dependencies: Object.fromEntries(needed),
   };
 }

@@ -7,6 +7,7 @@ import { createAuth } from './http/auth.ts';
 import type { Authenticator } from './http/authenticate.ts';
 import { type BodyReader, createBodyReader } from './http/body.ts';
 import { type BodyQueueLimits, createBodyQueue } from './http/body-queue.ts';
+import { consolePages } from './http/console.ts';
 import { allowOrigin } from './http/cors.ts';
 import { constantHeaders, errorResponse, textual } from './http/errors.ts';
 import { createHealth, createWork, health } from './http/health.ts';
@@ -111,6 +112,7 @@ export function createApp(services: Services) {
     })
     .use(health(readHealth))
     .use(home(services, readHealth))
+    .use(config.console === 'on' ? consolePages(log) : new Elysia())
     .use(openapi(services.version))
     .use(metrics(services, { work, readHealth }))
     .use(memories(auth, routes))

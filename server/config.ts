@@ -23,6 +23,8 @@ export type Config = {
   trustedProxies: string[];
   /** Whether /metrics exists. */
   metrics: 'on' | 'off';
+  /** Whether /console and /docs are served. */
+  console: 'on' | 'off';
 };
 
 type Env = Record<string, string | undefined>;
@@ -42,6 +44,7 @@ const settingNames = [
   'MEMORY_EMBEDDINGS_KEY',
   'MEMORY_METRICS',
   'MEMORY_TRUSTED_PROXIES',
+  'MEMORY_CONSOLE',
 ] as const;
 
 /** Visible ASCII characters, which need no encoding in a header. */
@@ -116,6 +119,7 @@ export function readConfig(env: Env): Config {
       'a comma-separated list of addresses and subnets such as 10.0.0.0/8',
     ),
     metrics: read('MEMORY_METRICS', 'on', onOrOff, 'on or off'),
+    console: read('MEMORY_CONSOLE', 'on', onOrOff, 'on or off'),
   };
   if (problems.length > 0) {
     throw new InvalidSettingsError(`Invalid settings:\n  ${problems.join('\n  ')}`);

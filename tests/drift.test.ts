@@ -25,6 +25,9 @@ const onlyRoutes = ['ALL /mcp', 'ALL /mcp/users/:userId', 'ALL /v1', 'ALL /v1/*'
   'GET /favicon.ico',
   'GET /assets/home.css',
   'GET /assets/home.js',
+  'GET /assets/console.css',
+  'GET /assets/console.js',
+  'GET /console',
   'GET /metrics',
 ]);
 const onlyMethods = ['waitUntilComplete'];

@@ -41,6 +41,13 @@ function reportKey(term: Terminal, { baseUrl, apiKey, failure, replaced }: First
     lines.push(`It is stored for the CLI in ${shownProfilePath(term)}.`);
     if (replaced !== undefined) lines.push(`Replaced the previous key: ${replaced}`);
   } else lines.push(`${failure}; to use the new key, set MEMORY_API_KEY.`);
+  if (shown && hasConsole(term)) {
+    lines.push(
+      '',
+      'To look inside, open:',
+      `  ${baseUrl}/console#key=${encodeURIComponent(apiKey)}`,
+    );
+  }
   // npx finds the command only in this folder, and a new terminal may open in another folder.
   const where = ownName(term) === 'npx memory' ? ', in this folder' : '';
   lines.push(
@@ -52,6 +59,11 @@ function reportKey(term: Terminal, { baseUrl, apiKey, failure, replaced }: First
   const header = `Authorization: Bearer ${apiKey}`;
   if (shown) lines.push(`  curl -H "${header}" "${baseUrl}/v1/memories?userId=u-1"`);
   return hint(term, [...lines, ''].join('\n'));
+}
+
+/** The service reads the setting, too. */
+export function hasConsole({ env }: Terminal): boolean {
+  return env.MEMORY_CONSOLE !== 'off';
 }
 
 function reportNoKey(term: Terminal, failure: string, database: string | undefined) {

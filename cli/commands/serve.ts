@@ -9,7 +9,7 @@ import { CliError, errorCode, errorText, usageError } from '../errors.ts';
 import { definedOnly, numberIn } from '../options.ts';
 import { note, noteStyled, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, paint } from '../terminal/text.ts';
-import { createFirstKey } from './first-key.ts';
+import { createFirstKey, hasConsole } from './first-key.ts';
 
 const lastWordMs = 1_000;
 const parsePort = numberIn([0, 65_535], 'a port number, 0 to 65535');
@@ -60,6 +60,7 @@ export const serverSettings = [
   setting('MEMORY_EMBEDDINGS_KEY', 'the API key for the URL', null),
   setting('MEMORY_METRICS', 'whether /metrics exists: on or off', 'on'),
   setting('MEMORY_TRUSTED_PROXIES', 'proxies that name the client, comma-separated', null),
+  setting('MEMORY_CONSOLE', 'the pages /console and /docs: on or off', 'on'),
   setting('LOG_LEVEL', 'debug, info, warn, error or silent', 'info'),
 ];
 
@@ -101,8 +102,10 @@ function banner(term: Terminal, url: string, database: string, newFile: string |
     newFile === null
       ? `Data is stored in ${shownDatabase(database)}.`
       : `Created a new database at ${newFile}.`;
-  return [
+  const lines = [
     `${paint(term.stderr, 'bold', 'The memory service is running')} at ${url}`,
     `${escapeControls(stored)} Press Ctrl-C to stop.`,
-  ].join('\n');
+  ];
+  if (term.stderr.isTerminal && hasConsole(term)) lines.push(`The console is at ${url}/console`);
+  return lines.join('\n');
 }

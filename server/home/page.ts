@@ -1,13 +1,14 @@
 import type { Health } from '../../sdk/contract/status.ts';
+import { cliCode, curlCode, mcpCode, typescriptCode } from './snippets.ts';
 
 /** What the front page shows. `url` is the address that the service listens on. */
-export type Shown = { url: string; docs: string; health: Health };
+export type Shown = { url: string; docs: string; hasConsole: boolean; health: Health };
 
 /**
  * Renders the front page. It names its files by relative paths, so that it also works behind a
  * proxy that adds a prefix. The script replaces `url` with the address in the browser.
  */
-export function renderPage({ url, docs, health }: Shown): string {
+export function renderPage({ url, docs, hasConsole, health }: Shown): string {
   const isOk = health.status === 'ok';
   return `<!doctype html>
 <html lang="en">
@@ -26,7 +27,7 @@ export function renderPage({ url, docs, health }: Shown): string {
 ${logo}
 <span class="name">memory-service</span>
 <nav aria-label="Pages">
-<a href="openapi.json">API description</a>
+${hasConsole ? consoleLinks : ''}<a href="openapi.json">API description</a>
 <a href="health">Health</a>
 <a href="${escapeHtml(docs)}" rel="noreferrer">Documentation</a>
 </nav>
@@ -55,6 +56,9 @@ servers.</footer>
 `;
 }
 
+const consoleLinks = `<a href="console">Console</a>
+`;
+
 const databases: Record<string, string> = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
 
 const logo = `<svg class="logo" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true">
@@ -76,6 +80,7 @@ function fact(name: string, html: string): string {
 type Snippet = { id: string; title: string; about: string; code: string };
 
 function snippetsFor(url: string): Snippet[] {
+  const target = { url, userId: 'ada', readOnly: false };
   return [
     {
       id: 'key',
@@ -83,52 +88,20 @@ function snippetsFor(url: string): Snippet[] {
       about: 'On the machine that runs the service. In a clone, write <code>npx memory</code>.',
       code: 'export MEMORY_API_KEY=$(memory keys create --name my-app)',
     },
-    { id: 'curl', title: 'curl', about: 'Or any other HTTP client.', code: curlCode(url) },
+    { id: 'curl', title: 'curl', about: 'Or any other HTTP client.', code: curlCode(target) },
     {
       id: 'sdk',
       title: 'TypeScript',
       about: 'The SDK reads the key from <code>MEMORY_API_KEY</code>.',
-      code: sdkCode(url),
+      code: typescriptCode(target),
     },
     {
       id: 'cli',
       title: 'Command line and MCP',
       about: 'Stores the key, and connects an AI client to the memories of one user.',
-      code: cliCode(url),
+      code: `${cliCode(target)}\n\n${mcpCode(target)}`,
     },
   ];
-}
-
-function curlCode(url: string): string {
-  return `curl ${url}/v1/memories \\
-  -H "Authorization: Bearer $MEMORY_API_KEY" \\
-  -H "Content-Type: application/json" \\
-  -d '{"userId": "ada", "content": "Prefers dark mode"}'
-
-curl -G ${url}/v1/memories/search \\
-  -H "Authorization: Bearer $MEMORY_API_KEY" \\
-  -d userId=ada -d query=dark+mode`;
-}
-
-function sdkCode(url: string): string {
-  return `import { MemoryClient } from 'memory-service-sdk';
-
-const memory = new MemoryClient({ baseUrl: '${url}' });
-await memory.save({ userId: 'ada', content: 'Prefers dark mode' });
-
-const { items } = await memory.search({ userId: 'ada', query: 'dark mode' });
-console.log(items[0]?.content);`;
-}
-
-function cliCode(url: string): string {
-  return `memory profile set ${url}
-memory profile use ${url}
-
-memory save --user ada "Prefers dark mode"
-memory search --user ada "dark mode"
-
-# Or cursor, vscode, codex, claude-desktop:
-memory mcp install claude-code --user ada`;
 }
 
 function snippet({ id, title, about, code }: Snippet): string {

@@ -88,13 +88,23 @@ test.each([
     const interrupted = interruption.signal;
     const env = { LOG_LEVEL: 'silent' };
     await inProcess(argv, { terminal: 100, home: home.path, env, interrupted, onOutput });
-    expect(seen.output).toMatch(/shown only once:\n {2}mk_\w{38}\n/);
+    const [, key] = /shown only once:\n {2}(mk_\w{38})\n/.exec(seen.output) ?? [];
+    expect(seen.output).toContain(`\nThe console is at ${baseUrl}/console\n`);
+    expect(seen.output).toContain(`\nTo look inside, open:\n  ${baseUrl}/console#key=${key}\n`);
     expect(seen.output).toContain(words);
     const address = needsAddress ? ` --base-url ${baseUrl}` : '';
     expect(seen.output).toContain('\nIn another terminal, try:\n  memory save');
     expect(seen.output).toContain(`\n  memory list --user u-1${address}\n`);
   },
 );
+
+test('without the console, no start names it', async () => {
+  using home = temporaryFolder();
+  const argv = ['-p', '0', '--database', home.file('first.db')];
+  const output = await startAndStop(argv, { home: home.path, env: { MEMORY_CONSOLE: 'off' } });
+  expect(output).toContain('shown only once');
+  expect(output).not.toContain('console');
+});
 
 test('a start in another folder names the new database and the key that it replaces', async () => {
   using home = temporaryFolder();

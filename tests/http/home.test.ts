@@ -63,8 +63,8 @@ test('a browser gets a page that loads nothing from other servers', async () => 
 
 test('its links lead to the API description, the health and the documentation', async () => {
   const links = [...page.matchAll(/<a href="([^"]+)"/g)].map(([, target = '']) => target);
-  expect(links).toEqual(['openapi.json', 'health', homepage]);
-  for (const path of links.slice(0, 2)) expect((await get(`/${path}`, '*/*')).status).toBe(200);
+  expect(links).toEqual(['console', 'openapi.json', 'health', homepage]);
+  for (const path of links.slice(0, 3)) expect((await get(`/${path}`, '*/*')).status).toBe(200);
 });
 
 test('the icon is an ICO file with three sizes', async () => {
@@ -86,7 +86,7 @@ test('the page states why the service is failing', () => {
   const counts = { pending: 12_345, oldestPendingSeconds: 1, embeddings };
   const about = { version, storage: 'postgres', ...counts };
   const health = { status: 'failing' as const, ...about, message: 'a <disk> "failed"' };
-  const failing = renderPage({ url: server.url, docs: homepage, health });
+  const failing = renderPage({ url: server.url, docs: homepage, hasConsole: true, health });
   expect(failing).toContain('<h1>Your memory service is failing</h1>');
   expect(failing).toContain('role="alert">a &#60;disk&#62; &#34;failed&#34;</p>');
   expect(failing).toContain('<dd>PostgreSQL</dd>');

@@ -231,7 +231,11 @@ const table: Row[] = [
       'node:',
     ],
   },
-  { from: ['server/home/'], may: ['server/home/'], types: ['sdk/contract/'] },
+  { from: ['server/home/'], may: ['server/home/', 'node:'], types: ['sdk/contract/'] },
+  {
+    from: ['server/console/'],
+    may: ['preact', 'preact/', '@preact/', 'server/console/', 'server/home/', 'sdk/index.ts'],
+  },
   {
     from: ['server/http/', 'server/app.ts'],
     may: ['elysia', 'server/', 'sdk/contract/', 'node:', ...typebox],

@@ -42,7 +42,7 @@ export function readSources(): Promise<Source[]> {
 
 async function readAll(): Promise<Source[]> {
   const paths = (await allPaths()).filter((path) => folders.includes(path.split('/', 1).join()));
-  const ours = paths.filter((path) => path.endsWith('.ts'));
+  const ours = paths.filter((path) => /\.tsx?$/.test(path));
   return Promise.all(ours.map(async (path) => toSource(path, await readText(path))));
 }
 

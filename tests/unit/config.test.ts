@@ -15,6 +15,7 @@ const defaults = {
   embeddings: 'local',
   trustedProxies: [],
   metrics: 'on',
+  console: 'on',
 };
 
 test('an empty environment yields the defaults', () => {
@@ -45,6 +46,7 @@ test('every setting is applied', () => {
     MEMORY_EMBEDDINGS_KEY: 'sk-secret',
     MEMORY_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
     MEMORY_METRICS: 'off',
+    MEMORY_CONSOLE: 'off',
   });
   expect(config).toEqual({
     port: 0,
@@ -63,6 +65,7 @@ test('every setting is applied', () => {
     },
     trustedProxies: ['10.0.0.0/8', '::1'],
     metrics: 'off',
+    console: 'off',
   });
 });
 

@@ -19,6 +19,7 @@ const guide = [
   ['Examples', 'docs/examples/README.md'],
 ] as const;
 const running = [
+  ['Console', 'docs/console.md'],
   ['Operations', 'docs/operations.md'],
   ['Deployment', 'docs/deploy.md'],
   ['Backup', 'docs/backup.md'],

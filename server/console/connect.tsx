@@ -1,0 +1,182 @@
+import { useState } from 'preact/hooks';
+import * as code from '../home/snippets.ts';
+import { useAction } from './loading.ts';
+import { Copy, Failure, Field, Screen, Time } from './parts.tsx';
+import { hrefTo } from './router.ts';
+import { address, connect, refusal, type Session } from './session.ts';
+
+/** Asks for a key, or shows how to use the one at hand. */
+export function Connect({ session }: { session: Session | null }) {
+  return session === null ? <EnterKey /> : <Connected session={session} />;
+}
+
+function EnterKey() {
+  const [text, setText] = useState('');
+  const [isConnecting, setConnecting] = useState(false);
+  async function submit(event: Event): Promise<void> {
+    event.preventDefault();
+    setConnecting(true);
+    await connect(text.trim());
+    setConnecting(false);
+  }
+  return (
+    <Screen title="Enter an API key">
+      <form class="card narrow" onSubmit={submit}>
+        <Field label="API key">
+          <input
+            type="password"
+            required
+            autoComplete="off"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        </Field>
+        {refusal.value !== '' && (
+          <p class="failure" role="alert">
+            {refusal.value}
+          </p>
+        )}
+        <div class="buttons">
+          <button type="submit" class="primary" disabled={isConnecting || text.trim() === ''}>
+            Connect
+          </button>
+        </div>
+        <p>
+          The first start of the service prints a link to this page that contains a key. To create
+          another key, run this on the machine of the service. In a clone, write{' '}
+          <code>npx memory</code>.
+        </p>
+        <Snippet title="Create a key" text="memory keys create --name console" />
+        <p>
+          This tab keeps the key until you close it or sign out. The key is sent only to this
+          service.
+        </p>
+      </form>
+    </Screen>
+  );
+}
+
+function Connected({ session }: { session: Session }) {
+  const { key } = session;
+  return (
+    <Screen title="Connect">
+      <dl class="facts">
+        <Fact name="Address">
+          {address} <Copy text={address} of="the address" />
+        </Fact>
+        <Fact name="Project">{key.project}</Fact>
+        <Fact name="Key">
+          {key.name} <small>…{key.lastFour}</small>
+        </Fact>
+        <Fact name="Memories of">{key.userId ?? 'all users'}</Fact>
+        <Fact name="Rights">{key.readOnly ? 'read' : 'read and write'}</Fact>
+        {key.expiresAt !== null && (
+          <Fact name="Expires">
+            <Time at={key.expiresAt} />
+          </Fact>
+        )}
+      </dl>
+      {!key.readOnly && <FirstMemory session={session} />}
+      <Snippets session={session} />
+    </Screen>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function FirstMemory({ session: { client, key } }: { session: Session }) {
+  const [userId, setUserId] = useState(key.userId ?? 'ada');
+  const [content, setContent] = useState('Prefers dark mode');
+  const [saved, setSaved] = useState<{ id: string; userId: string } | null>(null);
+  const action = useAction(async () => setSaved(await client.save({ userId, content })));
+  function submit(event: Event): void {
+    event.preventDefault();
+    action.run();
+  }
+  return (
+    <form class="card" onSubmit={submit}>
+      <h2>Save a memory</h2>
+      <div class="row">
+        <Field label="User">
+          <input
+            required
+            maxLength={256}
+            value={userId}
+            disabled={key.userId !== null}
+            onInput={(event) => setUserId(event.currentTarget.value)}
+          />
+        </Field>
+        <Field label="Text">
+          <input
+            required
+            value={content}
+            onInput={(event) => setContent(event.currentTarget.value)}
+          />
+        </Field>
+        <button type="submit" class="primary" disabled={action.isRunning}>
+          Save
+        </button>
+      </div>
+      <Failure error={action.error} />
+      <p role="status">
+        {saved !== null && (
+          <>
+            Saved as <a href={hrefTo(['memories', saved.id])}>{saved.id}</a>. All memories of{' '}
+            <a href={hrefTo(['users', saved.userId])}>{saved.userId}</a>.
+          </>
+        )}
+      </p>
+    </form>
+  );
+}
+
+function Snippets({ session: { apiKey, key } }: { session: Session }) {
+  const [hasKey, setHasKey] = useState(false);
+  const target = { url: address, userId: key.userId ?? 'ada', readOnly: key.readOnly };
+  const shown = hasKey ? apiKey : `mk_…${key.lastFour}`;
+  const mcp = code.mcpHttpCode(target).replace('$MEMORY_API_KEY', () => shown);
+  return (
+    <section aria-labelledby="snippets">
+      <div class="title">
+        <h2 id="snippets">From your program</h2>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={hasKey}
+            onChange={(event) => setHasKey(event.currentTarget.checked)}
+          />
+          Show the key
+        </label>
+      </div>
+      <div class="snippets">
+        <Snippet title="The key, for all snippets" text={`export MEMORY_API_KEY='${shown}'`} />
+        <Snippet title="curl" text={code.curlCode(target)} />
+        <Snippet title="TypeScript" text={code.typescriptCode(target)} />
+        <Snippet title="Python" text={code.pythonCode(target)} />
+        <Snippet title="Command line" text={code.cliCode(target)} />
+        <Snippet title="MCP client, by command" text={code.mcpCode(target)} />
+        <Snippet title="MCP client, over HTTP" text={mcp} />
+      </div>
+    </section>
+  );
+}
+
+function Snippet({ title, text }: { title: string; text: string }) {
+  return (
+    <section class="snippet" aria-label={title}>
+      <div class="bar">
+        <strong>{title}</strong>
+        <Copy text={text} of={title} />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide snippet scrolls by keyboard */}
+      <pre tabIndex={0}>{text}</pre>
+    </section>
+  );
+}

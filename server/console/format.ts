@@ -1,0 +1,11 @@
+export function countText(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? noun : nouns}`;
+}
+
+const units = ['bytes', 'KB', 'MB', 'GB', 'TB'];
+
+export function bytesText(count: number): string {
+  const power = Math.min(Math.floor(Math.log10(Math.max(count, 1)) / 3), units.length - 1);
+  const value = count / 1_000 ** power;
+  return `${value.toFixed(power > 0 && value < 100 ? 1 : 0)} ${units[power]}`;
+}

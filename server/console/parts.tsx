@@ -1,0 +1,189 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { MemoryServiceError } from '../../sdk/index.ts';
+import type { Action, Loaded } from './loading.ts';
+
+/* The parts that several screens share. Preact escapes every text that they show. */
+
+type Children = { children?: ComponentChildren };
+
+let isFirstScreen = true;
+
+/** A screen that opens takes the focus, so that a screen reader announces it. */
+export function Screen({
+  title,
+  aside,
+  children,
+}: Children & { title: string; aside?: ComponentChildren }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · memory-service`;
+    // On the first screen, the focus begins at the top of the page.
+    if (!isFirstScreen) heading.current?.focus({ preventScroll: true });
+    isFirstScreen = false;
+    scrollTo(0, 0);
+  }, [title]);
+  return (
+    <main id="main">
+      <div class="title">
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        {aside}
+      </div>
+      {children}
+    </main>
+  );
+}
+
+export function Failure({ error }: { error: Error | null }) {
+  if (error === null) return null;
+  const requestId = error instanceof MemoryServiceError ? error.requestId : undefined;
+  return (
+    <p class="failure" role="alert">
+      {error.message}
+      {requestId !== undefined && <small> Request {requestId}</small>}
+    </p>
+  );
+}
+
+type ListingProps = Children & { of: Loaded<{ items: unknown[]; nextCursor?: string | null }> };
+
+/** A list, with what is said while it loads, if it fails, and if there is more of it. */
+export function Listing({ of: { value, error, isLoading, reload, more }, children }: ListingProps) {
+  return (
+    <section aria-busy={isLoading}>
+      <p class="hidden" role="status">
+        {isLoading ? 'Loading…' : value !== null && `${value.items.length} shown`}
+      </p>
+      <Failure error={error} />
+      {error !== null && (
+        <button type="button" onClick={reload}>
+          Try again
+        </button>
+      )}
+      {value === null && isLoading && <Empty>Loading…</Empty>}
+      {value !== null && children}
+      {value?.nextCursor && (
+        <button type="button" class="more" disabled={isLoading} onClick={more}>
+          Show more
+        </button>
+      )}
+    </section>
+  );
+}
+
+export function Empty({ children }: Children) {
+  return <p class="empty">{children}</p>;
+}
+
+/** An input with its label. */
+export function Field({ label, children }: Children & { label: string }) {
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the control is the child
+    <label class="field">
+      <span>{label}</span>
+      {children}
+    </label>
+  );
+}
+
+const clock = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
+
+export function Time({ at }: { at: string | null }) {
+  if (at === null) return <>–</>;
+  return (
+    <time dateTime={at} title={at}>
+      {clock.format(new Date(at))}
+    </time>
+  );
+}
+
+export function Status({ of }: { of: string }) {
+  return of === 'complete' ? null : <span class={`tag ${of}`}>{of}</span>;
+}
+
+/** Copies text. Over plain HTTP, only a page on the local machine may use the clipboard. */
+export function Copy({ text, label, of }: { text: string; label?: string; of?: string }) {
+  const [done, setDone] = useState('');
+  async function copy(): Promise<void> {
+    const isCopied = await (navigator.clipboard?.writeText(text) ?? Promise.reject()).then(
+      () => true,
+      () => copySelected(text),
+    );
+    setDone(isCopied ? 'Copied' : 'Not copied');
+    setTimeout(() => setDone(''), 2_000);
+  }
+  return (
+    <button
+      type="button"
+      class="copy"
+      onClick={copy}
+      aria-label={done || `Copy ${of ?? ''}`.trim()}
+    >
+      <span aria-live="polite">{done || (label ?? 'Copy')}</span>
+    </button>
+  );
+}
+
+/** Without the clipboard API, a browser copies only what is selected in the page. */
+function copySelected(text: string): boolean {
+  const area = document.createElement('textarea');
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const isCopied = document.execCommand('copy');
+  area.remove();
+  return isCopied;
+}
+
+type DialogProps = Children & {
+  title: string;
+  /** The button that does it. */
+  verb: string;
+  /** The text that must be typed first, if any. */
+  typed?: string;
+  action: Action;
+  onClose(): void;
+  onDone(): void;
+};
+
+/** Asks before something is deleted. The browser keeps the focus inside, and Escape closes it. */
+export function Confirm({ title, verb, typed, action, onClose, onDone, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [text, setText] = useState('');
+  const id = useId();
+  useEffect(() => dialog.current?.showModal(), []);
+  async function submit(event: Event): Promise<void> {
+    event.preventDefault();
+    if (!(await action.run())) return;
+    dialog.current?.close();
+    onDone();
+  }
+  return (
+    <dialog ref={dialog} onClose={onClose} aria-labelledby={id}>
+      <form onSubmit={submit}>
+        <h2 id={id}>{title}</h2>
+        {children}
+        {typed !== undefined && (
+          <Field label={`To confirm, type ${typed}`}>
+            <input value={text} onInput={(event) => setText(event.currentTarget.value)} />
+          </Field>
+        )}
+        <Failure error={action.error} />
+        <div class="buttons">
+          <button type="button" onClick={() => dialog.current?.close()}>
+            Cancel
+          </button>
+          <button
+            type="submit"
+            class="danger"
+            disabled={action.isRunning || (typed !== undefined && text !== typed)}
+          >
+            {verb}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}

@@ -1,0 +1,156 @@
+import { useState } from 'preact/hooks';
+import type { User, UserOrder } from '../../sdk/index.ts';
+import { bytesText } from './format.ts';
+import { useAction, usePages } from './loading.ts';
+import { Confirm, Empty, Field, Listing, Screen, Time } from './parts.tsx';
+import { hrefTo, replaceQuery, route } from './router.ts';
+import type { Session } from './session.ts';
+
+const orders: Record<UserOrder, string> = {
+  bytes: 'Largest first',
+  memories: 'Most memories first',
+  userId: 'By name',
+};
+
+export function Users({ session }: { session: Session }) {
+  const { order: chosen = '', find = '' } = route.value.query;
+  const order = chosen === 'memories' || chosen === 'userId' ? chosen : 'bytes';
+  const [erased, setErased] = useState<User | null>(null);
+  const users = usePages(
+    (cursor, signal) => session.client.users({ order, limit: 100, cursor }, { signal }),
+    [session, order],
+  );
+  const matching = users.value?.items.filter(({ userId }) => userId.includes(find)) ?? [];
+  return (
+    <Screen title="Users">
+      <search>
+        <form class="tools" onSubmit={(event) => open(event, find)}>
+          <Field label="Find a user">
+            <input
+              type="search"
+              placeholder="Type an id, and press Enter to open it"
+              value={find}
+              onInput={(event) => replaceQuery({ find: event.currentTarget.value })}
+            />
+          </Field>
+          <Field label="Order">
+            <select
+              value={order}
+              onChange={(event) => replaceQuery({ order: event.currentTarget.value })}
+            >
+              {Object.entries(orders).map(([value, name]) => (
+                <option key={value} value={value}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </Field>
+        </form>
+      </search>
+      <Listing of={users}>
+        {matching.length > 0 && (
+          <UserTable users={matching} onErase={session.key.readOnly ? null : setErased} />
+        )}
+        {users.value?.items.length === 0 && (
+          <Empty>
+            There are no memories yet. <a href={hrefTo([''])}>Save the first one</a>.
+          </Empty>
+        )}
+        {matching.length === 0 && users.value?.items.length !== 0 && (
+          <Empty>
+            None of the users shown here has this id.{' '}
+            <a href={hrefTo(['users', find])}>Look for the memories of {find}</a>.
+          </Empty>
+        )}
+      </Listing>
+      {erased !== null && (
+        <Erase
+          session={session}
+          user={erased}
+          onClose={() => setErased(null)}
+          onDone={users.reload}
+        />
+      )}
+    </Screen>
+  );
+}
+
+function open(event: Event, userId: string): void {
+  event.preventDefault();
+  if (userId !== '') location.hash = hrefTo(['users', userId]);
+}
+
+type TableProps = { users: User[]; onErase: ((user: User) => void) | null };
+
+function UserTable({ users, onErase }: TableProps) {
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">User</th>
+          <th scope="col" class="number">
+            Memories
+          </th>
+          <th scope="col" class="number">
+            Size
+          </th>
+          <th scope="col" class="extra">
+            Last memory
+          </th>
+          {onErase !== null && (
+            <th scope="col">
+              <span class="hidden">Erase</span>
+            </th>
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        {users.map((user) => (
+          <tr key={user.userId}>
+            <th scope="row">
+              <a href={hrefTo(['users', user.userId])}>{user.userId}</a>
+            </th>
+            <td class="number">{user.memories.toLocaleString('en')}</td>
+            <td class="number">{bytesText(user.bytes)}</td>
+            <td class="extra">
+              <Time at={user.lastCreatedAt} />
+            </td>
+            {onErase !== null && (
+              <td class="number">
+                <button
+                  type="button"
+                  class="plain"
+                  aria-label={`Erase ${user.userId}`}
+                  onClick={() => onErase(user)}
+                >
+                  Erase
+                </button>
+              </td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+type EraseProps = { session: Session; user: User; onClose(): void; onDone(): void };
+
+function Erase({ session, user: { userId, memories }, onClose, onDone }: EraseProps) {
+  const action = useAction(() => session.client.deleteAll({ userId }));
+  return (
+    <Confirm
+      title={`Erase ${userId}?`}
+      verb="Erase"
+      typed={userId}
+      action={action}
+      onClose={onClose}
+      onDone={onDone}
+    >
+      <p>
+        {memories === 1 ? 'One memory is' : `All ${memories.toLocaleString('en')} memories are`}{' '}
+        deleted permanently, with the records of this user in the queue.
+      </p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,59 @@
+import { Elysia } from 'elysia';
+import type { Bundle } from '../home/bundle.ts';
+import type { Logger } from '../log.ts';
+import { css, javascript, sendFile, sendHtml } from './page.ts';
+import type { ResponseHead } from './response.ts';
+
+/** Serves the console. Nothing of it is loaded before the first request. */
+export function consolePages(log: Logger) {
+  let bundle: Promise<Bundle> | null = null;
+  function readBundle(): Promise<Bundle> {
+    bundle ??= import('../home/bundle.ts').then(({ bundleConsole }) => bundleConsole());
+    return bundle;
+  }
+
+  async function sendConsole(set: ResponseHead): Promise<string> {
+    try {
+      await readBundle();
+    } catch (error) {
+      bundle = null;
+      log.warn('could not bundle the console', { error });
+      set.status = 503;
+      return sendFile(set, 'text/plain; charset=utf-8', notBundled);
+    }
+    return sendHtml(set, html);
+  }
+
+  return new Elysia()
+    .get('/console', ({ set }) => sendConsole(set))
+    .get('/assets/console.css', async ({ set }) => sendFile(set, css, (await readBundle()).style))
+    .get('/assets/console.js', async ({ set }) =>
+      sendFile(set, javascript, (await readBundle()).script),
+    );
+}
+
+/** Only a clone bundles the console itself. */
+const notBundled = `The console could not be bundled, because packages are missing.
+Run "npm install" in the folder of the service, and reload this page.
+The log of the service has the details.
+`;
+
+/** The paths are relative, so that the console also works behind a proxy that adds a prefix. */
+const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>memory-service</title>
+<link rel="icon" href="favicon.ico">
+<link rel="stylesheet" href="assets/console.css">
+<script type="module" src="assets/console.js"></script>
+</head>
+<body>
+<div id="console"></div>
+<noscript>The console needs JavaScript.</noscript>
+</body>
+</html>
+`;

@@ -1,0 +1,90 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+/* Tests of the console in Chromium, if it is installed. */
+
+const executable = Bun.which('chromium') ?? Bun.which('google-chrome');
+if (executable === null) console.warn('Skipped the console: Chromium is not installed.');
+
+export const inBrowser = test.skipIf(executable === null);
+
+const axe = readFileSync(join(import.meta.dir, '../../node_modules/axe-core/axe.min.js'), 'utf8');
+
+export type Opened = {
+  page: Page;
+  /** What went wrong in the page: errors, violations of its policy, requests to other servers. */
+  problems: string[];
+};
+
+/** Starts a browser for the tests of a file. Each test must leave its pages without a problem. */
+export function useBrowser() {
+  let browser: Browser | null = null;
+  let opened: Opened[] = [];
+  beforeAll(async () => {
+    if (executable === null) return;
+    browser = await chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
+  }, 60_000);
+  afterAll(() => browser?.close());
+  afterEach(async () => {
+    const problems = opened.flatMap((one) => one.problems);
+    for (const { page } of opened) await page.context().close();
+    opened = [];
+    expect(problems).toEqual([]);
+  });
+
+  /** Opens an address in a browser that knows nothing yet. */
+  return async (url: string, options: BrowserContextOptions = {}): Promise<Opened> => {
+    if (browser === null) throw new Error('the browser has not started');
+    const context = await browser.newContext({ locale: 'en', timezoneId: 'UTC', ...options });
+    const page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    const one = { page, problems: watch(page, new URL(url).origin) };
+    opened.push(one);
+    await page.goto(url);
+    return one;
+  };
+}
+
+function watch(page: Page, origin: string): string[] {
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
+  // Chromium reports each violation of the content security policy as an error.
+  page.on('console', (message) => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return;
+    problems.push(`${message.type()}: ${message.text()} ${message.location().url}`);
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${origin}/`)) problems.push(`request: ${request.url()}`);
+  });
+  return problems;
+}
+
+/** Expects that axe finds no violation of WCAG 2.2 AA or of its best practices. */
+export async function expectAccessible(page: Page): Promise<void> {
+  // Colors must not be in transition.
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.evaluate(axe);
+  const found: string[] = await page.evaluate(`axe.run().then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`);
+  expect(found).toEqual([]);
+}
+
+/** Presses Tab until the element with this text or label has the focus. */
+export async function tabTo(page: Page, name: string): Promise<void> {
+  const seen: string[] = [];
+  for (let presses = 0; presses < 80; presses += 1) {
+    await page.keyboard.press('Tab');
+    const focused: string = await page.evaluate(nameOfFocused);
+    if (focused === name) return;
+    seen.push(focused);
+  }
+  throw new Error(`Tab does not reach ${name}; it reaches ${seen.join(', ')}`);
+}
+
+const nameOfFocused = `(() => {
+  const { activeElement: element } = document;
+  const label = element.labels?.[0]?.firstElementChild ?? element;
+  return element.getAttribute('aria-label') ?? label.textContent.trim();
+})()`;

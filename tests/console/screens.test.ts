@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { expectAccessible, inBrowser, type Opened, tabTo, useBrowser } from './browser.ts';
+
+/* Every screen of the console, by mouse and by keyboard. */
+
+const open = useBrowser();
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+/** Opens a screen with a key, by default that of the project. */
+async function openScreen(hash: string, key = server.key): Promise<Opened> {
+  const opened = await open(`${server.url}/console#key=${key}`);
+  await heading(opened.page, 'Connect').waitFor();
+  if (hash !== '') await opened.page.goto(`${server.url}/console${hash}`);
+  return opened;
+}
+
+/** Chromium itself reports the error response that a test has caused. */
+function expectError({ problems }: Opened, status: string): void {
+  expect(problems.splice(0)).toEqual([expect.stringContaining(`a status of ${status}`)]);
+}
+
+function heading(page: Page, name: string) {
+  return page.getByRole('heading', { name, exact: true, level: 1 });
+}
+
+describe('Connect', () => {
+  inBrowser('takes the key from the fragment, and removes it from the address', async () => {
+    const { page } = await open(`${server.url}/console#key=${server.key}`);
+    await heading(page, 'Connect').waitFor();
+    expect(page.url()).toBe(`${server.url}/console#/`);
+    expect(await page.context().cookies()).toEqual([]);
+    await expectAccessible(page);
+    await page.reload();
+    await heading(page, 'Connect').waitFor();
+    // Another tab does not know the key.
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await heading(other, 'Enter an API key').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.reload();
+    await heading(page, 'Enter an API key').waitFor();
+  });
+
+  inBrowser('asks for a key, and says why one is refused', async () => {
+    const opened = await open(`${server.url}/console`);
+    const { page } = opened;
+    await expectAccessible(page);
+    await tabTo(page, 'API key');
+    await page.keyboard.type('no-such-key-of-anyone');
+    await page.keyboard.press('Enter');
+    await page.getByText('the API key is unknown, expired or revoked').waitFor();
+    await expectAccessible(page);
+    await page.getByLabel('API key').fill(server.key);
+    await page.keyboard.press('Enter');
+    await heading(page, 'Connect').waitFor();
+    expectError(opened, '401');
+  });
+
+  inBrowser('saves a first memory by keyboard', async () => {
+    const { page } = await openScreen('');
+    await tabTo(page, 'User');
+    await page.keyboard.type('grace');
+    await tabTo(page, 'Text');
+    await page.keyboard.type('Found the first bug');
+    await page.keyboard.press('Enter');
+    await page.getByText('Saved as mem_').waitFor();
+    const { items } = await server.client.list({ userId: 'grace' });
+    expect(items.map(({ content }) => content)).toEqual(['Found the first bug']);
+    await tabTo(page, 'grace');
+    await page.keyboard.press('Enter');
+    await heading(page, 'grace').waitFor();
+  });
+
+  inBrowser('shows the key in the snippets only if asked to, and copies them', async () => {
+    const { page } = await openScreen('');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    expect(await page.content()).not.toContain(server.key);
+    await page.getByLabel('Show the key').check();
+    await page.getByRole('button', { name: 'Copy MCP client, over HTTP' }).click();
+    const { mcpServers } = JSON.parse(await page.evaluate('navigator.clipboard.readText()'));
+    expect(mcpServers.memory).toEqual({
+      type: 'http',
+      url: `${server.url}/mcp/users/ada`,
+      headers: { Authorization: `Bearer ${server.key}` },
+    });
+  });
+});
+
+describe('Users', () => {
+  inBrowser('lists users, finds one by id, and erases one', async () => {
+    for (const userId of ['u-1', 'u-1', 'u-2']) {
+      await server.client.save({ userId, content: 'A note' });
+    }
+    const { page } = await openScreen('#/users');
+    await page.getByRole('row', { name: 'u-1 2' }).waitFor();
+    await expectAccessible(page);
+    await page.getByLabel('Find a user').fill('u-2');
+    expect(await page.getByRole('row').count()).toBe(2);
+    await page.getByRole('button', { name: 'Erase u-2' }).click();
+    await expectAccessible(page);
+    const erase = page.getByRole('button', { name: 'Erase', exact: true });
+    expect(await erase.isDisabled()).toBe(true);
+    await page.getByLabel('To confirm, type u-2').fill('u-2');
+    await page.keyboard.press('Enter');
+    await page.getByText('None of the users shown here has this id').waitFor();
+    expect((await server.client.list({ userId: 'u-2' })).items).toEqual([]);
+    expect((await server.client.list({ userId: 'u-1' })).items).toHaveLength(2);
+  });
+
+  inBrowser('opens a user and cancels an erasure by keyboard', async () => {
+    await server.client.save({ userId: 'hopper', content: 'A note' });
+    const { page } = await openScreen('#/users');
+    await heading(page, 'Users').waitFor();
+    await page.getByRole('link', { name: 'hopper' }).waitFor();
+    await tabTo(page, 'Erase hopper');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Enter');
+    await heading(page, 'hopper').waitFor();
+    expect((await server.client.list({ userId: 'hopper' })).items).toHaveLength(1);
+  });
+});
+
+describe('Memories of a user', () => {
+  inBrowser('lists all of them, page by page, and filters them', async () => {
+    for (let index = 0; index < 60; index += 1) {
+      const metadata = { parity: index % 2 };
+      await server.client.save({ userId: 'many', content: `Note ${index}`, metadata });
+    }
+    const { page } = await openScreen('#/users/many');
+    const rows = page.locator('.memories > li');
+    await page.getByText('Note 59').waitFor();
+    expect(await rows.count()).toBe(50);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await page.getByText('Note 0', { exact: true }).waitFor();
+    expect(await rows.count()).toBe(60);
+    await page.getByText('Filters').click();
+    await page.getByLabel('Metadata, as key=value').fill('parity=1');
+    await page.getByText('Note 58').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByText('Note 58').waitFor();
+    await page.getByLabel('Type').selectOption('ticket');
+    await page.getByText('No memory matches the filters.').waitFor();
+    expect(page.url()).toEndWith('#/users/many?type=ticket');
+  });
+
+  inBrowser('searches while one types, and says why a memory was found', async () => {
+    await server.client.save({ userId: 'typing', content: 'Prefers dark mode' });
+    await server.client.save({ userId: 'typing', content: 'Plays the cello 🎻 in the dark' });
+    const { page } = await openScreen('#/users/typing');
+    await tabTo(page, 'Search');
+    await page.keyboard.type('cello dark');
+    await page.getByText('2 matches').waitFor();
+    expect(await page.locator('mark').allTextContents()).toEqual(['cello', 'dark', 'dark']);
+    await page
+      .getByText(/words 0\.\d{3}/)
+      .first()
+      .waitFor();
+    await expectAccessible(page);
+    // The address has the search, so that one can go back to it.
+    await tabTo(page, 'Plays the cello 🎻 in the dark');
+    await page.keyboard.press('Enter');
+    await heading(page, 'Memory').waitFor();
+    await page.goBack();
+    await page.getByText('2 matches').waitFor();
+    expect(await page.getByLabel('Search').inputValue()).toBe('cello dark');
+  });
+});
+
+describe('A memory', () => {
+  inBrowser('is shown, edited and deleted', async () => {
+    const metadata = { role: 'user', tags: ['a'] };
+    const saved = await server.client.save({ userId: 'one', content: 'First text', metadata });
+    const { page } = await openScreen(`#/memories/${saved.id}`);
+    await page.getByText('First text').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await expectAccessible(page);
+    await page.getByLabel('Text').fill('Second text');
+    await page.getByLabel('Metadata, as JSON').fill('{ "role": "agent" }');
+    await page.getByLabel('Occurred').fill('2026-05-08');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Second text').waitFor();
+    expect(await server.client.get(saved.id)).toMatchObject({
+      content: 'Second text',
+      metadata: { role: 'agent' },
+      occurredAt: '2026-05-08T00:00:00.000Z',
+      version: 2,
+    });
+    await page.getByText('JSON', { exact: true }).click();
+    await page.getByText('"version": 2').waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await expectAccessible(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await heading(page, 'one').waitFor();
+    await page.getByText('This user has no memories.').waitFor();
+  });
+
+  inBrowser('is not overwritten if somebody else has changed it', async () => {
+    const { id } = await server.client.save({ userId: 'two', content: 'First text' });
+    const opened = await openScreen(`#/memories/${id}`);
+    const { page } = opened;
+    await tabTo(page, 'Edit');
+    await page.keyboard.press('Enter');
+    await server.client.update(id, { content: 'Text of another' });
+    await tabTo(page, 'Text');
+    await page.keyboard.type('!');
+    await tabTo(page, 'Save');
+    await page.keyboard.press('Enter');
+    await page.getByText('the memory is at version 2, not 1').waitFor();
+    expectError(opened, '412');
+    await page.getByRole('button', { name: 'Discard and load again' }).click();
+    await page.getByText('Text of another').waitFor();
+    expect((await server.client.get(id)).version).toBe(2);
+  });
+
+  inBrowser('that does not exist is an error', async () => {
+    const opened = await openScreen('#/memories/mem_none');
+    await opened.page.getByText('no memory has this id').waitFor();
+    expectError(opened, '404');
+  });
+});
