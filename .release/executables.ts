@@ -1,6 +1,6 @@
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bundledConsole, withBundledConsole } from './console.ts';
+import { bundledPages, withBundledPages } from './console.ts';
 import { readManifest, root } from './staging.ts';
 
 export const targets = [
@@ -44,7 +44,7 @@ export async function buildExecutable(dist: string, target: Target): Promise<str
       autoloadBunfig: false,
       autoloadDotenv: false,
     },
-    plugins: [withBundledConsole(await bundledConsole())],
+    plugins: [withBundledPages(await bundledPages())],
   });
   await chmod(file, 0o755);
   return file;

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { BunPlugin } from 'bun';
-import { bundledConsole, bundleModule } from './console.ts';
+import { bundledPages, bundleModule } from './console.ts';
 import { modelFolder, writeNotices } from './notices.ts';
 import { copyFiles, packFolder, readManifest, root, writeManifest } from './staging.ts';
 
@@ -15,7 +15,7 @@ export function packService(dist: string): Promise<string> {
     await bundleCli(join(folder, 'cli'));
     await copyFiles(folder, ['server/**/*.{ts,sql,css,js,ico,wasm}', `${modelFolder}/*`]);
     await rm(join(folder, 'server/console'), { recursive: true });
-    await Bun.write(join(folder, bundleModule), await bundledConsole());
+    await Bun.write(join(folder, bundleModule), await bundledPages());
     // The service needs the SDK for the tools of /mcp.
     await copyFiles(folder, ['sdk/*.ts', 'sdk/contract/*.ts']);
     await copyFiles(folder, ['README.md', 'CHANGELOG.md', 'LICENSE']);

@@ -27,7 +27,9 @@ const onlyRoutes = ['ALL /mcp', 'ALL /mcp/users/:userId', 'ALL /v1', 'ALL /v1/*'
   'GET /assets/home.js',
   'GET /assets/console.css',
   'GET /assets/console.js',
+  'GET /assets/docs.js',
   'GET /console',
+  'GET /docs',
   'GET /metrics',
 ]);
 const onlyMethods = ['waitUntilComplete'];

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import * as code from '../home/snippets.ts';
+import { address } from './key.ts';
 import { useAction } from './loading.ts';
-import { Copy, Failure, Field, Screen, Time } from './parts.tsx';
+import { Copy, Fact, Failure, Field, Screen, Time } from './parts.tsx';
 import { hrefTo } from './router.ts';
-import { address, connect, refusal, type Session } from './session.ts';
+import { connect, refusal, type Session } from './session.ts';
 
 /** Asks for a key, or shows how to use the one at hand. */
 export function Connect({ session }: { session: Session | null }) {
@@ -79,15 +80,6 @@ function Connected({ session }: { session: Session }) {
       {!key.readOnly && <FirstMemory session={session} />}
       <Snippets session={session} />
     </Screen>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

@@ -9,3 +9,11 @@ export function bytesText(count: number): string {
   const value = count / 1_000 ** power;
   return `${value.toFixed(power > 0 && value < 100 ? 1 : 0)} ${units[power]}`;
 }
+
+const excerptUnits = 400;
+
+export function excerptOf(content: string): string {
+  if (content.length <= excerptUnits) return content;
+  // The cut may be inside a surrogate pair.
+  return `${content.slice(0, excerptUnits).replace(/[\ud800-\udbff]$/, '')}…`;
+}

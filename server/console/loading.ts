@@ -48,6 +48,16 @@ export function useLoaded<T>(
   };
 }
 
+/** Calls `read` again and again, while the page is visible. */
+export function useEvery(milliseconds: number, read: () => unknown): void {
+  const latest = useRef(read);
+  latest.current = read;
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || latest.current(), milliseconds);
+    return () => clearInterval(timer);
+  }, [milliseconds]);
+}
+
 type Page<T> = { items: T[]; nextCursor: string | null };
 
 /** The pages of a list that have been read so far, as one page. */

@@ -1,16 +1,23 @@
 import { render } from 'preact';
+import { Add } from './add.tsx';
 import { Connect } from './connect.tsx';
 import './console.css';
+import { Health } from './health.tsx';
 import { Memories } from './memories.tsx';
 import { OneMemory } from './memory.tsx';
+import { Logo } from './parts.tsx';
+import { Queue } from './queue.tsx';
 import { hrefTo, route } from './router.ts';
 import { disconnect, resume, type Session, session } from './session.ts';
 import { Users } from './users.tsx';
 
 /** The screens in the order of the navigation. `first` is the first part of the address. */
 const screens = [
-  { first: '', name: 'Connect' },
-  { first: 'users', name: 'Users' },
+  { first: '', name: 'Connect', Screen: Connect },
+  { first: 'users', name: 'Users', Screen: Users },
+  { first: 'queue', name: 'Queue', Screen: Queue },
+  { first: 'add', name: 'Add', Screen: Add, writes: true },
+  { first: 'health', name: 'Health', Screen: Health },
 ];
 
 function Console() {
@@ -38,11 +45,12 @@ function skipHeader(): void {
 
 function Navigation({ of: { key } }: { of: Session }) {
   const [first] = route.value.path;
+  const shown = screens.filter(({ writes = false }) => !writes || !key.readOnly);
   const kind = [key.project, ...(key.userId === null ? [] : [key.userId])].join(' · ');
   return (
     <>
       <nav aria-label="Screens">
-        {screens.map((screen) => (
+        {shown.map((screen) => (
           <a
             key={screen.first}
             href={hrefTo([screen.first])}
@@ -53,6 +61,7 @@ function Navigation({ of: { key } }: { of: Session }) {
         ))}
       </nav>
       <div class="key">
+        <a href="docs">API</a>
         <span title={`The key ends in ${key.lastFour}`}>{kind}</span>
         {key.readOnly && <span class="tag">read-only</span>}
         <button type="button" class="plain" onClick={() => disconnect()}>
@@ -65,29 +74,18 @@ function Navigation({ of: { key } }: { of: Session }) {
 
 function Shown() {
   const current = session.value;
-  const [first = '', second] = route.value.path;
-  if (current === null || first === '') return <Connect session={current} />;
+  const [first, second] = route.value.path;
+  if (current === null) return <Connect session={null} />;
   if (first === 'users' && second !== undefined) {
     return <Memories key={second} session={current} userId={second} />;
   }
   if (first === 'memories' && second !== undefined) {
     return <OneMemory key={second} session={current} id={second} />;
   }
-  return <Users session={current} />;
-}
-
-function Logo() {
-  return (
-    <svg class="logo" viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
-      <rect width="32" height="32" rx="8" class="tile" />
-      <rect x="8" y="8.5" width="16" height="3.5" rx="1.75" />
-      <rect x="8" y="14.25" width="10" height="3.5" rx="1.75" />
-      <rect x="8" y="20" width="13" height="3.5" rx="1.75" />
-      <circle cx="22.25" cy="16" r="1.75" />
-    </svg>
-  );
+  const { Screen } = screens.find((screen) => screen.first === first) ?? { Screen: Connect };
+  return <Screen session={current} />;
 }
 
 await resume();
-const root = document.getElementById('console');
+const root = document.getElementById('page');
 if (root !== null) render(<Console />, root);

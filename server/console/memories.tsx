@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { FilterFields, FoundMemory, Memory, SearchAnswer } from '../../sdk/index.ts';
 import { Filters, filtersOf } from './filters.tsx';
-import { countText } from './format.ts';
+import { countText, excerptOf } from './format.ts';
 import { useLoaded, usePages } from './loading.ts';
 import { Empty, Field, Listing, Screen, Status, Time } from './parts.tsx';
 import { hrefTo, replaceQuery, route } from './router.ts';
@@ -127,13 +127,6 @@ function Row({ memory, why, children }: RowProps) {
       {why}
     </li>
   );
-}
-
-const excerptUnits = 400;
-
-function excerptOf(content: string): string {
-  if (content.length <= excerptUnits) return content;
-  return `${content.slice(0, excerptUnits).toWellFormed().replace(/�$/, '')}…`;
 }
 
 /** Highlights are counted in code points. */

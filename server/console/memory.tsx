@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
-import { type Memory, PreconditionFailedError, type UpdateRequest } from '../../sdk/index.ts';
+import type { Memory } from '../../sdk/index.ts';
+import { Edit } from './edit.tsx';
 import { useAction, useLoaded } from './loading.ts';
-import { Confirm, Copy, Empty, Failure, Field, Screen, Status, Time } from './parts.tsx';
+import { Confirm, Copy, Empty, Fact, Failure, Screen, Status, Time } from './parts.tsx';
 import { hrefTo } from './router.ts';
 import type { Session } from './session.ts';
 
@@ -69,53 +70,44 @@ function Details({ session, memory }: MemoryProps) {
       )}
       {status !== 'complete' && <Processing session={session} id={memory.id} />}
       <dl class="details">
-        <Detail name="User">
+        <Fact name="User">
           <a href={hrefTo(['users', userId])}>{userId}</a>
-        </Detail>
-        <Detail name="Type">{type}</Detail>
-        <Detail name="Status">
+        </Fact>
+        <Fact name="Type">{type}</Fact>
+        <Fact name="Status">
           <Status of={status} />
           {status === 'complete' && status}
-        </Detail>
-        <Detail name="Source">{source ?? '–'}</Detail>
-        <Detail name="External id">{externalId ?? '–'}</Detail>
-        <Detail name="Version">{version}</Detail>
-        <Detail name="Occurred">
+        </Fact>
+        <Fact name="Source">{source ?? '–'}</Fact>
+        <Fact name="External id">{externalId ?? '–'}</Fact>
+        <Fact name="Version">{version}</Fact>
+        <Fact name="Occurred">
           <Time at={memory.occurredAt} />
-        </Detail>
-        <Detail name="Expires">
+        </Fact>
+        <Fact name="Expires">
           <Time at={memory.expiresAt} />
-        </Detail>
-        <Detail name="Created">
+        </Fact>
+        <Fact name="Created">
           <Time at={memory.createdAt} />
-        </Detail>
-        <Detail name="Updated">
+        </Fact>
+        <Fact name="Updated">
           <Time at={memory.updatedAt} />
-        </Detail>
+        </Fact>
       </dl>
       {metadata.length > 0 && (
         <section aria-labelledby="metadata">
           <h2 id="metadata">Metadata</h2>
           <dl class="details">
             {metadata.map(([name, value]) => (
-              <Detail key={name} name={name}>
+              <Fact key={name} name={name}>
                 {typeof value === 'string' ? value : <code>{JSON.stringify(value)}</code>}
-              </Detail>
+              </Fact>
             ))}
           </dl>
         </section>
       )}
       <Json of={memory} />
     </>
-  );
-}
-
-function Detail({ name, children }: { name: string; children: preact.ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 
@@ -144,86 +136,6 @@ function Processing({ session: { client }, id }: Props) {
       {errorMessage !== null && errorMessage}
     </p>
   );
-}
-
-const longestText = 65_536;
-
-function Edit({ session, memory, onClose }: MemoryProps & { onClose(): void }) {
-  const [content, setContent] = useState(memory.content);
-  const [metadata, setMetadata] = useState(JSON.stringify(memory.metadata, null, 2));
-  const [occurredAt, setOccurredAt] = useState(memory.occurredAt ?? '');
-  const [expiresAt, setExpiresAt] = useState(memory.expiresAt ?? '');
-  const save = useAction(async () => {
-    const given = { content, metadata: JSON.parse(metadata), occurredAt, expiresAt };
-    const changes = changesOf(memory, given);
-    if (Object.keys(changes).length === 0) return;
-    await session.client.update(memory.id, changes, { ifVersion: memory.version });
-  });
-  const isLong = memory.content.length > longestText;
-  async function submit(event: Event): Promise<void> {
-    event.preventDefault();
-    if (await save.run()) onClose();
-  }
-  return (
-    <form class="card" onSubmit={submit}>
-      <Field label={isLong ? 'Text: too long to edit; ingest it again to change it' : 'Text'}>
-        <textarea
-          required
-          rows={8}
-          disabled={isLong}
-          value={content}
-          onInput={(event) => setContent(event.currentTarget.value)}
-        />
-      </Field>
-      <Field label="Metadata, as JSON">
-        <textarea
-          class="code"
-          rows={6}
-          spellcheck={false}
-          value={metadata}
-          onInput={(event) => setMetadata(event.currentTarget.value)}
-        />
-      </Field>
-      <div class="row">
-        <Field label="Occurred">
-          <input
-            placeholder="2026-05-08T13:56:07Z"
-            value={occurredAt}
-            onInput={(event) => setOccurredAt(event.currentTarget.value)}
-          />
-        </Field>
-        <Field label="Expires">
-          <input
-            placeholder="never"
-            value={expiresAt}
-            onInput={(event) => setExpiresAt(event.currentTarget.value)}
-          />
-        </Field>
-      </div>
-      <Failure error={save.error} />
-      <div class="buttons">
-        <button type="button" onClick={onClose}>
-          {save.error instanceof PreconditionFailedError ? 'Discard and load again' : 'Cancel'}
-        </button>
-        <button type="submit" class="primary" disabled={save.isRunning}>
-          Save
-        </button>
-      </div>
-    </form>
-  );
-}
-
-type Given = { content: string; metadata: object; occurredAt: string; expiresAt: string };
-
-/** Only the fields that were changed. An empty time clears the time. */
-function changesOf(memory: Memory, { content, metadata, ...times }: Given): UpdateRequest {
-  const { occurredAt, expiresAt } = times;
-  return {
-    ...(content !== memory.content && { content }),
-    ...(JSON.stringify(metadata) !== JSON.stringify(memory.metadata) && { metadata }),
-    ...(occurredAt !== (memory.occurredAt ?? '') && { occurredAt: occurredAt || null }),
-    ...(expiresAt !== (memory.expiresAt ?? '') && { expiresAt: expiresAt || null }),
-  };
 }
 
 function Delete({ session: { client }, memory, onClose }: MemoryProps & { onClose(): void }) {

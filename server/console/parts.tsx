@@ -54,7 +54,7 @@ export function Listing({ of: { value, error, isLoading, reload, more }, childre
   return (
     <section aria-busy={isLoading}>
       <p class="hidden" role="status">
-        {isLoading ? 'Loading…' : value !== null && `${value.items.length} shown`}
+        {value === null ? isLoading && 'Loading…' : `${value.items.length} shown`}
       </p>
       <Failure error={error} />
       {error !== null && (
@@ -88,7 +88,21 @@ export function Field({ label, children }: Children & { label: string }) {
   );
 }
 
-const clock = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
+/** A name and its value, in a description list. */
+export function Fact({ name, children }: Children & { name: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+const clock = new Intl.DateTimeFormat('en', {
+  dateStyle: 'medium',
+  timeStyle: 'short',
+  hourCycle: 'h23',
+});
 
 export function Time({ at }: { at: string | null }) {
   if (at === null) return <>–</>;
@@ -185,5 +199,17 @@ export function Confirm({ title, verb, typed, action, onClose, onDone, children 
         </div>
       </form>
     </dialog>
+  );
+}
+
+export function Logo() {
+  return (
+    <svg class="logo" viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
+      <rect width="32" height="32" rx="8" class="tile" />
+      <rect x="8" y="8.5" width="16" height="3.5" rx="1.75" />
+      <rect x="8" y="14.25" width="10" height="3.5" rx="1.75" />
+      <rect x="8" y="20" width="13" height="3.5" rx="1.75" />
+      <circle cx="22.25" cy="16" r="1.75" />
+    </svg>
   );
 }

@@ -1,32 +1,27 @@
 import { signal } from '@preact/signals';
 import { type ApiKey, AuthenticationError, MemoryClient } from '../../sdk/index.ts';
+import { address, storedKey, storeKey } from './key.ts';
 import { replaceRoute } from './router.ts';
-
-/** The address of the service, also behind a proxy that adds a prefix. */
-export const address = new URL('.', location.href).href.replace(/\/$/, '');
 
 export type Session = { client: MemoryClient; apiKey: string; key: ApiKey };
 export const session = signal<Session | null>(null);
 /** Why there is no session, if there should be one. */
 export const refusal = signal('');
 
-/** The key stays in this tab. The browser forgets it when the tab is closed. */
-const storageName = 'memory-api-key';
-
 export async function connect(apiKey: string): Promise<void> {
   refusal.value = '';
   const client = new MemoryClient({ apiKey, baseUrl: address });
   try {
     session.value = { client, apiKey, key: await client.key() };
-    sessionStorage.setItem(storageName, apiKey);
+    storeKey(apiKey);
   } catch (error) {
-    if (error instanceof AuthenticationError) sessionStorage.removeItem(storageName);
+    if (error instanceof AuthenticationError) storeKey(null);
     refusal.value = error instanceof Error ? error.message : String(error);
   }
 }
 
 export function disconnect(reason = ''): void {
-  sessionStorage.removeItem(storageName);
+  storeKey(null);
   session.value = null;
   refusal.value = reason;
 }
@@ -38,6 +33,6 @@ export function disconnect(reason = ''): void {
 export async function resume(): Promise<void> {
   const [, given] = /^#key=(.+)$/.exec(decodeURIComponent(location.hash)) ?? [];
   if (given !== undefined) replaceRoute('#/');
-  const apiKey = given ?? sessionStorage.getItem(storageName);
+  const apiKey = given ?? storedKey();
   if (apiKey !== null) await connect(apiKey);
 }

@@ -1,19 +1,28 @@
 import { join } from 'node:path';
 
-/** The script and the style sheet of the console. */
-export type Bundle = { script: string; style: string };
+/** The scripts of the console and the API reference, and their style sheet. */
+export type Bundle = { console: string; docs: string; style: string };
 
 /**
- * Bundles the console. In a clone, this happens on the first request. A release contains the result
- * instead of this module. Throws an AggregateError if the packages are not installed.
+ * Bundles the console and the API reference. In a clone, this happens on the first request. A
+ * release contains the result instead of this module. Throws if packages are missing.
  */
-export async function bundleConsole(): Promise<Bundle> {
+export async function bundlePages(): Promise<Bundle> {
+  const root = join(import.meta.dir, '../console');
   const { outputs } = await Bun.build({
-    entrypoints: [join(import.meta.dir, '../console/main.tsx')],
+    entrypoints: [join(root, 'main.tsx'), join(root, 'docs.tsx')],
+    root,
     target: 'browser',
     minify: true,
     define: { 'process.env.NODE_ENV': '"production"' },
   });
-  const [script = '', style = ''] = await Promise.all(outputs.map((output) => output.text()));
-  return { script, style };
+  async function read(path: string): Promise<string> {
+    const output = outputs.find((one) => one.path === path);
+    if (output === undefined) throw new Error(`the bundle does not contain ${path}`);
+    return output.text();
+  }
+  const [console, docs, style] = await Promise.all(
+    ['./main.js', './docs.js', './main.css'].map(read),
+  );
+  return { console: console ?? '', docs: docs ?? '', style: style ?? '' };
 }

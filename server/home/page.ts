@@ -27,7 +27,7 @@ export function renderPage({ url, docs, hasConsole, health }: Shown): string {
 ${logo}
 <span class="name">memory-service</span>
 <nav aria-label="Pages">
-${hasConsole ? consoleLinks : ''}<a href="openapi.json">API description</a>
+${hasConsole ? consoleLinks : ''}<a href="openapi.json">OpenAPI</a>
 <a href="health">Health</a>
 <a href="${escapeHtml(docs)}" rel="noreferrer">Documentation</a>
 </nav>
@@ -57,6 +57,7 @@ servers.</footer>
 }
 
 const consoleLinks = `<a href="console">Console</a>
+<a href="docs">API reference</a>
 `;
 
 const databases: Record<string, string> = { sqlite: 'SQLite', postgres: 'PostgreSQL' };

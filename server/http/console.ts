@@ -4,15 +4,17 @@ import type { Logger } from '../log.ts';
 import { css, javascript, sendFile, sendHtml } from './page.ts';
 import type { ResponseHead } from './response.ts';
 
-/** Serves the console. Nothing of it is loaded before the first request. */
+/**
+ * Serves the console and the API reference. Nothing of them is loaded before the first request.
+ */
 export function consolePages(log: Logger) {
   let bundle: Promise<Bundle> | null = null;
   function readBundle(): Promise<Bundle> {
-    bundle ??= import('../home/bundle.ts').then(({ bundleConsole }) => bundleConsole());
+    bundle ??= import('../home/bundle.ts').then(({ bundlePages }) => bundlePages());
     return bundle;
   }
 
-  async function sendConsole(set: ResponseHead): Promise<string> {
+  async function send(set: ResponseHead, script: string): Promise<string> {
     try {
       await readBundle();
     } catch (error) {
@@ -21,25 +23,30 @@ export function consolePages(log: Logger) {
       set.status = 503;
       return sendFile(set, 'text/plain; charset=utf-8', notBundled);
     }
-    return sendHtml(set, html);
+    return sendHtml(set, pageWith(script));
   }
 
   return new Elysia()
-    .get('/console', ({ set }) => sendConsole(set))
+    .get('/console', ({ set }) => send(set, 'console.js'))
+    .get('/docs', ({ set }) => send(set, 'docs.js'))
     .get('/assets/console.css', async ({ set }) => sendFile(set, css, (await readBundle()).style))
     .get('/assets/console.js', async ({ set }) =>
-      sendFile(set, javascript, (await readBundle()).script),
+      sendFile(set, javascript, (await readBundle()).console),
+    )
+    .get('/assets/docs.js', async ({ set }) =>
+      sendFile(set, javascript, (await readBundle()).docs),
     );
 }
 
-/** Only a clone bundles the console itself. */
-const notBundled = `The console could not be bundled, because packages are missing.
+/** Only a clone bundles the pages itself. */
+const notBundled = `The page could not be bundled, because packages are missing.
 Run "npm install" in the folder of the service, and reload this page.
 The log of the service has the details.
 `;
 
-/** The paths are relative, so that the console also works behind a proxy that adds a prefix. */
-const html = `<!doctype html>
+/** The paths are relative, so that the page also works behind a proxy that adds a prefix. */
+function pageWith(script: string): string {
+  return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -49,11 +56,12 @@ const html = `<!doctype html>
 <title>memory-service</title>
 <link rel="icon" href="favicon.ico">
 <link rel="stylesheet" href="assets/console.css">
-<script type="module" src="assets/console.js"></script>
+<script type="module" src="assets/${script}"></script>
 </head>
 <body>
-<div id="console"></div>
-<noscript>The console needs JavaScript.</noscript>
+<div id="page"></div>
+<noscript>This page needs JavaScript.</noscript>
 </body>
 </html>
 `;
+}

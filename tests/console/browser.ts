@@ -39,7 +39,7 @@ export function useBrowser() {
     if (browser === null) throw new Error('the browser has not started');
     const context = await browser.newContext({ locale: 'en', timezoneId: 'UTC', ...options });
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(60_000);
     const one = { page, problems: watch(page, new URL(url).origin) };
     opened.push(one);
     await page.goto(url);

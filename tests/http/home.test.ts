@@ -61,10 +61,10 @@ test('a browser gets a page that loads nothing from other servers', async () => 
   });
 });
 
-test('its links lead to the API description, the health and the documentation', async () => {
+test('its links lead to the console, the API, the health and the documentation', async () => {
   const links = [...page.matchAll(/<a href="([^"]+)"/g)].map(([, target = '']) => target);
-  expect(links).toEqual(['console', 'openapi.json', 'health', homepage]);
-  for (const path of links.slice(0, 3)) expect((await get(`/${path}`, '*/*')).status).toBe(200);
+  expect(links).toEqual(['console', 'docs', 'openapi.json', 'health', homepage]);
+  for (const path of links.slice(0, 4)) expect((await get(`/${path}`, '*/*')).status).toBe(200);
 });
 
 test('the icon is an ICO file with three sizes', async () => {

@@ -23,14 +23,9 @@ const plainContract = ['errors', 'headers', 'limits', 'operations', 'times'].map
 );
 /** The interfaces that every backend implements. */
 const interfaces = [
-  'server/storage/storage.ts',
-  'server/storage/task-storage.ts',
-  'server/storage/key-storage.ts',
-  'server/storage/project-storage.ts',
-  'server/storage/admin-storage.ts',
-  'server/storage/maintenance-storage.ts',
-  'server/storage/vector-storage.ts',
-];
+  'storage',
+  ...['task', 'key', 'project', 'admin', 'maintenance', 'vector'].map((name) => `${name}-storage`),
+].map((name) => `server/storage/${name}.ts`);
 /** The modules that all backends share. */
 const shared = [
   'activity',

@@ -1,0 +1,139 @@
+import { useState } from 'preact/hooks';
+import { type Form, type Given, type Result, send } from './adding.ts';
+import { Field, Screen } from './parts.tsx';
+import { hrefTo, route } from './router.ts';
+import type { Session } from './session.ts';
+
+const forms: Record<Form, string> = {
+  memory: 'A memory: a short text, saved at once',
+  document: 'A document: a long text, indexed in the background',
+  lines: 'JSON Lines: one record or memory on each line',
+};
+
+/** Adds pasted text, or files, and shows what became of each. */
+export function Add({ session }: { session: Session }) {
+  const { key } = session;
+  const [userId, setUserId] = useState(key.userId ?? route.value.query.user ?? '');
+  const [form, setForm] = useState<Form>('memory');
+  const [text, setText] = useState('');
+  const [results, setResults] = useState<Result[]>([]);
+  const [isRunning, setRunning] = useState(false);
+
+  async function add(given: Given[]): Promise<void> {
+    setRunning(true);
+    setResults([]);
+    await send(session.client, userId, given, (added) => setResults((all) => [...all, ...added]));
+    setRunning(false);
+  }
+
+  function submit(event: Event): void {
+    event.preventDefault();
+    add([{ form, text }]);
+  }
+
+  async function addFiles(files: FileList | null | undefined): Promise<void> {
+    await add(await Promise.all([...(files ?? [])].map(givenBy)));
+  }
+
+  return (
+    <Screen title="Add memories">
+      <form
+        class="card"
+        onSubmit={submit}
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => {
+          event.preventDefault();
+          addFiles(event.dataTransfer?.files);
+        }}
+      >
+        <div class="row">
+          <Field label={form === 'lines' ? 'User of lines without one' : 'User'}>
+            <input
+              required={form !== 'lines'}
+              maxLength={256}
+              value={userId}
+              disabled={key.userId !== null}
+              onInput={(event) => setUserId(event.currentTarget.value)}
+            />
+          </Field>
+          <Field label="What it is">
+            <select value={form} onChange={(event) => setForm(event.currentTarget.value as Form)}>
+              {Object.entries(forms).map(([value, name]) => (
+                <option key={value} value={value}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </Field>
+        </div>
+        <Field label="Text">
+          <textarea
+            required
+            rows={8}
+            class={form === 'lines' ? 'code' : ''}
+            placeholder={form === 'lines' ? '{"type": "event", "data": {"name": "signed up"}}' : ''}
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        </Field>
+        <div class="buttons">
+          <Field label="Or choose files, or drop them here: text, or .jsonl">
+            <input type="file" multiple onChange={(event) => addFiles(event.currentTarget.files)} />
+          </Field>
+          <button type="submit" class="primary" disabled={isRunning}>
+            Add
+          </button>
+        </div>
+      </form>
+      <Results of={results} isRunning={isRunning} />
+    </Screen>
+  );
+}
+
+async function givenBy(file: File): Promise<Given> {
+  const form = /\.(?:jsonl|ndjson)$/i.test(file.name) ? 'lines' : 'document';
+  return { form, name: file.name, text: await file.text() };
+}
+
+const mostShown = 500;
+
+function Results({ of: results, isRunning }: { of: Result[]; isRunning: boolean }) {
+  const bad = results.filter(({ isBad }) => isBad);
+  const shown = [...bad, ...results.filter(({ isBad }) => !isBad)].slice(0, mostShown);
+  const [done, failed] = [results.length - bad.length, bad.length].map((count) =>
+    count.toLocaleString('en'),
+  );
+  return (
+    <section aria-label="Results" aria-busy={isRunning}>
+      <p role="status">
+        {(results.length > 0 || isRunning) && `${done} added, ${failed} failed`}
+        {isRunning && ' so far'}
+      </p>
+      {results.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Part</th>
+              <th scope="col">Result</th>
+              <th scope="col">Memory</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map(({ name, memoryId, message, isBad }) => (
+              <tr key={name}>
+                <td>{name}</td>
+                <td class={isBad ? 'failed' : ''}>{message}</td>
+                <td>
+                  {memoryId !== undefined && (
+                    <a href={hrefTo(['memories', memoryId])}>{memoryId}</a>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {results.length > mostShown && <p class="summary">The first {mostShown} are shown.</p>}
+    </section>
+  );
+}

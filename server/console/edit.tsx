@@ -1,0 +1,88 @@
+import { useState } from 'preact/hooks';
+import { type Memory, PreconditionFailedError, type UpdateRequest } from '../../sdk/index.ts';
+import { useAction } from './loading.ts';
+import { Failure, Field } from './parts.tsx';
+import type { Session } from './session.ts';
+
+type EditProps = { session: Session; memory: Memory; onClose(): void };
+
+const longestText = 65_536;
+
+/** Changes the version of a memory that is shown, and no other one. */
+export function Edit({ session, memory, onClose }: EditProps) {
+  const [content, setContent] = useState(memory.content);
+  const [metadata, setMetadata] = useState(JSON.stringify(memory.metadata, null, 2));
+  const [occurredAt, setOccurredAt] = useState(memory.occurredAt ?? '');
+  const [expiresAt, setExpiresAt] = useState(memory.expiresAt ?? '');
+  const save = useAction(async () => {
+    const given = { content, metadata: JSON.parse(metadata), occurredAt, expiresAt };
+    const changes = changesOf(memory, given);
+    if (Object.keys(changes).length === 0) return;
+    await session.client.update(memory.id, changes, { ifVersion: memory.version });
+  });
+  const isLong = memory.content.length > longestText;
+  async function submit(event: Event): Promise<void> {
+    event.preventDefault();
+    if (await save.run()) onClose();
+  }
+  return (
+    <form class="card" onSubmit={submit}>
+      <Field label={isLong ? 'Text: too long to edit; ingest it again to change it' : 'Text'}>
+        <textarea
+          required
+          rows={8}
+          disabled={isLong}
+          value={content}
+          onInput={(event) => setContent(event.currentTarget.value)}
+        />
+      </Field>
+      <Field label="Metadata, as JSON">
+        <textarea
+          class="code"
+          rows={6}
+          spellcheck={false}
+          value={metadata}
+          onInput={(event) => setMetadata(event.currentTarget.value)}
+        />
+      </Field>
+      <div class="row">
+        <Field label="Occurred">
+          <input
+            placeholder="2026-05-08T13:56:07Z"
+            value={occurredAt}
+            onInput={(event) => setOccurredAt(event.currentTarget.value)}
+          />
+        </Field>
+        <Field label="Expires">
+          <input
+            placeholder="never"
+            value={expiresAt}
+            onInput={(event) => setExpiresAt(event.currentTarget.value)}
+          />
+        </Field>
+      </div>
+      <Failure error={save.error} />
+      <div class="buttons">
+        <button type="button" onClick={onClose}>
+          {save.error instanceof PreconditionFailedError ? 'Discard and load again' : 'Cancel'}
+        </button>
+        <button type="submit" class="primary" disabled={save.isRunning}>
+          Save
+        </button>
+      </div>
+    </form>
+  );
+}
+
+type Given = { content: string; metadata: object; occurredAt: string; expiresAt: string };
+
+/** Only the fields that were changed. An empty time clears the time. */
+function changesOf(memory: Memory, { content, metadata, ...times }: Given): UpdateRequest {
+  const { occurredAt, expiresAt } = times;
+  return {
+    ...(content !== memory.content && { content }),
+    ...(JSON.stringify(metadata) !== JSON.stringify(memory.metadata) && { metadata }),
+    ...(occurredAt !== (memory.occurredAt ?? '') && { occurredAt: occurredAt || null }),
+    ...(expiresAt !== (memory.expiresAt ?? '') && { expiresAt: expiresAt || null }),
+  };
+}

@@ -1,0 +1,126 @@
+import { useState } from 'preact/hooks';
+import { address, storedKey } from '../key.ts';
+import { useAction } from '../loading.ts';
+import { Failure, Field } from '../parts.tsx';
+import { type Described, examplesOf, type Parameter, type Resolve } from './document.ts';
+
+type Answer = { status: string; headers: string; body: string };
+type Values = Record<string, string>;
+
+/** A form that sends a request with the reader's own key. */
+export function Try({ operation, resolve }: { operation: Described; resolve: Resolve }) {
+  const { method, parameters, operationId } = operation;
+  const examples = examplesOf(operation.body, resolve);
+  const [values, setValues] = useState<Values>({});
+  const [body, setBody] = useState(examples[0] ?? '');
+  const [answer, setAnswer] = useState<Answer | null>(null);
+  const sending = useAction(async () => setAnswer(await send(operation, values, body)));
+  function submit(event: Event): void {
+    event.preventDefault();
+    sending.run();
+  }
+  return (
+    <form class="card" onSubmit={submit} aria-label={`Try ${operationId}`}>
+      <div class="row">
+        {parameters.map((parameter) => (
+          <Field key={parameter.name} label={labelOf(parameter)}>
+            <input
+              placeholder={String(parameter.example ?? '')}
+              value={values[parameter.name] ?? ''}
+              onInput={({ currentTarget: { value } }) =>
+                setValues((all) => ({ ...all, [parameter.name]: value }))
+              }
+            />
+          </Field>
+        ))}
+      </div>
+      {examples.length > 1 && (
+        <Field label="Example">
+          <select onChange={(event) => setBody(examples[Number(event.currentTarget.value)] ?? '')}>
+            {examples.map((example, at) => (
+              <option key={example} value={at}>
+                {at + 1}
+              </option>
+            ))}
+          </select>
+        </Field>
+      )}
+      {operation.body !== null && (
+        <Field label="Body">
+          <textarea
+            class="code"
+            rows={8}
+            spellcheck={false}
+            value={body}
+            onInput={(event) => setBody(event.currentTarget.value)}
+          />
+        </Field>
+      )}
+      <div class="buttons">
+        <button
+          type="submit"
+          class={method === 'DELETE' ? 'danger' : 'primary'}
+          disabled={sending.isRunning}
+        >
+          Send the request
+        </button>
+      </div>
+      <Failure error={sending.error} />
+      <div role="status" class="parts">
+        {answer !== null && (
+          <>
+            <strong>{answer.status}</strong>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll by keyboard */}
+            <pre tabIndex={0}>{[answer.headers, answer.body].join('\n\n').trim()}</pre>
+          </>
+        )}
+      </div>
+    </form>
+  );
+}
+
+function labelOf({ name, in: place }: Parameter): string {
+  return name === 'metadata' && place === 'query' ? 'metadata, as key=value' : name;
+}
+
+async function send(operation: Described, values: Values, body: string): Promise<Answer> {
+  const headers = new Headers();
+  const query = new URLSearchParams();
+  let { path } = operation;
+  for (const { name, in: place } of operation.parameters) {
+    const value = values[name] ?? '';
+    if (place === 'path') path = path.replace(`{${name}}`, () => encodeURIComponent(value));
+    else if (value === '') continue;
+    else if (place === 'header') headers.set(name, value);
+    else query.append(...pairOf(name, value));
+  }
+  const apiKey = storedKey();
+  if (apiKey !== null) headers.set('authorization', `Bearer ${apiKey}`);
+  if (operation.body !== null) headers.set('content-type', 'application/json');
+  const init = { method: operation.method, headers };
+  const response = await fetch(
+    `${address}${path}${query.size === 0 ? '' : `?${query}`}`,
+    operation.body === null ? init : { ...init, body },
+  );
+  return {
+    status: `${response.status} ${response.statusText}`,
+    headers: [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n'),
+    body: formatted(await response.text()),
+  };
+}
+
+/** A filter by metadata is written `metadata[key]=value`. */
+function pairOf(name: string, value: string): [name: string, value: string] {
+  const [, key, inner] = /^([^=]+)=(.*)$/.exec(value) ?? [];
+  return name === 'metadata' && key !== undefined
+    ? [`metadata[${key}]`, inner ?? '']
+    : [name, value];
+}
+
+function formatted(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
