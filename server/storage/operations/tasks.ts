@@ -29,9 +29,10 @@ const leaseOf = ({ projectId, userId, memoryId, kind, leaseToken }: Lease) =>
 export async function reserveInQueue(tx: WriteTx, projectId: number, added: number): Promise<void> {
   if (added === 0) return;
   await tx.queueLimit.reserve(projectId, added, async () => {
+    // The plus keeps SQLite from reading all tasks of the project by another index.
     const row = await tx.one<{ pending: number }>(
       `SELECT count(*) AS pending FROM tasks
-       WHERE run_at IS NOT NULL AND project_id = CAST($1 AS bigint)`,
+       WHERE run_at IS NOT NULL AND +project_id = CAST($1 AS bigint)`,
       projectId,
     );
     return row?.pending ?? 0;
