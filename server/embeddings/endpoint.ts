@@ -38,6 +38,7 @@ export async function openEndpoint(endpoint: Endpoint): Promise<EmbeddingModel> 
     digest: `${endpoint.url} ${endpoint.model}`,
     dims: expected.length,
     unrelated: null,
+    knows: () => true,
     async embed(texts, priority) {
       const vectors: Float32Array[] = [];
       for (let from = 0; from < texts.length; from += batch) {

@@ -7,6 +7,8 @@ export type EmbeddingModel = {
   dims: number;
   /** How the cosines of unrelated texts are distributed; null if it has not been measured. */
   unrelated: Distribution | null;
+  /** Returns whether a search with this question should compare meanings. */
+  knows(question: string): boolean;
   /**
    * Returns the vector of each text, or null for a text that the model does not understand. A
    * question is answered before texts that wait in the background. Throws a `ModelError`.

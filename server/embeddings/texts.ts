@@ -31,13 +31,21 @@ export function hashOf(texts: readonly (string | null)[]): string {
 }
 
 /**
- * Returns whether at least half of a question's letters are Latin. The built-in model knows no
- * other script, and would only add noise.
+ * Returns whether at least half of a text's letters are Latin. The built-in model knows no other
+ * script, and would only add noise.
  */
-export function isLatin(question: string): boolean {
-  const letters = question.match(/\p{L}/gu)?.length ?? 0;
-  const latin = question.match(/\p{Script=Latin}/gu)?.length ?? 0;
+export function isLatin(text: string): boolean {
+  const letters = text.match(/\p{L}/gu)?.length ?? 0;
+  const latin = text.match(/\p{Script=Latin}/gu)?.length ?? 0;
   return latin * 2 >= letters;
+}
+
+/**
+ * Returns whether a text is Turkish. One of these letters may be part of a name. With the built-in
+ * model, searches in Turkish find less than by words alone.
+ */
+export function isTurkish(text: string): boolean {
+  return (text.match(/[ğĞıİ]/g)?.length ?? 0) >= 2;
 }
 
 function titleIn(metadata: string): string {

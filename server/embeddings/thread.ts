@@ -87,6 +87,7 @@ const backlog = startBacklog({ storage, open: openModel, log });
 
 async function ask(text: string): Promise<QuestionVector | null> {
   const { model, modelId, mean, deviation } = await openModel();
+  if (!model.knows(text)) return null;
   const [vector = null] = await model.embed([text], 'question');
   if (vector === null) return null;
   const { buffer, byteOffset, byteLength } = vector;

@@ -26,7 +26,7 @@ export function createSearch({ storage, embedder }: Pick<Services, 'storage' | '
     if (mode === 'auto') return answer;
     if (answer === 'unavailable') throw modelFails();
     if (answer === null) {
-      throw badRequest('query', 'the model does not know its script; use the mode words');
+      throw badRequest('query', 'the model does not know its language; use the mode words');
     }
     return answer;
   }

@@ -136,11 +136,16 @@ describe('with the built-in model', () => {
     expect((await search(own, question, { userId: 'u-0' })).items).toEqual([]);
   });
 
-  test('a query in a script that the model does not know is answered by words', async () => {
-    await server.client.save({ userId: 'th', content: 'แพ้ถั่วลิสง' });
-    const found = await search(server, 'ถั่วลิสง', { userId: 'th' });
+  test.each([
+    ['th', 'แพ้ถั่วลิสง', 'ถั่วลิสง'],
+    ['tr', 'Kırmızı bir araba kullanıyor', 'hangi arabayı kullanıyor, kırmızı mı?'],
+  ])('a query in %s, which the model does not know, is answered by words', async (...given) => {
+    const [userId, content, query] = given;
+    await server.client.save({ userId, content });
+    const found = await search(server, query, { userId });
     expect(found).toMatchObject({ meaning: 'off', items: [{ matchedBy: 'words' }] });
-    const path = `/v1/memories/search?userId=th&mode=meaning&query=${encodeURIComponent('ถั่ว')}`;
+    const parameters = new URLSearchParams({ userId, mode: 'meaning', query });
+    const path = `/v1/memories/search?${parameters}`;
     expectError(await ask(server, 'GET', path), 400, 'invalid_request', 'query');
   });
 
