@@ -13,16 +13,20 @@ import type { CheckpointOutcome } from '../writer/checkpoints.ts';
  */
 
 const { path } = workerData as { path: string };
-const db = openForWriting(path);
-const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+let opened: ReturnType<typeof open> | null = null;
+let syncFailed = false;
+
 /**
  * SQLite syncs the file only after it has checkpointed the last page of the WAL, and the writer
  * checkpoints that page. This thread syncs the file earlier, so that the writer's sync has little
  * left to do. The file is never closed, because closing it would release SQLite's locks on the same
  * file.
  */
-const file = fs.openSync(path, 'r+');
-let syncFailed = false;
+function open() {
+  const db = openForWriting(path);
+  const file = fs.openSync(path, 'r+');
+  return { db, file, checkpoint: db.prepare('PRAGMA wal_checkpoint(PASSIVE)') };
+}
 
 function run(): CheckpointOutcome {
   if (!syncFailed) syncFailed = !checkpointed() || !synced();
@@ -31,7 +35,8 @@ function run(): CheckpointOutcome {
 
 function checkpointed(): boolean {
   try {
-    checkpoint.all();
+    opened ??= open();
+    opened.checkpoint.all();
     return true;
   } catch (error) {
     // After any other error, the WAL is still complete, and the next checkpoint continues.
@@ -41,7 +46,7 @@ function checkpointed(): boolean {
 
 function synced(): boolean {
   try {
-    fs.fdatasyncSync(file);
+    if (opened !== null) fs.fdatasyncSync(opened.file);
     return true;
   } catch {
     return false;
@@ -54,6 +59,7 @@ const inbox = openInbox(parent(), ({ reply }) => {
   inbox.flushReplies();
 });
 watched(() => {
-  if (syncFailed) closeKeepingLog(path, db);
-  else db.close(true);
+  if (opened === null) return;
+  if (syncFailed) closeKeepingLog(path, opened.db);
+  else opened.db.close(true);
 });

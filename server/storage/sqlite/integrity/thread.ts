@@ -6,14 +6,22 @@ import { openForReading } from '../settings.ts';
 /* Checks the file in a separate thread, because checking a large file can take hours. */
 
 const { path } = workerData as { path: string };
-const db = openForReading(path);
+
+function check(): string[] {
+  const db = openForReading(path);
+  try {
+    return coarseFaults(db);
+  } finally {
+    db.close(true);
+  }
+}
+
 const inbox = openInbox(parent(), (call) => {
   try {
-    // Reading a file of many gigabytes may take hours.
-    call.reply(announced(() => coarseFaults(db), Number.POSITIVE_INFINITY));
+    call.reply(announced(check, Number.POSITIVE_INFINITY));
   } catch (error) {
     call.fail(error);
   }
   inbox.flushReplies();
 });
-watched(() => db.close(true));
+watched(() => {});

@@ -53,7 +53,7 @@ export function createCheckpoints(options: {
   const look = db.prepare<Log, []>('PRAGMA wal_checkpoint(NOOP)');
   const checkpoint = db.prepare<Log, []>('PRAGMA wal_checkpoint(PASSIVE)');
   const truncate = db.prepare<Log, []>('PRAGMA wal_checkpoint(TRUNCATE)');
-  let lookedAt = performance.now();
+  let lookedAt = Number.NEGATIVE_INFINITY;
   let isRequested = false;
   /** The length of the WAL when the last checkpoint was requested, in pages. */
   let requestedLog = Number.NEGATIVE_INFINITY;
@@ -68,6 +68,15 @@ export function createCheckpoints(options: {
         onSyncFailure();
       }
       throw error;
+    }
+  }
+
+  /** Returns null if SQLite cannot tell, as on a read-only file system. */
+  function lengthOfLog(): Log | null {
+    try {
+      return run(look);
+    } catch {
+      return null;
     }
   }
 
@@ -86,8 +95,9 @@ export function createCheckpoints(options: {
       const now = performance.now();
       if (isRequested || hasFailed || now - lookedAt < lookEveryMs) return;
       lookedAt = now;
-      const { log, checkpointed } = run(look);
-      if (log - checkpointed < minPages) return;
+      const length = lengthOfLog();
+      if (length === null || length.log - length.checkpointed < minPages) return;
+      const { log } = length;
       // If a long read stopped the last checkpoint, wait until the WAL has grown as much again. The
       // WAL is shorter than at the last checkpoint if it has been restarted.
       const grown = log - requestedLog;
