@@ -18,9 +18,10 @@ export function createHealth(services: Services, work: () => Promise<Work>): () 
 }
 
 /** Counts the queued tasks and the memories without vectors. */
-export function createWork({ storage, embedder }: Services): () => Promise<Work> {
+export function createWork({ storage, embedder, threads }: Services): () => Promise<Work> {
   const none = { pending: 0, running: 0, oldestAcceptedAt: null, failed: 0 };
-  return cached({ queue: none, toEmbed: 0 }, async () => {
+  const isHanging = () => threads.fault() !== null;
+  return cached({ queue: none, toEmbed: 0 }, isHanging, async () => {
     const queue = await storage.taskQueueState();
     return { queue, toEmbed: embedder === null ? 0 : await storage.embeddingBacklog() };
   });
@@ -41,11 +42,14 @@ export type Work = { queue: Awaited<ReturnType<Storage['taskQueueState']>>; toEm
 const costShare = 0.05;
 /** Limits the cache time, because a measured duration includes the wait for a reader thread. */
 const maxCachedMs = 10_000;
-/** After this wait, the last counts are reported. A thread that hangs must not delay the report. */
-const maxCountMs = 300;
+/** While work is counted, how often to check whether a thread hangs. */
+const checkEveryMs = 50;
 
-/** Caches the result of `count`, so that at most `costShare` of the time is spent in it. */
-function cached<T>(first: T, count: () => Promise<T>): () => Promise<T> {
+/**
+ * Caches the result of `count`, so that at most `costShare` of the time is spent in it. While a
+ * thread hangs, returns the last result at once.
+ */
+function cached<T>(first: T, isHanging: () => boolean, count: () => Promise<T>): () => Promise<T> {
   let last = first;
   let until = Number.NEGATIVE_INFINITY;
   let counting: Promise<void> | null = null;
@@ -64,7 +68,13 @@ function cached<T>(first: T, count: () => Promise<T>): () => Promise<T> {
   return async () => {
     if (performance.now() < until) return last;
     counting ??= refresh();
-    await Promise.race([counting, Bun.sleep(maxCountMs)]);
+    let isCounted = false;
+    const counted = counting.then(() => {
+      isCounted = true;
+    });
+    // Prevents an unhandled rejection if counting fails after a thread began to hang.
+    counted.catch(() => {});
+    while (!isCounted && !isHanging()) await Promise.race([counted, Bun.sleep(checkEveryMs)]);
     return last;
   };
 }

@@ -88,7 +88,7 @@ export type ThrownError = {
 };
 
 /** How often the HTTP thread sends 'ping' to every other thread. */
-export const pingEveryMs = 400;
+export const pingEveryMs = 300;
 
 export const ticksIn = (ms: number) => Math.round(ms / pingEveryMs);
 

@@ -5,7 +5,7 @@ import { threadName, workerData } from 'node:worker_threads';
  * Preloaded in each thread of a storage. Delays each sync of the database file in the checkpoint
  * thread, and leaves a file next to the database after the first.
  */
-const delayMs = 2_500;
+const delayMs = 6_000;
 
 const { fdatasyncSync } = fs;
 if (threadName === 'checkpoint') {

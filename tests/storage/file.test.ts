@@ -238,18 +238,6 @@ test('a write-ahead log that has grown very long is reported', async () => {
   expect((await saveOne(opened.storage)).response.status).toBe(201);
 });
 
-test('a reader thread that cannot open the file fails its reads, and does not end the service', async () => {
-  const ends: string[] = [];
-  await using opened = await openInFolder({ onFatal: (reason) => ends.push(reason) });
-  const project = await newProject(opened);
-  await project.save(memory());
-  renameSync(opened.path, `${opened.path}.moved`);
-  expect(await rejectionOf(project.search('hello'))).toMatchObject({ code: 'unavailable' });
-  renameSync(`${opened.path}.moved`, opened.path);
-  expect(await project.search('hello')).toHaveLength(1);
-  expect(ends).toEqual([]);
-});
-
 test('close() ends the check for damage of a large file', async () => {
   await using opened = await openInFolder();
   await saveMany(opened.storage, 20, 'x'.repeat(1_000_000));

@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { defaultHungAfterMs } from '../../server/threads/start.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import {
@@ -16,16 +18,18 @@ import { openInFolder } from './sqlite.ts';
 
 /* What happens to pending and later calls when a storage thread ends or hangs. */
 
-/** Calls of a silent thread fail after a third of this. */
+/** For tests of threads that hang. Calls of a silent thread fail after a third of this. */
 const hungAfterMs = 6_000;
+/** For tests of threads that are slow. On a busy machine, they are even slower. */
+const slowHungAfterMs = 15_000;
 
 /** Opens a storage for one test. The tests run concurrently, because a thread hangs for seconds. */
-async function open() {
+async function open(limitMs = defaultHungAfterMs) {
   const ends: string[] = [];
   const opened = await openInFolder({
     preload: [join(import.meta.dir, 'faulty-threads.ts')],
     onFatal: (reason) => ends.push(reason),
-    hungAfterMs,
+    hungAfterMs: limitMs,
   });
   const project = await newProject(opened);
   await project.save(memory({ content: 'kept' }));
@@ -42,14 +46,26 @@ test.concurrent.each([
   expect(all.ends).toEqual([reason]);
 });
 
-test.concurrent('while a reader thread hangs, other searches succeed, and then the service ends', async () => {
+test.concurrent('a reader thread that cannot open the file fails its reads, and is not lost', async () => {
   await using all = await open();
+  const { opened, project, ends } = all;
+  renameSync(opened.path, `${opened.path}.moved`);
+  expect(await rejectionOf(project.search('kept'))).toMatchObject({ code: 'unavailable' });
+  renameSync(`${opened.path}.moved`, opened.path);
+  expect(await project.search('kept')).toHaveLength(1);
+  expect(ends).toEqual([]);
+});
+
+test.concurrent('while a reader thread hangs, other searches succeed, and then the service ends', async () => {
+  await using all = await open(hungAfterMs);
   const { opened, project, ends } = all;
   const hung = rejectionOf(project.search(hangsThread));
   const other = await newProject(opened);
-  expect(await other.search('kept')).toEqual([]);
+  expect(await until(() => other.search('kept').catch(() => null))).toEqual([]);
   expect(await hung).toMatchObject({ code: 'unavailable' });
-  expect(await project.search('kept')).toHaveLength(1);
+  // On a busy machine, another reader thread may be silent for two seconds.
+  const found = await until(() => project.search('kept').catch(() => null));
+  expect(found).toHaveLength(1);
   await until(() => ends.length > 0, { what: 'the end' });
   expect(ends).toEqual(['the reader thread does not respond']);
 });
@@ -135,23 +151,23 @@ test.concurrent('searches fail as unavailable while a thousand searches of their
 });
 
 test.concurrent('a slow read of many statuses is not mistaken for a hanging thread', async () => {
-  await using all = await open();
+  await using all = await open(slowHungAfterMs);
   const { project } = all;
   const given = memory();
   await project.save(given);
-  const missing = Array.from({ length: 20 }, (_, n) => `${slowsRows} ${n}`);
+  const missing = Array.from({ length: 40 }, (_, n) => `${slowsRows} ${n}`);
   const statuses = await project.statuses([...missing, given.id]);
   expect(statuses.map(({ memoryId }) => memoryId)).toEqual([given.id]);
 });
 
 test.concurrent('a slow large write is not mistaken for a hanging thread', async () => {
-  await using all = await open();
+  await using all = await open(slowHungAfterMs);
   const { project } = all;
-  const slow = Array.from({ length: 20 }, (_, n) => ({
+  const slow = Array.from({ length: 40 }, (_, n) => ({
     source: 's',
     externalId: `${slowsRows} ${n}`,
   }));
-  expect(await project.accept(slow.map((one) => record(one)))).toHaveLength(20);
+  expect(await project.accept(slow.map((one) => record(one)))).toHaveLength(40);
   await project.import(slow.map((_, n) => imported({ id: `mem_${n}`, source: slowsRows })));
 });
 
@@ -197,7 +213,7 @@ test.concurrent('a writer thread that ends has unknown outcomes, and the service
 });
 
 test.concurrent('while the writer thread hangs, writes fail, and then the service ends', async () => {
-  await using all = await open();
+  await using all = await open(hungAfterMs);
   const { project, ends } = all;
   const hung = rejectionOf(project.save(memory({ userId: hangsThread })));
   await Bun.sleep(50);
@@ -206,7 +222,9 @@ test.concurrent('while the writer thread hangs, writes fail, and then the servic
   expect(await hung).toMatchObject({ code: 'internal' });
   expect(codes.filter((code) => code === 'unavailable').length).toBeGreaterThan(100);
   expect(await project.list()).toHaveLength(1);
-  expect(await project.search('kept')).toHaveLength(1);
+  // On a busy machine, another reader thread may be silent for two seconds.
+  const found = await until(() => project.search('kept').catch(() => null));
+  expect(found).toHaveLength(1);
   await until(() => ends.length > 0, { what: 'the end' });
   expect(ends).toEqual(['the writer thread does not respond']);
 });
@@ -227,12 +245,12 @@ test.concurrent('an erasure that is repeated after a failed COMMIT deletes and c
 });
 
 test.concurrent('a document that takes seconds to index can be searched', async () => {
-  await using all = await open();
+  await using all = await open(7_000);
   const { project } = all;
   // A reader announces before it indexes a text of more than 500,000 UTF-16 units.
   const content = `${slowsIndexing} ${'北'.repeat(500_000)} lantern`;
   await project.save(memory({ content }));
   const begun = performance.now();
   expect(await project.search('lantern')).toHaveLength(1);
-  expect(performance.now() - begun).toBeGreaterThan(2_000);
+  expect(performance.now() - begun).toBeGreaterThan(2_400);
 });

@@ -13,12 +13,12 @@ const longPages = 8_000;
 const longBytes = longPages * 4_096;
 const content = 'a long text '.repeat(80_000);
 
-async function open(...preload: string[]) {
+async function open(preload?: string, hungAfterMs?: number) {
   const ends: string[] = [];
   const opened = await openInFolder({
-    preload: preload.map((name) => join(import.meta.dir, name)),
+    preload: preload === undefined ? [] : [join(import.meta.dir, preload)],
     onFatal: (reason) => ends.push(reason),
-    hungAfterMs: 6_000,
+    ...(hungAfterMs !== undefined && { hungAfterMs }),
   });
   const project = await newProject(opened);
   return {
@@ -60,7 +60,7 @@ test.concurrent.each([
 );
 
 test.concurrent('a checkpoint that waits for the disk is not mistaken for a hanging thread', async () => {
-  await using all = await open('blocked-checkpoint.ts');
+  await using all = await open('blocked-checkpoint.ts', 15_000);
   const { opened, save, ends } = all;
   while (!existsSync(`${opened.path}.synced`)) await save();
   expect(ends).toEqual([]);
@@ -103,7 +103,7 @@ test.concurrent('after a checkpoint fails with a write error, a later one succee
     await (logBytes() < 10 * longBytes ? save() : project.save(memory()));
     return log.checkpointed() > 0;
   };
-  await until(isCheckpointed, { what: 'a checkpoint', timeoutMs: 20_000 });
+  await until(isCheckpointed, { what: 'a checkpoint' });
   expect(await warning()).toBeNull();
 });
 
