@@ -19,6 +19,7 @@ from memory_service import Memory
 from memory_service_claude import MemoryTool
 
 SEQUENCES = int(os.environ.get("ADAPTER_SEQUENCES", "100"))
+FIRST_SEED = int(os.environ.get("ADAPTER_SEED", "0"))
 COMMANDS = 12
 FILES, FOLDERS = ["a.txt", "é", "A b", ".hidden"], ["b", "😀"]
 LINES = ["", "a", "aa", "aba", "b c", "é", "😀", "a\r", "\t", "`", "-1"]
@@ -108,7 +109,7 @@ class Oracle(unittest.TestCase):
     def test_random_sequences_have_the_results_of_the_local_tool(self) -> None:
         results: Counter[str] = Counter()
         with Memory() as memory:
-            for seed in range(SEQUENCES):
+            for seed in range(FIRST_SEED, FIRST_SEED + SEQUENCES):
                 self.run_sequence(memory, seed, results)
         print(f"{SEQUENCES} sequences, {results.total()} results: {dict(results)}")
         self.assertEqual(len(results), 12)
