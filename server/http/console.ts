@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia';
+import { ServiceError } from '../errors.ts';
 import type { Bundle } from '../home/bundle.ts';
 import type { Logger } from '../log.ts';
 import { css, javascript, sendFile, sendHtml } from './page.ts';
@@ -10,16 +11,21 @@ import type { ResponseHead } from './response.ts';
 export function consolePages(log: Logger) {
   let bundle: Promise<Bundle> | null = null;
   function readBundle(): Promise<Bundle> {
-    bundle ??= import('../home/bundle.ts').then(({ bundlePages }) => bundlePages());
+    bundle ??= import('../home/bundle.ts')
+      .then(({ bundlePages }) => bundlePages())
+      .catch((error) => {
+        bundle = null;
+        const reasons = error instanceof AggregateError ? error.errors : [error];
+        log.warn('could not bundle the console', { error: reasons.join('\n') });
+        throw new ServiceError('unavailable', 'the console could not be bundled; see the log');
+      });
     return bundle;
   }
 
   async function send(set: ResponseHead, script: string): Promise<string> {
     try {
       await readBundle();
-    } catch (error) {
-      bundle = null;
-      log.warn('could not bundle the console', { error });
+    } catch {
       set.status = 503;
       return sendFile(set, 'text/plain; charset=utf-8', notBundled);
     }
@@ -38,9 +44,9 @@ export function consolePages(log: Logger) {
     );
 }
 
-/** Only a clone bundles the pages itself. */
+/** Only a clone bundles the pages itself. Bun looks for packages only once. */
 const notBundled = `The page could not be bundled, because packages are missing.
-Run "npm install" in the folder of the service, and reload this page.
+Run "npm install" in the folder of the service, and start the service again.
 The log of the service has the details.
 `;
 

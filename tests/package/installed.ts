@@ -2,8 +2,8 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startChild } from '../support/process.ts';
 import { until } from '../support/until.ts';
-import { checkFrontPage } from './front-page.ts';
 import { mcpHello } from './mcp-hello.ts';
+import { checkPages } from './pages.ts';
 import { emptyProject, type Project } from './project.ts';
 import type { Case, Packed } from './runtimes.ts';
 
@@ -53,7 +53,7 @@ async function tryOut(project: Project, memory: string[], serving = memory): Pro
   const id = await project.run([...memory, 'save', '--user', 'u', 'Hello'], env);
   const list = await project.run([...memory, 'list', '--user', 'u'], env);
   if (!list.startsWith(id)) throw new Error(`the list does not begin with ${id}: ${list}`);
-  await checkFrontPage(server.url);
+  await checkPages(server.url);
   const meant = await project.run([...memory, 'save', '--user', 'u', 'Allergic to peanuts'], env);
   const search = ['search', '--user', 'u', '--mode', 'meaning', 'what food should I avoid?'];
   const isFound = async () => (await project.run([...memory, ...search], env)).startsWith(meant);

@@ -5,8 +5,8 @@ import { MemoryClient } from '../../sdk/index.ts';
 import { startChild } from '../support/process.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { checkFrontPage } from './front-page.ts';
 import { mcpHello } from './mcp-hello.ts';
+import { checkPages } from './pages.ts';
 import { type Placed, placeService, runInstallScript } from './place.ts';
 import { emptyProject, type Project } from './project.ts';
 
@@ -111,7 +111,7 @@ test('the package contains the dynamically imported contract, server and admin c
   const child = startChild([placed.memory, ...serve], { ...env, MEMORY_API_KEY: '' });
   await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
   const [, url = ''] = /running at (\S+)/.exec(child.log()) ?? [];
-  await checkFrontPage(url);
+  await checkPages(url);
   expect(await child.end('SIGTERM')).toBe(0);
   expect(await project.run([placed.memory, 'doctor', '--database', database], env)).toContain('ok');
 });
