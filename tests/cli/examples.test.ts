@@ -77,12 +77,12 @@ async function shell(line: string) {
 }
 
 const all = examplesBelow(await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' })));
-// Other tests cover these commands: serve runs until it is stopped, restore and migrate require a
-// stopped server, and backup requires SQLite.
+// Other tests cover these commands: serve and top run until they are stopped, restore and migrate
+// require a stopped server, and backup requires SQLite.
 const elsewhere =
   backend === 'sqlite'
-    ? /\bmemory (serve|restore|migrate)/
-    : /\bmemory (serve|restore|migrate|backup)/;
+    ? /\bmemory (serve|restore|migrate|top)/
+    : /\bmemory (serve|restore|migrate|top|backup)/;
 for (const example of all.filter((line) => !elsewhere.test(line))) {
   test(`the example in the help succeeds: ${example}`, async () => {
     const { code, stderr } = await shell(await realIds(example));
