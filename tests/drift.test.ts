@@ -8,6 +8,7 @@ import { createApp, type Services } from '../server/app.ts';
 import { readConfig } from '../server/config.ts';
 import { operationDocuments } from '../server/http/openapi/operations.ts';
 import { type RouteName, routes } from '../server/http/routes.ts';
+import { routeLabels } from '../server/metrics/table.ts';
 import { testTerminal } from './cli/command.ts';
 import { documented } from './support/document.ts';
 
@@ -50,6 +51,14 @@ test("the app's routes match the operations", () => {
   const found = app.routes.map(({ method, path }) => `${method} ${path}`).sort();
   const expected = [...Object.values(routes).map(routeOf), ...onlyRoutes];
   expect(found).toEqual(expected.sort());
+});
+
+test('every route has its own label in the metrics, except the files of the pages', () => {
+  const app = createApp({ config: readConfig({ MEMORY_RATE_LIMIT: 'off' }) } as Services);
+  const paths = new Set(app.routes.map(({ path }) => path));
+  const unnamed = [...paths.difference(new Set(routeLabels))];
+  expect(unnamed.filter((path) => !path.startsWith('/assets/'))).toEqual(['/favicon.ico']);
+  expect(routeLabels.filter((path) => !paths.has(path))).toEqual([]);
 });
 
 test('every route is in the OpenAPI document, under its own method, path and name', () => {

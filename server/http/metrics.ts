@@ -65,20 +65,18 @@ function isForwarded({ headers }: Request): boolean {
 
 function createObserver(services: Services, reads: Reads): () => Promise<Observed> {
   const { version, storage, embedder, inFlight, now } = services;
+  const health = timely(reads.readHealth);
+  const work = timely(reads.work);
   const figures = timely(() => storage.figures());
   return async () => {
-    const [state, counted, sizes] = await Promise.all([
-      reads.readHealth(),
-      reads.work().catch(() => null),
-      figures(),
-    ]);
+    const [state, counted, sizes] = await Promise.all([health(), work(), figures()]);
     return {
       version,
       storage: storage.name,
       model: embedder?.model ?? '',
       // Without this request.
       inFlight: Math.max(0, inFlight() - 1),
-      health: state.status,
+      health: state?.status ?? null,
       queue: counted?.queue ?? null,
       toEmbed: embedder === null ? null : (counted?.toEmbed ?? null),
       figures: sizes,
@@ -87,7 +85,7 @@ function createObserver(services: Services, reads: Reads): () => Promise<Observe
   };
 }
 
-/** How long a request for the metrics waits for a database that does not respond. */
+/** How long a request for the metrics waits for busy threads or the database. */
 const maxReadMs = 1_000;
 
 /** Returns what `read` returns, null if it fails, or the last result if it takes too long. */

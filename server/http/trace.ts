@@ -61,9 +61,14 @@ export function createTrace({
   };
 }
 
+const classes = ['', '1xx', '2xx', '3xx', '4xx', '5xx'];
+
 function countRequest({ method }: Request, route = '', status: number, durationMs: number): void {
-  const statusClass = `${Math.trunc(status / 100)}xx`;
-  count('memory_http_requests_total', { route, method, status: statusClass });
+  count('memory_http_requests_total', {
+    route,
+    method,
+    status: classes[Math.trunc(status / 100)] ?? '',
+  });
   observe('memory_http_request_duration_seconds', { route, method }, durationMs / 1_000);
 }
 

@@ -4,7 +4,8 @@ import { type LabelsOf, type Metric, type MetricName, metrics } from './table.ts
 /*
  * The counts of this process, in memory that all of its threads share: a count costs one atomic
  * addition in any thread, no thread has to be asked for its counts, and they survive a thread that
- * is restarted. Each counter takes one number; each histogram one for every bucket, and the sum.
+ * is restarted. Each counter takes one number; each histogram one for every bucket, and the sum. A
+ * number has 64 bits, in two halves, because atomic operations on 64 bits take three times as long.
  */
 
 /** One time series. A histogram has the counts of its buckets, the last one +Inf, and the sum. */
@@ -32,14 +33,15 @@ for (const [name, metric] of Object.entries<Metric>(metrics)) {
 }
 
 const sharedName = 'memory-service counts';
-const counts = new BigInt64Array(sharedMemory());
+const bytes = 8;
+const halves = new Int32Array(sharedMemory());
 
 /** Threads that are started later inherit the environment data of the main thread. */
 function sharedMemory(): SharedArrayBuffer {
   const given: unknown = getEnvironmentData(sharedName);
-  const isShared = given instanceof SharedArrayBuffer && given.byteLength === 8 * size;
+  const isShared = given instanceof SharedArrayBuffer && given.byteLength === bytes * size;
   if (isShared) return given;
-  const own = new SharedArrayBuffer(8 * size);
+  const own = new SharedArrayBuffer(bytes * size);
   if (isMainThread) setEnvironmentData(sharedName, own);
   return own;
 }
@@ -67,8 +69,9 @@ export function observe<Name extends HistogramName>(
   const layout = layoutOf(name);
   const { bounds, unit } = layout.metric;
   const first = firstOf(layout, labels);
-  const bucket = bounds.findIndex((bound) => value <= bound);
-  add(first + (bucket === -1 ? bounds.length : bucket), 1);
+  let bucket = 0;
+  while (value > (bounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
+  add(first + bucket, 1);
   add(first + layout.width - 1, Math.round(value / unit));
 }
 
@@ -80,12 +83,11 @@ export function readSeries(name: MetricName): Series[] {
   const isSparse = 'route' in metric.labels;
   const series: Series[] = [];
   for (let first = offset; first < offset + length; first += width) {
-    const shared = counts.subarray(first, first + width);
-    const isZero = shared.every((value) => value === 0n);
+    const own = Array.from({ length: width }, (_, at) => read(first + at));
+    const isZero = own.every((value) => value === 0);
     if (isZero && isSparse) continue;
     const named = labelsAt(layout, (first - offset) / width);
     if (isZero && Object.values(named).includes(other)) continue;
-    const own = [...shared].map(Number);
     if (metric.type === 'histogram') own.push(Number(own.pop()) * metric.unit);
     series.push({ labels: named, counts: own });
   }
@@ -117,6 +119,13 @@ function labelsAt({ labels }: Layout, index: number): Record<string, string> {
   return Object.fromEntries(named.reverse());
 }
 
+/** `amount` must be less than 2^32. */
 function add(slot: number, amount: number): void {
-  Atomics.add(counts, slot, BigInt(amount));
+  const low = Atomics.add(halves, 2 * slot, amount) >>> 0;
+  if (low + amount >= 2 ** 32) Atomics.add(halves, 2 * slot + 1, 1);
+}
+
+function read(slot: number): number {
+  const low = Atomics.load(halves, 2 * slot) >>> 0;
+  return Atomics.load(halves, 2 * slot + 1) * 2 ** 32 + low;
 }

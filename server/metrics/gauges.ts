@@ -11,7 +11,7 @@ export type Observed = {
   /** The name of the model, or an empty string. */
   model: string;
   inFlight: number;
-  health: Health['status'];
+  health: Health['status'] | null;
   queue: QueueState | null;
   /** The number of memories without vectors. */
   toEmbed: number | null;
@@ -29,7 +29,7 @@ export function gaugeFamilies(observed: Observed): Family[] {
     gauge(
       'memory_healthy',
       'Whether /health reports no fault: 1 or 0.',
-      single(Number(health === 'ok')),
+      single(health && Number(health === 'ok')),
     ),
     gauge('memory_http_requests_in_flight', 'Requests being answered.', single(inFlight)),
     gauge('memory_tasks', 'Tasks that are not complete, by kind and state.', tasksOf(queue)),

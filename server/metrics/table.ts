@@ -20,16 +20,8 @@ export type Metric = {
 /** The routes with a label of their own; the files of the front page do not need one. */
 export const routeLabels: readonly string[] = [
   ...new Set(Object.values(operations).map(({ path }) => path)),
-  ...[
-    '/',
-    '/health/live',
-    '/metrics',
-    '/openapi.json',
-    '/mcp',
-    '/mcp/users/:userId',
-    '/v1',
-    '/v1/*',
-  ],
+  ...['/', '/console', '/docs', '/health/live', '/metrics', '/openapi.json'],
+  ...['/mcp', '/mcp/users/:userId', '/v1', '/v1/*'],
 ];
 
 const requestLabels = {
