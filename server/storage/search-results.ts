@@ -1,20 +1,22 @@
 import type { MatchedBy } from '../../sdk/contract/search.ts';
 import { matches } from '../memory/filter.ts';
-import type { FoundMemory } from '../memory/json.ts';
+import { type FoundMemory, foundJson } from '../memory/json.ts';
 import type { Ranked, RankedMemory } from '../search/index.ts';
 import { snippet } from '../search/snippet.ts';
-import { reportProgress } from '../threads/serve.ts';
+import { announced, reportProgress } from '../threads/serve.ts';
 import { tooMuchText } from './refusals.ts';
-import type { ContentRange, Part, Search, StoredMemory } from './storage.ts';
+import type { ContentRange, ItemsJson, Part, Search, StoredMemory } from './storage.ts';
 
 /**
  * The maximum amount of text in a response with several memories, in UTF-16 units. It is enough for
  * ten memories of the default maximum size.
  */
 const maxText = 64 * 1024 * 1024;
+/** Encoding more text than this, in UTF-16 units, may take a second on a busy machine. */
+const largeUnits = 1_000_000;
 
 export class SearchResults {
-  readonly found: FoundMemory[] = [];
+  readonly #found: FoundMemory[] = [];
   readonly #matcher: Ranked['matcher'];
   readonly #read: Part & Pick<Search, 'filter' | 'limit' | 'explain'>;
   #units = 0;
@@ -25,7 +27,7 @@ export class SearchResults {
   }
 
   get isFull(): boolean {
-    return this.found.length >= this.#read.limit;
+    return this.#found.length >= this.#read.limit;
   }
 
   /** Adds the next best memory if it matches the filter. `memory` is null if it has expired. */
@@ -38,10 +40,16 @@ export class SearchResults {
     const chunk = memory.content.slice(start, start + length);
     const content = range === undefined ? memory.content : partOf(memory.content, range);
     this.#units += content.length;
-    if (this.found.length > 0 && this.#units > maxText) throw tooMuchText(this.found.length);
+    if (this.#found.length > 0 && this.#units > maxText) throw tooMuchText(this.#found.length);
     const match = { score, matchedBy: matchedBy(ranked), ...snippet(chunk, this.#matcher) };
     const shown = { memory: { ...memory, content }, ...match };
-    this.found.push(explain ? { ...shown, parts } : shown);
+    this.#found.push(explain ? { ...shown, parts } : shown);
+  }
+
+  /** Encodes the results as JSON, best first. */
+  items(): ItemsJson {
+    const encode = () => foundJson(this.#found);
+    return this.#units > largeUnits ? announced(encode) : encode();
   }
 }
 

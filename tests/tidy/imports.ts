@@ -40,7 +40,6 @@ const shared = [
   'queue-limit',
   'read-hold',
   'read-pace',
-  'read-reply',
   'reader-pool',
   'refusals',
   'search-results',

@@ -19,10 +19,14 @@ function add(results: SearchResults, content: string, fields = {}): void {
   results.add({ ...ranked, id: memory.id }, memory);
 }
 
+function found(results: SearchResults): { content: string }[] {
+  return JSON.parse(results.items().join(''));
+}
+
 test('a single memory is returned even if it is longer than the limit for several memories', () => {
   const results = open(10);
   add(results, 'x'.repeat(maxText + 1));
-  expect(results.found).toHaveLength(1);
+  expect(found(results)).toHaveLength(1);
 });
 
 test('an error names the number of memories that fit into a response', () => {
@@ -39,7 +43,7 @@ test('expired memories and those beyond the limit are left out', () => {
   add(results, 'first');
   add(results, 'second');
   expect(results.isFull).toBe(true);
-  expect(results.found.map(({ memory }) => memory.content)).toEqual(['first']);
+  expect(found(results).map(({ content }) => content)).toEqual(['first']);
 });
 
 test('two memories that together exceed the limit are not returned in one response', () => {

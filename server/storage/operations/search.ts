@@ -12,7 +12,6 @@ import {
   type StoredVectors,
   vectorsOf,
 } from '../held-indexes.ts';
-import { foundItems } from '../read-reply.ts';
 import { SearchResults } from '../search-results.ts';
 import type { SearchResult, Storage } from '../storage.ts';
 import { getMemory } from './reads.ts';
@@ -49,7 +48,7 @@ export const searchMemories: ReadOperation<Search, SearchResult> = {
         results.add(one, await getMemory.run(tx, { projectId, id: one.id, now }));
         if (results.isFull) break;
       }
-      return { items: foundItems(results.found), ...meaningUsed(own, meaning) };
+      return { items: results.items(), ...meaningUsed(own, meaning) };
     } finally {
       tx.indexes.dropOldest();
     }

@@ -1,12 +1,10 @@
 import { bucketOf } from '../../../bucket.ts';
 import { isUnfiltered } from '../../../memory/filter.ts';
-import type { FoundMemory } from '../../../memory/json.ts';
 import type { Ranked, RankedMemory } from '../../../search/index.ts';
 import { parseQuery } from '../../../search/query.ts';
 import { createHeldIndexes, meaningUsed, rank } from '../../held-indexes.ts';
-import { foundItems } from '../../read-reply.ts';
 import { SearchResults } from '../../search-results.ts';
-import type { SearchResult, Storage, StoredMemory } from '../../storage.ts';
+import type { ItemsJson, SearchResult, Storage, StoredMemory } from '../../storage.ts';
 import { memoryColumns, notExpired, withTask } from '../row.ts';
 import { query, type Run, textArray } from '../statement.ts';
 import { catchUp } from './held-index.ts';
@@ -31,7 +29,7 @@ export function createSearch(
       const own = held.take(JSON.stringify([projectId, userId]));
       await catchUp(run, own, { projectId, userId }, meaning);
       const ranked = rank(own, parseQuery(read.query, read.now), meaning);
-      const items = foundItems(await collect(run, read, ranked));
+      const items = await collect(run, read, ranked);
       return { items, ...meaningUsed(own, meaning) };
     } finally {
       held.dropOldest();
@@ -39,7 +37,7 @@ export function createSearch(
   };
 }
 
-async function collect(run: Run, read: SearchRead, ranked: Ranked): Promise<FoundMemory[]> {
+async function collect(run: Run, read: SearchRead, ranked: Ranked): Promise<ItemsJson> {
   const results = new SearchResults(ranked, read);
   const size = isUnfiltered(read.filter) ? Math.min(read.limit, maxFetched) : maxFetched;
   for (const places of inParts(ranked, size)) {
@@ -47,7 +45,7 @@ async function collect(run: Run, read: SearchRead, ranked: Ranked): Promise<Foun
     for (const place of places) results.add(place, memories.get(place.id) ?? null);
     if (results.isFull) break;
   }
-  return results.found;
+  return results.items();
 }
 
 function* inParts(ranked: Iterable<RankedMemory>, size: number): Generator<RankedMemory[]> {
