@@ -1,6 +1,6 @@
-import { splitChunks } from '../../memory/chunks.ts';
 import { mayAccess } from '../../memory/visibility.ts';
 import type { ReadOperation, ShortRead, Tx } from '../engine.ts';
+import { type StatusRow, statusOf } from '../status.ts';
 import type { Part, Read, StoredMemory, StoredStatus } from '../storage.ts';
 import type { QueueState } from '../task-storage.ts';
 import { memoriesWithTasks, memoryColumns, notExpired, statusColumns } from './columns.ts';
@@ -46,28 +46,29 @@ export const getMemoryPart: ReadOperation<Get, StoredMemory | null> = {
   },
 };
 
-/** A memory without a task was saved. Its chunks are then counted on request. */
-type StatusRow = StoredStatus & { userId: string; bytes: number; savedContent: string | null };
-
 /** Splitting 64 KiB into chunks takes about a millisecond. */
 const longBytes = 64 * 1024;
 
-const findStatus = (maxBytes: number) => `SELECT ${statusColumns}, m.user_id AS "userId",
-    CASE WHEN t.kind IS NULL THEN m.bytes ELSE 0 END AS bytes,
-    CASE WHEN t.kind IS NULL AND m.bytes <= ${maxBytes} THEN m.content END AS "savedContent"
+type ShortStatusRow = StatusRow & { isLong: number };
+
+const findStatus = (content: string) => `SELECT ${statusColumns}, m.user_id AS "userId", ${content}
   FROM ${memoriesWithTasks}
   WHERE m.project_id = CAST($1 AS bigint) AND m.id = CAST($2 AS text) AND ${notExpired('$3')}`;
 
-const findShortStatus = findStatus(longBytes);
-const findAnyStatus = findStatus(Number.MAX_SAFE_INTEGER);
+const findAnyStatus = findStatus('CASE WHEN t.kind IS NULL THEN m.content END AS "savedContent"');
+
+const findShortStatus =
+  findStatus(`CASE WHEN t.kind IS NULL AND m.bytes <= ${longBytes} THEN m.content END AS "savedContent",
+    CASE WHEN t.kind IS NULL AND m.bytes > ${longBytes} THEN 1 ELSE 0 END AS "isLong"`);
 
 /** Returns 'long' if the chunks of a long text must be counted; see `getStatuses`. */
 export const getStatus: ShortRead<Status, StoredStatus | 'long' | null> = {
   name: 'getStatus',
   async run(tx, read) {
-    const row = await visibleStatus(tx, findShortStatus, read);
+    const row = await visibleStatus<ShortStatusRow>(tx, findShortStatus, read);
     if (row === null) return null;
-    return row.bytes > longBytes ? 'long' : statusOf(row);
+    const { isLong, ...status } = row;
+    return isLong ? 'long' : statusOf(status);
   },
 };
 
@@ -84,16 +85,14 @@ export const getStatuses: ReadOperation<Read & { ids: string[] }, StoredStatus[]
   },
 };
 
-async function visibleStatus(tx: Tx, text: string, read: Status): Promise<StatusRow | null> {
+async function visibleStatus<Row extends StatusRow>(
+  tx: Tx,
+  text: string,
+  read: Status,
+): Promise<Row | null> {
   const { projectId, id, now, onlyUserId } = read;
-  const row = await tx.one<StatusRow>(text, projectId, id, now);
+  const row = await tx.one<Row>(text, projectId, id, now);
   return row !== undefined && mayAccess(onlyUserId, row) ? row : null;
-}
-
-function statusOf({ userId: _, bytes: __, savedContent, ...status }: StatusRow): StoredStatus {
-  if (savedContent === null) return status;
-  const chunks = splitChunks(savedContent).length;
-  return { ...status, chunksComplete: chunks, chunksTotal: chunks };
 }
 
 export const taskQueueState: ReadOperation<void, QueueState> = {
