@@ -68,9 +68,10 @@ export async function removeMemories(
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
   await recordChange(tx, projectId, userId, { memories: -rows.length, bytes: -bytes });
   await Promise.all(rows.map(({ id }) => removeRows(tx, { projectId, userId }, id)));
+  await tx.noteRemoved('memory');
 }
 
-/** Deletes a memory without counting it. */
+/** Deletes a memory without counting or noting it. */
 export async function removeRows(
   tx: WriteTx,
   { projectId, userId }: User,
@@ -87,7 +88,6 @@ export async function removeRows(
     removeFromResponses(tx, projectId, id),
   ]);
   if (deleted === 0) throw new WriteConflict();
-  await tx.noteRemoved('memory');
 }
 
 /** Deletes at most `limit` memories that have expired by `now`. */

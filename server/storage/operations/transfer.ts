@@ -51,6 +51,7 @@ async function importOne(
     await changes.record([known.userId]);
     changes.add(known.userId, { memories: -1, bytes: -known.bytes });
     await removeRows(tx, { projectId, userId: known.userId }, id);
+    await tx.noteRemoved('memory');
   }
   if ((await findExternal(tx, projectId, memory, at)) !== null) return 'conflict';
   if (isExpired(memory, at)) return 'imported';
