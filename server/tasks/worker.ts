@@ -102,7 +102,7 @@ export function startWorker(options: WorkerOptions): Worker {
     try {
       if (task.attempt > maxAttempts) throw new Error('the service exited during every attempt');
       const result = await handlers[task.kind](task, storage);
-      results.push({ ...leaseOf(task), now: now(), ...result });
+      results.push({ ...task, now: now(), ...result });
       count('memory_task_attempts_total', { kind: task.kind, outcome: 'complete' });
     } catch (error) {
       // A storage error does not use up an attempt; any other error does.
@@ -123,7 +123,7 @@ export function startWorker(options: WorkerOptions): Worker {
 
   /** Releases a task. If that fails, its lease expires. */
   async function release(task: Lease): Promise<void> {
-    await storage.releaseTask(leaseOf(task)).catch(() => {});
+    await storage.releaseTask(task).catch(() => {});
   }
 
   async function fail(task: Task, error: unknown): Promise<void> {
@@ -133,7 +133,7 @@ export function startWorker(options: WorkerOptions): Worker {
     const outcome = retryAt === null ? 'failed' : 'retried';
     count('memory_task_attempts_total', { kind: task.kind, outcome });
     const errorMessage = `processing failed on attempt ${attempt} of ${maxAttempts}`;
-    const failure = { ...leaseOf(task), now: now(), retryAt, errorMessage };
+    const failure = { ...task, now: now(), retryAt, errorMessage };
     await storage.failTask(failure).catch(() => release(task));
   }
 
@@ -146,8 +146,4 @@ export function startWorker(options: WorkerOptions): Worker {
       await ended;
     },
   };
-}
-
-function leaseOf({ projectId, userId, memoryId, kind, leaseToken }: Lease): Lease {
-  return { projectId, userId, memoryId, kind, leaseToken };
 }

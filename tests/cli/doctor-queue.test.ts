@@ -2,7 +2,6 @@ import { expect, test } from 'bun:test';
 import { claim, claimOne, complete, newProject, type Opened } from '../storage/fixtures.ts';
 import { openInSchema } from '../storage/postgres.ts';
 import { openInFolder } from '../storage/sqlite.ts';
-import { leaseOf } from '../support/lease.ts';
 import { memory } from './command.ts';
 
 /* What doctor reports about the queue. */
@@ -29,7 +28,7 @@ test.each([
   const [done, failed] = await claim(opened.storage, { now, limit: 4, leaseMs: 1 });
   if (done === undefined || failed === undefined) throw new Error('too few tasks were claimed');
   await complete(opened.storage, done, now);
-  const failure = { ...leaseOf(failed), now, retryAt: null, errorMessage: 'it failed' };
+  const failure = { ...failed, now, retryAt: null, errorMessage: 'it failed' };
   expect(await opened.storage.failTask(failure)).toBe(true);
   const { code, stdout } = await memory(['doctor', '--json', '--database', url]);
   await opened.dispose();

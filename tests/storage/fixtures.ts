@@ -21,7 +21,6 @@ import type {
   WriteResult,
 } from '../../server/storage/storage.ts';
 import type { Task } from '../../server/storage/task-storage.ts';
-import { leaseOf } from '../support/lease.ts';
 
 /*
  * Short forms of the storage operations for the conformance suite, with defaults for the fields
@@ -237,7 +236,7 @@ export async function claimOne(storage: Storage, fields: ClaimFields = {}): Prom
 }
 
 export async function complete(storage: Storage, task: Task, now = 3_000): Promise<boolean> {
-  const [held = false] = await storage.completeTasks([{ ...leaseOf(task), now, chunks: 1 }]);
+  const [held = false] = await storage.completeTasks([{ ...task, now, chunks: 1 }]);
   return held;
 }
 

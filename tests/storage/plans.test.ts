@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { newMemoryId } from '../../server/ids.ts';
 import { openStorage } from '../../server/storage/open.ts';
 import type { NewMemory, Storage } from '../../server/storage/storage.ts';
-import { leaseOf } from '../support/lease.ts';
 import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { recordStatements } from '../support/statement-recorder.ts';
 import { claimOne, complete, imported, keyed, memory, newProject, record } from './fixtures.ts';
@@ -217,7 +216,7 @@ const background: Case[] = [
     async () => {
       const task = await accepted();
       const failure = { now: 2_000, retryAt: null, errorMessage: 'it failed' };
-      return () => storage.failTask({ ...leaseOf(task), ...failure });
+      return () => storage.failTask({ ...task, ...failure });
     },
   ],
   ['a lookup of the next task', ['queue'], async () => () => storage.nextTaskAt()],

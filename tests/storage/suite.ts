@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from 'bun:test';
 import type { Storage } from '../../server/storage/storage.ts';
 import type { Task } from '../../server/storage/task-storage.ts';
-import { leaseOf } from '../support/lease.ts';
 import { drainTasks, newProject, type Opened, type OpenStorage, type Project } from './fixtures.ts';
 
 /*
@@ -37,8 +36,8 @@ export function taskEnds(storageNow: () => Storage) {
     /** If `retryAt` is null, the task is not retried. */
     fail: (task: Task, retryAt: number | null, now = 2_000) => {
       const failure = { now, retryAt, errorMessage: 'it failed' };
-      return storageNow().failTask({ ...leaseOf(task), ...failure });
+      return storageNow().failTask({ ...task, ...failure });
     },
-    release: (task: Task) => storageNow().releaseTask(leaseOf(task)),
+    release: (task: Task) => storageNow().releaseTask(task),
   };
 }

@@ -1,6 +1,5 @@
 import type { TaskStorage } from '../../../server/storage/task-storage.ts';
 import type { Handler } from '../../../server/tasks/handlers.ts';
-import { leaseOf } from '../../support/lease.ts';
 
 /** Markers in a record's text that make the poisoned worker throw or exit. */
 export const throwsOn = 'poison: throw';
@@ -44,7 +43,7 @@ export function slowed(inner: Handler): Handler {
 /** Completes a task before its work is done. The worker passes its whole storage. */
 export function completedFirst(inner: Handler): Handler {
   return async (task, storage) => {
-    const result = { ...leaseOf(task), now: Date.now(), chunks: 1 };
+    const result = { ...task, now: Date.now(), chunks: 1 };
     await (storage as TaskStorage).completeTasks([result]);
     return inner(task, storage);
   };
