@@ -24,10 +24,10 @@ export function createPooledReads(
   readers: ReaderPool,
   short: Pick<Storage, 'getMemory' | 'listMemories'>,
 ): PooledReads {
-  const run = async <T>(operation: string, read: Read, more: Partial<ReadRequest> = {}) => {
+  const run = <T>(operation: string, read: Read, more: Partial<ReadRequest> = {}) => {
     const { projectId } = read;
     readers.noteActive(projectId);
-    return (await readers.read({ projectId, operation, argument: read, ...more })) as T;
+    return readers.read<T>({ projectId, operation, argument: read, ...more });
   };
   const noResult: SearchResult = { items: ['[]'], meaning: 'off', missing: 0 };
 

@@ -18,7 +18,7 @@ export type ReaderPool = {
   /** Records that the project has sent a request. */
   noteActive(projectId: number): void;
   /** Resolves to undefined if the read was canceled. */
-  read(request: ReadRequest): Promise<unknown>;
+  read<Result>(request: ReadRequest): Promise<Result>;
   /**
    * Holds back new reads until the running ones have ended, and runs `work`. Does not run it if the
    * running reads take too long.
@@ -146,13 +146,14 @@ export function createReaderPool(options: {
 
   return {
     noteActive: (projectId) => activity.note(projectId),
-    read(request) {
+    read<Result>(request: ReadRequest) {
       if (isStopping) return Promise.reject(unavailable('the service is shutting down'));
       if (queue.countOf(request.projectId) >= maxWaiting) return Promise.reject(waitedTooLong());
-      return new Promise((resolve, reject) => {
-        queue.push(request.projectId, { ...request, askedAt: performance.now(), resolve, reject });
-        dispatch();
-      });
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      queue.push(request.projectId, { ...request, askedAt: performance.now(), resolve, reject });
+      dispatch();
+      // A reader thread returns what the operation returns.
+      return promise as Promise<Result>;
     },
     betweenReads: hold.run,
     async stop() {

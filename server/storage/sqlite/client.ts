@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Channel } from '../../threads/channel.ts';
-import type { Engine, Tx } from '../engine.ts';
+import type { Engine, ShortRead, Tx, WriteOperation } from '../engine.ts';
 import type { StorageFigures, StorageHealth } from '../maintenance-storage.ts';
 import type { ReaderPool } from '../reader-pool.ts';
 import { notRead } from './errors.ts';
@@ -28,14 +28,12 @@ export function createEngine(parts: { writer: WriterClient; readers: ReaderPool;
       const projectId = projectOf(input);
       return writer.write({ projectId, operation: operation.name, argument: input, cost });
     },
-    async read({ name }, input) {
-      const projectId = projectOf(input);
-      return (await readers.read({ projectId, operation: name, argument: input })) as never;
+    read({ name }, input) {
+      return readers.read({ projectId: projectOf(input), operation: name, argument: input });
     },
-    async search({ name }, input, { index, signal }) {
+    search({ name }, input, { index, signal }) {
       const projectId = projectOf(input);
-      const request = { projectId, operation: name, argument: input, user: index, signal };
-      return (await readers.read(request)) as never;
+      return readers.read({ projectId, operation: name, argument: input, user: index, signal });
     },
     readShort(operation, input) {
       projectOf(input);
@@ -50,18 +48,20 @@ export function createConnectedEngine(
   tx: Tx,
 ): Pick<Engine, 'write' | 'readShort'> {
   return {
-    write: async ({ name }, input) => (await channel.call(name, input)) as never,
+    // The writer thread returns what the operation returns.
+    write: <Input, Result>({ name }: WriteOperation<Input, Result>, input: Input) =>
+      channel.call(name, input) as Promise<Result>,
     readShort: (operation, input) => readHere(tx, operation, input),
   };
 }
 
 async function readHere<Input, Result>(
   tx: Tx,
-  { run }: Parameters<Engine['readShort']>[0],
+  { run }: ShortRead<Input, Result>,
   input: Input,
 ): Promise<Result> {
   try {
-    return (await run(tx, input)) as Result;
+    return await run(tx, input);
   } catch (error) {
     throw notRead(error);
   }
