@@ -61,7 +61,10 @@ test('after kills during the backlog, all memories have the vectors of their pre
       await target.kill();
       await target.start();
     }
-    await until(() => embedded(target.path) === memories, { what: 'the end of the backlog' });
+    await until(() => embedded(target.path) === memories, {
+      what: 'the end of the backlog',
+      timeoutMs: 240_000,
+    });
     const wrong = readRows(target.path).filter(({ hash, ...memory }) => {
       return hash !== hashOf(textsToEmbed(memory));
     });
