@@ -10,9 +10,9 @@ import type { Health, IngestStatus, IngestStatuses } from './contract/status.ts'
 import type { TaskPage } from './contract/tasks.ts';
 import type { Deleted, Imported } from './contract/transfer.ts';
 import { AuthenticationError, MemoryServiceError } from './errors.ts';
-import { atLeast, type ConditionalOptions, invalid, type Settings } from './options.ts';
+import { atLeast, type ConditionalOptions, invalid, isObject, type Settings } from './options.ts';
 import { withRetries } from './retry.ts';
-import { type ApiRequest, attempt, isObject, openTransport } from './transport.ts';
+import { type ApiRequest, attempt, openTransport } from './transport.ts';
 
 export type ResponseBodies = {
   save: SavedMemory;

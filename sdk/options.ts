@@ -1,6 +1,5 @@
 import type { OperationName } from './contract/operations.ts';
 import { InvalidRequestError, type MemoryServiceError } from './errors.ts';
-import { isObject } from './transport.ts';
 
 /** The client's options. All are optional. */
 export type ClientOptions = {
@@ -126,4 +125,9 @@ export function atLeast(min: number, name: string, value: number): number {
 /** Creates the error for a request or an option that is rejected before anything is sent. */
 export function invalid(message: string, cause?: unknown): InvalidRequestError {
   return new InvalidRequestError(message, { code: 'invalid_request', cause });
+}
+
+/** Returns false for null, arrays, and built-in objects such as Map. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return {}.toString.call(value) === '[object Object]';
 }

@@ -10,7 +10,7 @@ import {
   type MemoryServiceError,
   TimeoutError,
 } from './errors.ts';
-import type { FetchFunction } from './options.ts';
+import { type FetchFunction, isObject } from './options.ts';
 import { errorFromResponse } from './response-error.ts';
 
 /** A request, built once per call and shared by all attempts of the call. */
@@ -132,11 +132,6 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Returns false for null, arrays, and built-in objects such as Map. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return {}.toString.call(value) === '[object Object]';
 }
 
 function isSuccess(

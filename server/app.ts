@@ -1,11 +1,9 @@
 import { Elysia } from 'elysia';
 import { headers as headerNames } from '../sdk/contract/headers.ts';
 import type { Config } from './config.ts';
-import type { Embedder } from './embeddings/client.ts';
 import { ServiceError } from './errors.ts';
 import { createAuth } from './http/auth.ts';
-import type { Authenticator } from './http/authenticate.ts';
-import { type BodyReader, createBodyReader } from './http/body.ts';
+import { createBodyReader } from './http/body.ts';
 import { type BodyQueueLimits, createBodyQueue } from './http/body-queue.ts';
 import { consolePages } from './http/console.ts';
 import { allowOrigin } from './http/cors.ts';
@@ -20,44 +18,12 @@ import { metrics } from './http/metrics.ts';
 import { noSuchRoute, unknownRoutes } from './http/not-found.ts';
 import { openapi } from './http/openapi.ts';
 import { project } from './http/project.ts';
+import type { RouteServices, Services } from './http/services.ts';
 import { statuses } from './http/statuses.ts';
 import { createTrace, type Trace } from './http/trace.ts';
 import { transfer } from './http/transfer.ts';
 import { newRequestId } from './ids.ts';
-import type { Listener } from './listen.ts';
-import type { Logger } from './log.ts';
-import type { Mcp } from './mcp/client.ts';
 import { count } from './metrics/counts.ts';
-import type { Storage } from './storage/storage.ts';
-import type { TaskRunner } from './tasks/client.ts';
-import type { Threads } from './threads/start.ts';
-
-export type Services = Pick<Listener, 'waitLonger' | 'closeSoon' | 'inFlight'> & {
-  storage: Storage;
-  tasks: TaskRunner;
-  /** Null without a model. */
-  embedder: Embedder | null;
-  mcp: Pick<Mcp, 'handle' | 'rangeOf'>;
-  threads: Pick<Threads, 'fault'>;
-  authenticator: Authenticator;
-  config: Config;
-  log: Logger;
-  version: string;
-  /** The address of the documentation. */
-  homepage: string;
-  /** Returns the address of the client; '' if it is not known. */
-  addressOf(request: Request): string;
-  /** The address that the service listens on. */
-  url(): string;
-  now(): number;
-  /** A monotonic clock, in milliseconds. */
-  clock(): number;
-  newMemoryId(userId: string): string;
-  /** Returns why requests are currently rejected, or null. */
-  unavailableReason(): string | null;
-};
-
-export type RouteServices = Services & { bodies: BodyReader };
 
 type Answered = Parameters<Trace['answered']>[0];
 type Failed = Answered & { error: unknown; code: string | number };

@@ -1,9 +1,10 @@
 import { homepage, version } from '../package.json';
-import { createApp, type Services } from './app.ts';
+import { createApp } from './app.ts';
 import { type Config, readConfig, settingWarnings } from './config.ts';
 import { createEmbedder, type Embedder } from './embeddings/client.ts';
 import { createAuthenticator } from './http/authenticate.ts';
 import { createClientAddress } from './http/client-address.ts';
+import type { Services } from './http/services.ts';
 import { newMemoryId } from './ids.ts';
 import { keyToStore, makeKey } from './keys.ts';
 import { listen } from './listen.ts';

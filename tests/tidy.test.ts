@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { circular } from './tidy/import-graph.ts';
 import { importRule } from './tidy/imports.ts';
 import { lengthRules } from './tidy/lengths.ts';
 import {
@@ -68,6 +69,29 @@ describe('an import', () => {
     ['tests/unit/a.ts', "import { byKey } from '../../server/storage/postgres/row.ts';"],
   ])('in %s is allowed: %s', (path, text) => {
     expect(broken(importRule, toSource(path, text))).toEqual([]);
+  });
+});
+
+describe('a circle of imports', () => {
+  const sources = [
+    toSource('cli/a.ts', "import type { B } from './b.ts';"),
+    toSource('cli/b.ts', "const { c } = await import('./d/c.ts');"),
+    toSource('cli/d/c.ts', "import { e } from './e.ts';\nexport * from '../a.ts';"),
+    toSource('cli/d/e.ts', "import { f } from 'elysia';"),
+    toSource('cli/main.ts', "import './a.ts';"),
+  ];
+
+  test('is found, even if it consists of types', () => {
+    expect(circular(sources)).toEqual(['cli/a.ts', 'cli/b.ts', 'cli/d/c.ts']);
+  });
+
+  test('is not found in a chain', () => {
+    expect(circular(sources.slice(1))).toEqual([]);
+  });
+
+  test('is not in the server, the SDK or the CLI', async () => {
+    const ours = (await readSources()).filter(({ path }) => !path.startsWith('tests/'));
+    expect(circular(ours)).toEqual([]);
   });
 });
 

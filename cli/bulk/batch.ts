@@ -5,9 +5,9 @@ import { chunkLines, partsOf } from './chunks.ts';
 import type { BatchInput, Unit } from './input.ts';
 import { runPipeline } from './pipeline.ts';
 import { type BadLine, type Entry, idOf, isExported, pairOf } from './records.ts';
-import { notWaited, type Problem, type Report } from './report.ts';
+import { type BulkOptions, notWaited, type Problem, type Report } from './report.ts';
 import { chunkSender, type Post } from './send.ts';
-import { type BulkOptions, waitAndCount } from './wait.ts';
+import { waitAndCount } from './wait.ts';
 
 type BatchOptions = BulkOptions & { type?: RecordType | undefined };
 /** `otherFormat` is a hint for failed lines if no line is in the format of `memory export`. */

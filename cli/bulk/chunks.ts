@@ -1,5 +1,5 @@
 import type { RecordType } from '../../sdk/index.ts';
-import type { Line } from './input.ts';
+import type { Line } from './records.ts';
 import { type BadLine, type Entry, isBad, pairOf, parseRecord } from './records.ts';
 
 /**

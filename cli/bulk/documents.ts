@@ -11,10 +11,10 @@ import { hint, type Terminal } from '../terminal/terminal.ts';
 import { escapeLine } from '../terminal/text.ts';
 import { tooLarge, usualBodyBytes } from './batch.ts';
 import { runPipeline } from './pipeline.ts';
-import type { Done, Problem, Report, Result } from './report.ts';
+import type { BulkOptions, Done, Problem, Report, Result } from './report.ts';
 import { retryWhileBusy } from './send.ts';
 import { sendDocument } from './send-document.ts';
-import { type BulkOptions, reportIngest, waitAndCount } from './wait.ts';
+import { reportIngest, waitAndCount } from './wait.ts';
 
 type Fields = Omit<DocumentRequest & DocumentRequest['data'], 'userId' | 'text' | 'data'>;
 type DocumentOptions = GlobalOptions &

@@ -3,7 +3,7 @@ import { binaryFile, inputName, parseJson, readUtf8 } from '../terminal/input.ts
 import { isObject } from '../terminal/json.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
-import { parseRecord } from './records.ts';
+import { type Line, parseRecord } from './records.ts';
 
 /** What messages call one entry: an `item` of a JSON array, or a `line` of JSON Lines. */
 export type Unit = 'line' | 'item';
@@ -129,9 +129,6 @@ function rejectOther(first: Line, held: Held, isJson: boolean, path: string): vo
 function empty(path: string): CliError {
   return new CliError('empty', `${inputName(path)} is empty.`);
 }
-
-/** A line of a file, numbered from 1. A line that is too long has no bytes. */
-export type Line = { number: number; bytes: Uint8Array; tooLong: boolean };
 
 /** The maximum line length, above the default body limit. Longer lines are never held in memory. */
 const maxLineBytes = 32 * 1024 * 1024;

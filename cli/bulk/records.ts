@@ -2,7 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import type { RecordType } from '../../sdk/index.ts';
 import { errorText } from '../errors.ts';
 import { holdsSoLarge, isObject, soLarge } from '../terminal/json.ts';
-import type { Line } from './input.ts';
+
+/** A line of a file, numbered from 1. A line that is too long has no bytes. */
+export type Line = { number: number; bytes: Uint8Array; tooLong: boolean };
 
 /** A parsed line. The service validates `item`. */
 export type Entry = { line: number; text: string; item: unknown };

@@ -5,7 +5,16 @@ import { printFields, printJson, resilientOutput, rowOf } from '../terminal/outp
 import { startProgress } from '../terminal/progress.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { escapeLine, toJson } from '../terminal/text.ts';
-import type { BulkOptions } from './wait.ts';
+
+/** The options of commands that ingest records. */
+export type BulkOptions = {
+  json?: true | undefined;
+  idempotencyKey?: string | undefined;
+  /** The file that receives problems with their text, one JSON object per line. */
+  errorsOut?: string | undefined;
+  wait?: true | undefined;
+  timeout: number;
+};
 
 export type Counts = Record<string, number>;
 

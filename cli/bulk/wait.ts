@@ -11,17 +11,15 @@ import { exitCodes } from '../errors.ts';
 import { printJson, printJsonLine, printLine, resilientOutput, rowOf } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { memoriesOf } from '../terminal/text.ts';
-import { addCounts, type Counts, maxShown, notWaited, type Report, type Waited } from './report.ts';
-
-/** The options of commands that ingest records. */
-export type BulkOptions = {
-  json?: true | undefined;
-  idempotencyKey?: string | undefined;
-  /** The file that receives problems with their text, one JSON object per line. */
-  errorsOut?: string | undefined;
-  wait?: true | undefined;
-  timeout: number;
-};
+import {
+  addCounts,
+  type BulkOptions,
+  type Counts,
+  maxShown,
+  notWaited,
+  type Report,
+  type Waited,
+} from './report.ts';
 
 /** The result of the wait for one memory. `error` is null if the memory is complete. */
 type Outcome = {

@@ -2,7 +2,8 @@ import type { Command } from '@commander-js/extra-typings';
 import type { MemoryClient, Metadata } from '../../sdk/index.ts';
 import { runBatch } from '../bulk/batch.ts';
 import { items, openRecords } from '../bulk/input.ts';
-import { type BulkOptions, reportIngest } from '../bulk/wait.ts';
+import type { BulkOptions } from '../bulk/report.ts';
+import { reportIngest } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
 import {
   type AnyCommand,

@@ -1,5 +1,5 @@
 import type { Load } from '../client/load.ts';
-import type { Output } from '../terminal/terminal.ts';
+import type { Output } from '../terminal/process-output.ts';
 import { age, cut, padded, paint, shownBytes } from '../terminal/text.ts';
 
 /** Returns the lines of a screen that shows the load of the server at `url`. */

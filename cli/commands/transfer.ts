@@ -70,7 +70,8 @@ export function addImport(program: Parent, term: Terminal): void {
       const input = await openInput(term, file, 'memories');
       return runImport(term, client, input, { ...options, otherFormat });
     }
-    const { createLosses, openForeign } = await import('../bulk/foreign/open.ts');
+    const { createLosses } = await import('../bulk/foreign/memories.ts');
+    const { openForeign } = await import('../bulk/foreign/open.ts');
     const losses = createLosses();
     const userId = options.user ?? (from === 'chatgpt' ? await boundUser(client) : undefined);
     const input = await openForeign(from, { term, path: file, userId, losses });

@@ -1,10 +1,17 @@
 import { fstatSync, statSync, write } from 'node:fs';
-import type { Output } from './terminal.ts';
 
 /*
  * Writes directly to the file descriptor. Uses process.stdout only for terminals, because loading
  * it takes as long as the rest of a short command.
  */
+
+export type Output = {
+  readonly isTerminal: boolean;
+  readonly columns: number;
+  readonly color: boolean;
+  /** Resolves when the data is written; rejects with OutputClosed if the pipe is closed. */
+  write(data: string | Uint8Array): Promise<void>;
+};
 
 /** Thrown when the reader closes the pipe, as `head` does. This is not a failure. */
 export class OutputClosed extends Error {

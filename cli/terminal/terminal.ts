@@ -1,17 +1,9 @@
 import { join } from 'node:path';
 import { commandNames } from '../command-names.ts';
-import { isTerminal, processOutput } from './process-output.ts';
+import { isTerminal, type Output, processOutput } from './process-output.ts';
 import { escapeControls } from './text.ts';
 
 /* The interface between commands and the process. Tests pass their own implementation. */
-
-export type Output = {
-  readonly isTerminal: boolean;
-  readonly columns: number;
-  readonly color: boolean;
-  /** Resolves when the data is written; rejects with OutputClosed if the pipe is closed. */
-  write(data: string | Uint8Array): Promise<void>;
-};
 
 export type Terminal = {
   readonly stdin: {

@@ -1,4 +1,4 @@
-import type { Output } from './terminal.ts';
+import type { Output } from './process-output.ts';
 
 /* Formats text for a terminal or for tab-separated values. */
 

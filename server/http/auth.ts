@@ -1,10 +1,10 @@
 import { Elysia } from 'elysia';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
-import type { Services } from '../app.ts';
 import { ServiceError } from '../errors.ts';
 import type { Caller } from './authenticate.ts';
 import { createProjectLimit } from './rate-limit.ts';
 import type { ResponseHead } from './response.ts';
+import type { Services } from './services.ts';
 
 /** About how long a restart takes. */
 const retryAfterSeconds = 5;

@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia';
 import type { Health } from '../../sdk/contract/status.ts';
-import type { Services } from '../app.ts';
 import type { Logger } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import { sendJson } from './response.ts';
+import type { Services } from './services.ts';
 
 /**
  * The worker reports progress after every poll and task. It is considered stuck if it reports no

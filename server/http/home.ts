@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia';
 import type { Health } from '../../sdk/contract/status.ts';
-import type { Services } from '../app.ts';
 import { css, javascript, sendFile, sendHtml } from './page.ts';
 import { type ResponseHead, sendJson, varyByAccept } from './response.ts';
+import type { Services } from './services.ts';
 
 /**
  * Serves the front page to browsers, and the addresses of the documentation to programs. The page's

@@ -12,7 +12,6 @@ import {
   validateRecord,
   validateSupport,
 } from '../../sdk/contract/validate.ts';
-import type { RouteServices } from '../app.ts';
 import { renderRecord } from '../memory/render.ts';
 import type { Batch, NewMemory } from '../storage/storage.ts';
 import type { Auth } from './auth.ts';
@@ -24,6 +23,7 @@ import { writeOf } from './idempotency.ts';
 import { parse } from './parse.ts';
 import { readNoQuery } from './query.ts';
 import { type ResponseHead, sendResult } from './response.ts';
+import type { RouteServices } from './services.ts';
 
 type Context = { request: Request; caller: Caller; set: ResponseHead };
 

@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { limits } from '../../sdk/contract/limits.ts';
-import type { RouteServices } from '../app.ts';
 import { ServiceError } from '../errors.ts';
 import type { Auth } from './auth.ts';
 import type { Caller } from './authenticate.ts';
@@ -11,6 +10,7 @@ import { rejectForeignHosts } from './hosts.ts';
 import { noteMessage } from './mcp-errors.ts';
 import { badRequest } from './parse.ts';
 import type { ResponseHead } from './response.ts';
+import type { RouteServices } from './services.ts';
 
 /**
  * The MCP endpoints: /mcp serves the user that the key is bound to, and /mcp/users/<userId> serves

@@ -6,7 +6,6 @@ import { ListQuery } from '../../sdk/contract/page.ts';
 import { SearchQuery } from '../../sdk/contract/search.ts';
 import { optionalTimeMs } from '../../sdk/contract/times.ts';
 import { validator } from '../../sdk/contract/validate.ts';
-import type { RouteServices } from '../app.ts';
 import { noSuchMemory } from '../errors.ts';
 import { filterOf } from '../memory/filter.ts';
 import { memoryJson, shownStatus } from '../memory/json.ts';
@@ -23,6 +22,7 @@ import { badRequest, parse } from './parse.ts';
 import { readNoQuery, readQuery, withBoolean, withLimit, withMetadata } from './query.ts';
 import { sendItems, sendJson, sendPage, sendResult } from './response.ts';
 import { createSearch } from './search.ts';
+import type { RouteServices } from './services.ts';
 
 /** Requests in the wire format, where times are strings. */
 type Saved = Static<typeof SaveRequest>;

@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import type { Health } from '../../sdk/contract/status.ts';
-import type { Services } from '../app.ts';
 import { ServiceError } from '../errors.ts';
 import { countedFamilies } from '../metrics/counted.ts';
 import { contentTypes, formatFor, renderMetrics } from '../metrics/exposition.ts';
@@ -11,6 +10,7 @@ import { createSubnets } from '../subnets.ts';
 import type { Work } from './health.ts';
 import { namesLoopback } from './hosts.ts';
 import { varyByAccept } from './response.ts';
+import type { Services } from './services.ts';
 
 type Reads = { work(): Promise<Work>; readHealth(): Promise<Health> };
 

@@ -3,13 +3,13 @@ import { limits } from '../../sdk/contract/limits.ts';
 import { type ApiKey, UsersQuery } from '../../sdk/contract/project.ts';
 import { TasksQuery } from '../../sdk/contract/tasks.ts';
 import { validator } from '../../sdk/contract/validate.ts';
-import type { RouteServices } from '../app.ts';
 import type { Auth } from './auth.ts';
 import { readBy } from './bound-user.ts';
 import { readCursor } from './cursor.ts';
 import { badRequest, parse } from './parse.ts';
 import { readNoQuery, readQuery, withLimit } from './query.ts';
 import { sendJson, sendPage } from './response.ts';
+import type { RouteServices } from './services.ts';
 import { createMeasure, shownStats } from './stats.ts';
 import { createUserList } from './users.ts';
 

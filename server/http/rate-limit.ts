@@ -3,12 +3,8 @@ import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import { faultPoint } from '../fault-points.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { Caller } from './authenticate.ts';
 import type { ResponseHead } from './response.ts';
-import { createSharedRateLimit } from './shared-rate-limit.ts';
-
-/** `left` is negative once the quota is exceeded. */
-export type Count = { left: number; resetSeconds: number };
+import { type Count, createSharedRateLimit } from './shared-rate-limit.ts';
 
 /** Counts calls per name in fixed windows. The first count of a name starts its window. */
 export type RateLimit = { count(name: string | number): Count };
@@ -52,7 +48,7 @@ export function createProjectLimit(
     takeQuota === null
       ? createRateLimit(requests, seconds, clock)
       : createSharedRateLimit(rateLimit, clock, takeQuota);
-  return async ({ projectId }: Caller, headers: ResponseHead['headers']) => {
+  return async ({ projectId }: { projectId: number }, headers: ResponseHead['headers']) => {
     const { left, resetSeconds } = await limit.count(projectId);
     headers[headerNames.rateLimitPolicy] = policy;
     headers[headerNames.rateLimit] = `"default";r=${Math.max(0, left)};t=${resetSeconds}`;

@@ -1,8 +1,8 @@
 import type { SearchMode } from '../../sdk/contract/search.ts';
-import type { Services } from '../app.ts';
 import { ServiceError } from '../errors.ts';
 import type { ItemsJson, Storage } from '../storage/storage.ts';
 import { badRequest } from './parse.ts';
+import type { Services } from './services.ts';
 
 type Read = Omit<Parameters<Storage['searchMemories']>[0], 'meaning'>;
 type Meaning = 'used' | 'partial' | 'off' | 'unavailable';

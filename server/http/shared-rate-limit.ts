@@ -1,5 +1,7 @@
 import type { Storage } from '../storage/storage.ts';
-import type { Count } from './rate-limit.ts';
+
+/** `left` is negative once the quota is exceeded. */
+export type Count = { left: number; resetSeconds: number };
 
 /**
  * Limits each project's request rate across several servers. A server takes quota from the

@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia';
 import { StatusesRequest } from '../../sdk/contract/status.ts';
 import { validator } from '../../sdk/contract/validate.ts';
-import type { RouteServices } from '../app.ts';
 import { shownStatus } from '../memory/json.ts';
 import type { Auth } from './auth.ts';
 import { bodyUnread } from './body.ts';
@@ -9,6 +8,7 @@ import { readBy } from './bound-user.ts';
 import { parse } from './parse.ts';
 import { readNoQuery } from './query.ts';
 import { sendJson } from './response.ts';
+import type { RouteServices } from './services.ts';
 
 const validateStatuses = validator(StatusesRequest);
 

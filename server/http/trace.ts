@@ -1,10 +1,10 @@
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
-import type { Services } from '../app.ts';
 import { newRequestId } from '../ids.ts';
 import { count, observe } from '../metrics/counts.ts';
 import type { Caller } from './authenticate.ts';
 import { createSampler } from './log-sampler.ts';
 import type { ResponseHead } from './response.ts';
+import type { Services } from './services.ts';
 
 /** Assigns an id to each request, and counts and logs it when its response is sent. */
 export type Trace = {

@@ -5,7 +5,6 @@ import type { Memory } from '../../sdk/contract/memory.ts';
 import { optionalTimeMs } from '../../sdk/contract/times.ts';
 import { DeleteAllQuery, ExportQuery, ImportedMemory } from '../../sdk/contract/transfer.ts';
 import { validator } from '../../sdk/contract/validate.ts';
-import type { RouteServices } from '../app.ts';
 import { derivedMemoryId } from '../ids.ts';
 import { count } from '../metrics/counts.ts';
 import type * as stored from '../storage/storage.ts';
@@ -19,6 +18,7 @@ import { writeOf } from './idempotency.ts';
 import { parse } from './parse.ts';
 import { readNoQuery, readQuery, withLimit } from './query.ts';
 import { sendPage, sendResult } from './response.ts';
+import type { RouteServices } from './services.ts';
 
 const validateDeleteAll = validator(DeleteAllQuery);
 const validateExport = validator(ExportQuery);

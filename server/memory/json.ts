@@ -1,7 +1,6 @@
 import type { Memory } from '../../sdk/contract/memory.ts';
 import type { Highlight, MatchedBy, ScoreParts } from '../../sdk/contract/search.ts';
-import type { StoredTask } from '../storage/project-storage.ts';
-import type { ItemsJson, StoredMemory, StoredStatus } from '../storage/storage.ts';
+import type { ItemsJson, StoredMemory, StoredStatus, StoredTask } from '../storage/storage.ts';
 
 export type FoundMemory = {
   memory: StoredMemory;

@@ -1,10 +1,7 @@
 import type { Dictionary } from './dictionary.ts';
-import { splitMatches } from './split-words.ts';
+import { type Missing, splitMatches } from './split-words.ts';
 import type { Timeline } from './timeline.ts';
 import { isTypo, letterMask, minTypoLength, minUnfinishedLength, unitsOf } from './typo.ts';
-
-/** A term that matches no word of the dictionary, and its index in the query. */
-export type Missing = { text: string; index: number };
 
 /** Limits a query's cost. Missing terms beyond this number are ignored. */
 const maxMissing = 8;
@@ -15,7 +12,7 @@ const maxCandidates = 32_768;
 /** The maximum number of matched words. The first matches in the timeline are kept. */
 const maxMatches = 500;
 
-export type Wanted = Missing & { units: Uint16Array; mask: number; allowsTypo: boolean };
+type Wanted = Missing & { units: Uint16Array; mask: number; allowsTypo: boolean };
 
 /**
  * Finds words for missing terms: words within one typo (one letter wrong, missing or extra, or two

@@ -1,8 +1,10 @@
 import type { Dictionary } from './dictionary.ts';
-import type { Wanted } from './fuzzy.ts';
 import type { Timeline } from './timeline.ts';
 import { endsLabel, wordOf } from './tokenizer.ts';
 import { noWord } from './word-table.ts';
+
+/** A term that matches no word of the dictionary, and its index in the query. */
+export type Missing = { text: string; index: number };
 
 /** The maximum number of positions at which the search tries to find a split word. */
 const maxPlaces = 500_000;
@@ -19,7 +21,7 @@ const firstRole = 2;
  */
 export function splitMatches(
   timeline: Timeline,
-  wanted: readonly Wanted[],
+  wanted: readonly Missing[],
   close: ReadonlyMap<number, number>,
   maxMatches: number,
 ): Map<number, number> {
@@ -46,7 +48,7 @@ export function splitMatches(
 }
 
 function rolesOf(
-  splittable: readonly Wanted[],
+  splittable: readonly Missing[],
   close: ReadonlyMap<number, number>,
   dictionary: Dictionary,
 ): Uint16Array {
@@ -73,7 +75,7 @@ function addClose(
 function addParts(
   matches: Map<number, number>,
   timeline: Timeline,
-  splittable: readonly Wanted[],
+  splittable: readonly Missing[],
   role: number,
   start: number,
   end: number,

@@ -1,30 +1,4 @@
 import type { MemoryStatus, MemoryType } from '../../sdk/contract/memory.ts';
-import type { TaskStatus } from '../../sdk/contract/tasks.ts';
-import type { Page, PageRange, Read, StoredMemory } from './storage.ts';
-
-/** The reads that show what a project holds. */
-export interface ProjectStorage {
-  /** Returns the project's users who have memories, or those in `userIds`, ordered by id. */
-  listUsers(read: Read & PageRange & { userIds?: string[] }): Promise<UserPage>;
-
-  /**
-   * Returns the project's memories with this status, and what the queue knows of them. Memories are
-   * ordered as by `listMemories`, newest first. A page with large texts contains fewer memories.
-   */
-  listTasks(read: Read & PageRange & { status: TaskStatus }): Promise<Page>;
-
-  /**
-   * Measures a part of the memories of the project, or of the users in the range. The parts are in
-   * the order of the users, and so short that other reads do not have to wait. `after` is the
-   * `next` of the previous part, or null for the first part.
-   */
-  measureMemories(
-    read: Read & { users: UserRange | null; after: string | null },
-  ): Promise<{ sum: Measurement; next: string | null }>;
-}
-
-/** A memory with the state of its task. */
-export type StoredTask = StoredMemory & { attempts: number; errorMessage: string | null };
 
 export type UserPage = { users: UserRow[]; next: string | null };
 
@@ -56,3 +30,17 @@ export type MeasuredGroup = MeasuredUser & {
   oldestAt: number;
   newestAt: number;
 };
+
+/**
+ * Reserves `amount` of the `limit` requests that a project may send in a window of `seconds`. A
+ * window begins with the first call after the previous window ended, as measured by the database's
+ * clock.
+ */
+export type QuotaTake = { projectId: number; amount: number; limit: number; seconds: number };
+
+/**
+ * `granted` is at most the requested amount, and the grants of one window never exceed its limit.
+ * `untaken` is the part of the limit that is still available. `endsAt` identifies the window, which
+ * ends in `endsInMs` milliseconds.
+ */
+export type QuotaTaken = { granted: number; untaken: number; endsAt: number; endsInMs: number };

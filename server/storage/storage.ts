@@ -1,9 +1,10 @@
 import type { MemoryStatus, MemoryType } from '../../sdk/contract/memory.ts';
 import type { Order } from '../../sdk/contract/page.ts';
+import type { TaskStatus } from '../../sdk/contract/tasks.ts';
 import type { KeyStorage } from './key-storage.ts';
 import type { MaintenanceStorage } from './maintenance-storage.ts';
-import type { ProjectStorage } from './project-storage.ts';
-import type { TaskQueue, TaskStorage } from './task-storage.ts';
+import type { Measurement, QuotaTake, QuotaTaken, UserPage, UserRange } from './project-storage.ts';
+import type { TaskQueue } from './task-storage.ts';
 import type { SearchMeaning, VectorQueue } from './vector-storage.ts';
 
 /*
@@ -19,12 +20,7 @@ import type { SearchMeaning, VectorQueue } from './vector-storage.ts';
  * past their `expiresAt` as nonexistent. A write that would leave a complete memory as it is has no
  * effect except that its response is stored; see `changesNothing`.
  */
-export interface Storage
-  extends KeyStorage,
-    MaintenanceStorage,
-    ProjectStorage,
-    TaskQueue,
-    VectorQueue {
+export interface Storage extends KeyStorage, MaintenanceStorage, TaskQueue, VectorQueue {
   /** The backend's name, as shown in /health. */
   readonly name: string;
 
@@ -105,6 +101,24 @@ export interface Storage
    * would wait too long.
    */
   searchMemories(read: Read & Part & Search, signal?: AbortSignal): Promise<SearchResult>;
+
+  /** Returns the project's users who have memories, or those in `userIds`, ordered by id. */
+  listUsers(read: Read & PageRange & { userIds?: string[] }): Promise<UserPage>;
+
+  /**
+   * Returns the project's memories with this status, and what the queue knows of them. Memories are
+   * ordered as by `listMemories`, newest first. A page with large texts contains fewer memories.
+   */
+  listTasks(read: Read & PageRange & { status: TaskStatus }): Promise<Page>;
+
+  /**
+   * Measures a part of the memories of the project, or of the users in the range. The parts are in
+   * the order of the users, and so short that other reads do not have to wait. `after` is the
+   * `next` of the previous part, or null for the first part.
+   */
+  measureMemories(
+    read: Read & { users: UserRange | null; after: string | null },
+  ): Promise<{ sum: Measurement; next: string | null }>;
 
   /** Returns the project's id. Creates the project if it does not exist. */
   ensureProject(name: string): Promise<number>;
@@ -246,6 +260,9 @@ export type StoredMemory = NewMemory & {
   contentLength?: number;
 };
 
+/** A memory with the state of its task. */
+export type StoredTask = StoredMemory & { attempts: number; errorMessage: string | null };
+
 export type ImportedMemory = StoredMemory;
 
 export type StoredStatus = {
@@ -259,19 +276,8 @@ export type StoredStatus = {
   updatedAt: number;
 };
 
-/**
- * Reserves `amount` of the `limit` requests that a project may send in a window of `seconds`. A
- * window begins with the first call after the previous window ended, as measured by the database's
- * clock.
- */
-export type QuotaTake = { projectId: number; amount: number; limit: number; seconds: number };
-
-/**
- * `granted` is at most the requested amount, and the grants of one window never exceed its limit.
- * `untaken` is the part of the limit that is still available. `endsAt` identifies the window, which
- * ends in `endsInMs` milliseconds.
- */
-export type QuotaTaken = { granted: number; untaken: number; endsAt: number; endsInMs: number };
+/** The operations that the queue's worker needs. */
+export type TaskStorage = Omit<TaskQueue, 'taskQueueState'> & Pick<Storage, 'getMemory' | 'close'>;
 
 /** The operations of another thread's connection to the storage. */
 export type ConnectedStorage = TaskStorage & VectorQueue;

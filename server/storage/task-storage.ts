@@ -1,5 +1,3 @@
-import type { Storage } from './storage.ts';
-
 export interface TaskQueue {
   /**
    * Claims up to `limit` due tasks for `leaseMs`, in the order in which they became due, and
@@ -56,9 +54,6 @@ export type QueueState = {
   oldestAcceptedAt: number | null;
   failed: number;
 };
-
-/** The operations that the queue's worker needs. */
-export type TaskStorage = Omit<TaskQueue, 'taskQueueState'> & Pick<Storage, 'getMemory' | 'close'>;
 
 /** The right to complete a task. It ends when the task is claimed again or the memory changes. */
 export type Lease = {

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../../cli/run.ts';
-import type { Output, Terminal } from '../../cli/terminal/terminal.ts';
+import type { Output } from '../../cli/terminal/process-output.ts';
+import type { Terminal } from '../../cli/terminal/terminal.ts';
 import { noHome } from '../support/process.ts';
 import type { TestServer } from '../support/server.ts';
 

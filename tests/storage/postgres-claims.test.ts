@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connectStorage, openStorage } from '../../server/storage/open.ts';
-import type { Storage } from '../../server/storage/storage.ts';
-import type { TaskStorage } from '../../server/storage/task-storage.ts';
+import type { Storage, TaskStorage } from '../../server/storage/storage.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { claimOne, complete, leaseMs, memory, newProject, type Project } from './fixtures.ts';
 

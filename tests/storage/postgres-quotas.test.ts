@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { openStorage } from '../../server/storage/open.ts';
-import type { QuotaTake, QuotaTaken, Storage } from '../../server/storage/storage.ts';
+import type { QuotaTake, QuotaTaken } from '../../server/storage/project-storage.ts';
+import type { Storage } from '../../server/storage/storage.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 

@@ -1,5 +1,5 @@
-import { posix } from 'node:path';
-import { type Breach, lineOf, type Rule, type Source } from './source.ts';
+import { type Import, importsOf } from './import-graph.ts';
+import type { Breach, Rule } from './source.ts';
 
 /**
  * The modules that a group of files may import. The first row that matches a file applies. A name
@@ -265,22 +265,6 @@ export const importRule: Rule = {
   },
   good: { path: 'server/main.ts', text: "import { open } from './storage/sqlite/open.ts';" },
 };
-
-type Import = { target: string; kind: 'value' | 'type' | 'late'; line: number };
-
-const statement =
-  /(?:^|\n)(?:import|export)(\s+type\b)?[^;'"]*?\bfrom\s+'( *)'|(?:^|\n)import\s+'( *)'|\bimport\(\s*'( *)'/dg;
-
-function importsOf({ path, text, code }: Source): Import[] {
-  return [...code.matchAll(statement)].map((match): Import => {
-    const place = match.indices?.slice(2).find((one) => one !== undefined);
-    const [begin, end] = place ?? [match.index, match.index];
-    const name = text.slice(begin, end);
-    const target = name.startsWith('.') ? posix.join(posix.dirname(path), name) : name;
-    const kind = match[4] !== undefined ? 'late' : match[1] !== undefined ? 'type' : 'value';
-    return { target, kind, line: lineOf(text, begin) };
-  });
-}
 
 function breachesOf(path: string, { target, kind, line }: Import): Breach[] {
   const row = table.find(({ from }) => fits(path, from));

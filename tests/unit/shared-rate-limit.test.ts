@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { createSharedRateLimit } from '../../server/http/shared-rate-limit.ts';
-import type { QuotaTaken } from '../../server/storage/storage.ts';
+import type { QuotaTaken } from '../../server/storage/project-storage.ts';
 
 test('quota that is left in a window is not added to the next window', async () => {
   // The second take, in the background, is the first of a new window.

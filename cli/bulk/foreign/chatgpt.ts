@@ -1,4 +1,4 @@
-import type { Losses } from './open.ts';
+import type { Losses } from './memories.ts';
 
 type Fields = Record<string, unknown>;
 type Message = { role: string; content: string; timeMs: number | null };

@@ -1,5 +1,3 @@
-import type { Losses } from './open.ts';
-
 type Options = { source: string; userId: string | undefined; nowMs: number; losses: Losses };
 type Item = Record<string, unknown>;
 
@@ -107,4 +105,17 @@ function timeOf(value: unknown): string | null {
 function holdsSomething(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === '') return false;
   return typeof value !== 'object' || Object.keys(value).length > 0;
+}
+
+export type Losses = ReturnType<typeof createLosses>;
+
+export function createLosses() {
+  const counts = new Map<string, number>();
+  return {
+    add(what: string, count = 1): void {
+      if (count > 0) counts.set(what, (counts.get(what) ?? 0) + count);
+    },
+    /** Returns, for example, `hash: 2, relations: 1`; empty if nothing was lost. */
+    toString: () => [...counts].map(([what, count]) => `${what}: ${count}`).join(', '),
+  };
 }

@@ -2,9 +2,10 @@ import { CliError } from '../../errors.ts';
 import { inputName, readJson, readUtf8 } from '../../terminal/input.ts';
 import { isObject } from '../../terminal/json.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { type BatchInput, items, type Line, readLines } from '../input.ts';
+import { type BatchInput, items, readLines } from '../input.ts';
+import type { Line } from '../records.ts';
 import { messagesOf } from './chatgpt.ts';
-import { memoryConverter } from './memories.ts';
+import { type Losses, memoryConverter } from './memories.ts';
 
 export type ForeignFormat = 'mem0' | 'chatgpt' | 'jsonl';
 
@@ -66,17 +67,4 @@ function otherShape(path: string, expected: string): CliError {
     'other_format',
     `${inputName(path)} is not an export in this format: expected ${expected}.`,
   );
-}
-
-export type Losses = ReturnType<typeof createLosses>;
-
-export function createLosses() {
-  const counts = new Map<string, number>();
-  return {
-    add(what: string, count = 1): void {
-      if (count > 0) counts.set(what, (counts.get(what) ?? 0) + count);
-    },
-    /** Returns, for example, `hash: 2, relations: 1`; empty if nothing was lost. */
-    toString: () => [...counts].map(([what, count]) => `${what}: ${count}`).join(', '),
-  };
 }

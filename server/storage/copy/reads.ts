@@ -1,12 +1,42 @@
-import type { CopyDatabase, CopySide } from './side.ts';
-import { columnName, columnsOf, isText, type Row, type TableName, type Value } from './tables.ts';
+import {
+  columnName,
+  columnsOf,
+  isText,
+  type Row,
+  type StoredTable,
+  type TableName,
+  type Value,
+} from './tables.ts';
+
+export type Query = { text: string; values: readonly Value[] };
+
+export type CopyDatabase = {
+  stored: Record<TableName, StoredTable>;
+  /** Returns the placeholder of a parameter for a column. Parameters are numbered from 1. */
+  parameter(number: number, column: string): string;
+  /** Wraps an expression so that the client returns its result as a JavaScript number. */
+  integer(expression: string): string;
+  jsonArray(expressions: string): string;
+  isUnfinished(): Promise<boolean>;
+  assertUnused(): Promise<void>;
+  read(query: Query): Promise<Row[]>;
+  run(...queries: Query[]): Promise<void>;
+  /** Stores the rows and runs `last` in one transaction. The table already has `before` rows. */
+  insert(table: TableName, rows: Row[], before: number, last: Query): Promise<void>;
+  /**
+   * Returns the row in the form that both backends share. `misplaced` is set if the row's derived
+   * columns are wrong.
+   */
+  asCopied(table: TableName, row: Row): Row;
+  close(): void;
+};
 
 const batchRows = 512;
 /** The maximum amount of text in a batch, except for a single larger row. */
 const batchBytes = 4 * 1024 * 1024;
 
 /** Reads tables in key order. Each batch starts after the last row of the previous batch. */
-export function createReads(database: CopyDatabase): Pick<CopySide, 'countRows' | 'read'> {
+export function createReads(database: CopyDatabase) {
   const { stored, parameter, integer } = database;
 
   function readPage(
@@ -59,7 +89,7 @@ export function createReads(database: CopyDatabase): Pick<CopySide, 'countRows' 
       const [row] = await database.read({ text, values: [] });
       return Number(row?.rows);
     },
-    async read(table, position) {
+    async read(table: TableName, position: string | null) {
       const place = keyValues(stored[table].keys, position);
       const count = await countNext(table, place);
       const found = await readPage(table, columnsToRead(table), place, count);

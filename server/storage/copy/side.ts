@@ -1,5 +1,5 @@
-import { createReads } from './reads.ts';
-import type { Row, StoredTable, TableName, Value } from './tables.ts';
+import { type CopyDatabase, createReads } from './reads.ts';
+import type { Row, TableName, Value } from './tables.ts';
 
 /** One of the two databases in a copy. No server may have it open. */
 export type CopySide = {
@@ -9,7 +9,10 @@ export type CopySide = {
   /** Throws an Error with advice if a server has opened the database. */
   assertUnused(): Promise<void>;
   /** Returns the next bounded batch in key order, or null if no rows are left. */
-  read(table: TableName, position: string | null): Promise<Batch | null>;
+  read(
+    table: TableName,
+    position: string | null,
+  ): Promise<{ rows: Row[]; position: string } | null>;
   state(): Promise<CopyState>;
   /**
    * Marks an empty database as an unfinished copy of the source. Servers refuse to open the copy.
@@ -20,8 +23,6 @@ export type CopySide = {
   finish(source: number): Promise<void>;
   close(): void;
 };
-
-export type Batch = { rows: Row[]; position: string };
 
 /** The last position and the number of copied rows, per table. */
 export type Progress = { [Table in TableName]?: { position: string; rows: number } };
@@ -44,29 +45,6 @@ export function unfinishedCopy(name: string): Error {
       'again to continue the copy.',
   );
 }
-
-export type Query = { text: string; values: readonly Value[] };
-
-export type CopyDatabase = {
-  stored: Record<TableName, StoredTable>;
-  /** Returns the placeholder of a parameter for a column. Parameters are numbered from 1. */
-  parameter(number: number, column: string): string;
-  /** Wraps an expression so that the client returns its result as a JavaScript number. */
-  integer(expression: string): string;
-  jsonArray(expressions: string): string;
-  isUnfinished(): Promise<boolean>;
-  assertUnused(): Promise<void>;
-  read(query: Query): Promise<Row[]>;
-  run(...queries: Query[]): Promise<void>;
-  /** Stores the rows and runs `last` in one transaction. The table already has `before` rows. */
-  insert(table: TableName, rows: Row[], before: number, last: Query): Promise<void>;
-  /**
-   * Returns the row in the form that both backends share. `misplaced` is set if the row's derived
-   * columns are wrong.
-   */
-  asCopied(table: TableName, row: Row): Row;
-  close(): void;
-};
 
 export function createSide(database: CopyDatabase): CopySide {
   const { stored, parameter, integer, run, assertUnused, close } = database;

@@ -3,21 +3,14 @@ import { measure } from '../../memory/measurement.ts';
 import { PageBuilder, usersPage } from '../../memory/page.ts';
 import type { ReadOperation } from '../engine.ts';
 import { listPosition, parseListPosition } from '../position.ts';
-import type {
-  MeasuredGroup,
-  Measurement,
-  ProjectStorage,
-  StoredTask,
-  UserPage,
-  UserRow,
-} from '../project-storage.ts';
-import type { Page } from '../storage.ts';
+import type { MeasuredGroup, Measurement, UserPage, UserRow } from '../project-storage.ts';
+import type { Page, Storage, StoredTask } from '../storage.ts';
 import { memoriesWithTasks, memoryColumns, memoryStatus, notExpired } from './columns.ts';
 import { StatementValues } from './statement-values.ts';
 
-type Users = Parameters<ProjectStorage['listUsers']>[0];
-type Tasks = Parameters<ProjectStorage['listTasks']>[0];
-type Measure = Parameters<ProjectStorage['measureMemories']>[0];
+type Users = Parameters<Storage['listUsers']>[0];
+type Tasks = Parameters<Storage['listTasks']>[0];
+type Measure = Parameters<Storage['measureMemories']>[0];
 
 export const listUsers: ReadOperation<Users, UserPage> = {
   name: 'listUsers',

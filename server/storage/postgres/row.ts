@@ -10,7 +10,6 @@ import {
   statement,
   type Value,
 } from './statement.ts';
-import type { ChangeNumber } from './writer/users.ts';
 
 /*
  * Maps a memory to its row and its task's row. Integers are read as float8, which is exact up to
@@ -189,7 +188,7 @@ export const insertLocations = overRows(
  */
 export function memoryInserts(
   rows: readonly InsertedMemory[],
-  changeOf: ChangeNumber | null,
+  changeOf: ((user: { projectId: number; userId: string }) => number) | null,
 ): Statement[] {
   const locations = rows.filter(hasLocation).map(({ projectId, memory }): Value[] => {
     return [projectId, bucketOfId(memory.id), memory.id, bucketOf(memory.userId)];

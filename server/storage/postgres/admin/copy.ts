@@ -1,4 +1,5 @@
-import { type CopyDatabase, type CopySide, createSide } from '../../copy/side.ts';
+import type { CopyDatabase } from '../../copy/reads.ts';
+import { type CopySide, createSide } from '../../copy/side.ts';
 import {
   columnName,
   columnsOf,

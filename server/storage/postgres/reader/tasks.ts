@@ -1,8 +1,7 @@
 import { tasksJson } from '../../../memory/json.ts';
 import { takePage } from '../../../memory/page.ts';
 import { listPosition, parseListPosition } from '../../position.ts';
-import type { StoredTask } from '../../project-storage.ts';
-import type { Page, Storage } from '../../storage.ts';
+import type { Page, Storage, StoredTask } from '../../storage.ts';
 import { memoryColumns, notExpired, withTask } from '../row.ts';
 import { query, type Run } from '../statement.ts';
 import { gather, isShort, measured, type Row } from './list.ts';

@@ -1,4 +1,4 @@
-import type { QuotaTake, QuotaTaken } from '../../storage.ts';
+import type { QuotaTake, QuotaTaken } from '../../project-storage.ts';
 import type { Connection } from '../connection.ts';
 import { statement } from '../statement.ts';
 

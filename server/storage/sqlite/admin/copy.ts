@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite';
 import { deletedBody } from '../../../memory/responses.ts';
-import { type CopyDatabase, type CopySide, createSide, type Query } from '../../copy/side.ts';
+import type { CopyDatabase, Query } from '../../copy/reads.ts';
+import { type CopySide, createSide } from '../../copy/side.ts';
 import {
   columnName,
   columnsOf,
