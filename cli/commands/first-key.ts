@@ -14,6 +14,7 @@ export function createFirstKey(term: Terminal) {
       firstKey = await storeFirstKey(term, serviceName(url), apiKey);
       return canShow || firstKey.failure === null;
     },
+    isCreated: () => firstKey !== null,
     async report(database: string | undefined): Promise<void> {
       if (firstKey === null) return;
       if (canShow || firstKey.failure === null) await reportKey(term, firstKey);

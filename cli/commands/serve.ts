@@ -31,6 +31,10 @@ export function addServe(program: Parent, term: Terminal): void {
     const server = await start(term, options, database);
     try {
       await noteStyled(term, banner(term, server.url, databaseUrl, newFile));
+      // The report of the first key contains a link to the console.
+      if (term.stderr.isTerminal && hasConsole(term) && !firstKey.isCreated()) {
+        await note(term, `The console is at ${server.url}/console`);
+      }
       await firstKey.report(database);
       if (!term.interrupted.aborted) await once(term.interrupted, 'abort');
     } finally {
@@ -102,10 +106,6 @@ function banner(term: Terminal, url: string, database: string, newFile: string |
     newFile === null
       ? `Data is stored in ${shownDatabase(database)}.`
       : `Created a new database at ${newFile}.`;
-  const lines = [
-    `${paint(term.stderr, 'bold', 'The memory service is running')} at ${url}`,
-    `${escapeControls(stored)} Press Ctrl-C to stop.`,
-  ];
-  if (term.stderr.isTerminal && hasConsole(term)) lines.push(`The console is at ${url}/console`);
-  return lines.join('\n');
+  const running = paint(term.stderr, 'bold', 'The memory service is running');
+  return `${running} at ${url}\n${escapeControls(stored)} Press Ctrl-C to stop.`;
 }
