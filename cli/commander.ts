@@ -24,26 +24,11 @@ export type GlobalOptions = {
 export type Parent = Typed.Command<[], Record<never, never>, GlobalOptions>;
 
 export type AnyCommand = Typed.CommandUnknownOpts;
-
-/* The options, arguments and examples of a command, for completion and for the help as JSON. */
-
 export type CommandOption = AnyCommand['options'][number];
-export type CommandArgument = AnyCommand['registeredArguments'][number];
-
-export function ownOptions(command: AnyCommand): CommandOption[] {
-  return [...command.createHelp().visibleOptions(command)];
-}
 
 export function allOptions(command: AnyCommand): CommandOption[] {
-  return [...ownOptions(command), ...command.createHelp().visibleGlobalOptions(command)];
-}
-
-/** Returns the command and those below it, without groups, which only show help. */
-export function runnableCommands(command: AnyCommand): AnyCommand[] {
-  const below = command.commands.flatMap(runnableCommands);
-  // `mcp` has a subcommand, but it also runs by itself and therefore has options.
-  const isGroup = below.length > 0 && (command.parent === null || command.options.length === 0);
-  return isGroup ? below : [command, ...below];
+  const help = command.createHelp();
+  return [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];
 }
 
 /** Returns the path of a command, for example `ingest chat`. */
@@ -52,41 +37,18 @@ export function pathBelowRoot(command: AnyCommand): string {
   return parent === null ? '' : `${pathBelowRoot(parent)} ${command.name()}`.trim();
 }
 
-export function takesValue({ required, optional }: CommandOption): boolean {
-  return required || optional;
-}
-
-/** Returns the name in brackets, for example `file` for --errors-out <file>. */
-export function valueName({ flags }: CommandOption): string | undefined {
-  return /[<[](.+?)[\]>]/.exec(flags)?.[1];
-}
-
-/** Only the parsers of repeatable options have a parameter for the previous value. */
-export function isRepeatable({ parseArg, variadic, argChoices }: CommandOption): boolean {
-  return variadic || (argChoices === undefined && (parseArg?.length ?? 0) > 1);
-}
-
-/** The texts below the options in a command's help. Commander prints but does not return them. */
-const helpTexts = new WeakMap<AnyCommand, { notes: string; examples: string[] }>();
-
-export function helpTextsOf(command: AnyCommand): { notes: string; examples: string[] } {
-  return helpTexts.get(command) ?? { notes: '', examples: [] };
-}
-
-export function addNotes(command: object & AnyCommand, notes: string): void {
-  helpTexts.set(command, { ...helpTextsOf(command), notes });
-  command.addHelpText('after', notes);
-}
+/** The examples in the help of commands. Commander prints but does not return them. */
+const examplesOf = new WeakMap<AnyCommand, string[]>();
 
 /** Adds examples to the end of a command's help. The tests run every example. */
 export function addExamples(command: object & AnyCommand, examples: string[]): void {
-  helpTexts.set(command, { ...helpTextsOf(command), examples });
+  examplesOf.set(command, examples);
   const title = examples.length === 1 ? 'Example:' : 'Examples:';
   command.addHelpText('after', ['', title, ...examples.map((one) => `  ${one}`)].join('\n'));
 }
 
 export function examplesBelow(command: AnyCommand): string[] {
-  return [...helpTextsOf(command).examples, ...command.commands.flatMap(examplesBelow)];
+  return [...(examplesOf.get(command) ?? []), ...command.commands.flatMap(examplesBelow)];
 }
 
 export function commandAt(program: AnyCommand, words: string[]): AnyCommand {
@@ -94,9 +56,6 @@ export function commandAt(program: AnyCommand, words: string[]): AnyCommand {
     const below = command.commands.find((one) => one.name() === word);
     if (below !== undefined) return below;
     const names = command.commands.map((one) => one.name()).join(', ');
-    throw usageError(
-      `Unknown command: ${word}.`,
-      names === '' ? undefined : `Available commands: ${names}`,
-    );
+    throw usageError(`Unknown command: ${word}.`, `Available commands: ${names || 'none'}`);
   }, program);
 }

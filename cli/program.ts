@@ -2,7 +2,6 @@ import { version } from '../package.json';
 import { defaultBaseUrl } from './client/connect.ts';
 import { type CommandName, commandNames } from './command-names.ts';
 import { type AnyCommand, Command, InvalidArgumentError, type Parent } from './commander.ts';
-import { usageError } from './errors.ts';
 import { asCalled, ownName, type Terminal } from './terminal/terminal.ts';
 
 type Add = (program: Parent, term: Terminal, load: () => Promise<AnyCommand>) => void;
@@ -56,17 +55,8 @@ function commandWord({ options }: Parent, argv: string[]): string | undefined {
   return argv.find((word, at) => !word.startsWith('-') && !withValue.includes(argv[at - 1]));
 }
 
-/** Thrown when help is requested with --json; run.ts runs `memory help --json` instead. */
-export class HelpAsJson extends Error {
-  override name = 'HelpAsJson';
-
-  constructor(readonly command: AnyCommand) {
-    super('help');
-  }
-}
-
 function createRoot(term: Terminal) {
-  const root = new Command(ownName(term))
+  return new Command(ownName(term))
     .exitOverride()
     .configureOutput(commanderOutput(term))
     .configureHelp({ showGlobalOptions: true, styleTitle: (title) => title })
@@ -81,11 +71,6 @@ function createRoot(term: Terminal) {
     .option('--api-key <key>', 'the API key; prefer the environment variable (env: MEMORY_API_KEY)')
     .option('--project <name>', "use this project's key from the profile", parseProject)
     .option('--no-color', 'disable colors (env: NO_COLOR)');
-  return root.addHelpText('beforeAll', ({ command, error }) => {
-    if (!root.opts().json) return '';
-    if (!error) throw new HelpAsJson(command);
-    throw usageError('Missing command.', 'To list all commands as JSON: memory help --json');
-  });
 }
 
 function parseProject(name: string): string {

@@ -1,15 +1,16 @@
 import { serviceFailure } from './client/service-errors.ts';
-import { type AnyCommand, CommanderError, type GlobalOptions, pathBelowRoot } from './commander.ts';
+import { type AnyCommand, CommanderError, type GlobalOptions } from './commander.ts';
 import { CliError, ExitWith, errorText, exitCodes, usageError } from './errors.ts';
-import { createProgram, HelpAsJson } from './program.ts';
+import { createProgram } from './program.ts';
 import { printJson } from './terminal/output.ts';
 import { OutputClosed } from './terminal/process-output.ts';
 import { asCalled, noteStyled, type Terminal, withoutColor } from './terminal/terminal.ts';
 import { escapeControls, escapeLine, paint } from './terminal/text.ts';
-import { exampleHint, usageFailure } from './usage-errors.ts';
+import { hintFor, usageFailure } from './usage-errors.ts';
 
 export async function run(argv: string[], processTerminal: Terminal): Promise<number> {
   const term = argv.includes('--no-color') ? withoutColor(processTerminal) : processTerminal;
+  if (argv[0] === '__complete') return complete(term, argv.slice(1));
   const program = await createProgram(term, argv);
   let called: AnyCommand = program;
   for (const parent of [program, ...program.commands]) {
@@ -21,14 +22,11 @@ export async function run(argv: string[], processTerminal: Terminal): Promise<nu
     await program.parseAsync(argv, { from: 'user' });
     return exitCodes.done;
   } catch (error) {
-    if (error instanceof HelpAsJson) {
-      const words = pathBelowRoot(error.command).split(' ').filter(Boolean);
-      return run(['help', ...words, '--json'], term);
-    }
     if (error instanceof ExitWith) return error.exitCode;
     if (error instanceof OutputClosed) return exitCodes.done;
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
-    if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage;
+    const isHelp = error instanceof CommanderError && error.code === 'commander.help';
+    if (isHelp && !program.opts().json) return exitCodes.usage;
     const failure = await failureOf(term, error, called, program.opts());
     // If stdout is full or closed, stderr may still work.
     await reportFailure(term, program.opts().json, failure).catch(() =>
@@ -36,6 +34,12 @@ export async function run(argv: string[], processTerminal: Terminal): Promise<nu
     );
     return failure.exitCode;
   }
+}
+
+async function complete(term: Terminal, words: string[]): Promise<number> {
+  const { printCompletions } = await import('./completion.ts');
+  await printCompletions(term, await createProgram(term), words);
+  return exitCodes.done;
 }
 
 /** Writes the failure to stderr as text or, with --json, to stdout as JSON. */
@@ -68,10 +72,10 @@ async function failureOf(
   // A usage error without a hint shows an example.
   if (error instanceof CliError) {
     const isBare = error.exitCode === exitCodes.usage && error.hint === null;
-    return isBare ? usageError(error.message, exampleHint(called)) : error;
+    return isBare ? usageError(error.message, hintFor(called)) : error;
   }
   if (error instanceof CommanderError) return usageFailure(error, called);
   const { MemoryServiceError } = await import('../sdk/index.ts');
   if (!(error instanceof MemoryServiceError)) return new CliError('failed', errorText(error));
-  return serviceFailure(term, error, options, called.name());
+  return serviceFailure(term, error, options);
 }

@@ -38,7 +38,7 @@ export async function sendDocument(
     idempotencyKey = stored ? undefined : keyOf([idempotencyKey, data.memoryId]);
   }
   const accepted = await client.ingest.document(request, call);
-  rejectDeletedReplay(accepted, accepted.memoryId, 'ingested');
+  rejectDeletedReplay(accepted, accepted.memoryId);
   return sentOf(accepted);
 }
 

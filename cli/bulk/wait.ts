@@ -190,7 +190,7 @@ export async function reportIngest(
   { json, wait, timeout }: BulkOptions,
 ): Promise<void> {
   const { memoryId, status } = accepted;
-  rejectDeletedReplay(accepted, memoryId, 'ingested');
+  rejectDeletedReplay(accepted, memoryId);
   const queued =
     status === 'complete'
       ? `Unchanged. To show the memory: memory get ${memoryId}`

@@ -20,7 +20,7 @@ export async function connectWithoutKey(term: Terminal, options: GlobalOptions) 
   return client(term, baseUrl, 'none');
 }
 
-export type Origin = 'flag' | 'environment' | 'profile' | 'default';
+type Origin = 'flag' | 'environment' | 'profile' | 'default';
 type Resolved = { value: string; from: Origin; project?: string };
 
 export function resolveBaseUrl(term: Terminal, { baseUrl }: { baseUrl?: string }): Resolved {
@@ -33,23 +33,17 @@ export function resolveBaseUrl(term: Terminal, { baseUrl }: { baseUrl?: string }
 }
 
 /** Validates a base URL and removes trailing slashes. `where` names its source in errors. */
-export function parseBaseUrl(
-  baseUrl: string,
-  where: string,
-  hint = `For example: ${defaultBaseUrl}`,
-): string {
+export function parseBaseUrl(baseUrl: string, where: string): string {
   const { protocol = '', username, password, search, hash } = URL.parse(baseUrl) ?? {};
+  const base = baseUrl.trim().replace(/\/+$/, '');
+  const isPlain = !(username || password || search || hash) && !base.endsWith('/v1');
+  if (/^https?:$/.test(protocol) && isPlain) return base;
   // A URL with an @ may contain a password, so the error does not repeat the URL.
   const shown = baseUrl.includes('@') ? '' : `: ${baseUrl}`;
-  if (!/^https?:$/.test(protocol))
-    throw usageError(`${where} is not an http or https URL${shown}`, hint);
-  if (username || password || search || hash) {
-    throw usageError(`${where} must not contain a user name, query or fragment${shown}`, hint);
-  }
-  const base = baseUrl.trim().replace(/\/+$/, '');
-  if (!base.endsWith('/v1')) return base;
-  const without = `Remove /v1 from the base URL: ${base.slice(0, -'/v1'.length)}`;
-  throw usageError(`${where} must not contain /v1${shown}`, without);
+  throw usageError(
+    `${where} must be an http or https URL without user name, query, fragment or /v1${shown}`,
+    `For example: ${defaultBaseUrl}`,
+  );
 }
 
 /** Returns the key and its source. Trims spaces that were copied with the key. */
@@ -81,27 +75,15 @@ async function client(term: Terminal, baseUrl: string, apiKey: string): Promise<
 }
 
 function noKey(term: Terminal, baseUrl: string, project?: string): CliError {
+  const stored = profile.entriesOf(profile.readProfile(term));
+  const names = stored.map((one) => `${one.service} (${one.project})`).join(', ');
   const target = project === undefined ? baseUrl : `project ${project} of ${baseUrl}`;
-  const entries = profile.entriesOf(profile.readProfile(term));
-  const hint = noKeyHint(profile.serviceName(baseUrl), entries);
+  const hint =
+    names === ''
+      ? `Set MEMORY_API_KEY. To start a server, which creates the first key: memory serve
+To create a key on the machine of an existing server: memory keys create --save`
+      : `Set MEMORY_API_KEY, or choose a stored key with --base-url and --project: ${names}`;
   return new CliError('unauthorized', `No API key for ${target}.`, hint, exitCodes.refused);
-}
-
-function noKeyHint(service: string, entries: profile.Entry[]): string {
-  const projects = entries.filter((one) => one.service === service).map((one) => one.project);
-  if (projects.length > 0) {
-    const which = projects.length === 1 ? projects[0] : '<name>';
-    return `Projects with a key in the profile: ${projects.join(', ')}. Add --project ${which},
-or set the default: memory profile use ${service} --project ${which}`;
-  }
-  const services = [...new Set(entries.map((one) => one.service))];
-  if (services.length > 0) {
-    const which = services.length === 1 ? services[0] : '<url>';
-    return `Set MEMORY_API_KEY, or use a service with a key in the profile: ${services.join(', ')}.
-Add --base-url ${which}, or set the default: memory profile use ${which}`;
-  }
-  return `Set MEMORY_API_KEY. To start a server, which creates the first key: memory serve
-To create a key on the machine of an existing server: memory keys create --save`;
 }
 
 /** The part of the client's attempt event that retry messages use. */

@@ -11,7 +11,7 @@ export function createFirstKey(term: Terminal) {
   return {
     /** Stores the key. Returns whether anybody can see it. */
     async keep(apiKey: string, url: string): Promise<boolean> {
-      firstKey = await storeFirstKey(term, serviceName(url), apiKey);
+      firstKey = storeFirstKey(term, serviceName(url), apiKey);
       return canShow || firstKey.failure === null;
     },
     isCreated: () => firstKey !== null,
@@ -88,10 +88,10 @@ function isUsed(term: Terminal, service: string): boolean {
 }
 
 /** Never throws, because the server can still run. */
-async function storeFirstKey(term: Terminal, baseUrl: string, apiKey: string): Promise<FirstKey> {
+function storeFirstKey(term: Terminal, baseUrl: string, apiKey: string): FirstKey {
   try {
     const entry = { service: baseUrl, project: defaultProject, apiKey, firstRun: true } as const;
-    const { isStored, replaced } = await storeKey(term, entry);
+    const { isStored, replaced } = storeKey(term, entry);
     const failure = isStored ? null : `Your profile contains another key for ${baseUrl}`;
     return { baseUrl, apiKey, failure, replaced };
   } catch (error) {

@@ -5,13 +5,7 @@ import { items, openRecords } from '../bulk/input.ts';
 import type { BulkOptions } from '../bulk/report.ts';
 import { reportIngest } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
-import {
-  type AnyCommand,
-  addExamples,
-  addNotes,
-  type GlobalOptions,
-  type Parent,
-} from '../commander.ts';
+import { type AnyCommand, addExamples, type GlobalOptions, type Parent } from '../commander.ts';
 import { CliError, usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import { inputName } from '../terminal/input.ts';
@@ -124,7 +118,7 @@ function addFileOptions<Args extends unknown[], Options extends Record<string, u
   command: Command<Args, Options, GlobalOptions>,
   record: string,
 ) {
-  addNotes(command, fileHelp + record);
+  command.addHelpText('after', fileHelp + record);
   return command
     .addOption(shared.idempotencyKeysOption)
     .addOption(shared.errorsOutOption)

@@ -1,7 +1,7 @@
 import { runBatch } from '../bulk/batch.ts';
 import { openInput } from '../bulk/input.ts';
 import { connect } from '../client/connect.ts';
-import { type AnyCommand, addExamples, addNotes, type Parent } from '../commander.ts';
+import { type AnyCommand, addExamples, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -43,7 +43,7 @@ function addBatch(group: Parent, term: Terminal): void {
     const client = options.dryRun ? undefined : await connect(term, options);
     return runBatch(term, client, await openInput(term, file, 'records'), options);
   });
-  addNotes(command, batchHelp);
+  command.addHelpText('after', batchHelp);
   addExamples(command, [
     'memory ingest batch records.jsonl --dry-run',
     'memory ingest batch records.jsonl --errors-out bad.jsonl',
@@ -99,7 +99,7 @@ function addDocument(group: Parent, term: Terminal): void {
     const { ingestDocuments } = await import('../bulk/documents.ts');
     return ingestDocuments(term, files, command.optsWithGlobals());
   });
-  addNotes(command, documentHelp);
+  command.addHelpText('after', documentHelp);
   addExamples(command, [
     'memory ingest document --user u-1 handbook.md --title "Handbook" --wait',
     'memory ingest document --user u-1 --source notes handbook.md faq.md',

@@ -1,7 +1,7 @@
 import type { Admin } from '../../server/admin.ts';
 import { defaultBaseUrl, resolveBaseUrl } from '../client/connect.ts';
 import * as profile from '../client/profile.ts';
-import { addExamples, addNotes, type GlobalOptions, Option, type Parent } from '../commander.ts';
+import { addExamples, type GlobalOptions, Option, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
 import { parseId, parseLifetime, userOptionFor } from '../options.ts';
@@ -128,8 +128,8 @@ function addCreate(group: Parent, term: Terminal): void {
     } else if (!json) await hint(term, metricsOnly ? howToScrape : howToUse);
     out.end();
   });
-  addNotes(
-    command,
+  command.addHelpText(
+    'after',
     '\nAll keys of a project access the same memories. Projects are isolated.' +
       '\nTo replace a key: memory keys create --save; memory keys revoke <old>',
   );
@@ -189,16 +189,13 @@ function serviceOf(term: Terminal, options: GlobalOptions): string {
   );
 }
 
-async function save(term: Terminal, entry: profile.Entry): Promise<void> {
-  const { service, project } = entry;
-  const before = profile.projectOf(profile.readProfile(term), service);
-  await profile.storeOwnKey(term, entry);
-  await profile.useProject(term, service, project);
-  if (before !== project) {
-    const back = `memory profile use ${service} --project ${before}`;
-    const now = `Commands now use project ${project} of this service.`;
-    await hint(term, `${now} To switch back: ${back}`);
-  }
+/** Stores the key and makes commands use it. */
+async function save(term: Terminal, { service, project, apiKey }: profile.Entry): Promise<void> {
+  const { replaced } = profile.storeKey(term, { service, project, apiKey });
+  profile.useService(term, service, project);
+  await note(term, `Stored the key in ${profile.shownProfilePath(term)}.`);
+  if (replaced !== undefined) await note(term, `Replaced the previous key: ${replaced}`);
+  await note(term, `Commands now use project ${project} of ${service}.`);
   if (term.env.MEMORY_API_KEY) await note(term, 'MEMORY_API_KEY is set and overrides the profile.');
 }
 

@@ -1,6 +1,6 @@
 import type { Memory } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples, addNotes, Option, type Parent } from '../commander.ts';
+import { addExamples, Option, type Parent } from '../commander.ts';
 import { addFilters, filtersOf } from '../filters.ts';
 import { definedOnly, parseLimit, userOption } from '../options.ts';
 import { type Column, printJson, printJsonLine, printTable } from '../terminal/output.ts';
@@ -31,7 +31,7 @@ export function addList(program: Parent, term: Terminal): void {
     const none = `${userId ?? 'The user'} has no memories${match}.`;
     await printPages(term, options, pages, memoryColumns(term.now()), none);
   });
-  addNotes(command, listHelp);
+  command.addHelpText('after', listHelp);
   addExamples(command, [
     'memory list --user u-1',
     'memory list --user u-1 --type ticket -m priority=high',

@@ -32,7 +32,7 @@ export function addSave(program: Parent, term: Terminal): void {
     const fields = shared.definedOnly({ userId, metadata, source, externalId, ...times });
     const request = { content, ...fields };
     const saved = await client.save(request, shared.writeOptions(term, options));
-    rejectDeletedReplay(saved, saved.id, 'saved');
+    rejectDeletedReplay(saved, saved.id);
     const out = resilientOutput(term);
     await printResult(out.term, options.json, saved, saved.id);
     if (!options.json || out.hasFailed())
@@ -96,7 +96,7 @@ export function addUpdate(program: Parent, term: Terminal): void {
     }
     const request = { ...shared.definedOnly({ content }), ...fields };
     const updated = await client.update(id, request, shared.writeOptions(term, options));
-    rejectDeletedReplay(updated, id, 'updated');
+    rejectDeletedReplay(updated, id);
     await printResult(term, options.json, updated, updated.id);
     if (!options.json) await note(term, 'Updated.');
   });

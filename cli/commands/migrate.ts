@@ -1,6 +1,6 @@
 import type { Comparison } from '../../server/admin.ts';
 import { InvalidSettingsError } from '../../server/errors.ts';
-import { addExamples, addNotes, type Parent } from '../commander.ts';
+import { addExamples, type Parent } from '../commander.ts';
 import { databaseUrlOf, shownDatabase } from '../database.ts';
 import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
 import { type Column, printJson, printTable, resilientOutput } from '../terminal/output.ts';
@@ -29,7 +29,7 @@ export function addMigrate(program: Parent, term: Terminal): void {
     const copied = verify ? '' : `Copied ${rowsOf(copiedRows)}. `;
     await note(term, `${copied}${shown.to} is equal to ${shown.from}.`);
   });
-  addNotes(command, help);
+  command.addHelpText('after', help);
   addExamples(command, [
     'memory migrate --from data/memory.db --to postgres://db.example/memory',
     'memory migrate --from postgres://db.example/memory --to data/memory.db',

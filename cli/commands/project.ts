@@ -1,6 +1,6 @@
 import type { Stats, Task, User } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples, addNotes, Option, type Parent } from '../commander.ts';
+import { addExamples, Option, type Parent } from '../commander.ts';
 import { definedOnly, parseLimit } from '../options.ts';
 import { type Column, printFields, printJson } from '../terminal/output.ts';
 import { hint, type Terminal } from '../terminal/terminal.ts';
@@ -31,7 +31,7 @@ export function addUsers(program: Parent, term: Terminal): void {
     const pages = client.users(query, { signal: term.interrupted });
     await printPages(term, options, pages, userColumns(term.now()), 'No users have memories.');
   });
-  addNotes(command, usersHelp);
+  command.addHelpText('after', usersHelp);
   addExamples(command, [
     'memory users',
     'memory users --order bytes --limit 5',
@@ -77,7 +77,7 @@ export function addTasks(program: Parent, term: Terminal): void {
     if (options.json || status === 'failed' || (await pages).items.length > 0) return;
     await hint(term, 'For the memories that have failed: memory tasks --status failed');
   });
-  addNotes(command, tasksHelp);
+  command.addHelpText('after', tasksHelp);
   addExamples(command, [
     'memory tasks',
     'memory tasks --status failed',
@@ -123,7 +123,7 @@ export function addStats(program: Parent, term: Terminal): void {
     await printFields(term, { project, user, ...fields });
     if (stats.failed > 0) await hint(term, 'To see what failed: memory tasks --status failed');
   });
-  addNotes(command, statsHelp);
+  command.addHelpText('after', statsHelp);
   addExamples(command, ['memory stats', 'memory stats --json']);
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InvalidSettingsError } from '../../server/errors.ts';
 import type { StartOptions } from '../../server/main.ts';
-import { addExamples, addNotes, type Parent } from '../commander.ts';
+import { addExamples, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
 import { CliError, errorCode, errorText, usageError } from '../errors.ts';
 import { definedOnly, numberIn } from '../options.ts';
@@ -45,32 +45,24 @@ export function addServe(program: Parent, term: Terminal): void {
     await note(term, 'Stopped.');
     clearTimeout(unread);
   });
-  const settings = serverSettings.map(({ name, description, default: preset }) => {
-    const suffix = preset === null ? '' : ` (default: ${preset})`;
-    return `  ${name.padEnd(23)}  ${description}${suffix}`;
-  });
-  addNotes(command, ['\nSet by environment variables only:', ...settings].join('\n'));
+  command.addHelpText('after', ['\nSet by environment variables only:', ...settings].join('\n'));
   addExamples(command, ['memory serve', 'memory serve --port 8080 --database sqlite:./demo.db']);
 }
 
 /** The settings that the server reads only from the environment. A test checks the list. */
-export const serverSettings = [
-  setting('MEMORY_MAX_BODY_BYTES', 'the largest body, in bytes', '5242880'),
-  setting('MEMORY_RATE_LIMIT', 'limit as requests/seconds, or off', '6000/60'),
-  setting('MEMORY_CORS_ORIGINS', 'the allowed CORS origins, comma-separated', null),
-  setting('MEMORY_MCP_HOSTS', 'additional host names for /mcp, comma-separated', null),
-  setting('MEMORY_EMBEDDINGS', 'search model: local, off or a URL', 'local'),
-  setting('MEMORY_EMBEDDINGS_MODEL', 'the model at the URL', null),
-  setting('MEMORY_EMBEDDINGS_KEY', 'the API key for the URL', null),
-  setting('MEMORY_METRICS', 'whether /metrics exists: on or off', 'on'),
-  setting('MEMORY_TRUSTED_PROXIES', 'proxies that name the client, comma-separated', null),
-  setting('MEMORY_CONSOLE', 'the pages /console and /docs: on or off', 'on'),
-  setting('LOG_LEVEL', 'debug, info, warn, error or silent', 'info'),
-];
-
-function setting(name: string, description: string, preset: string | null) {
-  return { name, description, default: preset };
-}
+const settings = [
+  ['MEMORY_MAX_BODY_BYTES', 'the largest body, in bytes (default: 5242880)'],
+  ['MEMORY_RATE_LIMIT', 'limit as requests/seconds, or off (default: 6000/60)'],
+  ['MEMORY_CORS_ORIGINS', 'the allowed CORS origins, comma-separated'],
+  ['MEMORY_MCP_HOSTS', 'additional host names for /mcp, comma-separated'],
+  ['MEMORY_EMBEDDINGS', 'search model: local, off or a URL (default: local)'],
+  ['MEMORY_EMBEDDINGS_MODEL', 'the model at the URL'],
+  ['MEMORY_EMBEDDINGS_KEY', 'the API key for the URL'],
+  ['MEMORY_METRICS', 'whether /metrics exists: on or off (default: on)'],
+  ['MEMORY_TRUSTED_PROXIES', 'proxies that name the client, comma-separated'],
+  ['MEMORY_CONSOLE', 'the pages /console and /docs: on or off (default: on)'],
+  ['LOG_LEVEL', 'debug, info, warn, error or silent (default: info)'],
+].map(([name = '', description]) => `  ${name.padEnd(23)}  ${description}`);
 
 type ServeOptions = Pick<StartOptions, 'port' | 'host' | 'keepFirstKey'> & { databaseUrl: string };
 

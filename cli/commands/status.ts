@@ -1,6 +1,6 @@
 import { printOutcome, waitForAll } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples, addNotes, type Parent } from '../commander.ts';
+import { addExamples, type Parent } from '../commander.ts';
 import { exitCodes } from '../errors.ts';
 import { memoryId, parseId, timeoutOption } from '../options.ts';
 import { printFields, printJson, resilientOutput } from '../terminal/output.ts';
@@ -43,8 +43,8 @@ export function addWait(program: Parent, term: Terminal): void {
     }
     out.end(exitCode);
   });
-  addNotes(
-    command,
+  command.addHelpText(
+    'after',
     '\nExits with status 0 if all memories are complete, 1 if any failed,' +
       '\n3 if any was not found, and 8 on a timeout.',
   );

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { resolveBaseUrl } from '../client/connect.ts';
 import { type Load, loadOf } from '../client/load.ts';
 import { readMetrics } from '../client/metrics.ts';
-import { addExamples, addNotes, type GlobalOptions, type Parent } from '../commander.ts';
+import { addExamples, type GlobalOptions, type Parent } from '../commander.ts';
 import { errorText } from '../errors.ts';
 import { numberIn } from '../options.ts';
 import { printJsonLine } from '../terminal/output.ts';
@@ -28,7 +28,7 @@ export function addTop(program: Parent, term: Terminal): void {
       await (options.json ? printJsonLine(term, load) : term.stdout.write(`${lineOf(load)}\n`));
     }
   });
-  addNotes(command, help);
+  command.addHelpText('after', help);
   addExamples(command, ['memory top', 'memory top --interval 10 --json']);
 }
 

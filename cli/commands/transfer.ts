@@ -1,6 +1,6 @@
 import type { MemoryClient } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples, addNotes, Option, type Parent } from '../commander.ts';
+import { addExamples, Option, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import { OutputClosed } from '../terminal/process-output.ts';
@@ -41,7 +41,10 @@ export function addExport(program: Parent, term: Terminal): void {
     }
     if (!options.json) await note(term, `Exported ${memoriesOf(count)}.`);
   });
-  addNotes(command, '\nTo import the lines into this or another service: memory import <file>');
+  command.addHelpText(
+    'after',
+    '\nTo import the lines into this or another service: memory import <file>',
+  );
   addExamples(command, [
     'memory export > memories.jsonl',
     'memory export --user u-1 | gzip > u-1.jsonl.gz',
@@ -82,7 +85,7 @@ export function addImport(program: Parent, term: Terminal): void {
       if (lost !== '') await note(term, `Not imported: ${lost}.`);
     }
   });
-  addNotes(command, importHelp);
+  command.addHelpText('after', importHelp);
   addExamples(command, [
     'memory import memories.jsonl',
     'cat memories.jsonl | memory import -',

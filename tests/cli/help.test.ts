@@ -1,167 +1,75 @@
 import { describe, expect, test } from 'bun:test';
-import type { AnyCommand } from '../../cli/commander.ts';
-import { timeoutOption } from '../../cli/options.ts';
+import { type AnyCommand, examplesBelow, pathBelowRoot } from '../../cli/commander.ts';
 import { createProgram } from '../../cli/program.ts';
 import { memory, testTerminal } from './command.ts';
 
-type Option = Record<string, unknown> & { name: string; description: string };
-type Help = {
-  path: string;
-  usage: string;
-  arguments: Record<string, unknown>[];
-  options: Option[];
-  notes: string;
-  examples: string[];
+/* transcripts/help.txt shows the help of every command. */
+
+const program = await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' }));
+const below = (command: AnyCommand): AnyCommand[] => [command, ...command.commands.flatMap(below)];
+const paths = below(program)
+  .map(pathBelowRoot)
+  .filter((path) => !/ help$/.test(path));
+const shown = await Bun.file(`${import.meta.dir}/transcripts/help.txt`).text();
+const inClone = {
+  env: { npm_command: 'exec' },
+  program: ['/bin/bun', '/clone/cli/main.ts'],
 };
 
-async function reference(...argv: string[]) {
-  const { code, stdout, stderr } = await memory(argv);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  return JSON.parse(stdout);
-}
+test.each(paths)(
+  'the help of "%s" is in the transcript, and at most 80 columns wide',
+  async (path) => {
+    expect(shown).toContain(`\n$ memory ${path === '' ? '' : `${path} `}--help\n`);
+    const argv = [...path.split(' ').filter(Boolean), '--help'];
+    const { stdout } = await memory(argv, { ...inClone, terminal: 80 });
+    const [text = ''] = stdout.split(/\nExamples?:\n/);
+    expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  },
+);
 
-const whole = reference('help', '--json');
-const commands: Promise<Help[]> = whole.then(({ commands }) => commands);
-
-async function helpOf(path: string): Promise<Help> {
-  const found = (await commands).find((one) => one.path === path);
-  if (found === undefined) throw new Error(`no ${path}`);
-  return found;
-}
-
-async function option(path: string, name: string) {
-  return (await helpOf(path)).options.find((one) => one.name === name);
-}
-
-function leaves(command: AnyCommand, path: string[] = []): string[] {
-  const below = command.commands.flatMap((one) => leaves(one, [...path, one.name()]));
-  return below.length > 0 ? below : [path.join(' ')];
-}
-
-describe('memory help --json', () => {
-  test('has every command, and every option with its default', async () => {
-    const program = await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' }));
-    const all = [...leaves(program), 'mcp'];
-    expect((await commands).map(({ path }) => path).sort()).toEqual(all.sort());
-    for (const { path, options } of await commands) {
-      const { stdout } = await memory([...path.split(' '), '--help']);
-      const [own = ''] = stdout.split('Global Options:');
-      const named = [...own.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, name = '']) => name);
-      expect([path, options.map(({ name }) => name)]).toEqual([path, named]);
-      for (const option of options) expect(Object.keys(option)).toContain('default');
-    }
-  });
-
-  test('describes the program, its exit codes and its environment', async () => {
-    const { version } = await Bun.file('package.json').json();
-    const { name, exitCodes, environment, options } = await whole;
-    expect({ name, version: (await whole).version }).toEqual({ name: 'memory', version });
-    expect(exitCodes.map(({ code }: { code: number }) => code)).toEqual([0, 1, 2, 3, 4, 5, 8, 130]);
-    expect(options.map((one: Option) => one.name)).toContain('--json');
-    const names: string[] = environment.map((one: Option) => one.name);
-    const defaultOf = (name: string) =>
-      environment.find((one: Option) => one.name === name)?.default;
-    expect(defaultOf('MEMORY_BASE_URL')).toBe('http://127.0.0.1:7070');
-    expect(defaultOf('MEMORY_RATE_LIMIT')).toBe('6000/60');
-    expect([defaultOf('MEMORY_API_KEY'), defaultOf('NO_COLOR')]).toEqual([null, null]);
-    const settings = await Bun.file('server/config.ts').text();
-    for (const [, name = ''] of settings.matchAll(/\bread\(\s*'(\w+)'/g))
-      expect(names).toContain(name);
-    expect(names).toContain('MEMORY_BASE_URL');
-  });
-
-  test('describes the value of an option', async () => {
-    expect(await option('list', '--order')).toMatchObject({
-      takesValue: true,
-      choices: ['desc', 'asc'],
-      required: false,
-      repeatable: false,
-    });
-    expect(await option('list', '--user')).toMatchObject({ short: '-u', required: true });
-    expect(await option('delete', '--user')).toMatchObject({ required: false });
-    expect(await option('list', '--limit')).toMatchObject({ default: '20' });
-    expect(await option('wait', '--timeout')).toMatchObject({ default: '60s', value: 'time' });
-    expect(timeoutOption.parseArg?.('60s', 0)).toBe(timeoutOption.defaultValue);
-    expect(await option('list', '--all')).toMatchObject({ takesValue: false, value: null });
-    expect(await option('serve', '--port')).toMatchObject({
-      description: 'the port to listen on',
-      env: 'PORT',
-      default: '7070',
-    });
-  });
-
-  test('the description of an option says whether it is repeatable', async () => {
-    const options = (await commands).flatMap((one) => one.options);
-    const documented = options.filter(({ description }) => description.includes('may be repeated'));
-    expect(options.filter(({ repeatable }) => repeatable)).toEqual(documented);
-    expect(documented.map(({ name }) => name)).toContain('--comment');
-  });
-
-  test('describes an argument, with notes and examples', async () => {
-    expect((await helpOf('wait')).arguments).toEqual([
-      {
-        name: 'id',
-        description: 'the ids of the memories',
-        required: true,
-        variadic: true,
-        choices: null,
-      },
-    ]);
-    const support = await helpOf('ingest support');
-    expect(support.notes).toContain('Record: { userId,');
-    expect(support.notes).not.toContain('Example');
-    expect(support.examples).toContain('memory ingest support ticket.json --wait');
-    expect(support.usage).toBe('memory ingest support [options] [file]');
-  });
-
-  test.each([
-    ['health', 'Example:'],
-    ['list', 'Examples:'],
-  ])('the help of %s has the heading %s', async (name, heading) => {
-    expect((await memory([name, '--help'])).stdout).toContain(`\n${heading}\n  `);
-  });
-
-  test('has examples for every command', async () => {
-    const bare = (await commands).filter(({ examples }) => examples.length === 0);
-    expect(bare.map(({ path }) => path)).toEqual([]);
-  });
-
-  test('prints one command or group, in every form of the request', async () => {
-    const one = await reference('help', 'ingest', 'batch', '--json');
-    expect(one.commands).toEqual([await helpOf('ingest batch')]);
-    expect(await reference('ingest', 'batch', '--help', '--json')).toEqual(one);
-    expect(await reference('--json', 'ingest', 'batch', '-h')).toEqual(one);
-    expect(await reference('--help', '--json')).toEqual(await whole);
-    const group = await reference('keys', '--help', '--json');
-    expect(group.commands.map(({ path }: Help) => path)).toEqual([
-      'keys create',
-      'keys list',
-      'keys revoke',
-    ]);
-  });
-
-  test('a missing command with --json is reported as JSON, exit 2', async () => {
-    for (const argv of [['--json'], ['ingest', '--json']]) {
-      const { code, stdout, stderr } = await memory(argv);
-      expect(JSON.parse(stdout).error).toMatchObject({ code: 'usage' });
-      expect({ code, stderr }).toEqual({ code: 2, stderr: '' });
-    }
-  });
+test('every command without subcommands has examples', () => {
+  const leaves = below(program).filter(({ commands }) => commands.length === 0);
+  const bare = leaves.filter((one) => one.name() !== 'help' && examplesBelow(one).length === 0);
+  expect(bare.map(pathBelowRoot)).toEqual([]);
 });
 
-test('the help of serve aligns the descriptions of the settings', async () => {
+test('the help of serve names every setting that the server reads', async () => {
   const { stdout } = await memory(['serve', '--help']);
-  const [, settings = ''] = stdout.split('Set by environment variables only:\n');
-  const rows = [...settings.matchAll(/^ {2}[A-Z_]+ +/gm)];
-  expect(rows.length).toBeGreaterThan(3);
-  expect(new Set(rows.map(([row]) => row.length)).size).toBe(1);
+  const config = await Bun.file('server/config.ts').text();
+  const names = [...config.matchAll(/\bread\(\s*'(\w+)'/g)].map(([, name = '']) => name);
+  expect(names.length).toBeGreaterThan(5);
+  for (const name of names) expect(stdout).toContain(name);
 });
 
-test('memory help shows what --help shows', async () => {
-  expect(await memory(['help'])).toEqual(await memory(['--help']));
-  const batch = await memory(['help', 'ingest', 'batch']);
-  expect(batch).toEqual(await memory(['ingest', 'batch', '--help']));
-  const keys = await memory(['keys', 'help']);
-  expect(keys).toEqual(await memory(['keys', '--help']));
+test('the help of one command is the same whether other commands are loaded or not', async () => {
+  expect((await memory(['help', 'list'])).stdout).toBe((await memory(['list', '--help'])).stdout);
   expect(await memory(['keys', 'help', 'create'])).toEqual(await memory(['keys', 'create', '-h']));
+});
+
+test('--version prints only the version', async () => {
+  const { version } = await Bun.file('package.json').json();
+  expect(await memory(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+describe.each([
+  ['npx memory', inClone.program],
+  ['npx memory-service', ['/bin/bun', '/packed/cli/main.js']],
+])('if npm started the program, the output shows commands with %s', (name, started) => {
+  const around = { env: { npm_command: 'exec' }, program: started };
+
+  test('in hints, as text and as JSON', async () => {
+    const { stderr } = await memory(['get', 'mem_1'], around);
+    expect(stderr).toContain(`: ${name} keys create --save\n`);
+    const { stdout } = await memory(['get', 'mem_1', '--json'], around);
+    expect(JSON.parse(stdout).error.hint).toContain(`: ${name} keys create`);
+  });
+
+  test('in the help and its examples', async () => {
+    for (const argv of [['--help'], ['save', '--help'], ['ingest', 'batch', '--help']]) {
+      const { stdout } = await memory(argv, around);
+      expect(stdout).toStartWith(`Usage: ${name} `);
+      expect(stdout).not.toMatch(/(?<!npx )\bmemory (save|ingest|--)/);
+      expect(stdout).not.toContain('npx npx');
+    }
+  });
 });

@@ -113,13 +113,6 @@ describe('memory ingest support', () => {
     expect(code).toBe(1);
   });
 
-  test('the error for a record without data says where its fields belong', async () => {
-    const stdin = JSON.stringify({ subject: 's', comments: [] });
-    const { code, stderr } = await memory(['ingest', 'support', '-'], { stdin });
-    expect(stderr).toContain('Put the contents of the record into data: {');
-    expect(code).toBe(1);
-  });
-
   test('a comment without an author: exit 2', async () => {
     const { code, stderr } = await memory([...flags, '--comment', 'hello']);
     expect(stderr).toContain('For example: --comment "user: Where is it?"');

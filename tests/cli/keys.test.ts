@@ -191,6 +191,8 @@ describe('keys create', () => {
     const { stdout, stderr } = await memory(argv, around);
     const term = testTerminal({ code: 0, stdout: '', stderr: '' }, around);
     expect(readProfile(term)).toEqual({
+      baseUrl: 'http://127.0.0.1:7171',
+      project: 'default',
       keys: { 'http://127.0.0.1:7171': { apiKey: stdout.trim() } },
     });
     expect(stderr).toContain('~/.config/memory-service/profile.json');

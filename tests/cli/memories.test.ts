@@ -76,7 +76,7 @@ describe('memory save', () => {
       ['update', stdout.trim(), '-'],
     ]) {
       const { code, stderr } = await memory(argv, { stdin: 'x'.repeat(1024 * 1024) });
-      expect(stderr).toStartWith(`Error: the body must be at most 1048576 bytes\n${longText}\n`);
+      expect(stderr).toStartWith(`Error: The body must be at most 1048576 bytes.\n${longText}\n`);
       expect(code).toBe(1);
     }
   });

@@ -89,7 +89,7 @@ describe('memory update', () => {
       ['delete', id, '--if-version', '1'],
     ]) {
       const { code, stdout, stderr } = await memoryAt(server)(argv);
-      expect(stderr).toContain('the memory is at version 2, not 1');
+      expect(stderr).toContain('The memory is at version 2, not 1');
       expect(stderr).toContain('memory get');
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     }
@@ -169,7 +169,7 @@ describe('a key created by memory keys create', () => {
   test('is denied forbidden operations, with exit 4 and a hint', async () => {
     const { as } = await create('--read-only');
     const { code, stdout, stderr } = await as(['save', '--user', 'u', 'x']);
-    expect(stderr).toContain('Not allowed: this API key is read-only.');
+    expect(stderr).toContain('Error: This API key is read-only.');
     expect(stderr).toContain('memory whoami');
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
     expect((await as(['list', '--user', 'u'])).code).toBe(0);
@@ -198,7 +198,7 @@ describe('a key created by memory keys create', () => {
     expect(items.map((one) => one.userId)).toEqual(writes.map(() => userId));
     expect(lines((await as(['search', 'zebra'])).stdout)).not.toEqual([]);
     const { code, stderr } = await memoryAt(server)(['list']);
-    expect(stderr).toContain('Error: userId: is required\nSpecify the user: --user <id>');
+    expect(stderr).toContain('Error: userId: is required.\nSpecify the user: --user <id>');
     expect(code).toBe(1);
   });
 

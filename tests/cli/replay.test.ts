@@ -19,7 +19,7 @@ test.each([
   ['saved', ['save', ...user, 'text']],
   ['ingested', ['ingest', 'chat', ...user, '--message', 'user: Hi']],
   ['ingested', ['ingest', 'chat', ...user, '--message', 'user: Ho', '--wait']],
-])('a replay of a deleted memory that was %s: nothing on stdout, exit 1', async (did, words) => {
+])('a replay of a deleted memory that was %s: nothing on stdout, exit 1', async (_, words) => {
   const argv = [...words, '--idempotency-key', words.join('-').replaceAll(' ', '_')];
   const first = await memory(argv);
   expect(first.code).toBe(0);
@@ -29,7 +29,7 @@ test.each([
   const { code, stdout, stderr } = await memory(argv);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toStartWith(
-    `Error: Nothing was ${did}: an earlier request with this idempotency key ${did} ${id}, ` +
+    `Error: Nothing was stored: an earlier request with this idempotency key stored ${id}, ` +
       'which has since been deleted.\n',
   );
   expect(stderr).toContain('use another --idempotency-key, or omit it');
@@ -46,7 +46,7 @@ test('a replayed update of a deleted memory: nothing on stdout, exit 1', async (
   const { code, stdout, stderr } = await memory(argv);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(
-    `Nothing was updated: an earlier request with this idempotency key updated ${id},`,
+    `Nothing was stored: an earlier request with this idempotency key stored ${id},`,
   );
 });
 

@@ -1,118 +1,77 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { execFileSync } from 'node:child_process';
-import { json, type Reply, refusal, startFaultServer } from '../support/fault-server.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
-import { memory, memoryAt, temporaryFolder } from './command.ts';
-import { program } from './shell.ts';
+import { expect, test } from 'bun:test';
+import {
+  html,
+  json,
+  type Reply,
+  refusal,
+  startFaultServer,
+  text,
+} from '../support/fault-server.ts';
+import { memory } from './command.ts';
 
-/* Errors of the service are printed with a hint that says what to do next. */
+/* What a user reads if the service, a proxy or another program responds with an error. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
+const details = [
+  { field: 'userId', message: 'is too long' },
+  { field: 'content', message: 'must not be empty' },
+];
+const invalid = { error: 'invalid_request', message: 'two fields', requestId: 'req_1', details };
+const address = 'To check it: memory profile show\n';
+
+test.each<[string, Reply, number, string, string]>([
+  ['a page of another web server', html(404), 1, 'did not respond like the memory', address],
+  ['JSON of another program', json(404, { detail: 'Not Found' }), 1, ': 404, application', address],
+  ['a page with 200', html(200), 1, ': 200, text/html.\n', address],
+  ['a redirect', text(301, '', { Location: 'https://example.com/' }), 1, 'example.com', address],
+  ['a 503 of a proxy', html(503), 1, ': 503, text/html.\n', address],
+  ['a 413 of a proxy', text(413, ''), 1, 'the request is larger than the service', address],
+  ['a 414 of a proxy', text(414, ''), 1, 'the id or query is longer than the service', address],
+  ['a 431 of a proxy', text(431, ''), 1, 'the id or query is longer than the service', address],
+  [
+    'a 401 of a proxy',
+    html(401),
+    4,
+    'The API key in --api-key was rejected: ',
+    'keys create --save',
+  ],
+  ['a read-only key', refusal(403, 'forbidden'), 4, 'Error: It is forbidden', 'memory whoami\n'],
+  ['an internal error', refusal(500, 'internal'), 1, 'It is internal', 'check the server log.\n'],
+  ['a full disk', refusal(503, 'unavailable'), 1, 'It is unavailable', 'check the server log.\n'],
+  [
+    'a long text',
+    refusal(413, 'payload_too_large'),
+    1,
+    '.\n',
+    'memory ingest document --user <id>',
+  ],
+  ['a rate limit', refusal(429, 'rate_limited', { 'Retry-After': '90' }), 1, '.\n', 'Try again'],
+  [
+    'several invalid fields',
+    json(400, invalid),
+    1,
+    ':\n  userId: is too long\n  content: ',
+    '--help',
+  ],
+])('%s is reported with one hint', async (_, reply, exitCode, message, hint) => {
+  using server = startFaultServer(reply);
+  const argv = ['get', 'mem_1', '--api-key', 'a-key', '--base-url', server.url];
+  const { code, stdout, stderr } = await memory(argv);
+  expect({ code, stdout }).toEqual({ code: exitCode, stdout: '' });
+  expect(stderr).toStartWith('Error: ');
+  expect(stderr).toContain(message);
+  expect(stderr).toContain(hint);
 });
-afterAll(() => server.stop());
 
-const save = (text: string) => ['save', '--user', 'hints', text];
-
-async function printedFor(argv: string[], reply: Reply) {
-  using failing = startFaultServer(reply);
-  const env = { MEMORY_API_KEY: 'k', MEMORY_BASE_URL: failing.url };
-  return await memory(argv, { env });
-}
-
-test('an idempotency key from another request: the hint says to use a new one', async () => {
-  const keyed = ['--idempotency-key', 'twice'];
-  await memoryAt(server)([...save('one'), ...keyed]);
-  const { code, stdout, stderr } = await memoryAt(server)([...save('two'), ...keyed]);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain('\nOmit --idempotency-key, or use a new one.\n');
-  const { items } = await server.client.list({ userId: 'hints' });
-  expect(items.map(({ content }) => content)).toEqual(['one']);
-});
-
-test('an update of another version: the hint says to read the current one', async () => {
-  const { id } = await server.client.save({ userId: 'versions', content: 'one' });
-  const argv = ['update', id, 'two', '--if-version', '7'];
-  const { code, stdout, stderr } = await memoryAt(server)(argv);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toStartWith('Error: Nothing was changed: ');
-  expect(stderr).toContain('\nTo show the current version: memory get <id>\n');
-});
-
-test("a write with a read-only key: the hint says how to show the key's permissions", async () => {
-  const env = { MEMORY_API_KEY: await server.createKey('default', { readOnly: true }) };
-  const { code, stderr } = await memoryAt(server)(save('one'), { env });
-  expect(stderr).toStartWith(
-    "Error: Not allowed: this API key is read-only.\nTo show the key's permissions: memory whoami\n",
-  );
+test('a key that cannot be sent is reported with its source, and not repeated', async () => {
+  const env = { MEMORY_BASE_URL: 'http://127.0.0.1:1', MEMORY_API_KEY: 'schlüssel-mit-umlaut' };
+  const { code, stderr } = await memory(['get', 'mem_1'], { env });
+  expect(stderr).toStartWith('Error: The API key in MEMORY_API_KEY was rejected: ');
+  expect(stderr).not.toContain('schl');
   expect(code).toBe(4);
 });
 
-test.each([
-  ['a rate limit', ['get', 'mem_1'], 429, 'rate_limited', 'Try again in 90 s.'],
-  [
-    'an internal error',
-    ['get', 'mem_1'],
-    500,
-    'internal',
-    'Try again later, and check the server log.',
-  ],
-  [
-    'a save that is too large',
-    save('x'),
-    413,
-    'payload_too_large',
-    'To store a long text: memory ingest document --user <id> <file>',
-  ],
-  [
-    'another request that is too large',
-    ['ingest', 'chat', '--user', 'hints', '--message', 'user: Hi'],
-    413,
-    'payload_too_large',
-    'Split the input, or raise MEMORY_MAX_BODY_BYTES on the server.',
-  ],
-])('%s has its own hint', async (_, argv, status, error, hint) => {
-  const reply = refusal(status, error, { 'Retry-After': '90' });
-  const { code, stdout, stderr } = await printedFor(argv, reply);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr.toLowerCase()).toStartWith(`error: it is ${error}`);
-  expect(stderr).toContain(`\n${hint}\n`);
-});
-
-test.if(Bun.which('openssl') !== null)(
-  'a certificate that is not trusted: the hint names the variable, which works',
-  async () => {
-    using folder = temporaryFolder();
-    const [key, cert] = [folder.file('key.pem'), folder.file('cert.pem')];
-    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
-    const argv = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert];
-    execFileSync('openssl', [...argv, ...names], { stdio: 'ignore' });
-    const tls = { key: Bun.file(key), cert: Bun.file(cert) };
-    const page = () => Response.json({ status: 'ok', version: '1' });
-    using web = Bun.serve({ port: 0, tls, fetch: page });
-    const url = `https://127.0.0.1:${web.port}`;
-    const { code, stderr } = await memory(['health'], { env: { MEMORY_BASE_URL: url } });
-    expect(stderr).toBe(
-      `Error: Cannot reach ${url} (its certificate is not trusted).\n` +
-        'To trust your own certificate or authority: NODE_EXTRA_CA_CERTS=<file.pem> memory …\n',
-    );
-    expect(code).toBe(5);
-    const env = { ...process.env, MEMORY_BASE_URL: url, NODE_EXTRA_CA_CERTS: cert };
-    const trusting = Bun.spawn([...program, 'health'], { env, stdout: 'pipe' });
-    expect(await trusting.stdout.text()).toContain('ok');
-  },
-);
-
-test('several invalid fields are listed, one per line', async () => {
-  const details = [
-    { field: 'userId', message: 'is required' },
-    { field: 'content', message: 'must not be empty' },
-  ];
-  const body = { error: 'invalid_request', message: 'two fields', requestId: 'req_1', details };
-  const { code, stderr } = await printedFor(save('x'), json(400, body));
-  expect(stderr).toStartWith(
-    'Error: The request is invalid:\n  userId: is required\n  content: must not be empty\n',
-  );
-  expect(code).toBe(1);
+test('a wait does not read the 404 of another web server as a missing memory', async () => {
+  using server = startFaultServer(html(404));
+  const env = { MEMORY_API_KEY: 'k', MEMORY_BASE_URL: server.url };
+  expect(await memory(['wait', 'mem_1'], { env })).toMatchObject({ code: 1, stdout: '' });
 });

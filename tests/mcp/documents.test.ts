@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type ClientName, clientNames, snippetFor } from '../../cli/mcp-clients/clients.ts';
+import { type ClientName, clientNames, snippetFor } from '../../cli/commands/mcp-clients.ts';
 import { createProgram } from '../../cli/program.ts';
 import { tools } from '../../server/mcp/tools/tools.ts';
 import { testTerminal } from '../cli/command.ts';

@@ -79,7 +79,8 @@ describe('memory mcp starts', () => {
     expect(answer).toContain('"isError":true');
     expect(answer).toContain('did not respond');
     const why =
-      'Cannot reach http://127.0.0.1:1 (connection refused). Is the server running? Try: memory serve';
+      'Cannot reach http://127.0.0.1:1 (connection refused). ' +
+      'Is the server running? Try: memory serve, or check the address: memory profile show';
     expect(answer).toContain(why);
     child.stdin.end();
     expect(await child.exited).toBe(0);
@@ -102,7 +103,7 @@ describe('memory mcp starts', () => {
   test('but not if another web server responds at the address', async () => {
     using other = startFaultServer(html(404));
     const ran = await memory(['mcp', '--user', 'u'], { env: { MEMORY_BASE_URL: other.url } });
-    const stderr = expect.stringContaining('The server at this address is not the memory service');
+    const stderr = expect.stringContaining('did not respond like the memory service');
     expect(ran).toMatchObject({ code: 1, stdout: '', stderr });
   });
 
@@ -122,7 +123,7 @@ describe('memory mcp starts', () => {
   test('but not with a key that cannot be sent', async () => {
     const env = { MEMORY_API_KEY: 'schlüssel-mit-umlaut' };
     const ran = await memory(['mcp', '--user', 'u'], { env });
-    const stderr = expect.stringContaining('The API key in MEMORY_API_KEY cannot be sent');
+    const stderr = expect.stringContaining('The API key in MEMORY_API_KEY was rejected: ');
     expect(ran).toMatchObject({ code: 4, stdout: '', stderr });
   });
 
@@ -130,7 +131,7 @@ describe('memory mcp starts', () => {
     using failing = startFaultServer(refusal(500, 'internal', { 'Retry-After': '90' }));
     const env = { MEMORY_BASE_URL: failing.url };
     const ran = await memory(['mcp', '--user', 'u'], { env });
-    const stderr = expect.stringContaining('it is internal');
+    const stderr = expect.stringContaining('It is internal.');
     expect(ran).toMatchObject({ code: 0, stdout: '', stderr });
   });
 });

@@ -16,7 +16,7 @@ const table: [code: string, tests: string[]][] = [
   ['server/', ['unit/', 'drift', 'http/', 'package/service', 'cli/serve']],
   ['sdk/contract/', ['unit/', 'drift', 'http/', 'sdk/']],
   ['sdk/', ['sdk/', 'drift', 'cli/wait', 'cli/retry']],
-  ['cli/completion/', ['cli/completion', 'cli/help', 'drift']],
+  ['cli/completion', ['cli/completion', 'cli/transcripts', 'drift']],
   ['cli/documents/', ['cli/document', 'cli/html', 'cli/not-utf8', 'cli/ingest']],
   ['cli/', ['cli/', 'drift', 'docs', 'examples']],
 ];

@@ -99,7 +99,6 @@ const table: Row[] = [
     from: ['cli/client/'],
     may: [...terminal, 'cli/client/', 'cli/commander.ts', 'sdk/index.ts', 'node:'],
     types: ['sdk/contract/'],
-    late: ['server/storage/sqlite/lock.ts'],
   },
   {
     from: ['cli/documents/'],
@@ -121,8 +120,8 @@ const table: Row[] = [
     late: ['sdk/contract/validate.ts'],
   },
   {
-    from: ['cli/mcp-clients/'],
-    may: [...terminal, 'cli/mcp-clients/', 'jsonc-parser', 'node:'],
+    from: ['cli/commands/mcp-clients.ts'],
+    may: [...terminal, 'jsonc-parser', 'node:'],
   },
   {
     from: ['cli/'],

@@ -1,0 +1,138 @@
+import * as fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser';
+import { CliError, errorText } from '../errors.ts';
+import { configFolder, type Place, type Terminal } from '../terminal/terminal.ts';
+import { quoted, shownPath } from '../terminal/text.ts';
+
+/*
+ * The supported MCP clients. Claude Code and Codex have commands that change their settings; the
+ * settings of the others are JSON files.
+ */
+
+export const clientNames = ['claude-code', 'cursor', 'vscode', 'codex', 'claude-desktop'] as const;
+export type ClientName = (typeof clientNames)[number];
+
+/** How a client starts the server. */
+export type ServerEntry = { command: string; args: string[] };
+
+const name = 'memory';
+
+type Client = {
+  title: string;
+  /** The settings file, to which JSON is written. */
+  fileOf?: (place: Place) => string;
+  /** The commands that replace the entry, run in order. Only the last one must succeed. */
+  commandsOf?: (entry: string[]) => string[][];
+  snippetOf(entry: ServerEntry): string;
+};
+
+const json = (section: string, more: object) => (entry: ServerEntry) =>
+  `${JSON.stringify({ [section]: { [name]: { ...more, ...entry } } }, null, 2)}\n`;
+
+const known: Record<ClientName, Client> = {
+  'claude-code': {
+    title: 'Claude Code',
+    commandsOf: (entry) => [
+      ['claude', 'mcp', 'remove', '--scope', 'user', name],
+      ['claude', 'mcp', 'add', '--scope', 'user', name, '--', ...entry],
+    ],
+    snippetOf: json('mcpServers', { type: 'stdio' }),
+  },
+  cursor: {
+    title: 'Cursor',
+    fileOf: ({ home }) => join(home, '.cursor', 'mcp.json'),
+    snippetOf: json('mcpServers', {}),
+  },
+  vscode: {
+    title: 'VS Code',
+    fileOf: (place) => join(appFolder(place), 'Code', 'User', 'mcp.json'),
+    snippetOf: json('servers', { type: 'stdio' }),
+  },
+  codex: {
+    title: 'Codex',
+    commandsOf: (entry) => [['codex', 'mcp', 'add', name, '--', ...entry]],
+    snippetOf: (entry) => Bun.TOML.stringify({ mcp_servers: { [name]: entry } }),
+  },
+  'claude-desktop': {
+    title: 'Claude Desktop',
+    fileOf: (place) => join(appFolder(place), 'Claude', 'claude_desktop_config.json'),
+    snippetOf: json('mcpServers', {}),
+  },
+};
+
+function appFolder(place: Place): string {
+  if (place.platform !== 'darwin') return configFolder(place);
+  return join(place.home, 'Library', 'Application Support');
+}
+
+export function snippetFor(client: ClientName, entry: ServerEntry): string {
+  return known[client].snippetOf(entry);
+}
+
+/** What installing the entry will do; `install` is undefined if the user has to do it. */
+export type Installation = { title: string; effect: string; install?: () => Promise<void> };
+
+export function installationOf(
+  term: Terminal,
+  client: ClientName,
+  entry: ServerEntry,
+): Installation {
+  const { title, fileOf, commandsOf, snippetOf } = known[client];
+  if (fileOf !== undefined) {
+    const file = fileOf(term);
+    return {
+      title,
+      effect: `Write this to ${shownPath(term, file)}`,
+      install: () => write(file, snippetOf(entry)),
+    };
+  }
+  const commands = commandsOf?.([entry.command, ...entry.args]) ?? [];
+  const [program = ''] = commands[0] ?? [];
+  const path = Bun.which(program, { PATH: term.env.PATH ?? '' });
+  if (path === null) {
+    return { title, effect: `${program} is not installed: add this to its settings by hand.` };
+  }
+  const effect = `Run ${commands.map((words) => words.map(quoted).join(' ')).join('; ')}`;
+  return { title, effect, install: () => runAll(term, path, commands) };
+}
+
+/** Adds the snippet's entry to a settings file, and keeps its comments and other entries. */
+async function write(file: string, snippet: string): Promise<void> {
+  const [[section = '', servers = {}] = []] = Object.entries<object>(JSON.parse(snippet));
+  try {
+    const target = fs.existsSync(file) ? fs.realpathSync(file) : file;
+    const text = fs.existsSync(target) ? fs.readFileSync(target, 'utf8') : '';
+    const errors: ParseError[] = [];
+    parse(text || '{}', errors, { allowTrailingComma: true });
+    if (errors.length > 0) throw new Error('it is not valid JSON');
+    const formattingOptions = { insertSpaces: true, tabSize: 2 };
+    const entry = Object.values(servers)[0];
+    const edits = modify(text || '{}\n', [section, name], entry, { formattingOptions });
+    replaceFile(target, applyEdits(text || '{}\n', edits));
+  } catch (error) {
+    const message = `${file} cannot be changed: ${errorText(error)}.`;
+    throw new CliError('settings_unreadable', message, 'Add the entry shown above by hand.');
+  }
+}
+
+/** Replaces the file with a rename, so the client never reads a partial file. */
+function replaceFile(file: string, text: string): void {
+  fs.mkdirSync(dirname(file), { recursive: true });
+  const next = `${file}.${crypto.randomUUID()}`;
+  const mode = fs.statSync(file, { throwIfNoEntry: false })?.mode ?? 0o600;
+  fs.writeFileSync(next, text, { mode: 0o600 });
+  fs.chmodSync(next, mode);
+  fs.renameSync(next, file);
+}
+
+async function runAll(term: Terminal, path: string, commands: string[][]): Promise<void> {
+  let failure = '';
+  for (const [program, ...args] of commands) {
+    const child = Bun.spawn([path, ...args], { env: term.env, stdout: 'pipe', stderr: 'pipe' });
+    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    failure = (await child.exited) === 0 ? '' : `${program} failed: ${(stderr || stdout).trim()}`;
+  }
+  if (failure === '') return;
+  throw new CliError('settings_unwritable', failure, 'Add the entry shown above by hand.');
+}

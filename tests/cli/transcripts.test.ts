@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { Glob } from 'bun';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { replay } from './transcript.ts';
+
+/* To write the real output to the files: UPDATE_TRANSCRIPTS=1 bun test tests/cli/transcripts */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const folder = `${import.meta.dir}/transcripts`;
+for (const name of [...new Glob('*.txt').scanSync(folder)].sort()) {
+  test(`the commands in ${name} print what the file shows`, async () => {
+    const file = Bun.file(`${folder}/${name}`);
+    const text = await file.text();
+    const real = await replay(text, server, name.replace('.txt', ''));
+    if (process.env.UPDATE_TRANSCRIPTS) await file.write(real);
+    else expect(real).toBe(text);
+  });
+}
