@@ -1,5 +1,6 @@
 import { testErasure } from './conformance-erasure.ts';
 import { testExpiry } from './conformance-expiry.ts';
+import { testExternalIds } from './conformance-external-ids.ts';
 import { testIdempotency } from './conformance-idempotency.ts';
 import { testIsolation } from './conformance-isolation.ts';
 import { testKeys } from './conformance-keys.ts';
@@ -20,6 +21,7 @@ import type { OpenStorage } from './fixtures.ts';
 export function testConformance(name: string, open: OpenStorage): void {
   for (const testPart of [
     testMemories,
+    testExternalIds,
     testIsolation,
     testExpiry,
     testReads,

@@ -47,6 +47,9 @@ export function bytesOf({ content, metadata }: Pick<NewMemory, 'content' | 'meta
   return Buffer.byteLength(content) + Buffer.byteLength(metadata);
 }
 
+/** A longer text is hashed, because it can be too long for an index. */
+const maxKeyUnits = 64;
+
 /**
  * Identifies a thing in another system within a user's memories; null without an external id. The
  * length of the source keeps apart pairs whose texts joined are equal.
@@ -54,6 +57,7 @@ export function bytesOf({ content, metadata }: Pick<NewMemory, 'content' | 'meta
 export function externalKey({ source, externalId }: Pick<NewMemory, 'source' | 'externalId'>) {
   if (externalId === null) return null;
   const text = `${source?.length ?? 0} ${source ?? ''}${externalId}`;
+  if (text.length <= maxKeyUnits) return text;
   return new Bun.CryptoHasher('sha256').update(text).digest('base64url').slice(0, 22);
 }
 

@@ -42,7 +42,7 @@ CREATE TABLE users (
 
 -- A row changes only when the memory changes, because SQLite rewrites the whole row, including the
 -- text; the processing state is in tasks. first_change and last_change are the user's change numbers
--- at the first and the last write of the row. external_key is a hash of source and external id,
+-- at the first and the last write of the row. external_key is source and external id, or their hash,
 -- which can be too long for an index. bytes is the UTF-8 length of content and metadata.
 CREATE TABLE memories (
   project_id INTEGER NOT NULL,
