@@ -46,7 +46,7 @@ const maxThreads = 9;
 /** The number of users to remember per thread, to guess which indexes the thread holds. */
 const maxUsers = 10_000;
 /** The total memory limit for the search indexes of all threads. */
-const maxIndexBytes = 96 * 1024 * 1024;
+const maxIndexBytes = 64 * 1024 * 1024;
 
 type Waiting = ReadRequest & {
   askedAt: number;
