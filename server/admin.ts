@@ -1,7 +1,13 @@
 import { readConfig } from './config.ts';
 import { keyToStore, makeKey } from './keys.ts';
 import type { BackupContents, Finding, Restored } from './storage/admin-storage.ts';
-import { type Comparison, compare, copyRows, type ReportRows } from './storage/copy/copy.ts';
+import {
+  type Comparison,
+  compare,
+  copyRows,
+  finishCopy,
+  type ReportRows,
+} from './storage/copy/copy.ts';
 import type { StoredKey } from './storage/key-storage.ts';
 import {
   backupDatabase,
@@ -81,11 +87,7 @@ export async function migrate(
     const copiedRows = copies ? await copyRows(source, target, onCopied) : 0;
     const items = await compare(source, target, onCompared);
     const isEqual = items.every((item) => item.isEqual);
-    if (copies && isEqual) {
-      // A server that started during the copy may have accepted writes that were not copied.
-      await source.assertUnused();
-      await target.finish(await source.sourceId());
-    }
+    if (copies && isEqual) await finishCopy(source, target);
     return { copiedRows, isEqual, items };
   } finally {
     source.close();

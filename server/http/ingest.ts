@@ -61,7 +61,7 @@ export function ingest(auth: Auth, services: RouteServices) {
       const parsed = parse<UserRecord>(validate, withBoundUser(body, caller));
       const fields = isMessagesRequest(parsed) ? conversationOf(parsed) : parsed;
       const record = (type === undefined ? fields : { ...fields, type }) as UserRecord;
-      const records = [renderRecord(record, newMemoryId(record.userId))];
+      const records = [renderRecord(record, newMemoryId())];
       return accept({ request, caller, set }, body, records, null);
     };
   }
@@ -69,7 +69,7 @@ export function ingest(auth: Auth, services: RouteServices) {
   async function batch({ request, caller, set }: Context) {
     const body = await readBody(request, caller);
     const items = await validateItems(body, caller, validateRecord, (item: UserRecord) =>
-      renderRecord(item, newMemoryId(item.userId)),
+      renderRecord(item, newMemoryId()),
     );
     return accept({ request, caller, set }, body, items.valid, items.batch);
   }

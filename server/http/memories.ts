@@ -71,7 +71,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
         const body = await bodies.readJson(request, caller.projectId, limits.saveBodyBytes);
         readNoQuery(request);
         const saved = parse<Saved>(validateSave, withBoundUser(body, caller));
-        const memory = newMemory(saved, newMemoryId(saved.userId));
+        const memory = newMemory(saved, newMemoryId());
         const write = await writeOf(request, caller, now, body);
         const result = await storage.saveMemory({ ...write, memory });
         embedder?.noteChange(caller.projectId, [memory.userId]);

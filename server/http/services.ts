@@ -30,7 +30,7 @@ export type Services = Pick<Listener, 'waitLonger' | 'closeSoon' | 'inFlight'> &
   now(): number;
   /** A monotonic clock, in milliseconds. */
   clock(): number;
-  newMemoryId(userId: string): string;
+  newMemoryId(): string;
   /** Returns why requests are currently rejected, or null. */
   unavailableReason(): string | null;
 };

@@ -26,7 +26,7 @@ export type Tx = {
 export type WriteTx = Tx & {
   /**
    * Ends a part of a long write. An engine that has a single writer commits the part and runs
-   * other writes before the next one.
+   * other writes before the next one. On another engine, the write goes on.
    */
   pause(): Promise<void>;
   /** Called when a memory is deleted or a user is erased, so that the engine removes the traces. */
@@ -45,6 +45,11 @@ export type Dialect = {
   contains(text: string, part: string): string;
   /** Whether a running task was claimed by a process that no longer runs, given the present one. */
   hasOtherOwner(owner: string): string;
+  /**
+   * The time by which leases end, in ms: the present time as the caller passes it, or that of a
+   * database which several servers share.
+   */
+  leaseClock(now: string): string;
   /** The order in which a sweep reads idempotency keys: about that in which they were stored. */
   oldestKeys: string;
 };
@@ -55,6 +60,11 @@ export type WriteOperation<Input, Result> = {
   run(tx: WriteTx, input: Input): Promise<Result>;
   /** The approximate number of rows that the write changes. Default: one. */
   cost?(input: Input): number;
+  /**
+   * The users whose rows the write locks, as `keyOfUser` names them. An engine runs writes together
+   * only if it knows their users.
+   */
+  users?(input: Input): readonly string[];
   /** Whether no client waits for the write. */
   readonly isBackground?: boolean;
 };

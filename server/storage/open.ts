@@ -21,7 +21,7 @@ export async function openStorage(url: string, options: OpenOptions = {}): Promi
 
 type Connection =
   | { kind: 'sqlite'; path: string; port: MessagePort }
-  | { kind: 'postgres'; url: string; isDistributed: boolean };
+  | { kind: 'postgres'; url: string };
 
 /**
  * Connects to the storage that another thread has opened. `data` comes from that storage's

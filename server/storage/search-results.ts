@@ -26,8 +26,9 @@ export class SearchResults {
     this.#read = read;
   }
 
-  get isFull(): boolean {
-    return this.#found.length >= this.#read.limit;
+  /** The number of memories that are still to be found. */
+  get room(): number {
+    return this.#read.limit - this.#found.length;
   }
 
   /** Adds the next best memory if it matches the filter. `memory` is null if it has expired. */
@@ -35,7 +36,7 @@ export class SearchResults {
     // Report progress for each memory, because a filter may reject many in a row.
     reportProgress();
     const { filter, range, explain = false } = this.#read;
-    if (this.isFull || memory === null || !matches(memory, filter)) return;
+    if (this.room === 0 || memory === null || !matches(memory, filter)) return;
     const { start, length, score, parts } = ranked;
     const chunk = memory.content.slice(start, start + length);
     const content = range === undefined ? memory.content : partOf(memory.content, range);

@@ -31,7 +31,7 @@ export const severalServers: Harness = {
     `clients write to ${servers} servers on one database; at random, a server is killed, a ` +
     'server is suspended for longer than a lease, the database terminates all connections, or ' +
     'PostgreSQL crashes and restarts; a database trigger counts the stored results',
-  control: { without: 'the fencing tokens of leases', variants: ['no-lease-token'] },
+  control: { without: 'the fencing tokens of leases', variants: ['no-lease-check'] },
   run,
 };
 
@@ -112,9 +112,9 @@ async function disturb({ fleet, filler, url, crash, random }: Disturbed, forMs: 
 /** Creates a trigger that records each result that a worker stores. */
 async function countEffects(url: string): Promise<void> {
   const statements = [
-    'CREATE TABLE effects (task_id int8 NOT NULL, memory_id text NOT NULL, user_id text NOT NULL)',
+    'CREATE TABLE effects (memory_id text NOT NULL, user_id text NOT NULL)',
     `CREATE FUNCTION note_effect() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-       INSERT INTO effects VALUES (NEW.task_id, NEW.memory_id, NEW.user_id); RETURN NULL; END $$`,
+       INSERT INTO effects VALUES (NEW.memory_id, NEW.user_id); RETURN NULL; END $$`,
     `CREATE TRIGGER note_effect AFTER UPDATE ON tasks FOR EACH ROW
        WHEN (NEW.state = 'complete' AND NEW.last_change IS DISTINCT FROM OLD.last_change)
        EXECUTE FUNCTION note_effect()`,
@@ -129,7 +129,7 @@ async function auditEffects(
 ) {
   const [row] = await query(
     url,
-    `SELECT count(*)::int4 AS effects, count(DISTINCT task_id)::int4 AS records,
+    `SELECT count(*)::int4 AS effects, count(DISTINCT memory_id)::int4 AS records,
        (SELECT max(attempts) FROM tasks)::int4 AS "mostAttempts"
      FROM effects WHERE user_id = $1`,
     [userId],

@@ -38,7 +38,7 @@ function newContent(): string {
 
 const newFields = (index: number) => {
   const userId = `user-${index % users}`;
-  return { id: newMemoryId(userId), userId, content: newContent() };
+  return { id: newMemoryId(), userId, content: newContent() };
 };
 
 async function inParallel(count: number, run: (index: number) => Promise<unknown>): Promise<void> {

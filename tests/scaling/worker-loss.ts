@@ -56,7 +56,7 @@ async function client(): Promise<void> {
   while (!isStopping) {
     const userId = `user-${Math.floor(Math.random() * users)}`;
     const key = crypto.randomUUID();
-    const save = { id: newMemoryId(userId), userId, key, content: `content of ${key}` };
+    const save = { id: newMemoryId(), userId, key, content: `content of ${key}` };
     try {
       await send(save);
       answered.push(save);

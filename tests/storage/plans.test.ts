@@ -5,25 +5,26 @@ import type { NewMemory, Storage } from '../../server/storage/storage.ts';
 import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { recordStatements } from '../support/statement-recorder.ts';
 import { claimOne, complete, imported, keyed, memory, newProject, record } from './fixtures.ts';
-import { cutByBucket, isDistributed, isPlanned, oneLine, parts, partsOf } from './plans.ts';
+import { cutByUser, isDistributed, isPlanned, oneLine, parts, partsOf } from './plans.ts';
 
 /*
  * Checks with EXPLAIN that each statement of a request touches only one part of the tables. The
- * parts are partitions by bucket or, in a database with Citus, shards.
+ * parts are partitions by user or, in a database with Citus, shards.
  */
 
 /** Statements that touch all parts, with the reasons. */
 const wide: Record<string, { pattern: RegExp; reason: string }> = {
-  texts: {
-    pattern: /^UPDATE idempotency_keys SET body = NULL/,
-    reason: 'the bucket of an idempotency key depends on its text, and memories do not list keys',
+  id: {
+    pattern:
+      /^SELECT .* FROM memories .*WHERE (m\.)?project_id = \S+( AS bigint\))? AND (m\.)?id =/,
+    reason: 'a request that has only an id must find out whose memory it is',
   },
-  locations: {
-    pattern: /^DELETE FROM memory_locations .* IN \( ?SELECT/,
-    reason: 'an erased user may have imported memories with ids in other buckets',
+  texts: {
+    pattern: /^UPDATE idempotency_keys SET body =/,
+    reason: 'an idempotency key is stored by its text, and memories do not list keys',
   },
   pending: {
-    pattern: /FROM tasks WHERE run_at IS NOT NULL GROUP BY project_id$/,
+    pattern: /^SELECT count\(\*\) AS pending FROM tasks/,
     reason: 'pending records are counted at most every 500 ms, for the queue limit of a project',
   },
   queue: {
@@ -31,15 +32,14 @@ const wide: Record<string, { pattern: RegExp; reason: string }> = {
     reason: 'the queue is processed in order of due time, in the background',
   },
   export: {
-    pattern: /\(m\.bucket, m\.id\) >/,
-    reason: 'an export walks through all buckets of a project',
+    pattern: /ORDER BY m\.user_id, m\.created_at, m\.id LIMIT/,
+    reason: 'an export and a measurement walk through all users of a project',
   },
   users: { pattern: /FROM users AS u LEFT JOIN expired/, reason: 'users are listed by their ids' },
-  measure: {
-    pattern: /FROM users (WHERE project_id = \$1::int8 AND user_id >|AS u JOIN memories)/,
-    reason: 'the memories of a project are measured in the order of their users',
+  tasks: {
+    pattern: /FROM tasks AS t CROSS JOIN memories/,
+    reason: 'tasks are listed by their age',
   },
-  tasks: { pattern: /FROM tasks AS t JOIN memories/, reason: 'tasks are listed by their age' },
   expiry: { pattern: /expires_at <= .* ORDER BY expires_at/, reason: 'cleanup in the background' },
   sweep: { pattern: /^DELETE FROM idempotency_keys/, reason: 'cleanup in the background' },
 };
@@ -53,7 +53,7 @@ beforeAll(async () => {
   database = await newDatabase();
   if (!(await isDistributed(database))) {
     await (await openStorage(database.url)).close();
-    await cutByBucket(database);
+    await cutByUser(database);
   }
   recorder = recordStatements(database.url);
   storage = await openStorage(recorder.url);
@@ -65,12 +65,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The user's bucket differs from the buckets of the idempotency keys in these tests. */
 const userId = 'ada';
-const made = (fields: Partial<NewMemory> = {}) =>
-  memory({ id: newMemoryId(userId), userId, ...fields });
+const made = (fields: Partial<NewMemory> = {}) => memory({ id: newMemoryId(), userId, ...fields });
 const madeRecord = (fields: Partial<NewMemory> = {}) =>
-  record({ id: newMemoryId(userId), userId, ...fields });
+  record({ id: newMemoryId(), userId, ...fields });
 
 /** Returns the names of the operation's statements that touch more than one part. */
 async function wideStatements(operation: () => Promise<unknown>): Promise<string[]> {
@@ -105,7 +103,7 @@ const requests: Case[] = [
   ['a save', [], async () => () => project.save(made(), { idempotency: keyed('save') })],
   [
     'a repeated save',
-    [],
+    ['id'],
     async () => {
       await project.save(made(), { idempotency: keyed('again') });
       return () => project.save(made(), { idempotency: keyed('again') });
@@ -126,7 +124,7 @@ const requests: Case[] = [
   ],
   [
     'an update',
-    [],
+    ['id'],
     async () => {
       const id = await saved();
       return () => project.update(id, { content: 'new' }, { idempotency: keyed('update') });
@@ -134,16 +132,15 @@ const requests: Case[] = [
   ],
   [
     'a get',
-    [],
+    ['id'],
     async () => {
       const id = await saved();
       return () => project.get(id);
     },
   ],
-  ['a get of an id that was not generated here', [], async () => () => project.get(memory().id)],
   [
     'statuses',
-    [],
+    ['id'],
     async () => {
       const ids = [await saved(), await saved()];
       return () => project.statuses(ids);
@@ -178,13 +175,12 @@ const requests: Case[] = [
   ],
   [
     'an import',
-    [],
-    async () => () =>
-      project.import([1, 2].map(() => imported({ id: newMemoryId(userId), userId }))),
+    ['id'],
+    async () => () => project.import([1, 2].map(() => imported({ id: newMemoryId(), userId }))),
   ],
   [
     'a delete',
-    ['texts'],
+    ['id', 'texts'],
     async () => {
       const id = await saved();
       return () => project.remove(id, { idempotency: keyed('delete') });
@@ -192,7 +188,7 @@ const requests: Case[] = [
   ],
   [
     'an erasure',
-    ['locations', 'texts'],
+    ['texts'],
     async () => {
       await saved();
       return () => project.erase(userId, { idempotency: keyed('erase') });
@@ -225,7 +221,7 @@ const background: Case[] = [
   ['a list of failed tasks', ['tasks'], async () => () => project.tasks('failed')],
   [
     'a measurement of a project',
-    ['measure'],
+    ['export'],
     async () => {
       await saved();
       return () => project.measure();
@@ -255,7 +251,7 @@ describe('only one part is touched in the background by', () => {
   });
 });
 
-test('a statement without a bucket touches all parts', async () => {
+test('a statement without a user touches all parts', async () => {
   const text = 'SELECT * FROM memories WHERE id = $1';
   expect(await partsOf(database, { text, values: ['mem_1'] })).toBeGreaterThanOrEqual(8);
 });

@@ -3,13 +3,18 @@ import type { SentStatement } from '../support/statement-recorder.ts';
 
 /*
  * Counts the parts of the tables that a statement touches according to its query plan. The parts
- * are Citus shards, or partitions if the tables are partitioned by bucket.
+ * are Citus shards, or partitions if the tables are partitioned by user.
  */
 
 export const parts = 32;
-const buckets = 4_096;
 
-const spreadTables = ['users', 'memories', 'memory_locations', 'tasks', 'idempotency_keys'];
+const columns = {
+  users: 'user_id',
+  memories: 'user_id',
+  tasks: 'user_id',
+  vectors: 'user_id',
+  idempotency_keys: 'key',
+};
 
 export async function isDistributed({ url }: TestDatabase): Promise<boolean> {
   const rows = await query(url, `SELECT 1 FROM pg_extension WHERE extname = 'citus'`);
@@ -17,15 +22,16 @@ export async function isDistributed({ url }: TestDatabase): Promise<boolean> {
 }
 
 /** Replaces the empty tables with partitioned tables that have the same columns and indexes. */
-export async function cutByBucket({ url }: TestDatabase): Promise<void> {
-  for (const table of spreadTables) {
+export async function cutByUser({ url }: TestDatabase): Promise<void> {
+  await query(url, 'ALTER TABLE memories DROP CONSTRAINT memories_pkey');
+  await query(url, 'ALTER TABLE memories ADD PRIMARY KEY (project_id, id, user_id)');
+  for (const [table, column] of Object.entries(columns)) {
     await query(url, `ALTER TABLE ${table} RENAME TO whole_${table}`);
     const like = `LIKE whole_${table} INCLUDING ALL`;
-    await query(url, `CREATE TABLE ${table} (${like}) PARTITION BY RANGE (bucket)`);
+    await query(url, `CREATE TABLE ${table} (${like}) PARTITION BY HASH (${column})`);
     await query(url, `DROP TABLE whole_${table}`);
-    const width = buckets / parts;
     for (let part = 0; part < parts; part += 1) {
-      const values = `FROM (${part * width}) TO (${(part + 1) * width})`;
+      const values = `WITH (MODULUS ${parts}, REMAINDER ${part})`;
       const name = `${table}_part_${part}`;
       await query(url, `CREATE TABLE ${name} PARTITION OF ${table} FOR VALUES ${values}`);
     }

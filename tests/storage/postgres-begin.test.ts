@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
-import { newDatabase, type TestDatabase } from '../support/postgres.ts';
+import { newWholeDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { memory, newProject, type Project } from './fixtures.ts';
@@ -23,7 +23,7 @@ function breakBegin(bytes: Buffer): void {
 }
 
 beforeEach(async () => {
-  database = await newDatabase();
+  database = await newWholeDatabase();
   const url = new URL(database.url);
   const address = { hostname: url.hostname, port: Number(url.port) };
   proxy = startTcpProxy(address, (_, bytes) => breakBegin(bytes));
@@ -42,6 +42,11 @@ test.each([
   ['a save that reads first', { externalId: '1' }],
 ])('%s whose BEGIN fails has an unknown outcome', async (_, fields) => {
   // The text of BEGIN is sent only once per session.
+  await query(
+    database.url,
+    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'memory writer'`,
+  );
   breaks = true;
   expect(await rejectionOf(project.save(memory(fields)))).toMatchObject({
     code: 'internal',

@@ -7,7 +7,7 @@ import { openCopySides, openStorage } from '../../server/storage/open.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
-import { claimOne, memory, newProject, record } from './fixtures.ts';
+import { memory, newProject, record } from './fixtures.ts';
 import { type OpenedFile, openInFolder } from './sqlite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'memory-copy-'));
@@ -41,7 +41,7 @@ test('a copy detects a server that starts during the copy, but ignores servers o
   const side = await openUnused(database.url);
   const storage = await openStorage(database.url);
   // Simulate a server that was killed: its lease on the cleanup has expired.
-  await query(database.url, `UPDATE maintenance SET held_until = NULL WHERE name = 'turn'`);
+  await query(database.url, 'DELETE FROM turns');
   const message = 'a server is using the database';
   expect((await rejectionOf(side.assertUnused())).message).toContain(message);
   await storage.close();
@@ -60,29 +60,17 @@ function openUnused(url: string) {
 test('a copy is rejected until the cleanup turn of a server without visible sessions ends', async () => {
   const { url, drop } = await newDatabase();
   await (await openStorage(url)).close();
-  const hold = (time: string) => {
-    const held = `held_until = now() + interval '${time}'`;
-    return query(url, `UPDATE maintenance SET ${held} WHERE name = 'turn'`);
-  };
-  await hold('1 hour');
+  const hold = (seconds: number) =>
+    query(url, 'INSERT INTO turns VALUES ($1, $2, $3)', [
+      'cleanup',
+      'killed',
+      Date.now() + seconds * 1_000,
+    ]);
+  await hold(3_600);
   const { message } = await rejectionOf(openSource(url));
   expect(message).toMatch(/^a server is using the database.* wait 3[56]\d\d seconds\.$/);
-  await hold('-1 second');
+  await query(url, 'UPDATE turns SET held_until = 0');
   (await openUnused(url)).close();
-  await drop();
-});
-
-test('a running task is copied as waiting, without its interrupted attempt', async () => {
-  const { url, drop } = await newDatabase();
-  const storage = await openStorage(url);
-  const project = await newProject({ storage });
-  await project.acceptOne();
-  await claimOne(storage);
-  await storage.close();
-  const side = await openUnused(url);
-  const { rows } = (await side.read('pending_tasks', null)) ?? { rows: [] };
-  expect(rows).toMatchObject([{ state: 'waiting', attempts: 0 }]);
-  side.close();
   await drop();
 });
 
@@ -93,7 +81,7 @@ test('pending tasks of several batches keep their order in the queue', async () 
   const ids = await project.accept(Array.from({ length: 600 }, () => record()));
   await using target = await copyOf(opened);
   await target.copy();
-  const inOrder = 'SELECT memory_id AS id FROM tasks ORDER BY run_at, place';
+  const inOrder = 'SELECT memory_id AS id FROM tasks ORDER BY run_at, ordinal';
   const copied = await query(target.url, inOrder);
   expect(copied.map(({ id }) => id)).toEqual(ids);
 });
@@ -108,4 +96,17 @@ test('the progress of a resumed copy counts only the rows that remain', async ()
   const { copiedRows } = await target.copy(async (...report) => void reports.push(report));
   expect(copiedRows).toBeGreaterThan(1);
   expect(reports.at(-1)).toEqual([copiedRows, copiedRows]);
+});
+
+test('memories that are larger than a batch are copied', async () => {
+  await using opened = await openInFolder();
+  const project = await newProject(opened);
+  const sizes = [1, 2, 3, 3, 9, 1];
+  for (const size of sizes) {
+    await project.accept([record({ content: 'x'.repeat(size * 1024 * 1024) })]);
+  }
+  await using target = await copyOf(opened);
+  const { isEqual, items } = await target.copy();
+  expect(isEqual).toBe(true);
+  expect(items.find(({ table }) => table === 'memories')?.target.rows).toBe(sizes.length);
 });

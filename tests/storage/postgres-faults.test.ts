@@ -46,7 +46,7 @@ describe('a connection that is lost after COMMIT was sent', () => {
       await project.save(memory(), { idempotency: keyed('first') });
       const idempotency = keyed('lost');
       const given = memory({ content: 'the answer is lost' });
-      proxy.loseAnswerTo('the answer is lost');
+      proxy.loseCommitAfter('the answer is lost');
       const failed = project.save(given, { idempotency });
       expect(await rejectionOf(failed)).toMatchObject({
         code: 'internal',
@@ -67,7 +67,7 @@ describe('a connection that is lost after COMMIT was sent', () => {
     await project.save(given);
     await project.update(given.id, { content: 'second' }, { idempotency: keyed('second') });
     const idempotency = keyed('lost update');
-    proxy.loseAnswerTo('newer text');
+    proxy.loseCommitAfter('newer text');
     const failed = project.update(given.id, { content: 'newer text' }, { idempotency });
     expect(await rejectionOf(failed)).toMatchObject({ code: 'internal' });
     await project.update(given.id, { content: 'newer text' }, { idempotency });
@@ -80,7 +80,7 @@ test.concurrent('creating a key has an unknown outcome if its connection is lost
   const { proxy, storage } = context;
   await storage.createKey(newKey({ id: 'kept' }));
   const lost = newKey({ id: 'lost' });
-  proxy.loseAnswerTo(lost.hash);
+  proxy.loseCommitAfter(lost.hash);
   expect(await rejectionOf(storage.createKey(lost))).toMatchObject({
     code: 'internal',
     message: expect.stringContaining('the outcome is unknown'),

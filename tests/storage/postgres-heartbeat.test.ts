@@ -5,6 +5,9 @@ import { until } from '../support/until.ts';
 import { claimOne, leaseMs, newProject } from './fixtures.ts';
 import { openWithFastTimers } from './postgres.ts';
 
+/** The time of the database's clock, in `seconds`. */
+const inSeconds = (seconds: number) => `((extract(epoch FROM now()) + ${seconds}) * 1000)::bigint`;
+
 /** The heartbeat runs every 50 ms, so that a slow database keeps up with it. */
 const openWithFastHeartbeat = (url: string) => openWithFastTimers(url, 50);
 
@@ -17,9 +20,9 @@ test('a server extends the leases of its own tasks, but not those of another ser
   await claimOne(storage, { owner: 'alive' });
   await claimOne(other, { owner: 'gone' });
   await other.close();
-  await query(url, `UPDATE tasks SET leased_until = now() + interval '20 seconds'`);
+  await query(url, `UPDATE tasks SET leased_until = ${inSeconds(20)}`);
   const leases = async () => {
-    const text = `SELECT lease_owner AS owner, leased_until > now() + interval '20 seconds' AS extended
+    const text = `SELECT lease_owner AS owner, leased_until > ${inSeconds(20)} AS extended
       FROM tasks ORDER BY owner`;
     return (await query(url, text)).map(({ owner, extended }) => [owner, extended]);
   };
@@ -42,19 +45,19 @@ test('a server does not extend a lease that it has lost to another server', asyn
   const { url, drop } = await newDatabase();
   const [storage, other] = [await openWithFastHeartbeat(url), await openStorage(url)];
   const project = await newProject({ storage });
-  const endLeasesIn = (interval: string) =>
-    query(url, `UPDATE tasks SET leased_until = now() + interval '${interval}'`);
+  const endLeasesIn = (seconds: number) =>
+    query(url, `UPDATE tasks SET leased_until = ${inSeconds(seconds)}`);
   await project.acceptOne();
   await claimOne(storage, { owner: 'slow' });
-  await endLeasesIn('-1 second');
+  await endLeasesIn(-1);
   await claimOne(other, { owner: 'gone' });
   await other.close();
   await project.acceptOne();
   await claimOne(storage, { owner: 'alive' });
-  await endLeasesIn('20 seconds');
+  await endLeasesIn(20);
   const extended = async () => {
     const text = `SELECT lease_owner AS owner FROM tasks
-      WHERE leased_until > now() + interval '20 seconds' ORDER BY owner`;
+      WHERE leased_until > ${inSeconds(20)} ORDER BY owner`;
     const owners = (await query(url, text)).map(({ owner }) => owner);
     return owners.includes('alive') ? owners : null;
   };
@@ -70,9 +73,10 @@ test('a heartbeat extends a lease to the length that was requested, and no furth
   const project = await newProject({ storage });
   await project.acceptOne();
   await claimOne(storage);
-  await query(url, `UPDATE tasks SET leased_until = now() + interval '20 seconds'`);
+  await query(url, `UPDATE tasks SET leased_until = ${inSeconds(20)}`);
   const extended = async () => {
-    const text = 'SELECT extract(epoch FROM leased_until - now())::float8 AS seconds FROM tasks';
+    const text = `SELECT (leased_until / 1000.0 - extract(epoch FROM now()))::float8 AS seconds
+      FROM tasks`;
     const [row] = await query(url, text);
     const seconds = Number(row?.seconds);
     return seconds > 20 ? seconds : null;

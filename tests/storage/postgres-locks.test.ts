@@ -3,7 +3,6 @@ import { connectStorage, openStorage } from '../../server/storage/open.ts';
 import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { claim, memory, newProject } from './fixtures.ts';
-import { isDistributed } from './plans.ts';
 import { lockUser as lockUserIn } from './postgres.ts';
 
 /*
@@ -104,11 +103,7 @@ test.concurrent("the results of other tasks are stored even if one task's user i
   await using context = await setUp();
   const { project, storage } = context;
   const { url } = database;
-  const tasks = await connectStorage({
-    kind: 'postgres',
-    url,
-    isDistributed: await isDistributed(database),
-  });
+  const tasks = await connectStorage({ kind: 'postgres', url });
   const [locked, ...free] = [
     await project.acceptOne({ userId: 'waits' }),
     await project.acceptOne({ userId: 'free 1' }),

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { newMemoryId } from '../../server/ids.ts';
 import { openStorage } from '../../server/storage/open.ts';
-import { createConnection, readInIndexOrder } from '../../server/storage/postgres/connection.ts';
-import { statement } from '../../server/storage/postgres/statement.ts';
+import {
+  createConnection,
+  readInIndexOrder,
+  statement,
+} from '../../server/storage/postgres/connection.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { recordStatements, type SentStatement } from '../support/statement-recorder.ts';
@@ -12,7 +15,7 @@ import { isPlanned } from './plans.ts';
 /* The query plans that PostgreSQL chooses for a user with thousands of memories. */
 
 const userId = 'ada';
-/** The number of other users. They use many buckets, so that an average bucket has few rows. */
+/** The number of other users, who have few memories. */
 const others = 200;
 
 let database: TestDatabase;
@@ -26,9 +29,7 @@ beforeAll(async () => {
   storage = await openStorage(recorder.url);
   project = await newProject({ storage });
   const accept = (userId: string, count: number) =>
-    project.accept(
-      Array.from({ length: count }, () => record({ id: newMemoryId(userId), userId })),
-    );
+    project.accept(Array.from({ length: count }, () => record({ id: newMemoryId(), userId })));
   for (let part = 0; part < 12; part += 1) await accept(userId, 1_000);
   for (let other = 0; other < others; other += 1) await accept(`user-${other}`, 10);
 });

@@ -53,22 +53,15 @@ async function rejectEach(url: string, write: string, code: string): Promise<voi
   await query(url, `CREATE TRIGGER fail BEFORE ${write} FOR EACH ROW EXECUTE FUNCTION fail()`);
 }
 
-test.each<[fault: string, code: string, error: object]>([
-  [
-    'the disk is full: nothing was stored',
-    '53100',
-    { code: 'unavailable', message: "the database server's disk is full; nothing was stored" },
-  ],
-  [
-    'part of the database cannot be reached: the outcome is unknown',
-    '08006',
-    { code: 'internal', message: expect.stringContaining('the outcome is unknown') },
-  ],
-])('creating a key fails if %s', async (_, code, error) => {
+test.each([
+  ["the database server's disk is full", '53100'],
+  ['part of the database cannot be reached', '08006'],
+])('creating a key stores nothing if %s', async (fault, code) => {
   await using opened = await openInSchema();
   await rejectEach(opened.url, 'INSERT ON api_keys', code);
   const failed = opened.storage.createKey(newKey({ id: 'key_1' }));
-  expect(await rejectionOf(failed)).toMatchObject(error);
+  const message = `${fault}; nothing was stored`;
+  expect(await rejectionOf(failed)).toMatchObject({ code: 'unavailable', message });
 });
 
 test('an update that fails because the disk is full makes the storage report a fault', async () => {

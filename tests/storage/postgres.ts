@@ -1,5 +1,4 @@
 import { limits } from '../../sdk/contract/limits.ts';
-import { bucketOf } from '../../server/bucket.ts';
 import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { newDatabase, openTransaction, query } from '../support/postgres.ts';
@@ -27,7 +26,7 @@ export async function openInSchema({ smallQueue = false } = {}): Promise<OpenedS
       await database.drop();
     },
     async endLeases(owner) {
-      const text = `UPDATE tasks SET leased_until = now() - interval '1 second'
+      const text = `UPDATE tasks SET leased_until = 0
         WHERE $1::text IS NULL OR lease_owner = $1`;
       await query(database.url, text, [owner ?? null]);
     },
@@ -53,7 +52,5 @@ export const openPostgresStorage: OpenStorage = openInSchema;
 
 /** Locks the user's row in an open transaction. Returns a function that releases the lock. */
 export function lockUser(url: string, userId: string): Promise<() => Promise<void>> {
-  // Citus can lock rows only within a single bucket.
-  const text = 'SELECT 1 FROM users WHERE user_id = $1 AND bucket = $2 FOR UPDATE';
-  return openTransaction(url, text, [userId, bucketOf(userId)]);
+  return openTransaction(url, 'SELECT 1 FROM users WHERE user_id = $1 FOR UPDATE', [userId]);
 }

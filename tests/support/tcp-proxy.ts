@@ -12,6 +12,11 @@ export type TcpProxy = {
   heal(): void;
   /** Forwards the next statement with this text, drops the response and closes the connection. */
   loseAnswerTo(text: string): void;
+  /**
+   * Forwards the next statements with this text and their responses. Drops the response to what the
+   * client sends next, which ends the transaction, and closes the connection.
+   */
+  loseCommitAfter(text: string): void;
   /** Forwards the next statement with this text and drops all responses on its connection. */
   silenceAt(text: string): void;
   /** Closes all connections and forwards new ones to another server. */
@@ -32,6 +37,7 @@ export function startTcpProxy(
   const clients = new Set<Socket<Ends>>();
   let isSilent = false;
   let lost: string | null = null;
+  let committed: { text: string; client: unknown } | null = null;
   let silenced: string | null = null;
 
   function passOn(client: Socket<Ends>, bytes: Buffer): void {
@@ -39,9 +45,12 @@ export function startTcpProxy(
     sent(client, bytes);
     if (lost !== null && bytes.includes(lost)) {
       lost = null;
-      // The server still executes the statement, but the client receives no response.
-      client.data.isDeaf = true;
-      setTimeout(() => client.terminate(), 300);
+      loseAnswer(client);
+    }
+    if (committed !== null && bytes.includes(committed.text)) committed.client = client;
+    else if (committed?.client === client) {
+      committed = null;
+      loseAnswer(client);
     }
     if (silenced !== null && bytes.includes(silenced)) {
       silenced = null;
@@ -49,6 +58,12 @@ export function startTcpProxy(
     }
     if (client.data.other === null) client.data.waiting.push(bytes);
     else client.data.other.write(bytes);
+  }
+
+  /** The server still executes the statement, but the client receives no response. */
+  function loseAnswer(client: Socket<Ends>): void {
+    client.data.isDeaf = true;
+    setTimeout(() => client.terminate(), 300);
   }
 
   async function connectServer(client: Socket<Ends>): Promise<void> {
@@ -109,6 +124,9 @@ export function startTcpProxy(
     },
     loseAnswerTo(text) {
       lost = text;
+    },
+    loseCommitAfter(text) {
+      committed = { text, client: null };
     },
     silenceAt(text) {
       silenced = text;

@@ -32,7 +32,6 @@ const shared = [
   'engine',
   'engine-storage',
   'claimable',
-  'embedding-work',
   'findings',
   'held-indexes',
   'pooled-reads',
@@ -41,6 +40,7 @@ const shared = [
   'read-hold',
   'read-pace',
   'reader-pool',
+  'reader-thread',
   'refusals',
   'search-results',
   'status',
@@ -50,7 +50,6 @@ const shared = [
 const anyBackend = [
   ...interfaces,
   ...shared,
-  'server/bucket.ts',
   'server/embeddings/kernel-file.ts',
   'server/errors.ts',
   'server/fair-queue.ts',

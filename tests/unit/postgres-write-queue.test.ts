@@ -2,9 +2,7 @@ import { expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import type { Connection } from '../../server/storage/postgres/connection.ts';
 import { ConnectionLost } from '../../server/storage/postgres/errors.ts';
-import { planSave } from '../../server/storage/postgres/writer/memories.ts';
-import { createWriteQueue } from '../../server/storage/postgres/writer/write-queue.ts';
-import { keyed, memory } from '../storage/fixtures.ts';
+import { createWriteQueue } from '../../server/storage/postgres/write-queue.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 
@@ -21,7 +19,7 @@ const open: Connection = {
   ...common,
   session: async () => ({
     settle: async (statements) =>
-      statements.map(({ text }) => ({ rows: [], command: text.split(' ')[0] ?? '' })),
+      statements.map(({ text }) => ({ rows: [], command: text.split(' ')[0] ?? '', count: 1 })),
     run: async (statements) => statements.map(() => []),
     end() {},
   }),
@@ -30,17 +28,19 @@ const open: Connection = {
 };
 
 function queueOn(...connections: Connection[]) {
-  const health = { uptime: () => 0, fault: () => null, note() {} };
-  return createWriteQueue({ connections, isDistributed: false, ...health });
+  return createWriteQueue({ connections, fault: () => null, note() {} });
 }
+
+/** A write whose users are not known, so that it runs alone. */
+const alone = { projectId: 1, cost: 1, key: null, users: null };
 
 /** A write that succeeds once `ended` has resolved. */
 function writeAfter(ended: Promise<void>) {
   const work = async () => {
     await ended;
-    return { last: [], result: 'stored' };
+    return 'stored';
   };
-  return { projectId: 1, work };
+  return { ...alone, work };
 }
 
 /** A write whose first attempts fail with these errors, and that then succeeds. */
@@ -48,9 +48,9 @@ function writeAfterErrors(...errors: Error[]) {
   const work = async () => {
     const error = errors.shift();
     if (error !== undefined) throw error;
-    return { last: [], result: 'stored' };
+    return 'stored';
   };
-  return { projectId: 1, work };
+  return { ...alone, work };
 }
 
 function lockTimeout(): Error {
@@ -77,16 +77,12 @@ test('a write whose connection cannot be opened moves to an open connection', as
 
 test('a save is stored after a locked save of the same user has been rejected', async () => {
   const queue = queueOn(open, open);
-  const write = writeAfterErrors(lockTimeout(), new Error('rejected'));
-  const save = (key: string) =>
-    queue.run<unknown>({
-      ...planSave({ projectId: 1, at: 1, idempotency: keyed(key), memory: memory() }),
-      ...write,
-    });
-  await save('known');
-  // A save under a known key runs alone. Its first attempt times out, and the second is rejected.
-  expect((await rejectionOf(save('known'))).message).toBe('rejected');
-  expect(await save('new')).toBeDefined();
+  const users = ['a user'];
+  // A write with many rows runs alone. Its first attempt times out, and the second is rejected.
+  const locked = { ...writeAfterErrors(lockTimeout(), new Error('rejected')), users, cost: 1_000 };
+  expect((await rejectionOf(queue.run(locked))).message).toBe('rejected');
+  const save = { ...writeAfter(Promise.resolve()), users };
+  expect(await queue.run(save)).toBe('stored');
 });
 
 test.each([2, 3])('one of %i connections is left for other projects', async (count) => {
@@ -95,11 +91,11 @@ test.each([2, 3])('one of %i connections is left for other projects', async (cou
   let begun = 0;
   const begin = () =>
     queue.run({
-      projectId: 1,
+      ...alone,
       work: async () => {
         begun += 1;
         await ended.promise;
-        return { last: [], result: 'stored' };
+        return 'stored';
       },
     });
   const waiting = Array.from({ length: count - 2 }, begin);
@@ -115,16 +111,35 @@ test.each([2, 3])('one of %i connections is left for other projects', async (cou
 
 test('saves whose connection cannot be opened move to an open connection', async () => {
   const queue = queueOn(open, closed);
-  const write = { projectId: 1, at: 1, idempotency: null };
-  const response = { status: 201, body: 'saved', memoryId: null, version: 1 };
-  const insert = { write, response, bucket: null, rows: [], areQueued: false };
   const first = Promise.withResolvers<void>();
-  const stored = queue.run<unknown>(writeAfter(first.promise));
-  const save = () => queue.run<unknown>({ ...writeAfter(Promise.resolve()), insert });
-  const moved = [save(), save()];
+  const stored = queue.run(writeAfter(first.promise));
+  const save = (user: string) => queue.run({ ...writeAfter(Promise.resolve()), users: [user] });
+  const moved = [save('one'), save('two')];
   first.resolve();
-  const saved = { response, replayed: false };
-  expect(await Promise.all([stored, ...moved])).toEqual(['stored', saved, saved]);
+  expect(await Promise.all([stored, ...moved])).toEqual(['stored', 'stored', 'stored']);
+});
+
+test('writes with the same key run one after the other, and other writes of the user together', async () => {
+  const queue = queueOn(open, open);
+  let running = 0;
+  let most = 0;
+  const write = (key: string | null) =>
+    queue.run({
+      ...alone,
+      key,
+      users: ['a user'],
+      work: async (tx) => {
+        running += 1;
+        most = Math.max(most, running);
+        await tx.run('SELECT 1');
+        running -= 1;
+        return 'stored';
+      },
+    });
+  await Promise.all(Array.from({ length: 3 }, () => write('a key')));
+  expect(most).toBe(1);
+  await Promise.all(Array.from({ length: 3 }, () => write(null)));
+  expect(most).toBe(3);
 });
 
 test('drain() rejects new writes and waits for the writes that still run', async () => {

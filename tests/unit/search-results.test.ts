@@ -39,10 +39,10 @@ test('an error names the number of memories that fit into a response', () => {
 test('expired memories and those beyond the limit are left out', () => {
   const results = open(1);
   results.add({ ...ranked, id: 'mem_expired' }, null);
-  expect(results.isFull).toBe(false);
+  expect(results.room).toBe(1);
   add(results, 'first');
   add(results, 'second');
-  expect(results.isFull).toBe(true);
+  expect(results.room).toBe(0);
   expect(found(results).map(({ content }) => content)).toEqual(['first']);
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, spyOn, test } from 'bun:test';
-import { keepStatistics } from '../../server/storage/postgres/writer/statistics.ts';
+import { keepStatistics } from '../../server/storage/postgres/statistics.ts';
 
 /* Tests when the PostgreSQL tables are checked. Each test fires the timer itself. */
 

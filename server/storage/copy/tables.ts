@@ -1,75 +1,111 @@
+import type { Value } from '../engine.ts';
+import type { CopySide, Row, Statement } from './side.ts';
+
 /*
- * The tables that `memory migrate` copies, in a form that both backends share. Each backend defines
- * how it stores the columns, and adds derived columns such as row ids, buckets and hashes.
+ * The tables that `memory migrate` copies. Both databases have the same columns, so that a row is
+ * read, stored and compared as it is.
  */
 
-export type Value = string | number | null;
-export type Row = Record<string, Value>;
-
-const task = `projectId kind payload memoryId userId state acceptedAt runAt updatedAt attempts
-  leaseToken chunksComplete chunksTotal errorMessage lastChange`;
-
-/**
- * The copied tables and their columns, in copy order: referenced tables come first. A running task
- * is copied as if it had been released. The body of a stored response is null if its memory has
- * been deleted.
- */
-const columns = {
-  uptime: 'name value',
-  projects: 'projectId name',
-  api_keys: `projectId id name hash prefix lastFour userId readOnly metricsOnly createdAt
-    expiresAt lastUsedAt revokedAt`,
-  users: 'projectId userId memories lastChange',
-  memories: `projectId id userId type metadata source externalId version lastChange occurredAt
-    expiresAt createdAt updatedAt content`,
-  pending_tasks: task,
-  ended_tasks: task,
-  idempotency_keys: `projectId scope key fingerprint status body memoryId memoryUserId version
-    storedUptime createdAt`,
-};
-
-/** The text columns. All other columns are integers. */
-const texts = `name id hash prefix last_four user_id type metadata source external_id content kind
-  payload memory_id state error_message scope key fingerprint body memory_user_id`.split(/\s+/);
-
-export type TableName = keyof typeof columns;
-
-export const tableNames = Object.keys(columns) as TableName[];
-
-const lists = new Map(tableNames.map((table) => [table, columns[table].split(/\s+/)]));
-
-export function columnsOf(table: TableName): string[] {
-  return lists.get(table) ?? [];
-}
-
-export function columnName(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-export function isText(name: string): boolean {
-  return texts.includes(columnName(name));
-}
-
-/** How a backend stores a table. Expressions refer to the table as `t`. */
-export type StoredTable = {
-  from: string;
+/** `keys` identify a row and define the order. `size` is the size of a row that can be large. */
+export type CopiedTable = {
+  name: string;
+  keys: readonly string[];
+  size?: string;
   where?: string;
-  /** The columns that identify a row and define the order. */
-  keys: string[];
-  /** Expressions for columns that are not stored under their own names. */
-  expressions?: Record<string, string>;
-  further?: string[];
-  large?: string;
 };
+
+/** Referenced tables come first. */
+export const copiedTables: readonly CopiedTable[] = [
+  { name: 'maintenance', keys: ['name'], where: `name = 'uptime'` },
+  { name: 'projects', keys: ['project_id'] },
+  { name: 'api_keys', keys: ['id'] },
+  { name: 'users', keys: ['project_id', 'user_id'] },
+  { name: 'memories', keys: ['project_id', 'user_id', 'created_at', 'id'], size: 'bytes' },
+  { name: 'tasks', keys: ['project_id', 'user_id', 'memory_id', 'kind'] },
+  { name: 'models', keys: ['model_id'] },
+  { name: 'vectors', keys: ['project_id', 'user_id', 'memory_id'] },
+  {
+    name: 'idempotency_keys',
+    keys: ['project_id', 'scope', 'key'],
+    size: 'octet_length(body)',
+  },
+];
+
+const batchRows = 512;
+/** The maximum amount of text in a batch, except for a single larger row. */
+const batchBytes = 4 * 1024 * 1024;
+
+/** The values of the keys of a row, or null to begin with the first row. */
+export type Position = Value[] | null;
+
+/** Returns the next rows, in the order of the keys, and none at the end of the table. */
+export async function readBatch(
+  side: CopySide,
+  table: CopiedTable,
+  after: Position,
+): Promise<{ rows: Row[]; last: Position }> {
+  const { size, keys } = table;
+  const sizes = size === undefined ? [] : await readRows(side, table, `${size} AS size`, after);
+  const limit = size === undefined ? batchRows : Math.max(1, firstBytes(sizes));
+  const rows = await readRows(side, table, '*', after, limit);
+  const last = rows.at(-1);
+  return { rows, last: last === undefined ? after : keys.map((key) => last[key] ?? null) };
+}
+
+function readRows(
+  side: CopySide,
+  { name, keys, where = 'true' }: CopiedTable,
+  columns: string,
+  after: Position,
+  limit = batchRows,
+): Promise<Row[]> {
+  const order = keys.join(', ');
+  const places = keys.map((_, index) => `$${index + 1}`).join(', ');
+  const beyond = after === null ? '' : `AND (${order}) > (${places})`;
+  const text = `SELECT ${columns} FROM ${name} WHERE ${where} ${beyond} ORDER BY ${order} LIMIT ${limit}`;
+  return side.read(text, ...(after ?? []));
+}
+
+/** Returns the number of rows that fit into a batch. */
+function firstBytes(sizes: readonly Row[]): number {
+  let bytes = 0;
+  const end = sizes.findIndex(({ size }) => {
+    bytes += Number(size);
+    return bytes > batchBytes;
+  });
+  return end < 0 ? sizes.length : end;
+}
+
+export async function countRows(side: CopySide): Promise<number> {
+  const counts = copiedTables.map(
+    ({ name, where = 'true' }) => `(SELECT count(*) FROM ${name} WHERE ${where})`,
+  );
+  const [row] = await side.read(`SELECT ${counts.join(' + ')} AS rows`);
+  return Number(row?.rows);
+}
+
+export function insert({ name }: CopiedTable, row: Row): Statement {
+  const columns = Object.keys(row);
+  const places = columns.map((_, index) => `$${index + 1}`).join(', ');
+  // Even an empty database has a row for the uptime.
+  const conflict = name === 'maintenance' ? 'ON CONFLICT (name) DO UPDATE SET value = $2' : '';
+  const text = `INSERT INTO ${name} (${columns.join(', ')}) VALUES (${places}) ${conflict}`;
+  return { text, values: Object.values(row) };
+}
 
 /** The number of rows, and the sum of the rows' hashes, which does not depend on the row order. */
 export type Sum = { rows: number; sum: number };
 
 const hashBytes = 6;
 
-/** Adds the first 48 bits of the SHA-256 hash of the row's canonical JSON, modulo 2^48. */
-export function addRow({ rows, sum }: Sum, table: TableName, row: Row): Sum {
-  const values = [...columnsOf(table), 'misplaced'].map((name) => row[name] ?? null);
+/** Adds the first 48 bits of the SHA-256 hash of the row, modulo 2^48. */
+export function addRow({ rows, sum }: Sum, row: Row): Sum {
+  const names = Object.keys(row).sort();
+  const values = names.map((name) => [name, asJson(row[name] ?? null)]);
   const hash = new Bun.CryptoHasher('sha256').update(JSON.stringify(values)).digest();
   return { rows: rows + 1, sum: (sum + hash.readUIntBE(0, hashBytes)) % 2 ** (8 * hashBytes) };
+}
+
+function asJson(value: Value): string | number | null {
+  return value instanceof Uint8Array ? value.toBase64() : value;
 }

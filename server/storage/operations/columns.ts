@@ -38,7 +38,7 @@ export function notExpired(now: string): string {
   return `(m.expires_at IS NULL OR m.expires_at > CAST(${now} AS bigint))`;
 }
 
-/** Keeps the later of two times: `updated_at` must not decrease after the clock was set back. */
+/** Keeps the later of two times, which must not decrease after the clock was set back. */
 export function later(column: string, at: string): string {
   return `CASE WHEN ${column} > CAST(${at} AS bigint) THEN ${column} ELSE CAST(${at} AS bigint) END`;
 }

@@ -10,7 +10,8 @@ import { recordChange } from './users.ts';
 
 type Erase = Parameters<Storage['eraseUser']>[0];
 type User = { projectId: number; userId: string };
-type Removed = { id: string; bytes: number };
+/** A memory to remove, as it was read. `change` is the number of the change that wrote it. */
+type Removed = { id: string; bytes: number; change: number };
 type Found = Removed & { expiresAt: number | null };
 
 /** The number of rows deleted per part. Other writes can run between two parts. */
@@ -28,7 +29,7 @@ export const eraseUser: WriteOperation<Erase, WriteResult> = {
     let erased = 0;
     for (;;) {
       const found = await tx.all<Found>(
-        sql`SELECT id, bytes, expires_at AS "expiresAt" FROM memories
+        sql`SELECT id, bytes, last_change AS change, expires_at AS "expiresAt" FROM memories
          WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
            AND first_change <= CAST($3 AS bigint)
          ORDER BY created_at, id LIMIT ${String(rowsPerPart + 1)}`,
@@ -67,22 +68,27 @@ export async function removeMemories(
 ): Promise<void> {
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
   await recordChange(tx, projectId, userId, { memories: -rows.length, bytes: -bytes });
-  await Promise.all(rows.map(({ id }) => removeRows(tx, { projectId, userId }, id)));
+  await Promise.all(rows.map((row) => removeRows(tx, { projectId, userId }, row)));
   await tx.noteRemoved('memory');
 }
 
-/** Deletes a memory without counting or noting it. */
+/**
+ * Deletes a memory without counting or noting it. On PostgreSQL, another write may have changed the
+ * memory since it was read; this write then runs again.
+ */
 export async function removeRows(
   tx: WriteTx,
   { projectId, userId }: User,
-  id: string,
+  { id, change }: Omit<Removed, 'bytes'>,
 ): Promise<void> {
   const [deleted] = await Promise.all([
     tx.run(
-      'DELETE FROM memories WHERE project_id = $1 AND user_id = $2 AND id = $3',
+      `DELETE FROM memories
+       WHERE project_id = $1 AND user_id = $2 AND id = $3 AND last_change = CAST($4 AS bigint)`,
       projectId,
       userId,
       id,
+      change,
     ),
     removeWork(tx, { projectId, userId, memoryId: id }),
     removeFromResponses(tx, projectId, id),
@@ -96,14 +102,20 @@ export async function removeExpired(
   { now, limit }: { now: number; limit: number },
 ): Promise<{ removed: number; more: boolean }> {
   const found = await tx.all<Removed & User>(
-    `SELECT project_id AS "projectId", user_id AS "userId", id, bytes FROM memories
-     WHERE expires_at <= CAST($1 AS bigint) ORDER BY expires_at LIMIT CAST($2 AS bigint)`,
+    `SELECT project_id AS "projectId", user_id AS "userId", id, bytes, last_change AS change
+     FROM memories WHERE expires_at <= CAST($1 AS bigint) ORDER BY expires_at LIMIT CAST($2 AS bigint)`,
     now,
     limit,
   );
   const rows = firstBytes(found);
-  for (const row of rows) await removeMemories(tx, row, [row]);
+  // Lock the users in the order of their ids, as all writes do.
+  for (const row of rows.toSorted(byUser)) await removeMemories(tx, row, [row]);
   return { removed: rows.length, more: found.length === limit || rows.length < found.length };
+}
+
+function byUser(a: User, b: User): number {
+  if (a.projectId !== b.projectId) return a.projectId - b.projectId;
+  return a.userId < b.userId ? -1 : Number(a.userId > b.userId);
 }
 
 /** Returns the first rows with at most `bytesPerPart` of text, and at least one row. */

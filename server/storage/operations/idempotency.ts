@@ -4,7 +4,7 @@ import type { Tx, WriteTx } from '../engine.ts';
 import { keyReused, WriteConflict } from '../refusals.ts';
 import type { NewResponse, StoredResponse, Write, WriteResult } from '../storage.ts';
 
-type Row = StoredResponse & { fingerprint: string; expiresAt: number | null };
+type Row = StoredResponse & { fingerprint: string };
 
 /** Runs a client's write once per key. The effect and the response commit together. */
 export async function once(
@@ -22,21 +22,23 @@ export async function findResponse(
 ): Promise<WriteResult | null> {
   if (idempotency === null) return null;
   const row = await tx.one<Row>(
-    `SELECT k.fingerprint, k.status, k.body, k.memory_id AS "memoryId", k.version,
-       m.expires_at AS "expiresAt"
-     FROM idempotency_keys AS k
-     LEFT JOIN memories AS m ON m.project_id = k.project_id AND m.id = k.memory_id
-     WHERE k.project_id = CAST($1 AS bigint) AND k.scope = CAST($2 AS text)
-       AND k.key = CAST($3 AS text)`,
+    `SELECT fingerprint, status, body, memory_id AS "memoryId", version FROM idempotency_keys
+     WHERE project_id = $1 AND scope = $2 AND key = $3`,
     projectId,
     idempotency.scope,
     idempotency.key,
   );
   if (row === undefined) return null;
-  const { fingerprint, expiresAt, ...response } = row;
+  const { fingerprint, ...response } = row;
   if (fingerprint !== idempotency.fingerprint) throw keyReused();
   const { memoryId } = response;
-  if (memoryId === null || !isExpired({ expiresAt }, at)) return { response, replayed: true };
+  if (memoryId === null) return { response, replayed: true };
+  const memory = await tx.one<{ expiresAt: number | null }>(
+    'SELECT expires_at AS "expiresAt" FROM memories WHERE project_id = $1 AND id = $2',
+    projectId,
+    memoryId,
+  );
+  if (memory === undefined || !isExpired(memory, at)) return { response, replayed: true };
   const deleted = { ...response, body: deletedBody(memoryId), version: null };
   return { response: deleted, replayed: true };
 }

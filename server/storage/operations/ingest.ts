@@ -6,13 +6,14 @@ import { bytesOf, externalKey, insertMemory, type KnownMemory, replaceMemory } f
 import { once } from './idempotency.ts';
 import { findExternal } from './memories.ts';
 import { queueTask, reserveInQueue } from './tasks.ts';
-import { UserChanges } from './users.ts';
+import { keyOfUser, UserChanges } from './users.ts';
 
 type Accept = Parameters<Storage['acceptRecords']>[0];
 
 export const acceptRecords: WriteOperation<Accept, WriteResult> = {
   name: 'acceptRecords',
   cost: ({ records }) => records.length,
+  users: ({ projectId, records }) => records.map(({ userId }) => keyOfUser(projectId, userId)),
   run: (tx, write) => once(tx, write, () => accept(tx, write)),
 };
 

@@ -1,5 +1,7 @@
 import type { ShortRead, Tx, WriteOperation } from '../engine.ts';
 import type { NewKey, StoredKey } from '../key-storage.ts';
+import { WriteConflict } from '../refusals.ts';
+import { later } from './columns.ts';
 import { sql } from './sql.ts';
 
 type Flag = 'readOnly' | 'metricsOnly';
@@ -45,7 +47,7 @@ export const revokeKey: WriteOperation<{ id: string; at: number }, boolean> = {
 export const touchKeys: WriteOperation<{ id: string; at: number }[], void> = {
   name: 'touchKeys',
   async run(tx, used) {
-    const touch = 'UPDATE api_keys SET last_used_at = $1 WHERE id = $2';
+    const touch = `UPDATE api_keys SET last_used_at = ${later('last_used_at', '$1')} WHERE id = $2`;
     await Promise.all(used.map(({ id, at }) => tx.run(touch, at, id)));
   },
 };
@@ -65,7 +67,8 @@ async function ensure(tx: Tx, name: string): Promise<number> {
     name,
   );
   const made = await findProject.run(tx, name);
-  if (made === null) throw new Error('the project was neither found nor created');
+  // Another server has created another project with the same number.
+  if (made === null) throw new WriteConflict();
   return made;
 }
 

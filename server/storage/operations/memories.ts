@@ -31,7 +31,7 @@ import { removeMemories } from './erasure.ts';
 import { once } from './idempotency.ts';
 import { sql } from './sql.ts';
 import { settleTask } from './tasks.ts';
-import { recordChange } from './users.ts';
+import { keyOfUser, recordChange } from './users.ts';
 
 type Save = Parameters<Storage['saveMemory']>[0];
 type Update = Parameters<Storage['updateMemory']>[0];
@@ -39,6 +39,7 @@ type Delete = Parameters<Storage['deleteMemory']>[0];
 
 export const saveMemory: WriteOperation<Save, WriteResult> = {
   name: 'saveMemory',
+  users: ({ projectId, memory }) => [keyOfUser(projectId, memory.userId)],
   run: (tx, write) => once(tx, write, () => save(tx, write)),
 };
 

@@ -123,8 +123,8 @@ export const measureMemories: ReadOperation<Measure, { sum: Measurement; next: s
       `(m.user_id, m.created_at, m.id) > (${start})`,
       notExpired(values.add(now)),
     ];
-    const through = onlyUserId ?? users?.through;
-    if (through !== undefined) where.push(`m.user_id <= ${values.text(through)}`);
+    if (onlyUserId !== null) where.push(`m.user_id = ${values.text(onlyUserId)}`);
+    else if (users !== null) where.push(`m.user_id <= ${values.text(users.through)}`);
     const rows = await tx.all<MeasuredRow>(
       `SELECT m.user_id AS "userId", m.created_at AS "createdAt", m.id, m.type, m.bytes,
          ${memoryStatus} AS status, CASE WHEN v.memory_id IS NULL THEN 0 ELSE 1 END AS embedded

@@ -13,8 +13,8 @@ import {
   vectorsOf,
 } from '../held-indexes.ts';
 import { SearchResults } from '../search-results.ts';
-import type { SearchResult, Storage } from '../storage.ts';
-import { getMemory } from './reads.ts';
+import type { SearchResult, Storage, StoredMemory } from '../storage.ts';
+import { memoriesWithTasks, memoryColumns, notExpired } from './columns.ts';
 import { sql } from './sql.ts';
 
 type Search = Parameters<Storage['searchMemories']>[0];
@@ -24,12 +24,14 @@ type Changed = Omit<ChangedMemory, 'content'> & { content: string | null };
 
 const noUser: UserRow = { memories: 0, lastChange: 0, embeddedChange: -1 };
 
+const isCurrent = notExpired('$4');
+
 /** The number of changed memories that are read at once. */
 const rowsPerBatch = 500;
 /** A larger memory is read by its own statement. */
 const largeBytes = 4_096;
-/** The number of such statements that are started together. */
-const largeAtOnce = 16;
+/** The number of statements for large memories, or for found ones, that are started together. */
+const readAtOnce = 16;
 
 /**
  * Searches a user's memories, in one snapshot. The reader thread keeps the user's index, which is
@@ -44,9 +46,10 @@ export const searchMemories: ReadOperation<Search, SearchResult> = {
       await catchUp(tx, own, [projectId, userId], meaning);
       const ranked = rank(own, parseQuery(read.query, now), meaning);
       const results = new SearchResults(ranked, read);
-      for (const one of ranked) {
-        results.add(one, await getMemory.run(tx, { projectId, id: one.id, now }));
-        if (results.isFull) break;
+      for (const some of inParts(ranked, () => Math.min(readAtOnce, results.room))) {
+        const memories = await Promise.all(some.map(({ id }) => readFound(tx, read, id)));
+        for (const [index, one] of some.entries()) results.add(one, memories[index] ?? null);
+        if (results.room === 0) break;
       }
       return { items: results.items(), ...meaningUsed(own, meaning) };
     } finally {
@@ -54,6 +57,35 @@ export const searchMemories: ReadOperation<Search, SearchResult> = {
     }
   },
 };
+
+async function readFound(
+  tx: Tx,
+  { projectId, userId, now }: Search,
+  id: string,
+): Promise<StoredMemory | null> {
+  const found = await tx.one<StoredMemory>(
+    sql`SELECT ${memoryColumns}, m.content FROM ${memoriesWithTasks}
+     WHERE m.project_id = CAST($1 AS bigint) AND m.user_id = CAST($2 AS text)
+       AND m.id = CAST($3 AS text) AND ${isCurrent}`,
+    projectId,
+    userId,
+    id,
+    now,
+  );
+  return found ?? null;
+}
+
+/** `size` returns the size of the next part. */
+function* inParts<Item>(items: Iterable<Item>, size: () => number): Generator<Item[]> {
+  let part: Item[] = [];
+  for (const item of items) {
+    part.push(item);
+    if (part.length < size()) continue;
+    yield part;
+    part = [];
+  }
+  if (part.length > 0) yield part;
+}
 
 /** Updates the index to the state of the snapshot. See IndexUpdate for the deadline. */
 async function catchUp(
@@ -159,8 +191,8 @@ async function applyRows(tx: Tx, update: IndexUpdate, user: User, rows: Changed[
     if (content === null) large.push(row);
     else update.apply({ ...row, content });
   }
-  for (let start = 0; start < large.length; start += largeAtOnce) {
-    const some = large.slice(start, start + largeAtOnce);
+  for (let start = 0; start < large.length; start += readAtOnce) {
+    const some = large.slice(start, start + readAtOnce);
     const contents = await Promise.all(some.map(({ id }) => readContent(tx, user, id)));
     for (const [index, row] of some.entries()) {
       update.apply({ ...row, content: contents[index] ?? '' });

@@ -106,49 +106,76 @@ async function claim(tx: Tx, due: Due, { owner, now, leaseMs }: Claim): Promise<
   const { attempts, ...task } = due;
   const claimed = await tx.run(
     sql`UPDATE tasks SET state = 'running', attempts = attempts + 1, lease_token = lease_token + 1,
-       lease_owner = $6, leased_until = CAST($7 AS bigint)
+       lease_owner = $6, leased_until = ${tx.dialect.leaseClock('$7')} + CAST($8 AS bigint)
      WHERE ${isTask} AND lease_token = CAST($5 AS bigint)`,
     ...leaseOf(task),
     owner,
-    now + leaseMs,
+    now,
+    leaseMs,
   );
   return claimed === 0 ? [] : [{ ...task, leaseToken: task.leaseToken + 1, attempt: attempts + 1 }];
 }
+
+/** The maximum number of attempts if other servers claim all the tasks first. */
+const maxReads = 5;
 
 export const claimTasks: WriteOperation<Claim, Task[]> = {
   name: 'claimTasks',
   isBackground: true,
   async run(tx, asked) {
-    const { now, horizon, limit } = asked;
-    // A task that has never been attempted is always due. A task that waits longer than the maximum
-    // backoff is also due, because the clock must have been set back.
-    const due = await tx.all<Due>(
-      `SELECT project_id AS "projectId", user_id AS "userId", memory_id AS "memoryId", kind,
-         lease_token AS "leaseToken", attempts
-       FROM tasks
-       WHERE run_at IS NOT NULL AND (
-         (state = 'waiting' AND (attempts = 0 OR run_at <= CAST($1 AS bigint)
-           OR run_at > CAST($2 AS bigint)))
-         OR (state = 'running' AND leased_until <= CAST($1 AS bigint)))
-       ORDER BY run_at, ordinal LIMIT CAST($3 AS bigint)`,
-      now,
-      horizon,
-      limit,
-    );
-    return (await Promise.all(claimable(due).map((one) => claim(tx, one, asked)))).flat();
+    for (let read = 1; ; read += 1) {
+      const due = claimable(await readDue(tx, asked));
+      const claimed = (await Promise.all(due.map((one) => claim(tx, one, asked)))).flat();
+      if (claimed.length > 0 || due.length === 0 || read === maxReads) return claimed;
+    }
+  },
+};
+
+/**
+ * A task that has never been attempted is always due. A task that waits longer than the maximum
+ * backoff is also due, because the clock must have been set back.
+ */
+function readDue(tx: Tx, { now, horizon, limit }: Claim): Promise<Due[]> {
+  return tx.all<Due>(
+    sql`SELECT project_id AS "projectId", user_id AS "userId", memory_id AS "memoryId", kind,
+       lease_token AS "leaseToken", attempts
+     FROM tasks
+     WHERE run_at IS NOT NULL AND (
+       (state = 'waiting' AND (attempts = 0 OR run_at <= CAST($1 AS bigint)
+         OR run_at > CAST($2 AS bigint)))
+       OR (state = 'running' AND leased_until <= ${tx.dialect.leaseClock('$1')}))
+     ORDER BY run_at, ordinal LIMIT CAST($3 AS bigint)`,
+    now,
+    horizon,
+    limit,
+  );
+}
+
+/** Extends leases that have not ended. */
+export const renewLeases: WriteOperation<{ leases: Lease[]; leaseMs: number }, void> = {
+  name: 'renewLeases',
+  async run(tx, { leases, leaseMs }) {
+    const now = tx.dialect.leaseClock('$6');
+    const text = sql`UPDATE tasks SET leased_until = ${now} + CAST($7 AS bigint)
+      WHERE ${isLeased} AND leased_until > ${now}`;
+    await Promise.all(leases.map((lease) => tx.run(text, ...leaseOf(lease), 0, leaseMs)));
   },
 };
 
 export const completeTasks: WriteOperation<TaskResult[], boolean[]> = {
   name: 'completeTasks',
   isBackground: true,
+  cost: (results) => results.length,
+  users: (results) => results.map(({ projectId, userId }) => keyOfUser(projectId, userId)),
   async run(tx, results) {
     const changes = new Map<string, number>();
     const users = new Map(results.map((one) => [keyOfUser(one.projectId, one.userId), one]));
-    for (const [key, { projectId, userId }] of [...users].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const change = await changeKnownUser(tx, projectId, userId);
-      if (change !== null) changes.set(key, change);
-    }
+    await Promise.all(
+      [...users].map(async ([key, { projectId, userId }]) => {
+        const change = await changeKnownUser(tx, projectId, userId);
+        if (change !== null) changes.set(key, change);
+      }),
+    );
     return Promise.all(results.map((result) => completeTask(tx, result, changes)));
   },
 };
@@ -215,7 +242,7 @@ export const recoverTasks: WriteOperation<{ owner: string; now: number }, number
     tx.run(
       sql`UPDATE tasks SET state = 'waiting', lease_owner = NULL
        WHERE run_at IS NOT NULL AND state = 'running'
-         AND (${tx.dialect.hasOtherOwner('$1')} OR leased_until <= CAST($2 AS bigint))`,
+         AND (${tx.dialect.hasOtherOwner('$1')} OR leased_until <= ${tx.dialect.leaseClock('$2')})`,
       owner,
       now,
     ),

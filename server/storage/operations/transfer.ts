@@ -7,14 +7,15 @@ import { removeRows } from './erasure.ts';
 import { once } from './idempotency.ts';
 import { findExternal } from './memories.ts';
 import { addFailedTask, queueTask, reserveInQueue } from './tasks.ts';
-import { UserChanges } from './users.ts';
+import { keyOfUser, UserChanges } from './users.ts';
 
 type Import = Parameters<Storage['importMemories']>[0];
-type Known = { userId: string; expiresAt: number | null; bytes: number };
+type Known = { userId: string; expiresAt: number | null; bytes: number; change: number };
 
 export const importMemories: WriteOperation<Import, WriteResult> = {
   name: 'importMemories',
   cost: ({ memories }) => memories.length,
+  users: ({ projectId, memories }) => memories.map(({ userId }) => keyOfUser(projectId, userId)),
   run: (tx, write) => once(tx, write, () => importAll(tx, write)),
 };
 
@@ -40,8 +41,8 @@ async function importOne(
   const { memory, ordinal, changes } = item;
   const { id, userId, status, version, createdAt, updatedAt } = memory;
   const known = await tx.one<Known>(
-    `SELECT user_id AS "userId", expires_at AS "expiresAt", bytes FROM memories
-     WHERE project_id = $1 AND id = $2`,
+    `SELECT user_id AS "userId", expires_at AS "expiresAt", bytes, last_change AS change
+     FROM memories WHERE project_id = $1 AND id = $2`,
     projectId,
     id,
   );
@@ -50,7 +51,7 @@ async function importOne(
   if (known !== undefined) {
     await changes.record([known.userId]);
     changes.add(known.userId, { memories: -1, bytes: -known.bytes });
-    await removeRows(tx, { projectId, userId: known.userId }, id);
+    await removeRows(tx, { projectId, userId: known.userId }, { id, change: known.change });
     await tx.noteRemoved('memory');
   }
   if ((await findExternal(tx, projectId, memory, at)) !== null) return 'conflict';

@@ -34,9 +34,18 @@ export async function recordChange(
   if (row === undefined) throw new Error('the user was neither found nor created');
   // The row contains the user's id, which must not remain after an erasure.
   if (row.memories === 0 && memories < 0) {
-    await tx.run('DELETE FROM users WHERE project_id = $1 AND user_id = $2', projectId, userId);
+    await removeEmpty(tx, projectId, userId);
   }
   return row.change;
+}
+
+/** Another write in the same transaction may have saved a memory of the user meanwhile. */
+async function removeEmpty(tx: Tx, projectId: number, userId: string): Promise<void> {
+  await tx.run(
+    'DELETE FROM users WHERE project_id = $1 AND user_id = $2 AND memories = 0',
+    projectId,
+    userId,
+  );
 }
 
 /** Like `recordChange`, but does not create the user. Returns null if there is none. */
@@ -67,11 +76,13 @@ export class UserChanges {
 
   /** Must be called before the write reads memories: it locks the users, in a fixed order. */
   async record(userIds: Iterable<string>): Promise<void> {
-    for (const userId of [...new Set(userIds)].sort()) {
-      if (this.#changes.has(userId)) continue;
-      const number = await recordChange(this.#tx, this.#projectId, userId, nothingAdded);
-      this.#changes.set(userId, { number, added: nothingAdded });
-    }
+    const others = [...new Set(userIds)].filter((userId) => !this.#changes.has(userId)).sort();
+    await Promise.all(
+      others.map(async (userId) => {
+        const number = await recordChange(this.#tx, this.#projectId, userId, nothingAdded);
+        this.#changes.set(userId, { number, added: nothingAdded });
+      }),
+    );
   }
 
   /** Returns the number of the user's change, and counts what this write adds. */
@@ -101,10 +112,6 @@ export class UserChanges {
         bytes,
       );
     }
-    if (memories > 0) return;
-    await this.#tx.run(
-      'DELETE FROM users WHERE project_id = $1 AND user_id = $2 AND memories = 0',
-      ...user,
-    );
+    if (memories <= 0) await removeEmpty(this.#tx, ...user);
   }
 }

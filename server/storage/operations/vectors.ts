@@ -1,4 +1,5 @@
 import type { ShortRead, Tx, WriteOperation } from '../engine.ts';
+import { WriteConflict } from '../refusals.ts';
 import type {
   MemoryToEmbed,
   Model,
@@ -9,6 +10,7 @@ import type {
   VectorQueue,
 } from '../vector-storage.ts';
 import { sql } from './sql.ts';
+import { keyOfUser } from './users.ts';
 
 type Wanted = Parameters<VectorQueue['memoriesToEmbed']>[0];
 type Stored = Parameters<VectorQueue['storeVectors']>[0];
@@ -35,8 +37,11 @@ export const ensureModel: WriteOperation<Model, PresentModel> = {
   async run(tx, model) {
     const { name, digest, dims, mean, deviation, probe } = model;
     await tx.run(
-      `INSERT INTO models (name, digest, dims, mean, deviation, probe, is_present)
-       VALUES ($1, $2, $3, $4, $5, $6, 0) ON CONFLICT DO NOTHING`,
+      `INSERT INTO models (model_id, name, digest, dims, mean, deviation, probe, is_present)
+       SELECT coalesce(max(model_id), 0) + 1, CAST($1 AS text), CAST($2 AS text),
+         CAST($3 AS bigint), CAST($4 AS double precision), CAST($5 AS double precision),
+         CAST($6 AS text), 0
+       FROM models WHERE true ON CONFLICT DO NOTHING`,
       ...[name, digest, dims, mean, deviation, probe],
     );
     const found = await tx.one<Known>(
@@ -45,7 +50,8 @@ export const ensureModel: WriteOperation<Model, PresentModel> = {
       name,
       digest,
     );
-    if (found === undefined) throw new Error('the model was not stored');
+    // Another server has stored another model with the same number.
+    if (found === undefined) throw new WriteConflict();
     const { isPresent, ...present } = found;
     if (isPresent !== 1) await choose(tx, present.modelId);
     return present;
@@ -63,6 +69,7 @@ async function choose(tx: Tx, modelId: number): Promise<void> {
 export const storeVectors: WriteOperation<Stored, boolean> = {
   name: 'storeVectors',
   isBackground: true,
+  users: ({ projectId, userId }) => [keyOfUser(projectId, userId)],
   async run(tx, { projectId, userId, modelId, from, upTo, vectors }) {
     const advanced = await tx.run(
       `UPDATE users SET embedded_change = CAST($3 AS bigint)

@@ -1,51 +1,54 @@
-import { query, type Run, type Statement } from './statement.ts';
-
 /**
- * Citus distributes tables across several machines. All of a bucket's rows in all tables are on the
- * same machine. Servers connect to the coordinator, which also stores the small tables.
+ * Citus distributes tables across several machines. All of a user's rows are on the same machine.
+ * Servers connect to the coordinator, which also stores the small tables. No other file knows of
+ * Citus.
  */
 
-/** The distributed tables, in order of creation. All are colocated with the first table. */
-const spreadTables = [
-  'users',
-  'memories',
-  'memory_locations',
-  'tasks',
-  'idempotency_keys',
-  'vectors',
+/** The distributed tables with their distribution columns, in order of creation. */
+const distributed = [
+  ['users', 'user_id'],
+  ['memories', 'user_id'],
+  ['tasks', 'user_id'],
+  ['vectors', 'user_id'],
+  ['idempotency_keys', 'key'],
 ];
 
-export const distribute: Statement = {
-  text: spreadTables
-    .map((table, index) => {
-      const place = index === 0 ? 'none' : spreadTables[0];
-      return `SELECT create_distributed_table('${table}', 'bucket', colocate_with => '${place}');`;
-    })
-    .join('\n'),
-  values: [],
-  isScript: true,
+/**
+ * Distributes the tables, which must be empty. An index is unique only within a machine, so it must
+ * contain the user; ids are unique because they are random.
+ */
+export const distribute = `ALTER TABLE memories DROP CONSTRAINT memories_pkey;
+  ALTER TABLE memories ADD PRIMARY KEY (project_id, id, user_id);
+  ${distributed.map(([table = '', column = '']) => distributeBy(table, column)).join('\n  ')}`;
+
+function distributeBy(table: string, column: string): string {
+  const colocated = table === 'users' || column === 'key' ? 'none' : 'users';
+  return `SELECT create_distributed_table('${table}', '${column}', colocate_with => '${colocated}');`;
+}
+
+/** Without Citus, PostgreSQL ignores these settings. */
+export const citusSettings = {
+  // In parallel mode, the whole cluster runs only one multi-shard write at a time.
+  'citus.multi_shard_modify_mode': 'sequential',
+  // Forwards SET LOCAL, which shortens the lock timeout of a transaction, to the workers.
+  'citus.propagate_set_commands': 'local',
 };
 
-export async function hasCitus(run: Run): Promise<boolean> {
-  const rows = await query(run, `SELECT 1 AS one FROM pg_extension WHERE extname = 'citus'`);
-  return rows.length > 0;
+/** Runs a statement and returns its rows. */
+type Read = (text: string) => Promise<Record<string, unknown>[]>;
+
+export async function hasCitus(read: Read): Promise<boolean> {
+  return (await read(`SELECT 1 AS one FROM pg_extension WHERE extname = 'citus'`)).length > 0;
 }
 
-/** Returns each worker's synchronous_commit. The settings of our sessions do not affect it. */
-export async function readWorkerCommits(run: Run): Promise<string[]> {
-  const rows = await query<{ result: string }>(
-    run,
-    `SELECT result FROM run_command_on_workers('SHOW synchronous_commit')`,
-  );
-  return rows.map(({ result }) => result);
-}
-
-/** Whether the tables are distributed. Other applications may also use the extension. */
-export async function readIsDistributed(run: Run): Promise<boolean> {
-  if (!(await hasCitus(run))) return false;
-  const rows = await query(
-    run,
-    `SELECT 1 AS one FROM pg_dist_partition WHERE logicalrelid = 'users'::regclass`,
-  );
-  return rows.length > 0;
+/**
+ * Returns the synchronous_commit of each worker, which the settings of our sessions do not affect.
+ * Null if the tables are not distributed; other applications may also use the extension.
+ */
+export async function readWorkerCommits(read: Read): Promise<string[] | null> {
+  if (!(await hasCitus(read))) return null;
+  const users = `SELECT 1 AS one FROM pg_dist_partition WHERE logicalrelid = 'users'::regclass`;
+  if ((await read(users)).length === 0) return null;
+  const rows = await read(`SELECT result FROM run_command_on_workers('SHOW synchronous_commit')`);
+  return rows.map(({ result }) => String(result));
 }

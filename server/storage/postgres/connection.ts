@@ -1,6 +1,7 @@
 import { SQL } from 'bun';
+import type { Value } from '../engine.ts';
+import { citusSettings } from './citus.ts';
 import { ConnectionLost, isRefusal, stateOf } from './errors.ts';
-import type { Row, Run, Statement, Value } from './statement.ts';
 
 /**
  * A connection to the database that opens on first use and reopens after a failure.
@@ -14,7 +15,7 @@ import type { Row, Run, Statement, Value } from './statement.ts';
 export type Connection = {
   /** Returns the open session, or opens a new one. */
   session(): Promise<Session>;
-  run(statements: readonly Statement[], deadlineMs?: number): ReturnType<Run>;
+  run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
   /** Whether the connection has an open session. */
   isOpen(): boolean;
   /** The time since the oldest unanswered statement or connection attempt began, in ms, or 0. */
@@ -26,13 +27,35 @@ export type Connection = {
 export type Session = {
   /** Runs the statements and returns the outcome of each, in order. */
   settle(statements: readonly Statement[], deadlineMs?: number): Promise<Outcome[]>;
-  run(statements: readonly Statement[], deadlineMs?: number): ReturnType<Run>;
+  run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
   /** Ends the session immediately, without waiting for running statements. */
   end(): void;
 };
 
-/** `command` is the command tag, which is ROLLBACK for the COMMIT of a failed transaction. */
-export type Outcome = { rows: Row[]; command: string } | { error: unknown };
+export type Row = Record<string, unknown>;
+
+/** A script consists of several statements without values. It is not pipelined. */
+export type Statement = { text: string; values: readonly Value[]; isScript?: true };
+
+/**
+ * `command` is the command tag, which is ROLLBACK for the COMMIT of a failed transaction. `count`
+ * is the number of changed rows.
+ */
+export type Outcome = { rows: Row[]; command: string; count: number } | { error: unknown };
+
+export function statement(text: string, ...values: Value[]): Statement {
+  return { text, values };
+}
+
+/** Runs one statement and returns its rows. */
+export async function query<Found = Row>(
+  connection: Pick<Connection, 'run'>,
+  text: string,
+  ...values: Value[]
+): Promise<Found[]> {
+  const [rows = []] = await connection.run([statement(text, ...values)]);
+  return rows as Found[];
+}
 
 export type ConnectionOptions = {
   url: string;
@@ -43,9 +66,9 @@ export type ConnectionOptions = {
 
 /**
  * Settings for connections that read pages. The planner expects too few rows per user, because it
- * considers project, bucket and user independent, and would therefore sort all rows instead of
- * reading an index in order. Before PostgreSQL 18, the penalty for an unavoidable sort would
- * trigger just-in-time compilation.
+ * considers project and user independent, and would therefore sort all rows instead of reading an
+ * index in order. Before PostgreSQL 18, the penalty for an unavoidable sort would trigger
+ * just-in-time compilation.
  */
 export const readInIndexOrder = { enable_sort: 'off', jit: 'off' };
 
@@ -179,12 +202,25 @@ function queryOf(session: Bun.ReservedSQL, { text, values, isScript }: Statement
  * Sends every value as text, so that a statement is not prepared again for values of other types.
  */
 function asText(value: Value): string | null {
-  return value === null ? null : String(value);
+  if (value === null) return null;
+  return value instanceof Uint8Array ? `\\x${value.toHex()}` : String(value);
 }
 
-function outcomeOf(settled: PromiseSettledResult<Row[] & { command?: string | null }>): Outcome {
+type Result = Row[] & { command?: string | null; count?: number | null };
+
+function outcomeOf(settled: PromiseSettledResult<Result>): Outcome {
   if (settled.status === 'rejected') return { error: asLost(settled.reason) };
-  return { rows: settled.value, command: settled.value.command ?? '' };
+  const { command, count } = settled.value;
+  for (const row of settled.value) useNumbers(row);
+  return { rows: settled.value, command: command ?? '', count: count ?? 0 };
+}
+
+/** All stored integers are exact as numbers: they are less than 2^53. */
+function useNumbers(row: Row): void {
+  for (const name in row) {
+    const value = row[name];
+    if (typeof value === 'bigint') row[name] = Number(value);
+  }
 }
 
 /** Returns the rows of each statement. Throws the first error. */
@@ -208,6 +244,8 @@ function createPool({ url, purpose, settings }: ConnectionOptions, onclose: () =
     // Set explicitly, because PGDATABASE in the environment would override the URL.
     database: databaseOf(url),
     max: 1,
+    // Otherwise, the client returns integers as text, which cannot be told from other text.
+    bigint: true,
     connectionTimeout: connectDeadlineSeconds,
     onclose,
     connection: {
@@ -216,11 +254,7 @@ function createPool({ url, purpose, settings }: ConnectionOptions, onclose: () =
       idle_in_transaction_session_timeout: '15s',
       client_min_messages: 'warning',
       ...settings,
-      // Without Citus, PostgreSQL ignores these settings. In parallel mode, the whole cluster runs
-      // only one multi-shard write at a time.
-      'citus.multi_shard_modify_mode': 'sequential',
-      // Forwards SET LOCAL, which shortens the lock timeout of a transaction, to the workers.
-      'citus.propagate_set_commands': 'local',
+      ...citusSettings,
     },
   });
 }

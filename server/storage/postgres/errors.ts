@@ -102,24 +102,6 @@ export function notRead(error: unknown): unknown {
   return fault === null ? error : unavailable(fault, error);
 }
 
-/** Waits for a read and maps its error. */
-export async function answered<T>(read: Promise<T>): Promise<T> {
-  try {
-    return await read;
-  } catch (error) {
-    throw notRead(error);
-  }
-}
-
-/** Waits for a write that stores nothing if it fails, and maps its error. */
-export async function written<T>(write: Promise<T>): Promise<T> {
-  try {
-    return await write;
-  } catch (error) {
-    throw notStored(error);
-  }
-}
-
 export function cannotOpen(error: unknown): unknown {
   const fault = faultOf(error);
   if (fault === null) return error;

@@ -1,8 +1,7 @@
 import type { StorageHealth } from '../maintenance-storage.ts';
-import { type Connection, createConnection } from './connection.ts';
+import { type Connection, createConnection, statement } from './connection.ts';
 import { faultOf, isLimitReached, isWriteFault } from './errors.ts';
 import { tableNames } from './migrate.ts';
-import { statement } from './statement.ts';
 
 /** Tracks whether the database responds and accepts writes, so that /health can respond at once. */
 export type Health = {

@@ -1,20 +1,17 @@
 import { MissingDatabaseError } from '../../errors.ts';
 import { progressTable, unfinishedCopy } from '../copy/side.ts';
 import { distribute, hasCitus } from './citus.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, query, statement } from './connection.ts';
 import { isConflict, stateOf } from './errors.ts';
-import tables from './sql/002-tables.sql' with { type: 'text' };
-import vectors from './sql/003-vectors.sql' with { type: 'text' };
-import failedTasks from './sql/004-failed-tasks.sql' with { type: 'text' };
-import metricsKeys from './sql/005-metrics-keys.sql' with { type: 'text' };
-import { query, type Run, statement } from './statement.ts';
-import { inTransaction } from './transaction.ts';
+import schema from './sql/001-schema.sql' with { type: 'text' };
 
-/** Versions are numbered as in the SQLite schema, whose version 1 has never been released. */
-const firstVersion = 2;
+/** Earlier versions have never been released; their databases are rejected below. */
+const firstVersion = 6;
 
 /** The migrations from `firstVersion` on. Append only: a released migration is never changed. */
-const migrations: string[] = [tables, vectors, failedTasks, metricsKeys];
+const migrations: string[] = [schema];
+
+type Reading = Pick<Connection, 'run'>;
 
 /** The names of all tables that the migrations create. */
 export const tableNames = migrations.flatMap((script) =>
@@ -35,13 +32,13 @@ const migrateWithinMs = 60_000;
  * no tables.
  */
 export async function migrate(connection: Connection, { create = true } = {}): Promise<void> {
-  if (!create && (await readVersion(connection.run)) === 0) {
+  if (!create && (await readVersion(connection)) === 0) {
     throw new MissingDatabaseError('the database has no tables of this service; check the URL');
   }
-  await assertServer(connection.run);
+  await assertServer(connection);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      if ((await readVersion(connection.run)) === schemaVersion) return;
+      if ((await readVersion(connection)) === schemaVersion) return;
       await migrateOnce(connection);
       return;
     } catch (error) {
@@ -53,9 +50,9 @@ export async function migrate(connection: Connection, { create = true } = {}): P
   }
 }
 
-async function assertServer(run: Run): Promise<void> {
+async function assertServer(connection: Reading): Promise<void> {
   const [server] = await query(
-    run,
+    connection,
     `SELECT current_setting('server_version_num')::int4 / 10000 AS version,
        current_setting('server_encoding') AS encoding`,
   );
@@ -73,12 +70,12 @@ async function assertServer(run: Run): Promise<void> {
 }
 
 /**
- * Returns the schema version, or 0 if there is no schema. Throws if the schema is newer than
- * this program.
+ * Returns the schema version, or 0 if there is no schema. Throws if the schema is newer than this
+ * program, or older than the first release.
  */
-export async function readVersion(run: Run): Promise<number> {
-  if (!(await hasTable(run, 'schema_versions'))) return 0;
-  const [row] = await query(run, maxVersion);
+export async function readVersion(connection: Reading): Promise<number> {
+  if (!(await hasTable(connection, 'schema_versions'))) return 0;
+  const [row] = await query(connection, maxVersion);
   const version = Number(row?.version);
   if (version > schemaVersion) {
     throw new Error(
@@ -86,47 +83,55 @@ export async function readVersion(run: Run): Promise<number> {
         `version supports ${schemaVersion}). Upgrade the program.`,
     );
   }
+  if (version > 0 && version < firstVersion) {
+    throw new Error(
+      `the database was written by a pre-release version (schema ${version}). Export it with ` +
+        'that version ("memory export"), and import the result into a new database.',
+    );
+  }
   return version;
 }
 
-export function isUnfinishedCopy(run: Run): Promise<boolean> {
-  return hasTable(run, progressTable);
+export function isUnfinishedCopy(connection: Reading): Promise<boolean> {
+  return hasTable(connection, progressTable);
 }
 
-export async function assertFinished(run: Run): Promise<void> {
-  if (await isUnfinishedCopy(run)) throw unfinishedCopy('the database');
+export async function assertFinished(connection: Reading): Promise<void> {
+  if (await isUnfinishedCopy(connection)) throw unfinishedCopy('the database');
 }
 
-async function hasTable(run: Run, name: string): Promise<boolean> {
-  const [found] = await query(run, 'SELECT to_regclass($1) IS NOT NULL AS "isThere"', name);
+async function hasTable(connection: Reading, name: string): Promise<boolean> {
+  const [found] = await query(connection, 'SELECT to_regclass($1) IS NOT NULL AS "isThere"', name);
   return found?.isThere === true;
 }
 
 async function migrateOnce(connection: Connection): Promise<void> {
-  await inTransaction(
-    connection,
-    async (run) => {
-      const [, , [row] = []] = await run([
-        statement(
-          `CREATE TABLE IF NOT EXISTS schema_versions
-             (version int4 PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
-        ),
-        statement('LOCK TABLE schema_versions IN EXCLUSIVE MODE'),
-        statement(maxVersion),
-      ]);
-      const stored = Number(row?.version);
-      const from = Math.max(firstVersion, stored + 1);
-      for (let version = from; version <= schemaVersion; version += 1) {
-        await run([
-          { text: migrations[version - firstVersion] ?? '', values: [], isScript: true },
-          statement('INSERT INTO schema_versions (version) VALUES ($1::int4)', version),
-        ]);
-      }
-      // Only new tables are distributed. To distribute tables with rows, the operator has to stop
-      // all servers.
-      const isNew = stored === 0 && (await hasCitus(run));
-      return { last: isNew ? [distribute] : [], result: null };
-    },
-    { deadlineMs: migrateWithinMs },
-  );
+  const session = await connection.session();
+  const run = (...statements: Parameters<typeof session.run>[0]) =>
+    session.run(statements, migrateWithinMs);
+  try {
+    const [, , , [row] = []] = await run(
+      statement('BEGIN'),
+      statement(
+        `CREATE TABLE IF NOT EXISTS schema_versions
+           (version int4 PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
+      ),
+      statement('LOCK TABLE schema_versions IN EXCLUSIVE MODE'),
+      statement(maxVersion),
+    );
+    const stored = Number(row?.version);
+    for (let version = Math.max(firstVersion, stored + 1); version <= schemaVersion; version += 1) {
+      await run({ text: migrations[version - firstVersion] ?? '', values: [], isScript: true });
+      await run(statement('INSERT INTO schema_versions (version) VALUES ($1::int4)', version));
+    }
+    // Only new tables are distributed. To distribute tables with rows, the operator has to stop all
+    // servers.
+    if (stored === 0 && (await hasCitus((text) => query(session, text)))) {
+      await run({ text: distribute, values: [], isScript: true });
+    }
+    await run(statement('COMMIT'));
+  } catch (error) {
+    await session.settle([statement('ROLLBACK')]).catch(() => {});
+    throw error;
+  }
 }

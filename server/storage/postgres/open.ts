@@ -1,28 +1,33 @@
+import { limits } from '../../../sdk/contract/limits.ts';
 import { createThreads, type Threads } from '../../threads/start.ts';
+import type { Engine } from '../engine.ts';
+import { createConnectedStorage, createStorage } from '../engine-storage.ts';
+import type { StorageFigures } from '../maintenance-storage.ts';
+import { getMemory } from '../operations/reads.ts';
+import { activeProject, createPooledReads } from '../pooled-reads.ts';
+import { QueueLimit } from '../queue-limit.ts';
 import { createReaderPool } from '../reader-pool.ts';
 import type { ConnectedStorage, Storage } from '../storage.ts';
-import { readIsDistributed } from './citus.ts';
-import { createOperations } from './client.ts';
-import { type Connection, createConnection, readInIndexOrder } from './connection.ts';
-import { answered, cannotOpen, isStarting } from './errors.ts';
+import { type Connection, createConnection, query, readInIndexOrder } from './connection.ts';
+import { createShortEngine } from './engine.ts';
+import { cannotOpen, isStarting, notRead, notStored } from './errors.ts';
 import { createHealth } from './health.ts';
+import { keepLeases } from './leases.ts';
 import { assertFinished, migrate } from './migrate.ts';
-import { readMemory } from './reader/memories.ts';
-import { createReadAhead } from './reader/read-ahead.ts';
+import { takeQuota } from './quotas.ts';
+import { createReadAhead } from './read-ahead.ts';
 import type { ReaderStart } from './reader/thread.ts';
 import { createSharedConnection } from './shared-connection.ts';
-import { inTransaction, type Work } from './transaction.ts';
-import { createVectors } from './vectors.ts';
-import { createMaintenance } from './writer/maintenance.ts';
-import { keepStatistics } from './writer/statistics.ts';
-import { createTasks } from './writer/tasks.ts';
-import { createWriteQueue } from './writer/write-queue.ts';
+import { keepStatistics } from './statistics.ts';
+import { createCleanup } from './turns.ts';
+import { createShortTx } from './tx.ts';
+import { createWriteQueue } from './write-queue.ts';
 
 /*
  * The PostgreSQL backend: one database that any number of servers share.
  *
- *   save      HTTP thread: writes that arrive together share one pipelined transaction
- *   update    HTTP thread: a transaction that locks the user's row, reads and writes
+ *   save      HTTP thread: writes that arrive together run in step in one transaction
+ *   update    HTTP thread: a transaction of its own, because its user is not known before
  *   search    HTTP thread -> a reader thread: one snapshot; the user's index is held in memory and
  *             brought up to date inside the snapshot
  *   get, list HTTP thread, on a connection that requests share
@@ -32,10 +37,9 @@ import { createWriteQueue } from './writer/write-queue.ts';
 
 /** The number of connections for writes. Each open transaction uses one connection. */
 const writeConnections = 4;
+const connectedWriteConnections = 2;
 /** How long to wait for a database that is starting, for example after the machine restarted. */
 const defaultStartWithinMs = 10_000;
-/** The project id of operations that belong to no project. */
-const noProject = 0;
 
 /** Connects to the database and migrates it. Throws an Error with advice on failure. */
 export async function openPostgres(
@@ -48,81 +52,94 @@ export async function openPostgres(
 ): Promise<Storage> {
   const { warn = () => {}, threads = createThreads() } = options;
   const { startWithinMs = defaultStartWithinMs } = options;
-  const connection = createSharedConnection({
-    url,
-    purpose: 'server',
-    settings: readInIndexOrder,
-  });
-  let isDistributed: boolean;
+  const purpose = 'server';
+  const connection = createSharedConnection({ url, purpose, settings: readInIndexOrder });
   try {
-    isDistributed = await prepareWhenStarted(connection, { warn, startWithinMs });
+    await prepareWhenStarted(connection, { warn, startWithinMs });
   } catch (error) {
     connection.close();
     throw cannotOpen(error);
   }
-  const connections = Array.from({ length: writeConnections }, () =>
-    createConnection({ url, purpose: 'writer' }),
-  );
-  // Open the connections now, so that the first requests do not wait. A connection that fails to
-  // open is retried on demand.
-  for (const one of connections) one.session().catch(() => {});
+  const connections = openConnections(url, 'writer', writeConnections);
   const quotas = createConnection({ url, purpose: 'quotas' });
   const health = createHealth(url, [connection, quotas, ...connections]);
-  const transact = <T>(work: Work<T>) => writes.run<T>({ projectId: noProject, work });
-  const maintenance = await createMaintenance(connection, transact, isDistributed);
-  const writes = createWriteQueue({
-    connections,
-    isDistributed,
-    uptime: maintenance.uptime,
-    fault: () => health.state().fault,
-    note: health.note,
-  });
-  const tasks = createTasks(connection, transact, isDistributed);
-  const vectors = createVectors(connection, transact);
-  // On Citus, the workers store the rows of the analyzed tables and run their own autovacuum.
-  const stopStatistics = isDistributed ? () => {} : keepStatistics(url, connection);
+  const { note } = health;
+  const writes = createWriteQueue({ connections, fault: () => health.state().fault, note });
   const readers = createReaderPool({
     module: 'server/storage/postgres/reader/thread.ts',
     data: (limits): ReaderStart => ({ url, ...limits }),
     threads,
   });
+  const short = createShortEngine({ writes, tx: createShortTx(connection), queueLimit: shared() });
+  const engine: Engine = {
+    ...createPooledReads(readers),
+    write(operation, input) {
+      activeProject(readers, input);
+      return short.write(operation, input);
+    },
+    readShort(operation, input) {
+      activeProject(readers, input);
+      return short.readShort(operation, input);
+    },
+  };
+  const stopStatistics = keepStatistics(url, connection);
+  const { maintain, release } = await createCleanup(engine);
+  const { stop, ...queue } = keepLeases(engine);
   return {
     name: 'postgres',
-    ...createOperations({
-      connection,
-      quotas,
-      writes,
-      tasks,
-      vectors,
-      maintenance,
-      readers,
-      health,
-    }),
-    connection: () => ({ data: { kind: 'postgres', url, isDistributed }, transfer: [] }),
+    ...createStorage(engine),
+    ...queue,
+    maintain,
+    async takeQuota(take) {
+      try {
+        return await takeQuota(quotas, take);
+      } catch (error) {
+        throw notStored(error);
+      }
+    },
+    // PostgreSQL itself verifies page checksums, if they are enabled.
+    findDamage: async () => [],
+    health: async () => health.state(),
+    figures: () => readFigures(connection),
+    connection: () => ({ data: { kind: 'postgres', url }, transfer: [] }),
     async close() {
+      await release().catch(() => {});
       await Promise.all([readers.stop(), writes.drain()]);
-      tasks.stop();
+      stop();
       health.stop();
       stopStatistics();
-      await maintenance.release().catch(() => {});
       for (const one of [connection, quotas, ...connections]) one.close();
     },
   };
 }
 
+/** Other servers accept records too, so a count is taken again at half of the limit. */
+function shared(): QueueLimit {
+  return new QueueLimit(limits.pendingRecords / 2);
+}
+
+/**
+ * Opens the connections now, so that the first requests do not wait. A connection that fails to
+ * open is retried on demand.
+ */
+function openConnections(url: string, purpose: string, count: number): Connection[] {
+  const connections = Array.from({ length: count }, () => createConnection({ url, purpose }));
+  for (const one of connections) one.session().catch(() => {});
+  return connections;
+}
+
 const startPauseMs = 250;
 
-/** Returns whether the database is distributed. */
 async function prepareWhenStarted(
   connection: Connection,
   { warn, startWithinMs }: { warn(message: string, error?: unknown): void; startWithinMs: number },
-): Promise<boolean> {
+): Promise<void> {
   const deadline = performance.now() + startWithinMs;
   for (let isFirst = true; ; isFirst = false) {
     try {
       await migrate(connection);
-      await assertFinished(connection.run);
-      return await readIsDistributed(connection.run);
+      await assertFinished(connection);
+      return;
     } catch (error) {
       if (!isStarting(error) || performance.now() > deadline) throw error;
       if (isFirst) warn('the database does not accept connections yet; waiting for it', error);
@@ -131,38 +148,42 @@ async function prepareWhenStarted(
   }
 }
 
-export function connectPostgres({
-  url,
-  isDistributed,
-}: {
-  url: string;
-  isDistributed: boolean;
-}): ConnectedStorage {
-  const connection = createConnection({ url, purpose: 'tasks' });
-  const completing = createConnection({ url, purpose: 'tasks' });
-  let last: Promise<unknown> = Promise.resolve();
-  /** Runs one transaction at a time. */
-  function transact<T>(work: Work<T>): Promise<T> {
-    const next = last.then(() => inTransaction(completing, work));
-    last = next.catch(() => {});
-    return next;
+async function readFigures(connection: Connection): Promise<StorageFigures> {
+  try {
+    const text = 'SELECT pg_database_size(current_database()) AS bytes';
+    const [size] = await query<{ bytes: number }>(connection, text);
+    return { databaseBytes: size?.bytes ?? 0, logBytes: null, lastBackupAt: null };
+  } catch (error) {
+    throw notRead(error);
   }
-  const { queue, stop } = createTasks(connection, transact, isDistributed);
-  const ahead = createReadAhead((read) => readMemory(connection.run, read));
+}
+
+/** Connects the tasks thread or the model thread. */
+export function connectPostgres({ url }: { url: string }): ConnectedStorage {
+  const connection = createConnection({ url, purpose: 'tasks' });
+  const connections = openConnections(url, 'tasks', connectedWriteConnections);
+  const writes = createWriteQueue({ connections, fault: () => null, note: () => {} });
+  const engine = createShortEngine({
+    writes,
+    tx: createShortTx(connection),
+    queueLimit: shared(),
+  });
+  const { stop, claimTasks, ...queue } = keepLeases(engine);
+  const ahead = createReadAhead((read) => engine.readShort(getMemory, read));
   return {
+    ...createConnectedStorage(engine),
     ...queue,
-    ...createVectors(connection, transact),
     async claimTasks(claim) {
-      const claimed = await queue.claimTasks(claim);
+      const claimed = await claimTasks(claim);
       ahead.expect(claimed);
       return claimed;
     },
-    getMemory: (read) => answered(ahead.getMemory(read)),
+    getMemory: ahead.getMemory,
     async close() {
       stop();
-      await last;
+      await writes.drain();
       connection.close();
-      completing.close();
+      for (const one of connections) one.close();
     },
   };
 }

@@ -2,41 +2,27 @@ import { statSync } from 'node:fs';
 import type { Channel } from '../../threads/channel.ts';
 import type { Engine, ShortRead, Tx, WriteOperation } from '../engine.ts';
 import type { StorageFigures, StorageHealth } from '../maintenance-storage.ts';
+import { activeProject, createPooledReads } from '../pooled-reads.ts';
 import type { ReaderPool } from '../reader-pool.ts';
 import { notRead } from './errors.ts';
 import type { FileCheck } from './file-identity.ts';
 import type { WriterClient } from './writer-client.ts';
 
-/** Operations that belong to no project share this one's turn. */
-const noProject = 0;
 /** The operator is warned if the WAL is larger than this. */
 const longLogBytes = 256 * 1024 * 1024;
 
 /** The engine of the HTTP thread. */
 export function createEngine(parts: { writer: WriterClient; readers: ReaderPool; tx: Tx }): Engine {
   const { writer, readers, tx } = parts;
-
-  function projectOf(input: unknown): number {
-    const { projectId = noProject } = (input ?? {}) as { projectId?: number };
-    if (projectId !== noProject) readers.noteActive(projectId);
-    return projectId;
-  }
-
   return {
+    ...createPooledReads(readers),
     write(operation, input) {
       const cost = operation.cost?.(input) ?? 1;
-      const projectId = projectOf(input);
+      const projectId = activeProject(readers, input);
       return writer.write({ projectId, operation: operation.name, argument: input, cost });
     },
-    read({ name }, input) {
-      return readers.read({ projectId: projectOf(input), operation: name, argument: input });
-    },
-    search({ name }, input, { index, signal }) {
-      const projectId = projectOf(input);
-      return readers.read({ projectId, operation: name, argument: input, user: index, signal });
-    },
     readShort(operation, input) {
-      projectOf(input);
+      activeProject(readers, input);
       return readHere(tx, operation, input);
     },
   };

@@ -1,7 +1,8 @@
+import { saveMemory } from '../../../server/storage/operations/memories.ts';
 import { createConnection } from '../../../server/storage/postgres/connection.ts';
-import { memoryInserts, newRow } from '../../../server/storage/postgres/row.ts';
-import { inTransaction } from '../../../server/storage/postgres/transaction.ts';
-import { countChanges } from '../../../server/storage/postgres/writer/users.ts';
+import { writeTxOf } from '../../../server/storage/postgres/engine.ts';
+import { runAlone } from '../../../server/storage/postgres/transaction.ts';
+import { QueueLimit } from '../../../server/storage/queue-limit.ts';
 import type { SingleCommitStore } from './store.ts';
 
 /**
@@ -11,16 +12,14 @@ import type { SingleCommitStore } from './store.ts';
 const connections = 16;
 const projectId = 1;
 
-/**
- * Stores the same rows as the service through the same client, with one transaction per save. The
- * statements of a transaction are pipelined, as in the service.
- */
+/** Runs the service's own operation through the same client, with one transaction per save. */
 export function openPostgresStore(url: string): SingleCommitStore {
   const all = Array.from({ length: connections }, () =>
     createConnection({ url, purpose: 'benchmark' }),
   );
   const idle = [...all];
   const waiting: (() => void)[] = [];
+  const queueLimit = new QueueLimit();
 
   return {
     async save(memory, at) {
@@ -30,14 +29,10 @@ export function openPostgresStore(url: string): SingleCommitStore {
         await promise;
       }
       const connection = idle.pop() as (typeof all)[number];
+      const write = { projectId, at, memory, idempotency: null };
       try {
-        await inTransaction(connection, async () => ({
-          last: [
-            ...countChanges([{ projectId, userId: memory.userId, added: 1 }]),
-            ...memoryInserts([newRow(projectId, memory, at)], null),
-          ],
-          result: null,
-        }));
+        const session = await connection.session();
+        await runAlone(session, (tx) => saveMemory.run(writeTxOf(tx, queueLimit), write));
       } finally {
         idle.push(connection);
         waiting.shift()?.();

@@ -41,7 +41,6 @@ export const variants: Record<string, Variant> = {
   'short-lease': { points: { 'lease-ms': 1_000, 'heartbeat-ms': 300 } },
   /** No protection removed: the worker prints how many results were rejected. */
   'count-rejected': { handler: rejectionsCounted },
-  'no-lease-token': { points: { 'lease-check': 'true' } },
   'no-project-filter': { http: http.ignoreProject },
   'no-expiry-in-get': { http: http.keepExpired() },
   'no-deletion-in-replays': { http: http.keepReplays },

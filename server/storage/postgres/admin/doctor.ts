@@ -1,10 +1,9 @@
 import type { Finding } from '../../admin-storage.ts';
 import { aboutKeys, aboutWork, ok, type QueueCounts } from '../../findings.ts';
-import { readIsDistributed, readWorkerCommits } from '../citus.ts';
-import { type Connection, createConnection } from '../connection.ts';
+import { readWorkerCommits } from '../citus.ts';
+import { type Connection, createConnection, query, statement } from '../connection.ts';
 import { faultOf } from '../errors.ts';
 import { readVersion, schemaVersion } from '../migrate.ts';
-import { query, statement } from '../statement.ts';
 
 export async function diagnose(url: string, now: number): Promise<Finding[]> {
   const connection = createConnection({ url, purpose: 'doctor' });
@@ -52,9 +51,9 @@ const settingsQuery = `SELECT current_setting('server_version') AS version,
       FROM pg_replication_slots WHERE NOT active), 0)::float8 AS "keptWalBytes"`;
 
 async function look(connection: Connection, now: number): Promise<Finding[]> {
-  const [settings] = await query<Settings>(connection.run, settingsQuery);
+  const [settings] = await query<Settings>(connection, settingsQuery);
   if (settings === undefined) throw new Error('the server returned no settings');
-  const schema = await readVersion(connection.run);
+  const schema = await readVersion(connection);
   const findings = [
     aboutVersion(settings, schema),
     aboutDurability(settings),
@@ -65,9 +64,8 @@ async function look(connection: Connection, now: number): Promise<Finding[]> {
     aboutSlots(settings),
   ];
   if (schema === 0) return findings;
-  if (await readIsDistributed(connection.run)) {
-    findings.push(aboutWorkers(await readWorkerCommits(connection.run)));
-  }
+  const workers = await readWorkerCommits((text) => query(connection, text));
+  if (workers !== null) findings.push(aboutWorkers(workers));
   return [...findings, ...(await aboutContents(connection, now))];
 }
 
@@ -165,8 +163,8 @@ async function aboutContents(connection: Connection, now: number): Promise<Findi
       `SELECT count(*) FILTER (WHERE run_at IS NOT NULL)::float8 AS pending,
          min(accepted_at) FILTER (WHERE run_at IS NOT NULL)::float8 AS oldest,
          count(*) FILTER (WHERE state = 'failed')::float8 AS failed,
-         count(*) FILTER (WHERE state = 'running' AND leased_until < clock_timestamp())::float8
-           AS ended
+         count(*) FILTER (WHERE state = 'running'
+           AND leased_until < extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ended
        FROM tasks`,
     ),
   ])) as [Contents[], (QueueCounts & { ended: number })[]];

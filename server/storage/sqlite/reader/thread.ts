@@ -1,31 +1,18 @@
 import { workerData } from 'node:worker_threads';
-import {
-  type Incoming,
-  openInbox,
-  parent,
-  watched,
-  yieldPriority,
-} from '../../../threads/serve.ts';
-import { createHeldIndexes } from '../../held-indexes.ts';
-import { readOperations } from '../../operations/index.ts';
+import type { Tx } from '../../engine.ts';
+import { serveReads } from '../../reader-thread.ts';
 import { unavailable } from '../../refusals.ts';
 import { notRead } from '../errors.ts';
 import type { ReaderStart } from '../protocol.ts';
 import { openForReading } from '../settings.ts';
 import { createTx } from '../transaction.ts';
 
-/**
- * A reader thread runs searches, filtered lists, exports and other slow reads. Each operation runs
- * to completion in a read transaction. The HTTP thread schedules the operations.
- */
-
 const { path, maxIndexBytes } = workerData as ReaderStart;
 let opened: ReturnType<typeof open> | null = null;
 
 function open() {
   const db = openForReading(path);
-  const tx = { ...createTx(db), indexes: createHeldIndexes(maxIndexBytes) };
-  return { db, tx, begin: db.prepare('BEGIN'), end: db.prepare('END') };
+  return { db, tx: createTx(db), begin: db.prepare('BEGIN'), end: db.prepare('END') };
 }
 
 /** Opens the file for the first read, which fails if the file has been moved. */
@@ -38,21 +25,14 @@ function connection(): ReturnType<typeof open> {
   }
 }
 
-async function answer({ operation: name, argument, reply, fail }: Incoming): Promise<void> {
+async function inSnapshot<T>(read: (tx: Tx) => Promise<T>): Promise<T> {
+  const { db, tx, begin, end } = connection();
   try {
-    const operation = readOperations.get(name);
-    if (operation === undefined) throw new Error(`unknown read: ${name}`);
-    const { begin, tx } = connection();
     begin.run();
-    reply(await operation.run(tx, argument));
-  } catch (error) {
-    fail(notRead(error));
+    return await read(tx);
   } finally {
-    if (opened?.db.inTransaction) opened.end.run();
+    if (db.inTransaction) end.run();
   }
-  inbox.flushReplies();
 }
 
-yieldPriority();
-const inbox = openInbox(parent(), (call) => void answer(call));
-watched(() => opened?.db.close(true));
+serveReads({ maxIndexBytes, inSnapshot, notRead, close: () => opened?.db.close(true) });

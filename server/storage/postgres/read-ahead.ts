@@ -1,5 +1,5 @@
-import type { Read, StoredMemory } from '../../storage.ts';
-import type { Task } from '../../task-storage.ts';
+import type { Read, StoredMemory } from '../storage.ts';
+import type { Task } from '../task-storage.ts';
 
 type Reading = (read: Read & { id: string }) => Promise<StoredMemory | null>;
 

@@ -1,5 +1,4 @@
-import { type Connection, createConnection } from '../connection.ts';
-import { query, statement } from '../statement.ts';
+import { type Connection, createConnection, query, statement } from './connection.ts';
 
 /** How often to check the tables. By default, autovacuum checks a database once a minute. */
 const everyMs = 3_000;
@@ -21,8 +20,9 @@ const grown = `SELECT c.oid::regclass::text AS "table" FROM pg_class AS c
 
 /**
  * Analyzes tables soon after they have grown, until the returned function is called. Without
- * statistics, the planner cannot choose between indexes, because they all begin with project and
- * bucket. A statement may then read a whole bucket for each row.
+ * statistics, the planner cannot choose between indexes, because most begin with project and user.
+ * A statement may then read all of a user's rows for each row. On Citus, the tables have no rows
+ * here, and the workers run their own autovacuum.
  */
 export function keepStatistics(url: string, shared: Connection): () => void {
   let isRunning = false;
@@ -30,7 +30,7 @@ export function keepStatistics(url: string, shared: Connection): () => void {
   let analyzing: Connection | null = null;
 
   async function analyzeGrown(): Promise<void> {
-    const rows = await query(shared.run, grown);
+    const rows = await query(shared, grown);
     if (rows.length === 0) return;
     // ANALYZE may take seconds, so it runs on a separate connection.
     analyzing = createConnection({ url, purpose: 'statistics' });

@@ -1,6 +1,5 @@
-import type { QuotaTake, QuotaTaken } from '../../project-storage.ts';
-import type { Connection } from '../connection.ts';
-import { statement } from '../statement.ts';
+import type { QuotaTake, QuotaTaken } from '../project-storage.ts';
+import { type Connection, statement } from './connection.ts';
 
 /** Short, because a request may be waiting. On failure, the server counts requests in memory. */
 const deadlineMs = 2_000;
@@ -12,11 +11,11 @@ const isOpen = `q.ends_at > excluded.ends_at - make_interval(secs => $3::float8)
   AND q.ends_at < excluded.ends_at + ${maxLate}`;
 
 const take = `INSERT INTO quotas AS q (project_id, used, ends_at)
-  VALUES ($1::int8, $2::int8, clock_timestamp() + make_interval(secs => $3::float8))
+  VALUES ($1::bigint, $2::bigint, clock_timestamp() + make_interval(secs => $3::float8))
   ON CONFLICT (project_id) DO UPDATE SET
     used = CASE WHEN ${isOpen} THEN q.used + excluded.used ELSE excluded.used END,
     ends_at = CASE WHEN ${isOpen} THEN q.ends_at ELSE excluded.ends_at END
-  RETURNING used::float8 AS used, (extract(epoch FROM ends_at) * 1000)::float8 AS "endsAt",
+  RETURNING used, (extract(epoch FROM ends_at) * 1000)::float8 AS "endsAt",
     (extract(epoch FROM ends_at - clock_timestamp()) * 1000)::float8 AS "endsInMs"`;
 
 type Row = { used: number; endsAt: number; endsInMs: number };

@@ -1,0 +1,50 @@
+import type { Engine, Tx, WriteTx } from '../engine.ts';
+import type { QueueLimit } from '../queue-limit.ts';
+import type { Write } from '../storage.ts';
+import { notRead } from './errors.ts';
+import type { WriteQueue } from './write-queue.ts';
+
+/** Operations that belong to no project share this one's turn. */
+export const noProject = 0;
+
+/** What a write can do beside statements. An erased text is removed by the database's VACUUM. */
+export function writeTxOf(tx: Tx, queueLimit: QueueLimit): WriteTx {
+  return { ...tx, pause: async () => {}, noteRemoved: async () => {}, queueLimit };
+}
+
+/** The part of an engine that needs no reader threads. */
+export function createShortEngine(parts: {
+  writes: WriteQueue;
+  tx: Tx;
+  queueLimit: QueueLimit;
+}): Pick<Engine, 'write' | 'readShort'> {
+  const { writes, tx, queueLimit } = parts;
+  return {
+    write: (operation, input) =>
+      writes.run({
+        projectId: projectOf(input),
+        cost: operation.cost?.(input) ?? 1,
+        work: (own) => operation.run(writeTxOf(own, queueLimit), input),
+        key: keyOf(input),
+        users: operation.users?.(input) ?? null,
+      }),
+    async readShort(operation, input) {
+      try {
+        return await operation.run(tx, input);
+      } catch (error) {
+        throw notRead(error);
+      }
+    },
+  };
+}
+
+export function projectOf(input: unknown): number {
+  const { projectId = noProject } = (input ?? {}) as { projectId?: number };
+  return projectId;
+}
+
+function keyOf(input: unknown): string | null {
+  const { projectId, idempotency } = (input ?? {}) as Partial<Write>;
+  if (idempotency === undefined || idempotency === null) return null;
+  return JSON.stringify([projectId, idempotency.scope, idempotency.key]);
+}

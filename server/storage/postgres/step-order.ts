@@ -1,0 +1,49 @@
+import { faultPoint } from '../../fault-points.ts';
+import type { Value } from '../engine.ts';
+
+/*
+ * The order in which the statements of writes that run in step are sent. All transactions lock rows
+ * in this order, so that they do not deadlock: the rows of users, then other rows, then idempotency
+ * keys; sorted by their keys within a table.
+ */
+
+export type Ordered = { text: string; values: readonly Value[] };
+
+/** The ranks of the statements that must wait until the other writes are as far. */
+const reading = 0;
+const lockingUsers = 1;
+const storingKeys = 2;
+
+const ranks = new Map<string, number>();
+
+function rankOf(text: string): number {
+  const known = ranks.get(text);
+  if (known !== undefined) return known;
+  const rank = /^\s*(INSERT INTO|UPDATE) users\b/.test(text)
+    ? lockingUsers
+    : /^\s*INSERT INTO idempotency_keys\b/.test(text)
+      ? storingKeys
+      : reading;
+  ranks.set(text, rank);
+  return rank;
+}
+
+/** Returns which of the waiting statements are sent next, sorted, and which wait longer. */
+export function nextInStep<Call extends Ordered>(waiting: readonly Call[]): [Call[], Call[]] {
+  const ranked = Map.groupBy(waiting, ({ text }) => rankOf(text));
+  const first = Math.min(...ranked.keys());
+  const next = ranked.get(first) ?? [];
+  return [next.sort(inOrder), waiting.filter(({ text }) => rankOf(text) !== first)];
+}
+
+const inOrder = faultPoint('lock-order', compare);
+
+function compare(a: Ordered, b: Ordered): number {
+  if (a.text !== b.text) return a.text < b.text ? -1 : 1;
+  for (const [index, value] of a.values.entries()) {
+    const other = b.values[index] ?? null;
+    if (value === other) continue;
+    return value === null || (other !== null && value < other) ? -1 : 1;
+  }
+  return 0;
+}
