@@ -6,7 +6,7 @@ import type { Storage, WriteResult } from '../storage.ts';
 import { findResponse, removeFromResponses, storeResponse } from './idempotency.ts';
 import { sql } from './sql.ts';
 import { removeWork } from './tasks.ts';
-import { recordChange } from './users.ts';
+import { keyOfUser, recordChange } from './users.ts';
 
 type Erase = Parameters<Storage['eraseUser']>[0];
 type User = { projectId: number; userId: string };
@@ -108,14 +108,14 @@ export async function removeExpired(
     limit,
   );
   const rows = firstBytes(found);
-  // Lock the users in the order of their ids, as all writes do.
-  for (const row of rows.toSorted(byUser)) await removeMemories(tx, row, [row]);
+  const users = Map.groupBy(rows, ({ projectId, userId }) => keyOfUser(projectId, userId));
+  await Promise.all(
+    [...users.values()].map(async (own) => {
+      const [user] = own;
+      if (user !== undefined) await removeMemories(tx, user, own);
+    }),
+  );
   return { removed: rows.length, more: found.length === limit || rows.length < found.length };
-}
-
-function byUser(a: User, b: User): number {
-  if (a.projectId !== b.projectId) return a.projectId - b.projectId;
-  return a.userId < b.userId ? -1 : Number(a.userId > b.userId);
 }
 
 /** Returns the first rows with at most `bytesPerPart` of text, and at least one row. */

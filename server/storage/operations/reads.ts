@@ -72,14 +72,20 @@ export const getStatus: ShortRead<Status, StoredStatus | 'long' | null> = {
   },
 };
 
+/** The number of texts that are in memory at once. */
+const statusesAtOnce = 16;
+
 /** Reads each id once, because counting the chunks of a saved memory requires its whole text. */
 export const getStatuses: ReadOperation<Read & { ids: string[] }, StoredStatus[]> = {
   name: 'getStatuses',
-  async run(tx, { ids, ...read }) {
+  async run(tx, { ids, ...about }) {
     const byId = new Map<string, StoredStatus>();
-    for (const id of new Set(ids)) {
-      const row = await visibleStatus(tx, findAnyStatus, { ...read, id });
-      if (row !== null) byId.set(id, statusOf(row));
+    const wanted = [...new Set(ids)];
+    for (let start = 0; start < wanted.length; start += statusesAtOnce) {
+      const some = wanted.slice(start, start + statusesAtOnce);
+      const read = some.map((id) => visibleStatus(tx, findAnyStatus, { ...about, id }));
+      for (const row of await Promise.all(read))
+        if (row !== null) byId.set(row.memoryId, statusOf(row));
     }
     return ids.flatMap((id) => byId.get(id) ?? []);
   },

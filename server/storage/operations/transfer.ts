@@ -1,8 +1,8 @@
 import { type ImportOutcome, importedResponse } from '../../memory/responses.ts';
 import { isExpired } from '../../memory/visibility.ts';
-import type { WriteOperation, WriteTx } from '../engine.ts';
+import type { Tx, WriteOperation, WriteTx } from '../engine.ts';
 import type { ImportedMemory, Storage, StoredResponse, WriteResult } from '../storage.ts';
-import { bytesOf, insertMemory } from './columns.ts';
+import { bytesOf, externalKey, insertMemory } from './columns.ts';
 import { removeRows } from './erasure.ts';
 import { once } from './idempotency.ts';
 import { findExternal } from './memories.ts';
@@ -10,7 +10,13 @@ import { addFailedTask, queueTask, reserveInQueue } from './tasks.ts';
 import { keyOfUser, UserChanges } from './users.ts';
 
 type Import = Parameters<Storage['importMemories']>[0];
-type Known = { userId: string; expiresAt: number | null; bytes: number; change: number };
+type Known = {
+  id: string;
+  userId: string;
+  expiresAt: number | null;
+  bytes: number;
+  change: number;
+};
 
 export const importMemories: WriteOperation<Import, WriteResult> = {
   name: 'importMemories',
@@ -19,47 +25,92 @@ export const importMemories: WriteOperation<Import, WriteResult> = {
   run: (tx, write) => once(tx, write, () => importAll(tx, write)),
 };
 
+/** A memory to store. `ordinal` is its position in the batch. */
+type Item = { memory: ImportedMemory; ordinal: number };
+
 async function importAll(tx: WriteTx, write: Import): Promise<StoredResponse> {
-  const { projectId, memories, batch } = write;
+  const { projectId, at, memories, batch } = write;
   const processing = memories.filter(({ status }) => status === 'processing').length;
   await reserveInQueue(tx, projectId, processing);
   const changes = new UserChanges(tx, projectId);
   await changes.record(memories.map(({ userId }) => userId));
-  const outcomes: ImportOutcome[] = [];
-  for (const [ordinal, memory] of memories.entries()) {
-    outcomes.push(await importOne(tx, write, { memory, ordinal, changes }));
-  }
+  const known = await Promise.all(memories.map(({ id }) => findKnown(tx, projectId, id)));
+  await removeStillThere(tx, write, known, changes);
+  const external = await Promise.all(
+    memories.map((memory) => findExternal(tx, projectId, memory, at)),
+  );
+  const isTaken = (index: number) => {
+    const row = known[index];
+    return row !== undefined && !isExpired(row, at);
+  };
+  const { outcomes, items } = sortOut(write, isTaken, (index) => external[index] !== null);
+  await Promise.all(items.flatMap((item) => store(tx, write, item, changes)));
   await changes.store();
   return importedResponse(outcomes, batch);
 }
 
-async function importOne(
-  tx: WriteTx,
-  { projectId, at }: Import,
-  item: { memory: ImportedMemory; ordinal: number; changes: UserChanges },
-): Promise<ImportOutcome> {
-  const { memory, ordinal, changes } = item;
-  const { id, userId, status, version, createdAt, updatedAt } = memory;
-  const known = await tx.one<Known>(
-    `SELECT user_id AS "userId", expires_at AS "expiresAt", bytes, last_change AS change
+function findKnown(tx: Tx, projectId: number, id: string): Promise<Known | undefined> {
+  return tx.one<Known>(
+    `SELECT id, user_id AS "userId", expires_at AS "expiresAt", bytes, last_change AS change
      FROM memories WHERE project_id = $1 AND id = $2`,
     projectId,
     id,
   );
-  if (known !== undefined && !isExpired(known, at)) return 'skipped';
-  // Delete an expired memory with the same id if maintenance has not deleted it yet.
-  if (known !== undefined) {
-    await changes.record([known.userId]);
-    changes.add(known.userId, { memories: -1, bytes: -known.bytes });
-    await removeRows(tx, { projectId, userId: known.userId }, { id, change: known.change });
-    await tx.noteRemoved('memory');
-  }
-  if ((await findExternal(tx, projectId, memory, at)) !== null) return 'conflict';
-  if (isExpired(memory, at)) return 'imported';
+}
+
+/** Deletes expired memories with the same ids if maintenance has not deleted them yet. */
+async function removeStillThere(
+  tx: WriteTx,
+  { projectId, at }: Import,
+  known: readonly (Known | undefined)[],
+  changes: UserChanges,
+): Promise<void> {
+  const expired = known.filter((row) => row !== undefined).filter((row) => isExpired(row, at));
+  const rows = [...new Map(expired.map((row) => [row.id, row])).values()];
+  if (rows.length === 0) return;
+  await changes.record(rows.map(({ userId }) => userId));
+  for (const { userId, bytes } of rows) changes.add(userId, { memories: -1, bytes: -bytes });
+  await Promise.all(rows.map((row) => removeRows(tx, { projectId, userId: row.userId }, row)));
+  await tx.noteRemoved('memory');
+}
+
+/**
+ * Determines the outcome of each memory, including conflicts within the batch. A memory that has
+ * expired is not stored, so it takes neither its id nor its external id.
+ */
+function sortOut(
+  { memories, at }: Import,
+  isTaken: (index: number) => boolean,
+  isConflict: (index: number) => boolean,
+): { outcomes: ImportOutcome[]; items: Item[] } {
+  const ids = new Set<string>();
+  const keys = new Set<string>();
+  const items: Item[] = [];
+  const outcomes = memories.map((memory, ordinal): ImportOutcome => {
+    if (isTaken(ordinal) || ids.has(memory.id)) return 'skipped';
+    const key = JSON.stringify([memory.userId, externalKey(memory) ?? ordinal]);
+    if (isConflict(ordinal) || keys.has(key)) return 'conflict';
+    if (isExpired(memory, at)) return 'imported';
+    ids.add(memory.id);
+    keys.add(key);
+    items.push({ memory, ordinal });
+    return 'imported';
+  });
+  return { outcomes, items };
+}
+
+function store(
+  tx: WriteTx,
+  { projectId, at }: Import,
+  { memory, ordinal }: Item,
+  changes: UserChanges,
+): Promise<number>[] {
+  const { id, userId, status, version, createdAt, updatedAt } = memory;
   const change = changes.add(userId, { memories: 1, bytes: bytesOf(memory) });
-  await insertMemory(tx, projectId, memory, { version, createdAt, updatedAt, change });
   const key = { projectId, userId, memoryId: id };
-  if (status === 'processing') await queueTask(tx, key, { at, ordinal });
-  if (status === 'failed') await addFailedTask(tx, key, updatedAt);
-  return 'imported';
+  return [
+    insertMemory(tx, projectId, memory, { version, createdAt, updatedAt, change }),
+    ...(status === 'processing' ? [queueTask(tx, key, { at, ordinal })] : []),
+    ...(status === 'failed' ? [addFailedTask(tx, key, updatedAt)] : []),
+  ];
 }

@@ -81,7 +81,7 @@ export const storeVectors: WriteOperation<Stored, boolean> = {
       from,
     );
     if (advanced === 0) return false;
-    for (const one of vectors) await storeOne(tx, { projectId, userId, modelId }, one);
+    await Promise.all(vectors.map((one) => storeOne(tx, { projectId, userId, modelId }, one)));
     return true;
   },
 };
