@@ -206,6 +206,32 @@ describe('A memory', () => {
     await page.getByText('This user has no memories.').waitFor();
   });
 
+  inBrowser('is found by a filter and deleted by keyboard, and Health is read', async () => {
+    await server.client.save({ userId: 'keys', content: 'From the wiki', source: 'wiki' });
+    await server.client.save({ userId: 'keys', content: 'From the shop', source: 'shop' });
+    const { page } = await openScreen('#/users/keys');
+    await page.getByText('From the shop').waitFor();
+    await tabTo(page, 'Filters');
+    await page.keyboard.press('Enter');
+    await tabTo(page, 'Source');
+    await page.keyboard.type('wiki');
+    await page.getByText('From the shop').waitFor({ state: 'detached' });
+    await tabTo(page, 'From the wiki');
+    await page.keyboard.press('Enter');
+    await heading(page, 'Memory').waitFor();
+    await tabTo(page, 'Delete');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await tabTo(page, 'Delete');
+    await page.keyboard.press('Enter');
+    await heading(page, 'keys').waitFor();
+    const { items } = await server.client.list({ userId: 'keys' });
+    expect(items.map(({ content }) => content)).toEqual(['From the shop']);
+    await tabTo(page, 'Health');
+    await page.keyboard.press('Enter');
+    await page.getByRole('definition').getByText('ok', { exact: true }).waitFor();
+  });
+
   inBrowser('is not overwritten if somebody else has changed it', async () => {
     const { id } = await server.client.save({ userId: 'two', content: 'First text' });
     const opened = await openScreen(`#/memories/${id}`);
