@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connectStorage, openStorage } from '../../server/storage/open.ts';
 import type { Storage, TaskStorage } from '../../server/storage/storage.ts';
-import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
+import { newDatabase, openTransaction, query, type TestDatabase } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
 import { claimOne, complete, leaseMs, memory, newProject, type Project } from './fixtures.ts';
 
 /* Claims of several servers, and the connections of the tasks thread. */
@@ -36,6 +37,19 @@ test('each task is claimed once, the one that has been due longest first', async
   const both = await Promise.all([claim('a', 2), claim('b', 2)]);
   expect(both.flat().sort()).toEqual(ids.slice(2).sort());
   expect(await claim('b', 100)).toEqual([]);
+});
+
+test('a task that another server completes while it is being claimed is not claimed', async () => {
+  const id = await project.acceptOne();
+  const completion = `UPDATE tasks SET state = 'complete', run_at = NULL WHERE memory_id = $1`;
+  const commit = await openTransaction(database.url, completion, [id]);
+  const claiming = claim('e', 100);
+  const waits = `SELECT 1 FROM pg_locks WHERE NOT granted`;
+  await until(async () => (await query(database.url, waits)).length > 0, {
+    what: 'the wait of the claim',
+  });
+  await commit();
+  expect(await claiming).toEqual([]);
 });
 
 test('closing the task storage waits for results that are being stored', async () => {

@@ -101,17 +101,29 @@ export function settleTask(
   );
 }
 
-/** A claim succeeds if no other server has claimed the task since it was read. */
-async function claim(tx: Tx, due: Due, { owner, now, leaseMs }: Claim): Promise<Task[]> {
+/**
+ * A task that has never been attempted is always due. A task that waits longer than the maximum
+ * backoff is also due, because the clock must have been set back.
+ */
+function isDue({ dialect }: Tx, now: string, horizon: string): string {
+  return `run_at IS NOT NULL AND (
+    (state = 'waiting' AND (attempts = 0 OR run_at <= CAST(${now} AS bigint)
+      OR run_at > CAST(${horizon} AS bigint)))
+    OR (state = 'running' AND leased_until <= ${dialect.leaseClock(now)}))`;
+}
+
+/** A claim succeeds if no other server has claimed or completed the task since it was read. */
+async function claim(tx: Tx, due: Due, { owner, now, leaseMs, horizon }: Claim): Promise<Task[]> {
   const { attempts, ...task } = due;
   const claimed = await tx.run(
     sql`UPDATE tasks SET state = 'running', attempts = attempts + 1, lease_token = lease_token + 1,
        lease_owner = $6, leased_until = ${tx.dialect.leaseClock('$7')} + CAST($8 AS bigint)
-     WHERE ${isTask} AND lease_token = CAST($5 AS bigint)`,
+     WHERE ${isTask} AND lease_token = CAST($5 AS bigint) AND ${isDue(tx, '$7', '$9')}`,
     ...leaseOf(task),
     owner,
     now,
     leaseMs,
+    horizon,
   );
   return claimed === 0 ? [] : [{ ...task, leaseToken: task.leaseToken + 1, attempt: attempts + 1 }];
 }
@@ -131,19 +143,11 @@ export const claimTasks: WriteOperation<Claim, Task[]> = {
   },
 };
 
-/**
- * A task that has never been attempted is always due. A task that waits longer than the maximum
- * backoff is also due, because the clock must have been set back.
- */
 function readDue(tx: Tx, { now, horizon, limit }: Claim): Promise<Due[]> {
   return tx.all<Due>(
     sql`SELECT project_id AS "projectId", user_id AS "userId", memory_id AS "memoryId", kind,
        lease_token AS "leaseToken", attempts
-     FROM tasks
-     WHERE run_at IS NOT NULL AND (
-       (state = 'waiting' AND (attempts = 0 OR run_at <= CAST($1 AS bigint)
-         OR run_at > CAST($2 AS bigint)))
-       OR (state = 'running' AND leased_until <= ${tx.dialect.leaseClock('$1')}))
+     FROM tasks WHERE ${isDue(tx, '$1', '$2')}
      ORDER BY run_at, ordinal LIMIT CAST($3 AS bigint)`,
     now,
     horizon,
