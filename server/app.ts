@@ -1,8 +1,10 @@
 import { Elysia } from 'elysia';
+import type { ErrorCode } from '../sdk/contract/errors.ts';
 import { headers as headerNames } from '../sdk/contract/headers.ts';
 import type { Config } from './config.ts';
-import { ServiceError } from './errors.ts';
+import { noSuchMemory, ServiceError } from './errors.ts';
 import { createAuth } from './http/auth.ts';
+import { readBy } from './http/authenticate.ts';
 import { createBodyReader } from './http/body.ts';
 import { type BodyQueueLimits, createBodyQueue } from './http/body-queue.ts';
 import { consolePages } from './http/console.ts';
@@ -16,8 +18,10 @@ import { isMcp, rpcError } from './http/mcp-errors.ts';
 import { memories } from './http/memories.ts';
 import { metrics } from './http/metrics.ts';
 import { noSuchRoute, unknownRoutes } from './http/not-found.ts';
+import { documentedRoutes } from './http/openapi/routes.ts';
 import { openapi } from './http/openapi.ts';
 import { project } from './http/project.ts';
+import { search } from './http/search.ts';
 import type { RouteServices, Services } from './http/services.ts';
 import { statuses } from './http/statuses.ts';
 import { createTrace, type Trace } from './http/trace.ts';
@@ -26,11 +30,15 @@ import { newRequestId } from './ids.ts';
 import { count } from './metrics/counts.ts';
 
 type Answered = Parameters<Trace['answered']>[0];
-type Failed = Answered & { error: unknown; code: string | number };
+type Failed = Answered & {
+  error: unknown;
+  code: string | number;
+  params?: { id?: string } | undefined;
+};
 
 /** Creates the service's request handler, but does not listen on a port. */
 export function createApp(services: Services) {
-  const { config, log } = services;
+  const { config, log, storage } = services;
   const trace = createTrace(services);
   const auth = createAuth(services);
   const bodies = createBodyReader(createBodyQueue(bodyQueueLimits(config)), config.maxBodyBytes);
@@ -43,7 +51,25 @@ export function createApp(services: Services) {
     if (isSending) services.closeSoon(request);
     trace.answered(answered);
   }
-  return new Elysia({ normalize: false, strictPath: true, handler: { standardHostname: false } })
+  const app = new Elysia({
+    normalize: false,
+    strictPath: true,
+    handler: { standardHostname: false },
+  });
+  const documented = () => documentedRoutes(app);
+
+  /** An unknown route or memory comes before anything else that is wrong with a request. */
+  async function causeOf({ error, code, request, params, caller }: Failed): Promise<unknown> {
+    if (code === 'NOT_FOUND') return noSuchRoute(request, documented());
+    if (caller === undefined || params?.id === undefined || !isInvalid(error)) return error;
+    const read = { ...readBy(caller, services.now()), id: params.id };
+    return storage.getMemory(read).then(
+      (memory) => (memory === null ? noSuchMemory() : error),
+      (failure) => failure,
+    );
+  }
+
+  return app
     .onRequest(function arrive({ request, set }) {
       Object.assign(set.headers, constantHeaders);
       trace.arrived(request, set);
@@ -57,15 +83,15 @@ export function createApp(services: Services) {
       }
       return undefined;
     })
-    .onError(async function fail({ error, code, request, route, set, caller }: Failed) {
-      const known = code === 'NOT_FOUND' ? noSuchRoute(request) : error;
+    .onError(async function fail({ error, code, request, route, set, caller, params }: Failed) {
+      const cause = await causeOf({ error, code, request, set, caller, params });
       const requestId = String(set.headers[headerNames.requestId] ?? newRequestId());
-      const errorCode = known instanceof ServiceError ? known.code : 'internal';
+      const errorCode = cause instanceof ServiceError ? cause.code : 'internal';
       count('memory_http_errors_total', { error: errorCode });
       if (errorCode === 'internal') {
-        log.error('unhandled error while serving request', { requestId, error: known });
+        log.error('unhandled error while serving request', { requestId, error: cause });
       }
-      const response = errorResponse(known, requestId, set.headers, (body) =>
+      const response = errorResponse(cause, requestId, set.headers, (body) =>
         isMcp(request) ? rpcError(request, body) : body,
       );
       set.status = response.status;
@@ -76,18 +102,25 @@ export function createApp(services: Services) {
     .onAfterHandle(function finish({ request, route, set, caller }: Answered) {
       end({ request, route, set, caller }, bodies.mayStillSend(request));
     })
-    .use(health(readHealth))
-    .use(home(services, readHealth))
     .use(config.console === 'on' ? consolePages(log) : new Elysia())
-    .use(openapi(services.version))
     .use(metrics(services, { work, readHealth }))
     .use(memories(auth, routes))
+    .use(search(auth, routes))
     .use(statuses(auth, routes))
-    .use(project(auth, routes))
     .use(ingest(auth, routes))
     .use(transfer(auth, routes))
+    .use(project(auth, routes))
+    .use(health(readHealth))
+    .use(home(services, readHealth))
+    .use(openapi(services.version, documented))
     .use(mcp(auth, routes))
-    .use(unknownRoutes(auth));
+    .use(unknownRoutes(auth, documented));
+}
+
+/** Whether the error is about the part of a request that is checked after its path. */
+function isInvalid(error: unknown): boolean {
+  const codes: ErrorCode[] = ['unsupported_media_type', 'payload_too_large', 'invalid_request'];
+  return error instanceof ServiceError && codes.includes(error.code);
 }
 
 /**

@@ -2,16 +2,11 @@ import { describe, expect, test } from 'bun:test';
 import { Glob } from 'bun';
 import type { AnyCommand } from '../cli/commander.ts';
 import { createProgram } from '../cli/program.ts';
-import { type Operation, operations } from '../sdk/contract/operations.ts';
+import { type Operation, type OperationName, operations } from '../sdk/contract/operations.ts';
 import { MemoryClient } from '../sdk/index.ts';
-import { createApp } from '../server/app.ts';
-import { readConfig } from '../server/config.ts';
-import { operationDocuments } from '../server/http/openapi/operations.ts';
-import { type RouteName, routes } from '../server/http/routes.ts';
-import type { Services } from '../server/http/services.ts';
 import { routeLabels } from '../server/metrics/table.ts';
 import { testTerminal } from './cli/command.ts';
-import { documented } from './support/document.ts';
+import { app, documented, documentOf, routeOf } from './support/document.ts';
 
 /*
  * Each operation in the contract must be a route, an OpenAPI operation, an SDK method and a
@@ -20,8 +15,9 @@ import { documented } from './support/document.ts';
 
 const table = Object.entries<Operation>(operations);
 const names = table.map(([name]) => name).sort();
-const routeOf = ({ method, path }: Operation) => `${method} ${path}`;
 
+/** Routes that are documented, but are not operations. */
+const onlyDocumented = ['GET /', 'GET /health/live', 'GET /openapi.json'];
 /** The routes, methods, commands and command groups that are not operations. */
 const onlyRoutes = ['ALL /mcp', 'ALL /mcp/users/:userId', 'ALL /v1', 'ALL /v1/*'].concat([
   'GET /favicon.ico',
@@ -47,39 +43,39 @@ const commandOf: Record<string, string> = {
 };
 
 test("the app's routes match the operations", () => {
-  // Registering routes does not use the services.
-  const app = createApp({ config: readConfig({ MEMORY_RATE_LIMIT: 'off' }) } as Services);
   const found = app.routes.map(({ method, path }) => `${method} ${path}`).sort();
-  const expected = [...Object.values(routes).map(routeOf), ...onlyRoutes];
-  expect(found).toEqual(expected.sort());
+  const expected = table.map(([, { method, path }]) => `${method} ${path}`);
+  expect(found).toEqual([...expected, ...onlyDocumented, ...onlyRoutes].sort());
 });
 
 test('every route has its own label in the metrics, except the files of the pages', () => {
-  const app = createApp({ config: readConfig({ MEMORY_RATE_LIMIT: 'off' }) } as Services);
   const paths = new Set(app.routes.map(({ path }) => path));
   const unnamed = [...paths.difference(new Set(routeLabels))];
   expect(unnamed.filter((path) => !path.startsWith('/assets/'))).toEqual(['/favicon.ico']);
   expect(routeLabels.filter((path) => !paths.has(path))).toEqual([]);
 });
 
-test('every route is in the OpenAPI document, under its own method, path and name', () => {
-  const found = documented.map(({ operationId, method, path }) => {
-    return `${operationId}: ${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`;
-  });
-  const expected = Object.entries(routes).map(
-    ([name, operation]) => `${operationDocuments[name as RouteName].id}: ${routeOf(operation)}`,
-  );
-  expect(found.sort()).toEqual(expected.sort());
+test('every operation is in the OpenAPI document', () => {
+  const expected = [...table.map(([, operation]) => routeOf(operation)), ...onlyDocumented];
+  expect(documented.map(routeOf).sort()).toEqual(expected.sort());
 });
 
 test('the documented success status of every operation matches the table', () => {
-  for (const [name, { success, replaced = success }] of Object.entries<Operation>(routes)) {
-    const { id } = operationDocuments[name as RouteName];
-    const { responses = {} } = documented.find(({ operationId }) => operationId === id) ?? {};
+  for (const [name, operation] of table as [OperationName, Operation][]) {
+    const { success, replaced = success } = operation;
+    const { responses } = documentOf(name);
     const found = Object.keys(responses).filter((status) => status < '300');
     const expected = [...new Set([success, replaced])].map(String).sort();
     expect([name, found]).toEqual([name, expected]);
   }
+});
+
+test('every operation has a schema for its query and, if it sends one, for its body', () => {
+  const lacking = app.routes.filter(({ method, hooks: { query, body } }) => {
+    return query === undefined || (body === undefined && ['POST', 'PATCH'].includes(method));
+  });
+  const found = lacking.map(({ method, path }) => `${method} ${path}`).sort();
+  expect(found).toEqual([...onlyDocumented, ...onlyRoutes, 'GET /health'].sort());
 });
 
 test("the client's methods match the operations", () => {

@@ -1,13 +1,16 @@
 import { Elysia } from 'elysia';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { ServiceError } from '../errors.ts';
-import type { Caller } from './authenticate.ts';
+import type { Authenticated, Caller } from './authenticate.ts';
 import { createProjectLimit } from './rate-limit.ts';
 import type { ResponseHead } from './response.ts';
+import { leaveQuery } from './schema.ts';
 import type { Services } from './services.ts';
 
 /** About how long a restart takes. */
 const retryAfterSeconds = 5;
+/** Takes the place of a body, so that Elysia does not parse it. */
+const unread = Symbol('unread');
 
 export type Auth = ReturnType<typeof createAuth>;
 
@@ -34,13 +37,15 @@ export function createAuth(services: Services) {
 
   function plugin(name: string, isRead: (request: Request) => boolean) {
     return new Elysia({ name })
-      .derive({ as: 'scoped' }, async ({ request, set }) => {
-        return { caller: await authorize(request, set.headers) };
+      .onParse({ as: 'scoped' }, () => unread)
+      .derive({ as: 'scoped' }, async ({ request, set }): Promise<Authenticated> => {
+        return { caller: await authorize(request, set.headers), sent: undefined };
       })
-      .onBeforeHandle({ as: 'scoped' }, ({ request, caller }) => {
+      .onTransform({ as: 'scoped' }, ({ request, caller }) => {
         if (!caller.readOnly || isRead(request)) return;
         throw new ServiceError('forbidden', 'this API key is read-only');
-      });
+      })
+      .onTransform({ as: 'scoped' }, leaveQuery);
   }
 
   return {

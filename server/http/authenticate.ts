@@ -17,6 +17,13 @@ export type Caller = Pick<
   | 'expiresAt'
 >;
 
+/** What the routes under /v1 and /mcp know of a request. */
+export type Authenticated = {
+  caller: Caller;
+  /** The JSON of the body, unchanged, for the fingerprint of the request. */
+  sent: unknown;
+};
+
 export type Authenticator = {
   /**
    * Returns the caller for an Authorization header. Throws `unauthorized`, or `rate_limited` for an
@@ -116,3 +123,20 @@ function bearerToken(header: string): string | null {
 const noKey = 'a valid API key is required: send the header "Authorization: Bearer <API_KEY>"';
 /** The same message for all three cases, so that it does not reveal whether a key ever existed. */
 const wrongKey = 'the API key is unknown, expired or revoked';
+
+/** Adds the key's bound user to a request. Throws `forbidden` if the request names another user. */
+export function withBoundUser<T>(request: T, { userId }: Caller): T {
+  if (userId === null || !isObject(request)) return request;
+  if (request.userId === undefined) return { ...request, userId };
+  // A value that is not a string is rejected later, by the schema.
+  if (typeof request.userId !== 'string' || request.userId === userId) return request;
+  throw new ServiceError('forbidden', 'this API key is bound to another user');
+}
+
+function isObject(value: unknown): value is { userId?: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function readBy({ projectId, userId }: Caller, now: number) {
+  return { projectId, now, onlyUserId: userId };
+}

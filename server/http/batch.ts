@@ -4,8 +4,7 @@ import { type Validator, validator } from '../../sdk/contract/validate.ts';
 import { ServiceError } from '../errors.ts';
 import { mapYielding } from '../event-loop.ts';
 import type { Batch } from '../storage/storage.ts';
-import type { Caller } from './authenticate.ts';
-import { withBoundUser } from './bound-user.ts';
+import { type Caller, withBoundUser } from './authenticate.ts';
 import { parse } from './parse.ts';
 
 /** Validates the batch body, but not its items. */
@@ -18,16 +17,14 @@ export const validateBatchBody = validator(
 
 /**
  * Validates and converts the items, and yields to the event loop between them. If an item names a
- * user other than the key's bound user, the item fails with `forbidden`. Throws `invalid_request`
- * if the batch body itself is invalid.
+ * user other than the key's bound user, the item fails with `forbidden`.
  */
 export async function validateItems<Item, T>(
-  body: unknown,
+  items: readonly unknown[],
   caller: Caller,
   validate: Validator,
   convert: (item: Item) => T,
 ): Promise<{ valid: T[]; batch: Batch }> {
-  const { items } = parse<{ items: unknown[] }>(validateBatchBody, body);
   const valid: T[] = [];
   const batch: Batch = { indexes: [], failed: [] };
   await mapYielding(items, (item, index) => {

@@ -5,9 +5,6 @@ import type { BodyQueue } from './body-queue.ts';
 import { createDiscard } from './discard.ts';
 import { invalidBody, JsonScan, type Range } from './json-scan.ts';
 
-/** Disables Elysia's body parser for a route. Handlers read bodies with a `BodyReader`. */
-export const bodyUnread = { parse: 'none' } as const;
-
 /** Reads request bodies. `release` must be called when the response is complete. */
 export type BodyReader = {
   /**

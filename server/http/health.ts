@@ -2,6 +2,7 @@ import { Elysia } from 'elysia';
 import type { Health } from '../../sdk/contract/status.ts';
 import type { Logger } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
+import { details } from './openapi/details.ts';
 import { sendJson } from './response.ts';
 import type { Services } from './services.ts';
 
@@ -29,11 +30,17 @@ export function createWork({ storage, embedder, threads }: Services): () => Prom
 
 export function health(readHealth: () => Promise<Health>) {
   return new Elysia()
-    .get('/health', async ({ set }) => {
-      const state = await readHealth();
-      return sendJson(set, state.status === 'ok' ? 200 : 503, JSON.stringify(state));
-    })
-    .get('/health/live', ({ set }) => sendJson(set, 200, JSON.stringify({ status: 'ok' })));
+    .get(
+      '/health',
+      async ({ set }) => {
+        const state = await readHealth();
+        return sendJson(set, state.status === 'ok' ? 200 : 503, JSON.stringify(state));
+      },
+      { detail: details.health },
+    )
+    .get('/health/live', ({ set }) => sendJson(set, 200, JSON.stringify({ status: 'ok' })), {
+      detail: details.live,
+    });
 }
 
 export type Work = { queue: Awaited<ReturnType<Storage['taskQueueState']>>; toEmbed: number };

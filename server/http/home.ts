@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia';
 import type { Health } from '../../sdk/contract/status.ts';
+import { details } from './openapi/details.ts';
 import { css, javascript, sendFile, sendHtml } from './page.ts';
 import { type ResponseHead, sendJson, varyByAccept } from './response.ts';
 import type { Services } from './services.ts';
@@ -17,13 +18,17 @@ export function home(services: Services, readHealth: () => Promise<Health>) {
   }
 
   return new Elysia()
-    .get('/', ({ request, set }) => {
-      varyByAccept(set);
-      if (isBrowser(request)) return sendHome(set);
-      const { version, homepage: docs } = services;
-      const about = { name: 'memory-service', version, docs, openapi: '/openapi.json' };
-      return sendJson(set, 200, JSON.stringify(about));
-    })
+    .get(
+      '/',
+      ({ request, set }) => {
+        varyByAccept(set);
+        if (isBrowser(request)) return sendHome(set);
+        const { version, homepage: docs } = services;
+        const about = { name: 'memory-service', version, docs, openapi: '/openapi.json' };
+        return sendJson(set, 200, JSON.stringify(about));
+      },
+      { detail: details.home },
+    )
     .get('/assets/home.css', async ({ set }) => {
       const { style } = await import('../home/assets.ts');
       return sendFile(set, css, style);

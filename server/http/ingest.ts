@@ -1,12 +1,16 @@
 import { Elysia } from 'elysia';
 import {
+  BatchRequest,
+  ChatRequest,
   conversationOf,
+  DocumentRequest,
+  IngestRecord,
   isMessagesRequest,
   type RecordType,
+  SupportRequest,
   type UserRecord,
 } from '../../sdk/contract/ingest.ts';
 import {
-  type Validator,
   validateChat,
   validateDocument,
   validateRecord,
@@ -15,34 +19,25 @@ import {
 import { renderRecord } from '../memory/render.ts';
 import type { Batch, NewMemory } from '../storage/storage.ts';
 import type { Auth } from './auth.ts';
-import type { Caller } from './authenticate.ts';
-import { validateItems } from './batch.ts';
-import { bodyUnread } from './body.ts';
-import { withBoundUser } from './bound-user.ts';
+import type { Authenticated } from './authenticate.ts';
+import { validateBatchBody, validateItems } from './batch.ts';
 import { writeOf } from './idempotency.ts';
-import { parse } from './parse.ts';
-import { readNoQuery } from './query.ts';
+import { details } from './openapi/details.ts';
 import { type ResponseHead, sendResult } from './response.ts';
+import { jsonBody, noQuery, schema } from './schema.ts';
 import type { RouteServices } from './services.ts';
 
-type Context = { request: Request; caller: Caller; set: ResponseHead };
+type Context = Authenticated & { request: Request; set: ResponseHead };
 
 export function ingest(auth: Auth, services: RouteServices) {
   const { storage, tasks, embedder, now, newMemoryId, bodies } = services;
 
-  async function readBody(request: Request, caller: Caller): Promise<unknown> {
-    const body = await bodies.readJson(request, caller.projectId);
-    readNoQuery(request);
-    return body;
-  }
-
   async function accept(
-    { request, caller, set }: Context,
-    body: unknown,
+    { request, caller, sent, set }: Context,
     records: NewMemory[],
     batch: Batch | null,
   ) {
-    const write = await writeOf(request, caller, now, body);
+    const write = await writeOf(request, caller, now, sent);
     const result = await storage.acceptRecords({ ...write, records, batch });
     tasks.wake();
     embedder?.noteChange(
@@ -55,30 +50,55 @@ export function ingest(auth: Auth, services: RouteServices) {
   }
 
   /** `type` is the record type that the path implies. */
-  function endpoint(validate: Validator, type?: RecordType) {
-    return async ({ request, caller, set }: Context) => {
-      const body = await readBody(request, caller);
-      const parsed = parse<UserRecord>(validate, withBoundUser(body, caller));
-      const fields = isMessagesRequest(parsed) ? conversationOf(parsed) : parsed;
-      const record = (type === undefined ? fields : { ...fields, type }) as UserRecord;
+  function acceptOne(type?: RecordType) {
+    return async ({ request, caller, body, sent, set }: Context & { body: unknown }) => {
+      const fields = isMessagesRequest(body) ? conversationOf(body) : body;
+      // The validators of these routes accept nothing else.
+      const record = { ...(fields as UserRecord), ...(type && { type }) } as UserRecord;
       const records = [renderRecord(record, newMemoryId())];
-      return accept({ request, caller, set }, body, records, null);
+      return accept({ request, caller, sent, set }, records, null);
     };
   }
 
-  async function batch({ request, caller, set }: Context) {
-    const body = await readBody(request, caller);
-    const items = await validateItems(body, caller, validateRecord, (item: UserRecord) =>
-      renderRecord(item, newMemoryId()),
-    );
-    return accept({ request, caller, set }, body, items.valid, items.batch);
-  }
-
+  const json = { ...jsonBody(bodies), query: noQuery };
   return new Elysia({ prefix: '/v1/ingest' })
     .use(auth.byMethod)
-    .post('', endpoint(validateRecord), bodyUnread)
-    .post('/support', endpoint(validateSupport, 'ticket'), bodyUnread)
-    .post('/document', endpoint(validateDocument, 'document'), bodyUnread)
-    .post('/chat', endpoint(validateChat, 'conversation'), bodyUnread)
-    .post('/batch', batch, bodyUnread);
+
+    .post('/support', acceptOne('ticket'), {
+      ...json,
+      body: schema(SupportRequest, validateSupport),
+      detail: details['ingest.support'],
+    })
+
+    .post('/document', acceptOne('document'), {
+      ...json,
+      body: schema(DocumentRequest, validateDocument),
+      detail: details['ingest.document'],
+    })
+
+    .post('/chat', acceptOne('conversation'), {
+      ...json,
+      body: schema(ChatRequest, validateChat),
+      detail: details['ingest.chat'],
+    })
+
+    .post('', acceptOne(), {
+      ...json,
+      body: schema(IngestRecord, validateRecord),
+      detail: details['ingest.record'],
+    })
+
+    .post(
+      '/batch',
+      async ({ request, caller, body, sent, set }) => {
+        const toMemory = (item: UserRecord) => renderRecord(item, newMemoryId());
+        const items = await validateItems(body.items, caller, validateRecord, toMemory);
+        return accept({ request, caller, sent, set }, items.valid, items.batch);
+      },
+      {
+        ...json,
+        body: schema(BatchRequest, validateBatchBody),
+        detail: details['ingest.batch'],
+      },
+    );
 }

@@ -3,9 +3,7 @@ import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { limits } from '../../sdk/contract/limits.ts';
 import { ServiceError } from '../errors.ts';
 import type { Auth } from './auth.ts';
-import type { Caller } from './authenticate.ts';
-import { bodyUnread } from './body.ts';
-import { withBoundUser } from './bound-user.ts';
+import { type Caller, withBoundUser } from './authenticate.ts';
 import { rejectForeignHosts } from './hosts.ts';
 import { noteMessage } from './mcp-errors.ts';
 import { badRequest } from './parse.ts';
@@ -49,15 +47,11 @@ export function mcp({ reading: auth }: Auth, services: RouteServices) {
 
   return new Elysia()
     .use(auth)
-    .all(
-      '/mcp',
-      ({ request, set, caller }) => answer(request, set, caller, () => boundUserOf(caller)),
-      bodyUnread,
+    .all('/mcp', ({ request, set, caller }) =>
+      answer(request, set, caller, () => boundUserOf(caller)),
     )
-    .all(
-      '/mcp/users/:userId',
-      ({ request, set, caller }) => answer(request, set, caller, () => userIn(request, caller)),
-      bodyUnread,
+    .all('/mcp/users/:userId', ({ request, set, caller }) =>
+      answer(request, set, caller, () => userIn(request, caller)),
     );
 }
 

@@ -1,196 +1,131 @@
-import type { Static } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
+import type { FieldError } from '../../sdk/contract/errors.ts';
 import { limits } from '../../sdk/contract/limits.ts';
 import { SaveRequest, UpdateRequest } from '../../sdk/contract/memory.ts';
 import { ListQuery } from '../../sdk/contract/page.ts';
-import { SearchQuery } from '../../sdk/contract/search.ts';
-import { optionalTimeMs } from '../../sdk/contract/times.ts';
+import { DeleteAllQuery } from '../../sdk/contract/transfer.ts';
 import { validator } from '../../sdk/contract/validate.ts';
 import { noSuchMemory } from '../errors.ts';
 import { filterOf } from '../memory/filter.ts';
-import { memoryJson, shownStatus } from '../memory/json.ts';
+import { memoryJson } from '../memory/json.ts';
 import { count } from '../metrics/counts.ts';
-import type { MemoryChanges, NewMemory, WriteResult } from '../storage/storage.ts';
+import type { WriteResult } from '../storage/storage.ts';
 import type { Auth } from './auth.ts';
-import type { Caller } from './authenticate.ts';
-import { bodyUnread } from './body.ts';
-import { readBy, withBoundUser } from './bound-user.ts';
+import { type Caller, readBy } from './authenticate.ts';
 import { etagOf, isKnownVersion, readIfMatch } from './conditions.ts';
 import { readCursor } from './cursor.ts';
 import { writeOf } from './idempotency.ts';
-import { badRequest, parse } from './parse.ts';
-import { readNoQuery, readQuery, withBoolean, withLimit, withMetadata } from './query.ts';
-import { sendItems, sendJson, sendPage, sendResult } from './response.ts';
-import { createSearch } from './search.ts';
+import { details } from './openapi/details.ts';
+import { badRequest } from './parse.ts';
+import { changesOf, newMemory } from './requests.ts';
+import { sendJson, sendPage, sendResult } from './response.ts';
+import { jsonBody, noQuery, querySchema, schema } from './schema.ts';
 import type { RouteServices } from './services.ts';
 
-/** Requests in the wire format, where times are strings. */
-type Saved = Static<typeof SaveRequest>;
-type Updated = Static<typeof UpdateRequest>;
-type Listed = Static<typeof ListQuery>;
-type Searched = Static<typeof SearchQuery>;
-
-const validateSave = validator(SaveRequest);
-const validateUpdate = validator(UpdateRequest);
-const validateSearch = validator(SearchQuery);
-const validateList = validator(ListQuery);
-
 export function memories({ byMethod: auth }: Auth, services: RouteServices) {
-  const { storage, embedder, now, newMemoryId, waitLonger, bodies, mcp } = services;
-
-  const search = createSearch(services);
-
-  /** Responds with 404 to an unknown id even if the request is invalid. */
-  async function ofKnown<T>(caller: Caller, id: string, read: () => Promise<T>): Promise<T> {
-    try {
-      return await read();
-    } catch (error) {
-      const memory = await storage.getMemory({ ...readBy(caller, now()), id });
-      throw memory === null ? noSuchMemory() : error;
-    }
-  }
+  const { storage, embedder, now, newMemoryId, bodies, mcp } = services;
 
   function noteChange({ projectId }: Caller, { changedUserId }: WriteResult): void {
     if (changedUserId !== undefined) embedder?.noteChange(projectId, [changedUserId]);
   }
 
-  async function readUpdate(request: Request, caller: Caller) {
-    const body = await bodies.readJson(request, caller.projectId, limits.saveBodyBytes);
-    readNoQuery(request);
-    const changes = changesOf(body);
-    const expectedVersion = readIfMatch(request);
-    return { ...(await writeOf(request, caller, now, body)), changes, expectedVersion };
-  }
-
+  const json = { ...jsonBody(bodies, limits.saveBodyBytes), query: noQuery };
   return new Elysia({ prefix: '/v1/memories' })
     .use(auth)
 
     .post(
       '',
-      async ({ request, caller, set }) => {
-        const body = await bodies.readJson(request, caller.projectId, limits.saveBodyBytes);
-        readNoQuery(request);
-        const saved = parse<Saved>(validateSave, withBoundUser(body, caller));
-        const memory = newMemory(saved, newMemoryId());
-        const write = await writeOf(request, caller, now, body);
+      async ({ request, caller, body, sent, set }) => {
+        const memory = newMemory(body, newMemoryId());
+        const write = await writeOf(request, caller, now, sent);
         const result = await storage.saveMemory({ ...write, memory });
         embedder?.noteChange(caller.projectId, [memory.userId]);
         const { status, memoryId } = result.response;
         if (status === 201) set.headers.location = `/v1/memories/${memoryId}`;
         return sendResult(set, request, result);
       },
-      bodyUnread,
+      {
+        ...json,
+        body: schema(SaveRequest),
+        detail: details.save,
+      },
     )
 
-    .get('', async ({ request, caller, set }) => {
-      const query = parse<Listed>(validateList, filteredQuery(request, caller));
-      const { userId, order = 'desc', limit = limits.pageItemsDefault, cursor } = query;
-      const filter = filterOf(query);
-      const list = [userId, order, JSON.stringify(filter)];
-      const after = readCursor(cursor, list);
-      const range = mcp.rangeOf(request);
-      const read = { ...readBy(caller, now()), userId, filter, order, after, limit, range };
-      return sendPage(set, await storage.listMemories(read), list);
-    })
+    .get(
+      '',
+      async ({ request, caller, query, set }) => {
+        const { userId, order = 'desc', limit = limits.pageItemsDefault, cursor } = query;
+        const filter = filterOf(query);
+        const list = [userId, order, JSON.stringify(filter)];
+        const after = readCursor(cursor, list);
+        const range = mcp.rangeOf(request);
+        const read = { ...readBy(caller, now()), userId, filter, order, after, limit, range };
+        return sendPage(set, await storage.listMemories(read), list);
+      },
+      { query: querySchema(ListQuery), detail: details.list },
+    )
 
-    .get('/search', async ({ request, caller, set }) => {
-      const query = parse<Searched>(
-        validateSearch,
-        withBoolean(filteredQuery(request, caller), 'explain'),
-      );
-      const { userId, limit = limits.searchItemsDefault, mode = 'auto', explain = false } = query;
-      const filter = filterOf(query);
-      const sought = { userId, query: query.query, filter, limit, explain };
-      const read = { ...readBy(caller, now()), ...sought, range: mcp.rangeOf(request) };
-      waitLonger(request);
-      const { items, meaning } = await search(mode, read, request.signal);
-      count('memory_searches_total', { mode, meaning });
-      return sendItems(set, items, `,"meaning":"${meaning}"`);
-    })
-
-    .get('/:id', async ({ request, caller, params, set }) => {
-      const range = mcp.rangeOf(request);
-      const memory = await storage.getMemory({ ...readBy(caller, now()), id: params.id, range });
-      if (memory === null) throw noSuchMemory();
-      readNoQuery(request);
-      const isKnown = isKnownVersion(request, memory.version);
-      set.headers.etag = etagOf(memory.version);
-      if (!isKnown) return sendJson(set, 200, memoryJson(memory));
-      set.status = 304;
-      return null;
-    })
+    .get(
+      '/:id',
+      async ({ request, caller, params, set }) => {
+        const range = mcp.rangeOf(request);
+        const memory = await storage.getMemory({ ...readBy(caller, now()), id: params.id, range });
+        if (memory === null) throw noSuchMemory();
+        const isKnown = isKnownVersion(request, memory.version);
+        set.headers.etag = etagOf(memory.version);
+        if (!isKnown) return sendJson(set, 200, memoryJson(memory));
+        set.status = 304;
+        return null;
+      },
+      { query: noQuery, detail: details.get },
+    )
 
     .patch(
       '/:id',
-      async ({ request, caller, params, set }) => {
-        const update = await ofKnown(caller, params.id, () => readUpdate(request, caller));
-        const result = await storage.updateMemory({ ...update, id: params.id });
+      async ({ request, caller, params, body, sent, set }) => {
+        const expectedVersion = readIfMatch(request);
+        const write = await writeOf(request, caller, now, sent);
+        const update = { ...write, id: params.id, changes: changesOf(body), expectedVersion };
+        const result = await storage.updateMemory(update);
         noteChange(caller, result);
         return sendResult(set, request, result);
       },
-      bodyUnread,
+      {
+        ...json,
+        body: schema(UpdateRequest, validateUpdate),
+        detail: details.update,
+      },
     )
 
     .delete(
       '/:id',
-      async ({ request, caller, params, set }) => {
-        const deletion = await ofKnown(caller, params.id, async () => {
-          readNoQuery(request);
-          const expectedVersion = readIfMatch(request);
-          return { ...(await writeOf(request, caller, now)), expectedVersion };
-        });
-        const result = await storage.deleteMemory({ ...deletion, id: params.id });
+      async ({ request, caller, params, sent, set }) => {
+        const expectedVersion = readIfMatch(request);
+        const write = await writeOf(request, caller, now, sent);
+        const result = await storage.deleteMemory({ ...write, id: params.id, expectedVersion });
         noteChange(caller, result);
         return sendResult(set, request, result);
       },
-      bodyUnread,
+      { query: noQuery, detail: details.delete },
     )
 
-    .get('/:id/status', async ({ request, caller, params, set }) => {
-      const status = await storage.getStatus({ ...readBy(caller, now()), id: params.id });
-      if (status === null) throw noSuchMemory();
-      readNoQuery(request);
-      return sendJson(set, 200, JSON.stringify(shownStatus(status)));
-    });
+    .delete(
+      '',
+      async ({ request, caller, query, sent, set }) => {
+        const write = await writeOf(request, caller, now, sent);
+        const result = await storage.eraseUser({ ...write, userId: query.userId });
+        if (!result.replayed) count('memory_erased_users_total', {});
+        return sendResult(set, request, result);
+      },
+      { query: querySchema(DeleteAllQuery), detail: details.deleteAll },
+    );
 }
 
-function filteredQuery(request: Request, caller: Caller) {
-  return withMetadata(withLimit(withBoundUser(readQuery(request.url), caller)));
-}
+const validateFields = validator(UpdateRequest);
 
-function newMemory(request: Saved, id: string): NewMemory {
-  const { userId, content, metadata, source = null, externalId = null } = request;
-  return {
-    id,
-    userId,
-    type: 'memory',
-    content,
-    metadata: metadata === undefined ? '{}' : JSON.stringify(metadata),
-    source,
-    externalId,
-    occurredAt: optionalTimeMs(request.occurredAt),
-    expiresAt: optionalTimeMs(request.expiresAt),
-  };
-}
-
-/**
- * Returns the changes in an update request. Omitted fields are undefined, and null clears a time.
- */
-function changesOf(body: unknown): MemoryChanges {
-  if (isEmpty(body)) {
-    const fields = Object.keys(UpdateRequest.properties).join(', ');
-    throw badRequest('', `at least one of these is required: ${fields}`);
-  }
-  const { content, metadata, occurredAt, expiresAt } = parse<Updated>(validateUpdate, body);
-  return {
-    ...(content !== undefined && { content }),
-    ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
-    ...(occurredAt !== undefined && { occurredAt: optionalTimeMs(occurredAt) }),
-    ...(expiresAt !== undefined && { expiresAt: optionalTimeMs(expiresAt) }),
-  };
-}
-
-function isEmpty(body: unknown): boolean {
+function validateUpdate(body: unknown): FieldError[] {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  return isObject && Object.keys(body).length === 0;
+  if (!isObject || Object.keys(body).length > 0) return validateFields(body);
+  const fields = Object.keys(UpdateRequest.properties).join(', ');
+  throw badRequest('', `at least one of these is required: ${fields}`);
 }

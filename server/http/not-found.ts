@@ -1,34 +1,23 @@
 import { Elysia } from 'elysia';
 import { ServiceError } from '../errors.ts';
 import type { Auth } from './auth.ts';
-import { bodyUnread } from './body.ts';
-import { routes } from './routes.ts';
-
-/** Paths without a parameter come first: /v1/memories/search also matches /v1/memories/:id. */
-const patterns = Object.values(routes)
-  .toSorted((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
-  .map(({ method, path }) => ({
-    method,
-    path,
-    pattern: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`),
-  }));
+import type { DocumentedRoute } from './openapi/routes.ts';
 
 /** Rejects every path under /v1 that no route matches. These paths require an API key, too. */
-export function unknownRoutes(auth: Auth) {
+export function unknownRoutes(auth: Auth, routes: () => readonly DocumentedRoute[]) {
   const reject = ({ request }: { request: Request }) => {
-    throw noSuchRoute(request);
+    throw noSuchRoute(request, routes());
   };
-  return new Elysia()
-    .use(auth.reading)
-    .all('/v1', reject, bodyUnread)
-    .all('/v1/*', reject, bodyUnread);
+  return new Elysia().use(auth.reading).all('/v1', reject).all('/v1/*', reject);
 }
 
 /** Returns a 405 error if the path exists with another method, otherwise a 404 error. */
-export function noSuchRoute({ url }: Request): ServiceError {
+export function noSuchRoute({ url }: Request, routes: readonly DocumentedRoute[]): ServiceError {
   const { pathname } = new URL(url);
-  const route = patterns.find(({ pattern }) => pattern.test(pathname));
-  const methods = patterns.filter(({ path }) => path === route?.path).map((one) => one.method);
+  const matching = routes.filter(({ path }) => matches(path, pathname));
+  // /v1/memories/search also matches /v1/memories/:id.
+  const exact = matching.filter(({ path }) => path === pathname);
+  const methods = (exact.length > 0 ? exact : matching).map(({ method }) => method);
   if (methods.length === 0) {
     return new ServiceError('not_found', 'no such route; see /openapi.json for all routes');
   }
@@ -36,4 +25,13 @@ export function noSuchRoute({ url }: Request): ServiceError {
   const all = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
   const allow = [...new Set(all)].sort().join(', ');
   return new ServiceError('method_not_allowed', `this route allows ${allow}`, { allow });
+}
+
+function matches(path: string, pathname: string): boolean {
+  const steps = pathname.split('/');
+  const expected = path.split('/');
+  return (
+    steps.length === expected.length &&
+    expected.every((step, at) => (step.startsWith(':') ? steps[at] !== '' : step === steps[at]))
+  );
 }

@@ -1,3 +1,4 @@
+import type { TProperties } from '@sinclair/typebox';
 import { badRequest } from './parse.ts';
 
 export function searchOf(url: string): string {
@@ -26,11 +27,11 @@ export function readQuery(url: string): Record<string, string> {
   return query;
 }
 
-/** Throws `invalid_request` if the URL has a query parameter. Used by routes that accept none. */
-export function readNoQuery(request: Request): void {
-  if (!request.url.includes('?')) return;
-  const [name] = Object.keys(readQuery(request.url));
+/** Throws `invalid_request` if the URL has a query parameter. */
+export function readNoQuery(url: string): Record<string, never> {
+  const [name] = Object.keys(readQuery(url));
   if (name !== undefined) throw badRequest(name, 'is not a known query parameter');
+  return {};
 }
 
 function decode(text: string): string {
@@ -41,21 +42,22 @@ function decode(text: string): string {
   }
 }
 
-/** Converts `limit` to a number if it is a whole number. The schema rejects any other value. */
-export function withLimit(query: Record<string, string>): Record<string, unknown> {
-  const { limit } = query;
-  if (limit === undefined || !/^-?\d{1,15}$/.test(limit)) return query;
-  return { ...query, limit: Number(limit) };
-}
-
-/** Converts a parameter to a boolean if it is `true` or `false`. */
-export function withBoolean(query: Record<string, unknown>, name: string): Record<string, unknown> {
-  const value = query[name];
-  return value === 'true' || value === 'false' ? { ...query, [name]: value === 'true' } : query;
+/** Converts parameters to the types of a schema. The validator rejects text that does not fit. */
+export function withTypes(
+  query: Record<string, string>,
+  properties: TProperties,
+): Record<string, unknown> {
+  const typed: Record<string, unknown> = { ...query };
+  for (const [name, { type }] of Object.entries(properties)) {
+    const text = query[name] ?? '';
+    if (type === 'integer' && /^-?\d{1,15}$/.test(text)) typed[name] = Number(text);
+    if (type === 'boolean' && /^(?:true|false)$/.test(text)) typed[name] = text === 'true';
+  }
+  return 'metadata' in properties ? withMetadata(typed) : typed;
 }
 
 /** Groups the `metadata[key]` parameters under `metadata`. */
-export function withMetadata(query: Record<string, unknown>): Record<string, unknown> {
+function withMetadata(query: Record<string, unknown>): Record<string, unknown> {
   const rest: Record<string, unknown> = Object.create(null);
   const metadata: Record<string, unknown> = Object.create(null);
   for (const [name, value] of Object.entries(query)) {

@@ -1,8 +1,17 @@
-import type { SearchMode } from '../../sdk/contract/search.ts';
+import { Elysia } from 'elysia';
+import { limits } from '../../sdk/contract/limits.ts';
+import { type SearchMode, SearchQuery } from '../../sdk/contract/search.ts';
 import { ServiceError } from '../errors.ts';
+import { filterOf } from '../memory/filter.ts';
+import { count } from '../metrics/counts.ts';
 import type { ItemsJson, Storage } from '../storage/storage.ts';
+import type { Auth } from './auth.ts';
+import { readBy } from './authenticate.ts';
+import { details } from './openapi/details.ts';
 import { badRequest } from './parse.ts';
-import type { Services } from './services.ts';
+import { sendItems } from './response.ts';
+import { querySchema } from './schema.ts';
+import type { RouteServices, Services } from './services.ts';
 
 type Read = Omit<Parameters<Storage['searchMemories']>[0], 'meaning'>;
 type Meaning = 'used' | 'partial' | 'off' | 'unavailable';
@@ -11,11 +20,29 @@ type Meaning = 'used' | 'partial' | 'off' | 'unavailable';
 const mostNew = 8;
 const retryAfterSeconds = 5;
 
+export function search({ byMethod: auth }: Auth, services: RouteServices) {
+  const { now, waitLonger, mcp } = services;
+  const find = createSearch(services);
+  return new Elysia({ prefix: '/v1/memories' }).use(auth).get(
+    '/search',
+    async ({ request, caller, query: { query, ...options }, set }) => {
+      const { userId, limit = limits.searchItemsDefault, mode = 'auto', explain = false } = options;
+      const sought = { userId, query, filter: filterOf(options), limit, explain };
+      const read = { ...readBy(caller, now()), ...sought, range: mcp.rangeOf(request) };
+      waitLonger(request);
+      const { items, meaning } = await find(mode, read, request.signal);
+      count('memory_searches_total', { mode, meaning });
+      return sendItems(set, items, `,"meaning":"${meaning}"`);
+    },
+    { query: querySchema(SearchQuery), detail: details.search },
+  );
+}
+
 /**
  * Creates the search by words and by meaning. Without a model, or if it fails, the search uses
  * words alone, unless the mode is `meaning`.
  */
-export function createSearch({ storage, embedder }: Pick<Services, 'storage' | 'embedder'>) {
+function createSearch({ storage, embedder }: Pick<Services, 'storage' | 'embedder'>) {
   async function ask(mode: SearchMode, { projectId, query }: Read) {
     if (mode === 'words') return null;
     if (embedder === null) {
@@ -31,7 +58,7 @@ export function createSearch({ storage, embedder }: Pick<Services, 'storage' | '
     return answer;
   }
 
-  return async function search(
+  return async function find(
     mode: SearchMode,
     read: Read,
     signal: AbortSignal,

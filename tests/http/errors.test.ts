@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { ErrorBody } from '../../sdk/contract/errors.ts';
 import { operations } from '../../sdk/contract/operations.ts';
-import { openApiDocument } from '../../server/http/openapi/document.ts';
+import { document } from '../support/document.ts';
 import { ask, bodyOf, expectError, expectInvalid, readAnswer, save } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -71,8 +71,8 @@ test.each(['/v1/memories', '/v1/ingest', '/v1/ingest/batch'])(
 test('an error describes at most 20 fields, as documented', async () => {
   const body = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`unknown${n}`, n]));
   const { details } = (await ask(server, 'POST', '/v1/memories', { body })).body as ErrorBody;
-  const documented = openApiDocument('0.0.0') as unknown as Documented;
-  const { maxItems } = documented.components.schemas.Error.properties.details;
+  const { schemas } = (document as unknown as Documented).components;
+  const { maxItems } = schemas.Error.properties.details;
   expect([details?.length, maxItems]).toEqual([20, 20]);
 });
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { DeletedSince, SavedMemory } from '../../sdk/contract/memory.ts';
 import { type OperationName, operations } from '../../sdk/contract/operations.ts';
-import { operationDocuments } from '../../server/http/openapi/operations.ts';
-import { documented, jsonOf, misfit } from '../support/document.ts';
+import { documented, documentOf, jsonOf, misfit } from '../support/document.ts';
 import { ask, bodyOf, getMemory, getPage, newUser } from '../support/http.ts';
 import { requests } from '../support/operation-requests.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -133,8 +132,7 @@ describe('a replay', () => {
   test.each(cutDown)(
     'of %s matches the OpenAPI schema before and after the delete',
     async (name) => {
-      const { id: operationId } = operationDocuments[name];
-      const { responses } = documented.find((one) => one.operationId === operationId) ?? {};
+      const { responses } = documentOf(name);
       const body = { userId: newUser(), content: 'one' };
       const saved = bodyOf<SavedMemory>(await post(body), 201);
       const key = crypto.randomUUID();
@@ -146,7 +144,7 @@ describe('a replay', () => {
       await ask(server, 'DELETE', `/v1/memories/${id}`);
       const again = await sendKeyed(server, write, key);
       expect(JSON.parse(again.text)).toEqual({ id, memoryId: id, deleted: true });
-      const { schema = {} } = jsonOf(responses?.[again.status]);
+      const { schema = {} } = jsonOf(responses[again.status]);
       for (const { text } of [first, again]) expect(misfit(schema, JSON.parse(text))).toBeNull();
       expect(misfit(schema, { id })).toBeString();
     },
@@ -156,7 +154,6 @@ describe('a replay', () => {
     const several = documented.filter(({ responses }) =>
       JSON.stringify(Object.values(responses)).includes('"anyOf"'),
     );
-    const names = several.map(({ operationId }) => operationId);
-    expect(names).toEqual(cutDown.map((name) => operationDocuments[name].id));
+    expect(several).toEqual(cutDown.map(documentOf));
   });
 });

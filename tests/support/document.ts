@@ -1,6 +1,15 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import {
+  type OperationName,
+  operations,
+  type Operation as Row,
+} from '../../sdk/contract/operations.ts';
+import { createApp } from '../../server/app.ts';
+import { readConfig } from '../../server/config.ts';
 import { openApiDocument } from '../../server/http/openapi/document.ts';
+import { documentedRoutes } from '../../server/http/openapi/routes.ts';
+import type { Services } from '../../server/http/services.ts';
 
 /* The OpenAPI document as clients receive it, and validation against its schemas with Ajv. */
 
@@ -35,7 +44,12 @@ type Document = {
   components: { headers: Record<string, Header>; schemas: Record<string, Schema> };
 };
 
-export const document: Document = JSON.parse(JSON.stringify(openApiDocument('0.0.0')));
+/** The service's routes. Registering routes does not use the services. */
+export const app = createApp({ config: readConfig({ MEMORY_RATE_LIMIT: 'off' }) } as Services);
+
+export const document: Document = JSON.parse(
+  JSON.stringify(openApiDocument('0.0.0', documentedRoutes(app))),
+);
 
 export const documented: Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, about]) => ({
@@ -44,6 +58,19 @@ export const documented: Operation[] = Object.entries(document.paths).flatMap(([
     path,
   })),
 );
+
+/** Returns what the document says about an operation of the contract. */
+export function documentOf(name: OperationName): Operation {
+  const { method, path }: Row = operations[name];
+  const found = documented.find((one) => routeOf(one) === routeOf({ method, path }));
+  if (found === undefined) throw new Error(`${name} is not in the document`);
+  return found;
+}
+
+/** Returns the method and the path, with parameters as in `{id}`. */
+export function routeOf({ method, path }: { method: string; path: string }): string {
+  return `${method} ${path.replace(/:(\w+)/g, '{$1}')}`;
+}
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats.default(ajv);

@@ -1,9 +1,12 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { readNoQuery, readQuery, withLimit, withMetadata } from '../../server/http/query.ts';
+import { ListQuery } from '../../sdk/contract/page.ts';
+import { SearchQuery } from '../../sdk/contract/search.ts';
+import { readNoQuery, readQuery, withTypes } from '../../server/http/query.ts';
 import { thrownBy } from '../support/thrown.ts';
 
 const base = 'http://127.0.0.1:7070/v1/memories';
+const typed = (query: Record<string, string>) => withTypes(query, ListQuery.properties);
 const read = (search: string) => ({ ...readQuery(base + search) });
 
 test('any names and values are parsed as sent', () => {
@@ -48,8 +51,8 @@ test.each([
 });
 
 test('a route without query parameters rejects any', () => {
-  expect(() => readNoQuery(new Request(`${base}?`))).not.toThrow();
-  expect(thrownBy(() => readNoQuery(new Request(`${base}?a=1`))).message).toBe(
+  expect(() => readNoQuery(`${base}?`)).not.toThrow();
+  expect(thrownBy(() => readNoQuery(`${base}?a=1`)).message).toBe(
     'a: is not a known query parameter',
   );
 });
@@ -67,30 +70,40 @@ test.each([
   [' 1', ' 1'],
   ['٣', '٣'],
 ])('parses the limit %p as %p', (limit, value) => {
-  expect(withLimit({ a: 'b', limit })).toEqual({ a: 'b', limit: value });
+  expect(typed({ a: 'b', limit })).toEqual({ a: 'b', limit: value });
 });
 
 test('no limit is added to a query without a limit', () => {
-  expect(withLimit({ a: '1' })).toEqual({ a: '1' });
+  expect(typed({ a: '1' })).toEqual({ a: '1' });
+});
+
+test.each([
+  ['true', true],
+  ['false', false],
+  ['', ''],
+  ['TRUE', 'TRUE'],
+  ['1', '1'],
+])('parses the flag %p as %p', (explain, value) => {
+  expect(withTypes({ explain }, SearchQuery.properties)).toEqual({ explain: value });
 });
 
 test('metadata filters are grouped by key, for any key', () => {
   const query = { a: '1', 'metadata[k]': 'v', 'metadata[a[b]]': '', 'metadata[__proto__]': 'x' };
-  const { metadata, ...rest } = withMetadata(query);
+  const { metadata, ...rest } = typed(query);
   expect(rest).toEqual({ a: '1' });
   expect(Object.entries(metadata as object)).toEqual([
     ['k', 'v'],
     ['a[b]', ''],
     ['__proto__', 'x'],
   ]);
-  expect(withMetadata({ a: '1' })).toEqual({ a: '1' });
-  expect(() => withMetadata({ metadata: 'x' })).toThrow('metadata[key]=value');
+  expect(typed({ a: '1' })).toEqual({ a: '1' });
+  expect(() => typed({ metadata: 'x' })).toThrow('metadata[key]=value');
 });
 
 test.each(['metadata[a][b]', 'metadata[][b]', 'metadata[a][]', 'metadata[a][b][c]'])(
   '%s is rejected with its name, because only top-level keys can be compared',
   (name) => {
-    expect(thrownBy(() => withMetadata({ [name]: 'v' }))).toMatchObject({
+    expect(thrownBy(() => typed({ [name]: 'v' }))).toMatchObject({
       code: 'invalid_request',
       message: `${name}: must name a top-level key of the metadata`,
     });

@@ -3,10 +3,9 @@ import { headers, validators } from '../../../sdk/contract/headers.ts';
 import { limits } from '../../../sdk/contract/limits.ts';
 import { MemoryId } from '../../../sdk/contract/memory.ts';
 import { idempotencyKeyPattern } from '../idempotency.ts';
-import { type RouteName, routes } from '../routes.ts';
 import { type Components, createComponents, type Json, type JsonObject } from './components.ts';
+import { tags } from './details.ts';
 import { responseHeaders } from './headers.ts';
-import { type DocumentedOperation, operationDocuments, tags } from './operations.ts';
 import {
   errorResponses,
   isConditional,
@@ -15,14 +14,12 @@ import {
   responsesOf,
   savesMemory,
 } from './responses.ts';
+import type { DocumentedRoute } from './routes.ts';
 
-export function openApiDocument(version: string) {
+export function openApiDocument(version: string, routes: readonly DocumentedRoute[]) {
   const components = createComponents();
-  const all = Object.entries(routes).map(([name, operation]): DocumentedOperation => {
-    return { ...operation, ...operationDocuments[name as RouteName] };
-  });
   const paths: Record<string, JsonObject> = {};
-  for (const operation of all) {
+  for (const operation of routes) {
     const path = operation.path.replace(/:(\w+)/g, '{$1}');
     const method = operation.method.toLowerCase();
     paths[path] = { ...paths[path], [method]: describe(operation, components) };
@@ -48,18 +45,18 @@ export function openApiDocument(version: string) {
       securitySchemes: { apiKey },
       parameters: sharedParameters(components),
       headers: responseHeaders,
-      responses: errorResponses(components, all),
+      responses: errorResponses(components, routes),
       schemas: components.schemas,
     },
   };
 }
 
-function describe(operation: DocumentedOperation, components: Components): JsonObject {
-  const { id, tag, summary, description } = operation;
+function describe(operation: DocumentedRoute, components: Components): JsonObject {
+  const { operationId, tags, summary, description } = operation;
   const parameters = parametersOf(operation, components);
   return {
-    operationId: id,
-    tags: [tag],
+    operationId,
+    tags,
     summary,
     description,
     ...(!needsKey(operation) && { security: [] }),
@@ -69,7 +66,7 @@ function describe(operation: DocumentedOperation, components: Components): JsonO
   };
 }
 
-function requestBody(operation: DocumentedOperation, { refer }: Components): JsonObject {
+function requestBody(operation: DocumentedRoute, { refer }: Components): JsonObject {
   const { request } = operation;
   if (request === undefined) return {};
   const bytes = savesMemory(operation) ? limits.saveBodyBytes : limits.bodyBytesDefault;
@@ -82,7 +79,7 @@ function requestBody(operation: DocumentedOperation, { refer }: Components): Jso
   };
 }
 
-function parametersOf(operation: DocumentedOperation, { refer }: Components): Json[] {
+function parametersOf(operation: DocumentedRoute, { refer }: Components): Json[] {
   const { query, etag } = operation;
   const inPath = operation.path.includes(':id')
     ? [{ $ref: '#/components/parameters/MemoryId' }]

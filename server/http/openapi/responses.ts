@@ -5,35 +5,35 @@ import { DeletedSince } from '../../../sdk/contract/memory.ts';
 import { OpenEnum } from '../../../sdk/contract/text.ts';
 import type { Components, JsonObject } from './components.ts';
 import { exampleRequestId, type HeaderName, referToHeaders } from './headers.ts';
-import type { DocumentedOperation } from './operations.ts';
+import type { DocumentedRoute } from './routes.ts';
 
 /** Whether an operation needs a key and counts against the rate limit. */
-export function needsKey({ path }: DocumentedOperation): boolean {
+export function needsKey({ path }: DocumentedRoute): boolean {
   return path.startsWith('/v1/');
 }
 
 /** Whether an operation is a write and therefore accepts an Idempotency-Key. */
-export function isWrite({ method, reads }: DocumentedOperation): boolean {
+export function isWrite({ method, reads }: DocumentedRoute): boolean {
   return method !== 'GET' && reads === undefined;
 }
 
 /** Whether an operation changes a memory by its id and therefore supports If-Match. */
-export function isConditional(operation: DocumentedOperation): boolean {
+export function isConditional(operation: DocumentedRoute): boolean {
   return isWrite(operation) && operation.path.includes(':');
 }
 
 /** Whether an operation saves or updates a memory and returns it. */
-export function savesMemory(operation: DocumentedOperation): boolean {
+export function savesMemory(operation: DocumentedRoute): boolean {
   return isWrite(operation) && operation.etag === true;
 }
 
 /** Whether a deletion cuts down the stored response, because it holds data of a memory. */
-function isCutDown(operation: DocumentedOperation): boolean {
+function isCutDown(operation: DocumentedRoute): boolean {
   return savesMemory(operation) || operation.location === true;
 }
 
-export function responsesOf(operation: DocumentedOperation, { refer }: Components): JsonObject {
-  const { response, location, etag } = operation;
+export function responsesOf(operation: DocumentedRoute, { refer }: Components): JsonObject {
+  const { success: status = 200, replaced, response, location, etag } = operation;
   const names: HeaderName[] = [headers.requestId];
   if (needsKey(operation)) names.push(headers.rateLimitPolicy, headers.rateLimit);
   if (isWrite(operation)) names.push(headers.idempotencyStatus);
@@ -46,8 +46,8 @@ export function responsesOf(operation: DocumentedOperation, { refer }: Component
     return [status, { $ref: `#/components/responses/${nameOf(codes)}` }];
   });
   const responses = {
-    [operation.success]: location ? created : success,
-    ...(operation.replaced !== undefined && { [operation.replaced]: success }),
+    [status]: location ? created : success,
+    ...(replaced !== undefined && { [replaced]: success }),
     ...(etag && !isWrite(operation) && { 304: notModified(names) }),
     ...Object.fromEntries(errors),
   };
@@ -64,7 +64,7 @@ function notModified(names: HeaderName[]): JsonObject {
   };
 }
 
-export function errorResponses({ refer }: Components, all: DocumentedOperation[]) {
+export function errorResponses({ refer }: Components, all: readonly DocumentedRoute[]) {
   const groups = all.flatMap((operation) => [...errorsOf(operation).values()]);
   const responses = groups.map((codes) => {
     const description = codes.map((code) => `\`${code}\`: ${errorTable[code].when}.`).join('\n\n');
@@ -75,7 +75,7 @@ export function errorResponses({ refer }: Components, all: DocumentedOperation[]
   return Object.fromEntries(responses) as JsonObject;
 }
 
-function errorsOf(operation: DocumentedOperation): Map<number, ErrorCode[]> {
+function errorsOf(operation: DocumentedRoute): Map<number, ErrorCode[]> {
   const { request } = operation;
   const hasBody = request !== undefined;
   const applies: Record<ErrorCode, boolean> = {

@@ -1,0 +1,77 @@
+import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox';
+import { validator } from '../../sdk/contract/validate.ts';
+import { type Authenticated, type Caller, withBoundUser } from './authenticate.ts';
+import type { BodyReader } from './body.ts';
+import { parse } from './parse.ts';
+import { readNoQuery, readQuery, withTypes } from './query.ts';
+
+/** A part of a request before its validation: the JSON of the body, or the URL with the query. */
+export type Received<Value = unknown> = { caller: Caller; value: Value };
+
+/**
+ * A schema of the contract as a Standard Schema, which Elysia applies to a body or a query. For an
+ * invalid value, it throws `invalid_request`. It returns no issues, because Elysia's error for
+ * issues contains the value.
+ */
+export type RequestSchema<T, Shape extends TSchema = TSchema> = {
+  shape: Shape;
+  '~standard': {
+    version: 1;
+    vendor: 'memory-service';
+    validate(received: Received): { value: T };
+    types?: { input: Received; output: T };
+  };
+};
+
+/** Replaces what Elysia has parsed, which merges repeated parameters. The schema reads the URL. */
+export function leaveQuery(context: Authenticated & { request: Request; query: unknown }): void {
+  const { request, caller } = context;
+  context.query = { caller, value: request.url } satisfies Received;
+}
+
+/** Reads a JSON body after the key has been checked, and before the request is validated. */
+export function jsonBody(bodies: BodyReader, maxBytes?: number) {
+  return {
+    async transform(context: Authenticated & { request: Request; body: unknown }) {
+      const { request, caller } = context;
+      context.sent = await bodies.readJson(request, caller.projectId, maxBytes);
+      context.body = { caller, value: context.sent } satisfies Received;
+    },
+  };
+}
+
+/** The schema of a JSON body. `validate` may check more than the schema can express. */
+export function schema<Shape extends TSchema>(
+  shape: Shape,
+  validate = validator(shape),
+): RequestSchema<Static<Shape>, Shape> {
+  return standard(shape, (received) => parse(validate, boundBy(shape, received)));
+}
+
+/** The schema of a query, whose parameters arrive as text. */
+export function querySchema<Shape extends TObject>(
+  shape: Shape,
+): RequestSchema<Static<Shape>, Shape> {
+  const validate = validator(shape);
+  return standard(shape, ({ caller, value }) => {
+    const query = boundBy(shape, { caller, value: readQuery(String(value)) });
+    return parse(validate, withTypes(query, shape.properties));
+  });
+}
+
+/** The schema of a query without parameters. */
+export const noQuery = standard(Type.Object({}), ({ value }) => readNoQuery(String(value)));
+
+function standard<T, Shape extends TSchema>(
+  shape: Shape,
+  read: (received: Received) => T,
+): RequestSchema<T, Shape> {
+  const validate = (received: Received) => ({ value: read(received) });
+  return { shape, '~standard': { version: 1, vendor: 'memory-service', validate } };
+}
+
+/** Adds the key's bound user, unless the schema has no user. */
+function boundBy<Value>({ properties }: TSchema, { caller, value }: Received<Value>): Value {
+  const hasUser = properties === undefined || 'userId' in properties;
+  return hasUser ? withBoundUser(value, caller) : value;
+}
