@@ -1,6 +1,7 @@
 import type { Stats, Task, User } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples, Option, type Parent } from '../commander.ts';
+import { readMetrics } from '../client/metrics.ts';
+import { addExamples, type GlobalOptions, Option, type Parent } from '../commander.ts';
 import { definedOnly, parseLimit } from '../options.ts';
 import { type Column, printFields, printJson } from '../terminal/output.ts';
 import { hint, type Terminal } from '../terminal/terminal.ts';
@@ -116,10 +117,13 @@ export function addStats(program: Parent, term: Terminal): void {
   command.action(async () => {
     const options = command.optsWithGlobals();
     const client = await connect(term, options);
-    const stats = await client.stats({ signal: term.interrupted });
-    if (options.json) return printJson(term, stats);
-    const { project, userId: user } = await client.key({ signal: term.interrupted });
-    const fields = term.stdout.isTerminal ? shownFields(stats, term.now()) : rawFields(stats);
+    const signal = term.interrupted;
+    const [stats, files] = await Promise.all([client.stats({ signal }), readFiles(term, options)]);
+    if (options.json) return printJson(term, { ...stats, ...files });
+    const { project, userId: user } = await client.key({ signal });
+    const fields = term.stdout.isTerminal
+      ? { ...shownFields(stats, term.now()), ...(files && shownFiles(files, term.now())) }
+      : { ...rawFields(stats), ...files };
     await printFields(term, { project, user, ...fields });
     if (stats.failed > 0) await hint(term, 'To see what failed: memory tasks --status failed');
   });
@@ -129,10 +133,34 @@ export function addStats(program: Parent, term: Terminal): void {
 
 const statsHelp = `
 A key that is bound to a user shows that user's figures. They may be a minute
-old. The size is that of content and metadata; for the files of the service, see
-GET /metrics.
+old. The size is that of content and metadata. The files of the service and the
+last backup are shown to those who can read its metrics: on its machine, or with
+a key from memory keys create --metrics.
 
 A pipe receives each name and its value, separated by a tab.`;
+
+type Files = { databaseBytes: number; logBytes: number | null; lastBackupAt: string | null };
+
+/** Returns null if the key cannot read the metrics, or there are none. */
+async function readFiles(term: Terminal, options: GlobalOptions): Promise<Files | null> {
+  const metrics = await readMetrics(term, options).catch(() => null);
+  const databaseBytes = metrics?.sum('memory_database_bytes') ?? null;
+  if (metrics === null || databaseBytes === null) return null;
+  const seconds = metrics.sum('memory_last_backup_timestamp_seconds');
+  return {
+    databaseBytes,
+    logBytes: metrics.sum('memory_log_bytes'),
+    lastBackupAt: seconds ? new Date(seconds * 1_000).toISOString() : null,
+  };
+}
+
+/** PostgreSQL has its own log and backups. */
+function shownFiles({ databaseBytes, logBytes, lastBackupAt }: Files, now: number) {
+  const database = shownBytes(databaseBytes);
+  if (logBytes === null) return { database };
+  const backup = lastBackupAt === null ? 'never' : `${lastBackupAt} (${age(lastBackupAt, now)})`;
+  return { database, log: shownBytes(logBytes), 'last backup': backup };
+}
 
 function shownFields(stats: Stats, now: number) {
   const { users, memories, bytes, byType, byStatus, embedded, oldestAt, newestAt } = stats;

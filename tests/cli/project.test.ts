@@ -108,6 +108,16 @@ describe('memory stats', () => {
     expect(shown.stdout).toMatch(/^status +1 complete, 1 failed$/m);
     expect(shown.stdout).toMatch(/^size +1\.\d KiB$/m);
     expect(shown.stderr).toContain('memory tasks --status failed');
+    expect(stdout).toMatch(/^databaseBytes\t\d+$/m);
+    expect(shown.stdout).toMatch(/^last backup +never$/m);
+  });
+
+  test('leaves out the files if the service has no metrics', async () => {
+    const without = await startTestServer({ MEMORY_METRICS: 'off' });
+    const { code, stdout } = await memoryAt(without)(['stats']);
+    await without.stop();
+    expect(code).toBe(0);
+    expect(stdout).not.toContain('databaseBytes');
   });
 
   test('names the user of a bound key', async () => {
