@@ -1,5 +1,5 @@
 import { readConfig } from './config.ts';
-import { keyToStore, makeKey } from './keys.ts';
+import { keyToStore, makeKey } from './http/keys.ts';
 import type { BackupContents, Finding, Restored } from './storage/admin-storage.ts';
 import {
   type Comparison,

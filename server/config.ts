@@ -1,9 +1,9 @@
 import { limits } from '../sdk/contract/limits.ts';
+import { unknownSettings } from './config/unknown-settings.ts';
 import type { Endpoint } from './embeddings/endpoint.ts';
 import { InvalidSettingsError } from './errors.ts';
+import { isSubnet } from './http/subnets.ts';
 import { type LogLevel, logLevels } from './log.ts';
-import { isSubnet } from './subnets.ts';
-import { unknownSettings } from './unknown-settings.ts';
 
 export type Config = {
   port: number;

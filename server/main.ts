@@ -4,10 +4,10 @@ import { type Config, readConfig, settingWarnings } from './config.ts';
 import { createEmbedder, type Embedder } from './embeddings/client.ts';
 import { createAuthenticator } from './http/authenticate.ts';
 import { createClientAddress } from './http/client-address.ts';
+import { keyToStore, makeKey } from './http/keys.ts';
+import { listen } from './http/listen.ts';
 import type { Services } from './http/services.ts';
 import { newMemoryId } from './ids.ts';
-import { keyToStore, makeKey } from './keys.ts';
-import { listen } from './listen.ts';
 import {
   createLogger,
   jsonLine,
@@ -16,12 +16,12 @@ import {
   prettyLine,
   stderrSink,
 } from './log.ts';
-import { startMaintenance } from './maintenance.ts';
 import { createMcp } from './mcp/client.ts';
 import { watchEventLoopDelay } from './metrics/event-loop-delay.ts';
 import { openStorage } from './storage/open.ts';
 import type { Storage } from './storage/storage.ts';
 import { startTasks, type TaskRunner } from './tasks/client.ts';
+import { startMaintenance } from './tasks/maintenance.ts';
 import { createThreads, defaultHungAfterMs, type Threads } from './threads/start.ts';
 
 export type StartOptions = {

@@ -1,8 +1,8 @@
-import { FairQueue } from '../fair-queue.ts';
 import type { Logger } from '../log.ts';
 import { count } from '../metrics/counts.ts';
 import type { NewVectors, UserToEmbed, VectorQueue } from '../storage/vector-storage.ts';
 import { createNotifier } from '../tasks/notifier.ts';
+import { FairQueue } from '../threads/fair-queue.ts';
 import { createMemoryVectors, type OpenModel } from './memory-vectors.ts';
 import { ModelError, type Priority } from './model.ts';
 import { textsToEmbed } from './texts.ts';

@@ -1,4 +1,4 @@
-import { FairQueue } from '../fair-queue.ts';
+import { FairQueue } from '../threads/fair-queue.ts';
 
 /**
  * Runs up to `maxRunning` calls at the same time. Projects with waiting calls take turns, so that

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
-import { hashKey } from '../keys.ts';
 import type { StoredKey } from '../storage/key-storage.ts';
 import type { Storage } from '../storage/storage.ts';
+import { hashKey } from './keys.ts';
 import { createRateLimit } from './rate-limit.ts';
 
 /** A request's API key, without its secret. */

@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox';
 import { limits } from '../../sdk/contract/limits.ts';
 import { type Validator, validator } from '../../sdk/contract/validate.ts';
 import { ServiceError } from '../errors.ts';
-import { mapYielding } from '../event-loop.ts';
 import type { Batch } from '../storage/storage.ts';
+import { mapYielding } from '../threads/event-loop.ts';
 import { type Caller, withBoundUser } from './authenticate.ts';
 import { parse } from './parse.ts';
 

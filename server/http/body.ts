@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts';
-import { mapYielding, yieldToEventLoop } from '../event-loop.ts';
+import { mapYielding, yieldToEventLoop } from '../threads/event-loop.ts';
 import { countText } from '../threads/garbage.ts';
 import type { BodyQueue } from './body-queue.ts';
 import { createDiscard } from './discard.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { createSubnets } from '../subnets.ts';
+import { createSubnets } from './subnets.ts';
 
 /**
  * Returns a function that finds the address of a request's client. A proxy appends the address of

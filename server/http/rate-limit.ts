@@ -1,8 +1,8 @@
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
-import { faultPoint } from '../fault-points.ts';
 import type { Storage } from '../storage/storage.ts';
+import { faultPoint } from '../threads/fault-points.ts';
 import type { ResponseHead } from './response.ts';
 import { type Count, createSharedRateLimit } from './shared-rate-limit.ts';
 

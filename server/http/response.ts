@@ -1,7 +1,7 @@
 import { headers } from '../../sdk/contract/headers.ts';
-import { yieldToEventLoop } from '../event-loop.ts';
 import { isLowSurrogate } from '../search/scripts.ts';
 import type { ItemsJson, Page, WriteResult } from '../storage/storage.ts';
+import { yieldToEventLoop } from '../threads/event-loop.ts';
 import { countTexts } from '../threads/garbage.ts';
 import { etagOf } from './conditions.ts';
 import { writeCursor } from './cursor.ts';

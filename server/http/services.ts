@@ -1,6 +1,5 @@
 import type { Config } from '../config.ts';
 import type { Embedder } from '../embeddings/client.ts';
-import type { Listener } from '../listen.ts';
 import type { Logger } from '../log.ts';
 import type { Mcp } from '../mcp/client.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -8,6 +7,7 @@ import type { TaskRunner } from '../tasks/client.ts';
 import type { Threads } from '../threads/start.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { BodyReader } from './body.ts';
+import type { Listener } from './listen.ts';
 
 /** What the routes need of the server. */
 export type Services = Pick<Listener, 'waitLonger' | 'closeSoon' | 'inFlight'> & {

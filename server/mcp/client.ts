@@ -1,11 +1,11 @@
 import { MessageChannel } from 'node:worker_threads';
 import { limits } from '../../sdk/contract/limits.ts';
 import { ServiceError } from '../errors.ts';
-import { faultPoint } from '../fault-points.ts';
 import type { Caller } from '../http/authenticate.ts';
-import type { Fetch } from '../listen.ts';
+import type { Fetch } from '../http/listen.ts';
 import type { Logger } from '../log.ts';
 import type { Port } from '../threads/channel.ts';
+import { faultPoint } from '../threads/fault-points.ts';
 import { openInbox } from '../threads/serve.ts';
 import type { Thread, Threads } from '../threads/start.ts';
 import type {

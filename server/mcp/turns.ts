@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts';
-import { FairQueue } from '../fair-queue.ts';
+import { FairQueue } from '../threads/fair-queue.ts';
 
 /**
  * Limits how many calls run at the same time, and the size of the messages that wait. Projects with

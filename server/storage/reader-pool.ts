@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { ServiceError } from '../errors.ts';
-import { FairQueue } from '../fair-queue.ts';
+import { FairQueue } from '../threads/fair-queue.ts';
 import type { Thread, Threads } from '../threads/start.ts';
 import { Activity } from './activity.ts';
 import { createReadHold } from './read-hold.ts';

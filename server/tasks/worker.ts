@@ -1,9 +1,9 @@
 import { ServiceError } from '../errors.ts';
-import { faultPoint } from '../fault-points.ts';
 import type { Logger } from '../log.ts';
 import { count } from '../metrics/counts.ts';
 import type { TaskStorage } from '../storage/storage.ts';
 import type { Lease, Task, TaskResult } from '../storage/task-storage.ts';
+import { faultPoint } from '../threads/fault-points.ts';
 import { backoffMs, maxAttempts, maxBackoffMs } from './backoff.ts';
 import type { Handlers } from './handlers.ts';
 import { createNotifier } from './notifier.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keyToStore } from '../../server/keys.ts';
+import { keyToStore } from '../../server/http/keys.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { backUp, openFile, restore, saveOne } from './sqlite.ts';

@@ -52,8 +52,6 @@ const anyBackend = [
   ...shared,
   'server/embeddings/kernel-file.ts',
   'server/errors.ts',
-  'server/fair-queue.ts',
-  'server/fault-points.ts',
   'server/memory/',
   'server/metrics/counts.ts',
   'server/search/',
@@ -164,7 +162,6 @@ const table: Row[] = [
       'server/embeddings/',
       'server/threads/',
       'server/tasks/notifier.ts',
-      'server/fair-queue.ts',
       'server/metrics/counts.ts',
       'server/storage/open.ts',
       ...interfaces,
@@ -183,7 +180,6 @@ const table: Row[] = [
       'server/storage/open.ts',
       ...interfaces,
       'server/errors.ts',
-      'server/fault-points.ts',
       'server/log.ts',
       'node:',
     ],
@@ -237,7 +233,6 @@ const table: Row[] = [
     from: ['server/main.ts', 'server/admin.ts'],
     may: ['server/', 'sdk/contract/', 'package.json', 'node:'],
   },
-  { from: ['server/fault-points.ts'], may: [] },
   { from: ['server/'], may: ['server/', 'sdk/contract/', 'node:'], not: backends },
   // These tests and programs measure the parts of a backend.
   {

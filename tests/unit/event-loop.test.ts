@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { mapYielding, yieldToEventLoop } from '../../server/event-loop.ts';
+import { mapYielding, yieldToEventLoop } from '../../server/threads/event-loop.ts';
 
 test('yieldToEventLoop() resumes its callers in order and one per turn', async () => {
   const events: string[] = [];

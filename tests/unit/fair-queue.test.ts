@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { FairQueue } from '../../server/fair-queue.ts';
+import { FairQueue } from '../../server/threads/fair-queue.ts';
 
 function filled(...items: [owner: number, item: string][]): FairQueue<string> {
   const queue = new FairQueue<string>();

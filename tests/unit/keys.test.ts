@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { crc32 } from 'node:zlib';
 import { apiKeyPattern } from '../../server/config.ts';
-import { hashKey, keyToStore, makeKey } from '../../server/keys.ts';
+import { hashKey, keyToStore, makeKey } from '../../server/http/keys.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 

@@ -1,4 +1,4 @@
-import { faultPoint } from '../../fault-points.ts';
+import { faultPoint } from '../../threads/fault-points.ts';
 import { claimable } from '../claimable.ts';
 import type { ShortRead, Tx, WriteOperation, WriteTx } from '../engine.ts';
 import { failedBeforeImport } from '../status.ts';

@@ -1,4 +1,4 @@
-import { faultPoint } from '../../fault-points.ts';
+import { faultPoint } from '../../threads/fault-points.ts';
 import type { Engine } from '../engine.ts';
 import {
   claimTasks,

@@ -1,4 +1,4 @@
-import { faultPoint } from '../../fault-points.ts';
+import { faultPoint } from '../../threads/fault-points.ts';
 import { type Connection, type ConnectionOptions, createConnection } from './connection.ts';
 
 /** A connection that has not responded for this long is avoided. Lookups by key take less time. */

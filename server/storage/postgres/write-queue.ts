@@ -1,5 +1,5 @@
-import { FairQueue } from '../../fair-queue.ts';
 import { observe } from '../../metrics/counts.ts';
+import { FairQueue } from '../../threads/fair-queue.ts';
 import { unavailable, WriteConflict } from '../refusals.ts';
 import { type Connection, statement } from './connection.ts';
 import { ConnectionLost, isConflict, isLocked, isOfOneWrite, notStored } from './errors.ts';

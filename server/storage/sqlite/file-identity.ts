@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { faultPoint } from '../../fault-points.ts';
+import { faultPoint } from '../../threads/fault-points.ts';
 
 /*
  * Detects whether the database file has been moved, removed or replaced. SQLite would keep writing

@@ -1,4 +1,4 @@
-import { FairQueue } from '../../fair-queue.ts';
+import { FairQueue } from '../../threads/fair-queue.ts';
 import { Activity } from '../activity.ts';
 import { maxSmallRows } from './protocol.ts';
 

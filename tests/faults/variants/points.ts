@@ -1,4 +1,4 @@
-import type { FaultPoint } from '../../../server/fault-points.ts';
+import type { FaultPoint } from '../../../server/threads/fault-points.ts';
 import { note, reached } from './notes.ts';
 
 /** The values that replace those of the service at its fault points. */

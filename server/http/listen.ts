@@ -1,7 +1,7 @@
-import type { Config } from './config.ts';
-import { errorResponse } from './http/errors.ts';
-import { newRequestId } from './ids.ts';
-import type { Logger } from './log.ts';
+import type { Config } from '../config.ts';
+import { newRequestId } from '../ids.ts';
+import type { Logger } from '../log.ts';
+import { errorResponse } from './errors.ts';
 
 /** The service's request handler. */
 export type Fetch = (request: Request) => Response | Promise<Response>;

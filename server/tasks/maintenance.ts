@@ -1,7 +1,6 @@
-import type { Authenticator } from './http/authenticate.ts';
-import type { Logger } from './log.ts';
-import { count } from './metrics/counts.ts';
-import type { Storage } from './storage/storage.ts';
+import type { Logger } from '../log.ts';
+import { count } from '../metrics/counts.ts';
+import type { Storage } from '../storage/storage.ts';
 
 const everyMs = 30_000;
 
@@ -11,7 +10,7 @@ const everyMs = 30_000;
  */
 export function startMaintenance(options: {
   storage: Storage;
-  authenticator: Authenticator;
+  authenticator: { flushKeyUsage(): Promise<void> };
   now(): number;
   /** A monotonic clock, in milliseconds. */
   clock(): number;
