@@ -33,6 +33,15 @@ const targets = [
   'http://evil.example/v1/memories/:id',
   'http://evil.example/health/../v1/memories/:id',
   '/v1/memories?userId=u',
+  '/v1/memories/:id?',
+  '/v1/memories/:id/',
+  '/v1/memories/:id/.',
+  '/v1/memories/:id%2f',
+  '/openapi.json/../v1/memories/:id',
+  'http://user:pass@localhost/v1/memories/:id',
+  '/V1/MEMORIES/:id',
+  '/health\\..\\v1\\memories\\:id',
+  '/health%00/v1/memories/:id',
 ];
 const hosts = ['localhost', '', 'x/health?', 'evil.example/health#', 'a b', '[::1', 'x:99999', 'é'];
 const requests = targets.flatMap((target) => hosts.map((host) => [target, host] as const));
@@ -43,6 +52,28 @@ test.each(requests)('nothing is revealed without a key: %s (Host: %s)', async (t
   expect(answer?.text ?? '').not.toContain(canary);
   const isHealth = answer?.status === 200 && answer.text.includes('"pending"');
   expect(isHealth || [400, 401, 404, 414, 429, undefined].includes(answer?.status)).toBe(true);
+});
+
+test.each([
+  'X-Original-URL: /health',
+  'X-Rewrite-URL: /health',
+  'X-Forwarded-Prefix: /health',
+  'X-HTTP-Method-Override: GET',
+  'X-Forwarded-For: 127.0.0.1',
+  'X-Forwarded-Host: localhost',
+  'Forwarded: for=127.0.0.1',
+  'X-Api-Key: admin',
+  'Cookie: key=admin',
+  'Connection: Authorization',
+])('a header does not replace the key: %s', async (header) => {
+  const request = `GET /v1/memories/${id} HTTP/1.1\r\nHost: localhost\r\n${header}\r\n\r\n`;
+  expect(await exchange(server, request)).toMatchObject({ status: 401 });
+});
+
+test('a key in the query string is not accepted', async () => {
+  const query = `access_token=${server.key}&api_key=${server.key}`;
+  const response = await fetch(`${server.url}/v1/memories/${id}?${query}`);
+  expect(response.status).toBe(401);
 });
 
 describe('a request with two Authorization headers', () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { Accepted } from '../../sdk/contract/ingest.ts';
+import type { Accepted, BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { SavedMemory } from '../../sdk/contract/memory.ts';
 import { ask, bodyOf, expectError, newUser, whenComplete } from '../support/http.ts';
 import { probes, readsWithoutProbe, type Sought, whereFound } from '../support/reads.ts';
@@ -23,6 +23,15 @@ const inAnHour = () => new Date(now() + 3_600_000).toISOString();
 const passAnHour = () => {
   aheadMs += 3_600_000;
 };
+
+/** Ingests a document, alone or in a batch. */
+async function ingested(more: object, { isBatch = false } = {}): Promise<Sought> {
+  const userId = newUser();
+  const item = { type: 'document', userId, data: { text: `to ${word}` }, ...more };
+  const [path, body] = isBatch ? ['/v1/ingest/batch', { items: [item] }] : ['/v1/ingest', item];
+  const answer = bodyOf<Accepted & BatchAccepted>(await ask(server, 'POST', path, { body }), 202);
+  return { id: answer.memoryId ?? answer.items[0]?.memoryId, userId, word };
+}
 
 async function saved(more: object = {}): Promise<Sought> {
   const userId = newUser();
@@ -61,6 +70,11 @@ const ways: [how: string, make: () => Promise<Sought>][] = [
       return sought;
     },
   ],
+  ['was ingested with an expiry', () => ingested({ expiresAt: inAnHour() })],
+  [
+    'was ingested in a batch with an expiry',
+    () => ingested({ expiresAt: inAnHour() }, { isBatch: true }),
+  ],
 ];
 
 describe.each(ways)('a memory that %s', (_, make) => {
@@ -76,12 +90,14 @@ describe.each(ways)('a memory that %s', (_, make) => {
 test.each<[how: string, erase: (sought: Sought) => [method: string, path: string]]>([
   ['deleted', ({ id }) => ['DELETE', `/v1/memories/${id}`]],
   ['erased with its user', ({ userId }) => ['DELETE', `/v1/memories?userId=${userId}`]],
-])('no read finds a memory that was %s', async (_, erase) => {
-  const sought = await saved();
-  expect(await whereFound(server, sought)).toEqual(everywhere);
-  const [method, path] = erase(sought);
-  expect((await ask(server, method, path)).status).toBeLessThan(300);
-  expect(await whereFound(server, sought)).toEqual([]);
+])('no read finds a saved or ingested memory that was %s', async (_, erase) => {
+  for (const sought of [await saved(), await ingested({}), await ingested({}, { isBatch: true })]) {
+    await whenComplete(server, sought.id);
+    expect(await whereFound(server, sought)).toEqual(everywhere);
+    const [method, path] = erase(sought);
+    expect((await ask(server, method, path)).status).toBeLessThan(300);
+    expect(await whereFound(server, sought)).toEqual([]);
+  }
 });
 
 describe('a memory that has expired', () => {

@@ -8,10 +8,11 @@ import {
   getMemory,
   getPage,
   ingest,
+  readAnswer,
   save,
 } from '../support/http.ts';
 import { withValue } from '../support/inputs.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { send, startTestServer, type TestServer } from '../support/server.ts';
 import { writesWithBody } from '../support/writes.ts';
 
 /* A failed property prints its seed and path. To reproduce the failure, add both to `runs`. */
@@ -46,13 +47,13 @@ const keyed = fc.option(fc.string({ minLength: 1, maxLength: 5, unit: fc.constan
 describe.each(writesWithBody)('%s', (_, make) => {
   const { method, path, body = {} } = make('fuzz', ':id');
 
-  async function send(sent: unknown, key: string | null): Promise<void> {
+  async function sendBody(sent: unknown, key: string | null): Promise<void> {
     const headers: Record<string, string> = key === null ? {} : { 'idempotency-key': key };
     expectHandled(await ask(server, method, path.replace(':id', id), { body: sent, headers }));
   }
 
   test('accepts any JSON or rejects it with a 400', async () => {
-    await fc.assert(fc.asyncProperty(fc.jsonValue(), keyed, send), runs);
+    await fc.assert(fc.asyncProperty(fc.jsonValue(), keyed, sendBody), runs);
   });
 
   test('accepts a valid body with any value in one field or rejects it with a 400', async () => {
@@ -61,8 +62,35 @@ describe.each(writesWithBody)('%s', (_, make) => {
     const changed = fc.tuple(place, value).map(([where, what]) => {
       return withValue(body, where, JSON.parse(JSON.stringify(what, jsonOnly) ?? 'null'));
     });
-    await fc.assert(fc.asyncProperty(changed, keyed, send), runs);
+    await fc.assert(fc.asyncProperty(changed, keyed, sendBody), runs);
   });
+});
+
+const queries = [
+  '/v1/memories',
+  '/v1/memories/search',
+  '/v1/export',
+  '/v1/users',
+  '/v1/memories/:id',
+  '/v1/memories/:id/status',
+];
+const names = [
+  ...['userId', 'limit', 'cursor', 'order', 'type', 'source', 'externalId', 'query', 'mode'],
+  ...['from', 'to', 'metadata[a]', 'metadata[]', '__proto__', 'nope', ''],
+];
+
+test.each(queries)('GET %s accepts any query or rejects it with a 400', async (path) => {
+  const value = fc.oneof(fc.constantFrom('fuzz', '10', 'asc', '2026-01-01'), text(300));
+  const query = fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(query, async (pairs) => {
+      const search = new URLSearchParams(pairs);
+      const response = await send(server, 'GET', `${path.replace(':id', id)}?${search}`);
+      // An export that succeeds is a stream of JSON lines.
+      if (response.status !== 200) expectHandled(await readAnswer(response));
+    }),
+    runs,
+  );
 });
 
 function jsonOnly(_: string, value: unknown): unknown {
@@ -76,6 +104,19 @@ function text(maxLength: number): fc.Arbitrary<string> {
 }
 
 describe('stored text is returned unchanged', () => {
+  test('with every code point', async () => {
+    const points = Array.from({ length: 0x10ffff }, (_, index) => index + 1);
+    const storable = points.filter((point) => point < 0xd800 || point > 0xdfff);
+    for (let begin = 0; begin < storable.length; begin += 20_000) {
+      const characters = storable.slice(begin, begin + 20_000).map((n) => String.fromCodePoint(n));
+      const [content, key] = [characters.join(''), characters.slice(0, 200).join('')];
+      const body = { userId: key, content, metadata: { [`k${key}`]: key } };
+      const saved = await ask(server, 'POST', '/v1/memories', { body });
+      expect(saved.body).toMatchObject(body);
+      expect(await getMemory(server, Object(saved.body).id)).toMatchObject(body);
+    }
+  });
+
   test('in content and userId', async () => {
     await fc.assert(
       fc.asyncProperty(text(128), text(2_000), async (userId, content) => {

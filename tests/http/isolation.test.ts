@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
+import type { SavedMemory } from '../../sdk/contract/memory.ts';
 import { operations } from '../../sdk/contract/operations.ts';
 import {
   type Answer,
@@ -67,6 +68,33 @@ describe.each<[name: string, make: () => Promise<string>]>([
     expect(answer.text).not.toContain(canary);
     expect(await getMemory(theirs, id)).toEqual(before);
   });
+});
+
+test.each<[request: string, method: string, path: (userId: string) => string]>([
+  ['a list', 'GET', (userId) => `/v1/memories?userId=${userId}`],
+  ['a list by source', 'GET', (userId) => `/v1/memories?userId=${userId}&source=${canary}`],
+  ['a list by id', 'GET', (userId) => `/v1/memories?userId=${userId}&externalId=${canary}`],
+  ['a search', 'GET', (userId) => `/v1/memories/search?userId=${userId}&query=${canary}`],
+  ['an export', 'GET', (userId) => `/v1/export?userId=${userId}`],
+  ['an erasure', 'DELETE', (userId) => `/v1/memories?userId=${userId}`],
+])('%s of a user of another project responds as for an unknown user', async (_, method, path) => {
+  const userId = newUser();
+  const body = { userId, content: canary, source: canary, externalId: canary };
+  const { id } = bodyOf<SavedMemory>(await ask(theirs, 'POST', '/v1/memories', { body }), 201);
+  const before = await getMemory(theirs, id);
+  const answer = await ask(server, method, path(userId));
+  expect(comparable(answer)).toEqual(comparable(await ask(server, method, path(newUser()))));
+  expect(answer.text).not.toContain(canary);
+  expect(await getMemory(theirs, id)).toEqual(before);
+});
+
+test('an export and a list of users contain nothing of another project', async () => {
+  const { userId } = await save(theirs, newUser(), canary);
+  for (const path of ['/v1/export', '/v1/users?limit=100']) {
+    const { text } = await ask(server, 'GET', path);
+    expect(text).not.toContain(canary);
+    expect(text).not.toContain(`"${userId}"`);
+  }
 });
 
 describe('the same userId in both projects', () => {

@@ -103,6 +103,25 @@ describe('a used key is rejected with idempotency_key_reused', () => {
     await refusesReuse(userId, first, other);
   });
 
+  test('for the same items in another order', async () => {
+    const userId = newUser();
+    const items = ['a', 'b'].map((name) => ({ type: 'event', userId, data: { name } }));
+    const batchOf = (body: object) => ({ method: 'POST', path: '/v1/ingest/batch', body });
+    await refusesReuse(userId, batchOf({ items }), batchOf({ items: items.toReversed() }));
+  });
+
+  test('for all but one of twenty concurrent requests with different bodies', async () => {
+    const userId = newUser();
+    const saves = Array.from({ length: 20 }, (_, n) => {
+      const body = { userId, content: `body ${n}` };
+      return sendKeyed(server, { method: 'POST', path: '/v1/memories', body }, userId);
+    });
+    const [created, ...refused] = (await Promise.all(saves)).sort((a, b) => a.status - b.status);
+    expect(created).toMatchObject({ status: 201 });
+    for (const answer of refused) expectError(answer, 400, 'idempotency_key_reused');
+    expect(await settled(server, userId)).toHaveLength(1);
+  });
+
   test('for another long text of the same length', async () => {
     const userId = newUser();
     const saveOf = (begin: string) => {

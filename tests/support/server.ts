@@ -36,7 +36,7 @@ const quiet: Env = {
 export async function startTestServer(
   env: Env = {},
   preload: readonly string[] = [],
-  more: Pick<StartOptions, 'now' | 'onFatal' | 'hungAfterMs'> = {},
+  more: Pick<StartOptions, 'now' | 'onFatal' | 'hungAfterMs' | 'log'> = {},
 ): Promise<TestServer> {
   const { url: databaseUrl, remove } = await emptyDatabase();
   const start = () =>
