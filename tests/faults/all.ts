@@ -4,32 +4,23 @@ import { crash } from './crash.ts';
 import { damage } from './damage.ts';
 import { disk } from './disk.ts';
 import { failover } from './failover.ts';
-import { flood } from './flood.ts';
 import { frozenBackend } from './frozen-backend.ts';
-import { fullQueue } from './full-queue.ts';
-import { gone } from './gone.ts';
 import type { Harness } from './harness.ts';
 import { health } from './health.ts';
 import { hostile } from './hostile.ts';
-import { input } from './input.ts';
-import { isolation } from './isolation.ts';
-import { kindsOfKeys } from './kinds-of-keys.ts';
 import { linear, linearServers } from './linear.ts';
-import { matrix } from './matrix.ts';
 import { moved } from './moved.ts';
 import { neighbour } from './neighbour.ts';
 import { order } from './order.ts';
 import { power, powerAlone } from './power.ts';
 import { queue } from './queue.ts';
 import { replays } from './replays.ts';
-import { revoke } from './revoke.ts';
 import { severalServers } from './servers.ts';
 import { sharedLimit } from './shared-limit.ts';
 import { shown } from './shown.ts';
 import { slow } from './slow.ts';
 import { steps } from './steps.ts';
 import { terminate } from './terminate.ts';
-import { text } from './text.ts';
 import { threads } from './threads.ts';
 import { twins } from './twins.ts';
 
@@ -40,20 +31,13 @@ export const harnesses: Harness[] = [
   steps,
   disk,
   replays,
-  matrix,
   queue,
   order,
   severalServers,
-  isolation,
-  input,
-  text,
   slow,
-  flood,
-  revoke,
   terminate,
   backupsUnderLoad,
   damage,
-  fullQueue,
   bulk,
   shown,
   powerAlone,
@@ -61,8 +45,6 @@ export const harnesses: Harness[] = [
   hostile,
   moved,
   health,
-  gone,
-  kindsOfKeys,
   linear,
   threads,
   sharedLimit,

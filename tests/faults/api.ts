@@ -1,6 +1,6 @@
 import type { Memory } from '../../sdk/contract/memory.ts';
 import type { Page } from '../../sdk/contract/page.ts';
-import type { Health, IngestStatus } from '../../sdk/contract/status.ts';
+import type { Health } from '../../sdk/contract/status.ts';
 import type { Target } from './target.ts';
 
 /** A request to the API. A write with an idempotency key can be retried safely. */
@@ -71,10 +71,6 @@ export async function find(target: Target, id: string): Promise<Memory | null> {
   if (reply?.status === 404) return null;
   if (reply?.status !== 200) throw new Error(`GET ${id}: ${reply?.status ?? 'no response'}`);
   return JSON.parse(reply.text) as Memory;
-}
-
-export function readStatus(target: Target, id: string): Promise<IngestStatus> {
-  return read(target, `/v1/memories/${id}/status`);
 }
 
 export async function listAll(target: Target, userId: string): Promise<Memory[]> {

@@ -21,11 +21,9 @@ function runThread(variants: string): Promise<unknown> {
   });
 }
 
-test('a preload module changes SQL and limits in the thread that loads it', async () => {
-  const full = { row: { synchronous: 2 }, pendingRecords: 100_000 };
-  expect(await runThread('')).toEqual(full);
-  const changed = { row: { synchronous: 1 }, pendingRecords: 1_000 };
-  expect(await runThread('no-sync,small-queue')).toEqual(changed);
+test('a preload module changes SQL in the thread that loads it', async () => {
+  expect(await runThread('')).toEqual({ synchronous: 2 });
+  expect(await runThread('no-sync')).toEqual({ synchronous: 1 });
 });
 
 test('a thread with an unknown variant does not start', async () => {

@@ -1,4 +1,3 @@
-import { limits } from '../../../sdk/contract/limits.ts';
 import type { Handler } from '../../../server/tasks/handlers.ts';
 import { commitLate } from './early.ts';
 import { completedFirst, overtaken, poisoned, rejectionsCounted, slowed } from './handlers.ts';
@@ -33,36 +32,22 @@ export const variants: Record<string, Variant> = {
   /** COMMIT acknowledges data that is only in the operating system's cache. */
   'no-sync': { hooks: withoutSync },
   'no-replay': { http: http.ignoreKeys },
-  /** A reused idempotency key returns the first response, whatever the request. */
-  'any-request-replays': { http: http.acceptAnyRequest() },
   'no-lease-check': { points: { 'lease-check': '0 <' } },
   'complete-on-claim': { handler: completedFirst },
   /** No protection removed: the leases of a stalled process expire sooner. */
   'short-lease': { points: { 'lease-ms': 1_000, 'heartbeat-ms': 300 } },
   /** No protection removed: the worker prints how many results were rejected. */
   'count-rejected': { handler: rejectionsCounted },
-  'no-project-filter': { http: http.ignoreProject },
-  'no-expiry-in-get': { http: http.keepExpired() },
-  'no-deletion-in-replays': { http: http.keepReplays },
-  'export-of-any-user': { http: http.unbound('/v1/export') },
-  /** A key that is bound to a user imports memories under the ids that it chooses. */
-  'import-with-any-id': { http: http.unbound('/v1/import') },
-  'search-once': { http: http.searchOnce },
+  'search-once': { http: http.searchOnce() },
   /** Transactions lock keys and users in random order. */
   'unsorted-locks': { points: { 'lock-order': () => Math.random() - 0.5 } },
   'one-connection': { points: { 'shared-connections': 1 } },
   'rate-limit-in-memory': { points: { 'shared-quota': null } },
-  'no-rate-limit': { env: { MEMORY_RATE_LIMIT: 'off' } },
-  'keys-cached-for-ever': { http: http.acceptRevokedKeys() },
   'stop-at-once': { prepare: stopAtOnce },
   /** No protection removed: the worker takes longer for each document. */
   'slow-split': { handler: slowed },
   /** No protection removed: documents change while the worker processes them. */
   'overtaken-worker': { handler: overtaken },
-  /** No protection removed: the queue limit is lower. */
-  'small-queue': { prepare: () => void Object.assign(limits, { pendingRecords: 1_000 }) },
-  'drop-when-full': { http: http.acknowledgeRejected },
-  'normalised-text': { http: http.normaliseText },
   /** The database file never appears to be moved, removed or replaced. */
   'no-file-check': { points: { 'file-check': () => null } },
   'only-full-disk-noted': { hooks: maskErrors },
@@ -82,7 +67,6 @@ export const variants: Record<string, Variant> = {
   'no-structure-check': { hooks: soundStructure },
   /** Changes the CLI: each batch has a random idempotency key. */
   'keys-at-random': { prepare: randomKeys },
-  'throwing-route': { http: http.throwInStatus },
 };
 
 function noTurns() {
