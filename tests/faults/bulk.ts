@@ -8,7 +8,6 @@ import { writeBulkFile } from './bulk/file.ts';
 import { importUnderKills } from './bulk/kills.ts';
 import { createOwed } from './bulk/owed.ts';
 import { comparePeaks } from './bulk/peaks.ts';
-import { compareRates } from './bulk/rates.ts';
 import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
 import { createTarget } from './target.ts';
 
@@ -26,8 +25,7 @@ export const bulk: Harness = {
   proof:
     'the command ingests 100,000 lines of all types, including duplicates and 500 invalid lines; ' +
     'it is killed and run again three times, then the server is killed during a run; the stored ' +
-    'memories are compared with the file; peak memory is compared across larger files, and the ' +
-    'rate is compared with that of the SDK',
+    'memories are compared with the file; peak memory is compared across larger files',
   control: {
     without: 'idempotency keys derived from content and position',
     variants: ['keys-at-random'],
@@ -56,8 +54,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     const figures = { lines, invalidLines, kills: kills[tier], ...counts, ...found };
     if (tier === 'quick') return { figures, violations: violations.list() };
     const peaks = await comparePeaks(folder, random, violations);
-    const rates = await compareRates(folder, random);
-    return { figures: { ...figures, ...peaks, ...rates }, violations: violations.list() };
+    return { figures: { ...figures, ...peaks }, violations: violations.list() };
   } finally {
     await target.remove();
     rmSync(folder, { recursive: true, force: true });
