@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { limits } from '../sdk/contract/limits.ts';
 import type { Metadata } from '../sdk/index.ts';
 import { Argument, InvalidArgumentError, Option } from './commander.ts';
@@ -212,9 +213,11 @@ export function definedOnly<Fields extends Record<string, unknown>>(fields: Fiel
  * Rejects an --errors-out file that is the input file. Compares device and inode, because several
  * paths can refer to one file.
  */
-export function rejectOverwrite(file: string, errorsOut: string | undefined): void {
+export function rejectOverwrite({ cwd }: Terminal, file: string, errorsOut?: string): void {
   if (file === '-' || errorsOut === undefined) return;
-  const [one, other] = [file, errorsOut].map((path) => statSync(path, { throwIfNoEntry: false }));
+  const [one, other] = [file, errorsOut].map((path) =>
+    statSync(resolve(cwd, path), { throwIfNoEntry: false }),
+  );
   const isSame = one !== undefined && one.dev === other?.dev && one.ino === other.ino;
   if (isSame) throw usageError('--errors-out would overwrite the input file.');
 }

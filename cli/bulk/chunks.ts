@@ -1,21 +1,19 @@
-import type { RecordType } from '../../sdk/index.ts';
-import type { Line } from './records.ts';
-import { type BadLine, type Entry, isBad, pairOf, parseRecord } from './records.ts';
+import { type Entry, isRejected, pairOf, type Rejected } from './records.ts';
 
 /**
- * The records of a part of the file, and the invalid lines between them. `place` identifies the
+ * The records of a part of the input, and the invalid ones between them. `place` identifies the
  * part; `bytes` is its length.
  */
-export type Chunk = { place: string; entries: Entry[]; bad: BadLine[]; bytes: number };
+export type Chunk = { place: string; entries: Entry[]; rejected: Rejected[]; bytes: number };
 
 /** The records of one request, with its idempotency key. */
 export type Part = { key: string; entries: Entry[] };
 
 /**
- * Larger chunks are faster and use less of the rate limit. However, if a line changes, its whole
+ * Larger chunks are faster and use less of the rate limit. However, if a record changes, its whole
  * chunk is sent again.
  */
-const linesInGroup = 500;
+const recordsInGroup = 500;
 /**
  * Well below 1 MiB, the default body limit of nginx. If a chunk is split because of a 413, its
  * halves have different keys from the whole chunk. If the limit changed afterwards, a second run
@@ -24,54 +22,51 @@ const linesInGroup = 500;
 const bytesInChunk = 900_000;
 
 /**
- * Groups lines by position: a new group starts every `linesInGroup` lines, so a change in one part
- * of the file leaves the other groups and their keys unchanged. A group of long lines becomes
- * several chunks.
+ * Groups records by position: a new group starts every `recordsInGroup` records, so a change in one
+ * part of the input leaves the other groups and their keys unchanged. A group of long records
+ * becomes several chunks.
  */
-export async function* chunkLines(
-  lines: AsyncIterable<Line>,
-  type: RecordType | undefined,
-): AsyncGenerator<Chunk> {
+export async function* chunksOf(all: AsyncIterable<Entry | Rejected>): AsyncGenerator<Chunk> {
   let [seen, group, part, size] = [0, 0, 0, 0];
-  let chunk: Chunk = { place: '0.0', entries: [], bad: [], bytes: 0 };
-  for await (const line of lines) {
-    const parsed = parseRecord(line, type);
-    const groupOfLine = Math.floor(seen / linesInGroup);
-    const isFull = !isBad(parsed) && size > 0 && size + line.bytes.length > bytesInChunk;
-    if (groupOfLine !== group || isFull) {
+  let chunk: Chunk = { place: '0.0', entries: [], rejected: [], bytes: 0 };
+  for await (const one of all) {
+    const groupOfRecord = Math.floor(seen / recordsInGroup);
+    const bytes = Buffer.byteLength(one.text);
+    const isFull = !isRejected(one) && size > 0 && size + bytes > bytesInChunk;
+    if (groupOfRecord !== group || isFull) {
       yield chunk;
-      part = groupOfLine === group ? part + 1 : 0;
-      group = groupOfLine;
+      part = groupOfRecord === group ? part + 1 : 0;
+      group = groupOfRecord;
       size = 0;
-      chunk = { place: `${group}.${part}`, entries: [], bad: [], bytes: 0 };
+      chunk = { place: `${group}.${part}`, entries: [], rejected: [], bytes: 0 };
     }
     seen += 1;
-    chunk.bytes += line.bytes.length + 1;
-    if (isBad(parsed)) {
-      chunk.bad.push(parsed);
+    chunk.bytes += bytes + 1;
+    if (isRejected(one)) {
+      chunk.rejected.push(one);
     } else {
-      chunk.entries.push(parsed);
-      size += line.bytes.length;
+      chunk.entries.push(one);
+      size += bytes;
     }
   }
   if (seen > 0) yield chunk;
 }
 
 /**
- * Divides a chunk into requests. The key of lines without an external id is derived from their text
- * and position, so sending them again is a replay. Lines with an external id are sent with a new
- * key: this creates no duplicates and restores memories that have been changed or deleted, which a
- * replay would not do. If the caller supplies a key, the position is appended to it.
+ * Divides a chunk into requests. The key of records without an external id is derived from their
+ * text and position, so sending them again is a replay. Records with an external id are sent with a
+ * new key: this creates no duplicates and restores memories that have been changed or deleted,
+ * which a replay would not do. If the caller supplies a key, the position is appended to it.
  */
 export function partsOf(
   { place, entries }: Chunk,
-  { type, idempotencyKey }: { type?: RecordType | undefined; idempotencyKey?: string | undefined },
+  { type = '', idempotencyKey }: { type?: string | undefined; idempotencyKey?: string | undefined },
 ): Part[] {
   if (idempotencyKey !== undefined) return [{ key: `${idempotencyKey}:${place}`, entries }];
   const { bare = [], named = [] } = Object.groupBy(entries, (entry) =>
     pairOf(entry) === undefined ? 'bare' : 'named',
   );
-  const hash = new Bun.CryptoHasher('sha256').update(`${place}\n${type ?? ''}\n`);
+  const hash = new Bun.CryptoHasher('sha256').update(`${place}\n${type}\n`);
   for (const { text } of bare) hash.update(`${text}\n`);
   return [
     { key: `batch-${hash.digest('hex')}`, entries: bare },

@@ -1,39 +1,61 @@
 import { CliError } from '../errors.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
-import { openReport, type Report, type ReportOptions, type Result } from './report.ts';
+import { chunksOf, partsOf } from './chunks.ts';
+import type { Entry, Rejected } from './records.ts';
+import { type BulkOptions, openReport, type Report } from './report.ts';
+import { type Post, partsSender } from './send.ts';
 
 const concurrency = 4;
 /** The maximum number of jobs whose results wait for an earlier job, which may be retrying. */
 const maxUndelivered = 16;
 const resumeHint = 'Run the same command again to continue; completed work is not repeated.';
 
-type Pipeline<Job> = {
-  jobs: AsyncIterable<Job> | Iterable<Job>;
-  /** Jobs that share a name run one after the other, in input order. */
-  namesIn?(job: Job): Set<string>;
-  /** Failed records are part of the result. If the promise rejects, the run ends. */
-  work(job: Job): Promise<Result>;
-  /** What is sent, for the count in error messages; undefined in a dry run. */
-  sent: string | undefined;
+type Bulk = {
+  entries: AsyncIterable<Entry | Rejected>;
+  totalBytes?: number | undefined;
+  /** The outcomes that the summary contains, even if no record has them. The first is usual. */
+  outcomes: string[];
+  /** The objects that an entry changes. Entries with a common name are sent in order. */
+  namesOf(entry: Entry): (string | undefined)[];
+  post: Post;
+  /** Part of the derived idempotency keys. */
+  type?: string | undefined;
 };
 
-export async function runPipeline<Job extends { bytes: number }>(
+/** Sends all entries in requests of many, and reports the results in order. */
+export async function runBulk(
   term: Terminal,
-  options: ReportOptions,
-  { jobs, namesIn = () => new Set(), work, sent }: Pipeline<Job>,
+  options: BulkOptions,
+  { entries, totalBytes, outcomes, namesOf, post, type }: Bulk,
 ): Promise<Report> {
-  const report = openReport(term, options);
+  const send = await partsSender(term, post);
+  const report = openReport(term, options, outcomes, totalBytes);
+  const { idempotencyKey } = options;
   try {
-    await inOrder(jobs, namesIn, work, (result, { bytes }) => report.add(result, bytes));
+    await inOrder(
+      chunksOf(entries),
+      (chunk) => new Set(chunk.entries.flatMap(namesOf).filter((name) => name !== undefined)),
+      async (chunk) => {
+        const done = await send(partsOf(chunk, { type, idempotencyKey }));
+        const rejected = [...chunk.rejected, ...done.flatMap((one) => one.rejected)];
+        return { done, rejected: rejected.sort((a, b) => positionOf(a) - positionOf(b)) };
+      },
+      (result, { bytes }) => report.add(result, bytes),
+    );
     await report.close();
     return report;
   } catch (error) {
     await report.close();
     // An error in the input would occur again.
-    const advice = error instanceof CliError ? '' : ` ${resumeHint}`;
-    if (sent) await note(term, `Stopped after ${report.done()} ${sent}.${advice}`);
+    if (!(error instanceof CliError)) {
+      await note(term, `Stopped after ${report.done()} records. ${resumeHint}`);
+    }
     throw error;
   }
+}
+
+function positionOf({ where }: Rejected): number {
+  return Number(Object.values(where)[0]) || 0;
 }
 
 /**

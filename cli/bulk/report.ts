@@ -1,93 +1,66 @@
 import { openSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { CliError, errorCode, errorText, exitCodes } from '../errors.ts';
-import { printFields, printJson, resilientOutput, rowOf } from '../terminal/output.ts';
+import { resolve } from 'node:path';
+import { CliError, errorCode, exitCodes } from '../errors.ts';
+import { resilientOutput, rowOf } from '../terminal/output.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { escapeLine, toJson } from '../terminal/text.ts';
+import type { Rejected, Where } from './records.ts';
 
 /** The options of commands that ingest records. */
 export type BulkOptions = {
   json?: true | undefined;
   idempotencyKey?: string | undefined;
-  /** The file that receives problems with their text, one JSON object per line. */
+  /** The file that receives rejected records with their text, one JSON object per line. */
   errorsOut?: string | undefined;
   wait?: true | undefined;
-  timeout: number;
+  timeout?: number | undefined;
 };
 
 export type Counts = Record<string, number>;
 
-/** A row is printed as cells on stdout or a note on stderr; with --json, as JSON on stdout. */
-export type Row = { json: object } & ({ cells: string[] } | { note: string });
+/** What stdout shows for a record. */
+export type Row = { cells: string[]; json: object };
 
-/** The counts of completed records by outcome (such as `accepted`), their memory ids, and a row. */
-export type Done = { counts: Counts; memoryIds?: string[]; row?: Row };
-
-/** A rejected record: the error as a note and as JSON, and the original line for correction. */
-export type Problem = { json: object; note: string; text?: string };
+/** The counts of completed records by outcome (such as `accepted`), their memory ids and rows. */
+export type Done = { counts: Counts; memoryIds?: string[]; rows?: Row[] };
 
 /** The result of a job. */
-export type Result = { done: Done[]; problems: Problem[] };
+export type Result = { done: Done[]; rejected: Rejected[] };
 
 export type Report = ReturnType<typeof openReport>;
 
-/** The counts and the exit code of a wait for the memories. */
-export type Waited = { counts: Counts; exitCode: number };
-export const notWaited: Waited = { counts: {}, exitCode: exitCodes.done };
-
-export type ReportOptions = Partial<BulkOptions> & {
-  /** With `rows`, stdout gets a row for each record, and the summary goes to stderr. */
-  style: 'rows' | 'summary';
-  totalBytes?: number | undefined;
-  /** The outcomes that the summary contains, in order, even if no record has them. */
-  outcomes: string[];
-};
-
-/** The maximum number of problems printed with a summary. The --errors-out file contains all. */
+/** The maximum number of problems printed. The --errors-out file contains all. */
 export const maxShown = 20;
-const maxListed = 100;
-const redrawMs = 100;
-const alwaysCounted = ['ingested', 'complete', 'failed'];
 
-/** Reports the results of the records. Keeps only counts, some problems and the ids to wait for. */
-export function openReport(term: Terminal, options: ReportOptions) {
-  const { json, wait, style, errorsOut, outcomes } = options;
+/**
+ * Reports the results of the records. Stdout gets a row for each record that has one. Stderr gets
+ * the rejected records and a summary. With --json, stdout gets all of this as JSON Lines, with the
+ * summary last. Keeps only counts and the ids to wait for.
+ */
+export function openReport(
+  term: Terminal,
+  { json, wait, errorsOut }: BulkOptions,
+  outcomes: string[],
+  totalBytes: number | undefined,
+) {
   const out = resilientOutput(term);
-  const progress = startProgress(term, options.totalBytes);
-  const file = errorsOut === undefined ? undefined : openErrorsOut(errorsOut);
+  const progress = startProgress(term, totalBytes);
+  const file = errorsOut === undefined ? undefined : openErrorsOut(term, errorsOut);
   const counts: Counts = Object.fromEntries(outcomes.map((name) => [name, 0]));
   const memoryIds = new Set<string>();
-  const listed: object[] = [];
   let [failed, doneBytes] = [0, 0];
-  let rows = '';
-  let drawnAt = term.now();
 
   const done = () => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-  async function flush(): Promise<void> {
-    await progress.clear();
-    if (rows !== '') await out.term.stdout.write(rows);
-    rows = '';
-    drawnAt = term.now();
-  }
-
-  async function print(row: Row): Promise<void> {
-    if (!json && 'note' in row) {
-      await flush();
-      return note(term, escapeLine(row.note));
-    }
-    rows += `${'cells' in row && !json ? rowOf(term, row.cells) : toJson(row.json)}\n`;
-    // On a terminal, rows are printed with the next redraw, to keep the progress line steady.
-    if (!term.stdout.isTerminal || term.now() - drawnAt >= redrawMs) await flush();
-  }
-
-  async function problem({ text, ...row }: Problem): Promise<void> {
+  async function reject({ text, ...problem }: Rejected): Promise<string> {
     failed += 1;
-    file?.write(`${toJson({ ...row.json, text })}\n`);
+    file?.write(`${toJson({ ...flat(problem), text })}\n`);
     await file?.flush();
-    if (style === 'summary' && listed.length < maxListed) listed.push(row.json);
-    if (style === 'rows' || (!json && failed <= maxShown)) await print(row);
+    if (json) return `${toJson(flat(problem))}\n`;
+    await progress.clear();
+    if (failed <= maxShown) await note(term, noteOf(problem));
+    return '';
   }
 
   return {
@@ -96,60 +69,68 @@ export function openReport(term: Terminal, options: ReportOptions) {
     done,
     failed: () => failed,
     /** `bytes` is the number of input bytes that the job covers. */
-    async add(result: Result, bytes: number): Promise<void> {
+    async add({ done: all, rejected }: Result, bytes: number): Promise<void> {
       doneBytes += bytes;
-      for (const one of result.done) {
-        addCounts(counts, one.counts);
-        if (wait) for (const id of one.memoryIds ?? []) memoryIds.add(id);
-        if (one.row) await print(one.row);
+      for (const one of all) addCounts(counts, one.counts);
+      if (wait) for (const id of all.flatMap((one) => one.memoryIds ?? [])) memoryIds.add(id);
+      const rows = all.flatMap((one) => one.rows ?? []);
+      let lines = rows
+        .map((row) => `${json ? toJson(row.json) : rowOf(term, row.cells)}\n`)
+        .join('');
+      for (const one of rejected) lines += await reject(one);
+      if (lines !== '') {
+        await progress.clear();
+        await out.term.stdout.write(lines);
       }
-      for (const one of result.problems) await problem(one);
       await progress.show(done() + failed, doneBytes);
     },
     async close(): Promise<void> {
-      await flush();
+      await progress.clear();
       await file?.end();
-      if (json || style === 'rows' || failed <= maxShown) return;
+      if (json || failed <= maxShown) return;
       const where = errorsOut ? ` in ${errorsOut}` : '; to see all: --errors-out <file>';
       await note(term, `and ${failed - maxShown} more${where}`);
     },
-    /** Prints the summary and the remarks, and ends the command. */
-    async finish(waited: Waited, remarks: string[]): Promise<void> {
-      const all = { ...counts, ...waited.counts, failed };
-      // With --json, the rows are the whole report, unless stdout has failed.
-      const isQuiet = json && (style === 'summary' || !out.hasFailed());
-      if (style === 'summary' && json) await printJson(out.term, { ...all, failures: listed });
-      else if (style === 'summary') await printFields(out.term, all);
-      for (const remark of isQuiet ? [] : remarks) await note(term, remark);
-      if (style === 'rows' && !isQuiet) await note(term, sentenceOf(all));
-      out.end(failed > 0 ? exitCodes.failed : waited.exitCode);
+    /** Prints the summary and, without --json, the remarks. Ends the command. */
+    async finish(remarks: string[], waited: Counts = {}, exitCode: number = exitCodes.done) {
+      const all = { ...counts, ...waited, failed };
+      if (json) await out.term.stdout.write(`${toJson(all)}\n`);
+      // The summary must be seen even if stdout has failed.
+      if (json && !out.hasFailed()) return out.end(failed > 0 ? exitCodes.failed : exitCode);
+      for (const line of [sentenceOf(all, outcomes), ...remarks]) await note(term, line);
+      out.end(failed > 0 ? exitCodes.failed : exitCode);
     },
   };
+}
+
+function flat({ where, ...problem }: Omit<Rejected, 'text'>) {
+  return { ...where, ...problem };
+}
+
+/** Names the file only once: our own errors already contain its path. */
+function noteOf({ where, message }: { where: Where; message: string }): string {
+  const [[unit, value] = []] = Object.entries(where);
+  if (unit !== 'file') return escapeLine(`${unit} ${value}: ${message}`);
+  return escapeLine(message.includes(value) ? message : `${value}: ${message}`);
 }
 
 export function addCounts(sum: Counts, more: Counts): void {
   for (const [name, count] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + count;
 }
 
-/** Returns, for example, `2 ingested, 1 still processing, 0 failed.` */
-function sentenceOf(counts: Counts): string {
+/** Returns, for example, `2 accepted, 1 still processing, 0 failed.` */
+function sentenceOf(counts: Counts, [first = '']: string[]): string {
   const parts = Object.entries(counts)
-    .filter(([name, count]) => alwaysCounted.includes(name) || count > 0)
+    .filter(([name, count]) => [first, 'complete', 'failed'].includes(name) || count > 0)
     .map(([name, count]) => `${count} ${name.replace(/[A-Z]/g, (c) => ` ${c.toLowerCase()}`)}`);
   return `${parts.join(', ')}.`;
 }
 
 /** Truncates the file to remove the errors of an earlier run. */
-function openErrorsOut(path: string) {
+function openErrorsOut({ cwd }: Terminal, path: string) {
   try {
-    return Bun.file(openSync(path, 'w')).writer();
+    return Bun.file(openSync(resolve(cwd, path), 'w')).writer();
   } catch (error) {
-    const reasons: Record<string, string> = {
-      EISDIR: `${path} is a folder, not a file`,
-      ENOENT: `the folder ${dirname(path)} does not exist`,
-      EACCES: `no permission to write ${path}`,
-    };
-    const why = reasons[errorCode(error)] ?? errorText(error);
-    throw new CliError('file_not_writable', `Cannot write the --errors-out file: ${why}.`);
+    throw new CliError('file_not_writable', `Cannot write ${path} (${errorCode(error)}).`);
   }
 }

@@ -4,7 +4,7 @@ import { reportRetries } from '../client/connect.ts';
 import { messageOf } from '../client/service-errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { halves, type Part } from './chunks.ts';
-import type { BadLine, Entry } from './records.ts';
+import type { Entry, Rejected } from './records.ts';
 import type { Done } from './report.ts';
 
 /** Sends the records of one request. Invalid records fail individually. */
@@ -12,46 +12,41 @@ export type Post = (entries: Entry[], call: CallOptions) => Promise<Done & { fai
 type Failed = { index: number; error: string; message: string };
 
 /** The result of one request, or of records that no request can contain. */
-type Sent = Done & { bad: BadLine[] };
+type Sent = Done & { rejected: Rejected[] };
 
 const busyMs = 5_000;
 /** Longer than the default, because a slow server needs more time for a large chunk. */
 const requestTimeoutMs = 120_000;
 
-/** Returns a function that repeats a request while the service returns 429, for bulk commands. */
-export async function retryWhileBusy(term: Terminal) {
-  const { RateLimitError } = await import('../../sdk/index.ts');
-  const report = reportRetries(term);
-  return async function send<Answer>(request: () => Promise<Answer>): Promise<Answer> {
-    for (;;) {
-      try {
-        return await request();
-      } catch (error) {
-        if (!(error instanceof RateLimitError)) throw error;
-        const retryInMs = error.retryAfterMs ?? busyMs;
-        report({ error, retryInMs });
-        await setTimeout(retryInMs, undefined, { signal: term.interrupted });
-      }
-    }
-  };
-}
-
 /**
- * Returns a function that sends requests in sequence, and splits requests that are too large.
- * Errors that do not concern individual records, such as a lost connection or a rejected key, are
- * thrown and end the run.
+ * Returns a function that sends requests in sequence, repeats them while the service returns 429,
+ * and splits requests that are too large. Errors that do not concern individual records, such as a
+ * lost connection or a rejected key, are thrown and end the run.
  */
-export async function chunkSender(term: Terminal, post: Post) {
-  const { InvalidRequestError, PayloadTooLargeError } = await import('../../sdk/index.ts');
-  const send = await retryWhileBusy(term);
-  async function sendPart({ entries, key }: Part): Promise<Sent[]> {
+export async function partsSender(term: Terminal, post: Post) {
+  const { InvalidRequestError, PayloadTooLargeError, RateLimitError } = await import(
+    '../../sdk/index.ts'
+  );
+  const report = reportRetries(term);
+
+  async function sendPart(part: Part): Promise<Sent[]> {
+    const { entries, key } = part;
     const call = { idempotencyKey: key, signal: term.interrupted, timeoutMs: requestTimeoutMs };
-    const { failed, ...done } = await send(() => post(entries, call));
-    const bad = failed.flatMap(({ index, error, message }) =>
-      entries.slice(index, index + 1).map(({ line, text }) => ({ line, error, message, text })),
-    );
-    return [{ ...done, bad }];
+    try {
+      const { failed, ...done } = await post(entries, call);
+      const rejected = failed.flatMap(({ index, error, message }) =>
+        entries.slice(index, index + 1).map(({ where, text }) => ({ where, text, error, message })),
+      );
+      return [{ ...done, rejected }];
+    } catch (error) {
+      if (!(error instanceof RateLimitError)) return onError(part, error);
+      const retryInMs = error.retryAfterMs ?? busyMs;
+      report({ error, retryInMs });
+      await setTimeout(retryInMs, undefined, { signal: term.interrupted });
+      return sendPart(part);
+    }
   }
+
   async function onError(part: Part, error: unknown): Promise<Sent[]> {
     const isTooLarge = error instanceof PayloadTooLargeError;
     if (!isTooLarge && !(error instanceof InvalidRequestError)) throw error;
@@ -60,12 +55,14 @@ export async function chunkSender(term: Terminal, post: Post) {
     const mayFit = isTooLarge || error.code === 'invalid_request';
     if (mayFit && part.entries.length > 1) return sendParts(halves(part));
     const why = { error: isTooLarge ? 'payload_too_large' : error.code, message: messageOf(error) };
-    return [{ counts: {}, bad: part.entries.map(({ line, text }) => ({ line, ...why, text })) }];
+    const rejected = part.entries.map(({ where, text }) => ({ where, text, ...why }));
+    return [{ counts: {}, rejected }];
   }
+
   async function sendParts(parts: Part[]): Promise<Sent[]> {
     const sent: Sent[] = [];
     for (const part of parts.filter(({ entries }) => entries.length > 0)) {
-      sent.push(...(await sendPart(part).catch((error) => onError(part, error))));
+      sent.push(...(await sendPart(part)));
     }
     return sent;
   }

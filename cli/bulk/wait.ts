@@ -1,33 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
-import type {
-  Accepted,
-  IngestStatus,
-  MemoryClient,
-  MemoryServiceError,
-  Replayable,
-} from '../../sdk/index.ts';
+import type { Accepted, IngestStatus, MemoryClient, Replayable } from '../../sdk/index.ts';
 import { rejectDeletedReplay } from '../client/service-errors.ts';
 import { exitCodes } from '../errors.ts';
 import { printJson, printJsonLine, printLine, resilientOutput, rowOf } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { memoriesOf } from '../terminal/text.ts';
-import {
-  addCounts,
-  type BulkOptions,
-  type Counts,
-  maxShown,
-  notWaited,
-  type Report,
-  type Waited,
-} from './report.ts';
+import { addCounts, type BulkOptions, type Counts, maxShown, type Report } from './report.ts';
 
-/** The result of the wait for one memory. `error` is null if the memory is complete. */
-type Outcome = {
-  memoryId: string;
-  status: IngestStatus | null;
-  error: MemoryServiceError | null;
-  exitCode: number;
-};
+/** The result of the wait for one memory. */
+export type Outcome = { memoryId: string; end: End; status: IngestStatus | null };
+type End = 'complete' | 'processing' | 'failed' | 'not found';
 
 const firstPauseMs = 100;
 const maxPauseMs = 2_000;
@@ -35,6 +17,7 @@ const idsPerRequest = 1_000;
 const unavailablePauseMs = 1_000;
 /** How long after the deadline a response may still arrive. */
 const graceMs = 2_000;
+const defaultTimeoutMs = 60_000;
 
 /**
  * Waits until the memories are processed or their common deadline passes. Reports each memory when
@@ -48,27 +31,18 @@ export async function waitForAll(
   timeoutMs: number,
   onOutcome: (outcome: Outcome) => Promise<void>,
 ): Promise<number> {
-  const sdk = await import('../../sdk/index.ts');
-  const transient = [sdk.AbortError, sdk.RateLimitError, sdk.ServerError, sdk.TimeoutError];
+  const { MemoryServiceError } = await import('../../sdk/index.ts');
   const until = term.now() + timeoutMs;
-  const signal = AbortSignal.any([term.interrupted, AbortSignal.timeout(timeoutMs + graceMs)]);
+  const deadline = AbortSignal.timeout(timeoutMs + graceMs);
+  const signal = AbortSignal.any([term.interrupted, deadline]);
   const pending = new Map<string, IngestStatus | null>(memoryIds.map((id) => [id, null]));
-  const codes = new Set<number>();
+  const ends = new Set<End>();
   let wasReached = false;
 
-  async function finish(outcome: Outcome): Promise<void> {
-    pending.delete(outcome.memoryId);
-    codes.add(outcome.exitCode);
-    await onOutcome(outcome);
-  }
-
-  async function take(status: IngestStatus): Promise<void> {
-    const { memoryId } = status;
-    if (status.status === 'processing') return void pending.set(memoryId, status);
-    const isComplete = status.status === 'complete';
-    const error = isComplete ? null : new sdk.IngestFailedError(status, {});
-    const exitCode = isComplete ? exitCodes.done : exitCodes.failed;
-    await finish({ memoryId, status, error, exitCode });
+  async function finish(memoryId: string, end: End, status: IngestStatus | null): Promise<void> {
+    pending.delete(memoryId);
+    ends.add(end);
+    await onOutcome({ memoryId, end, status });
   }
 
   /**
@@ -82,11 +56,11 @@ export async function waitForAll(
       const some = ids.slice(at, at + idsPerRequest);
       const { items, notFound } = await client.statusMany(some, { signal });
       wasReached = true;
-      for (const status of items) await take(status);
-      for (const memoryId of notFound) {
-        const error = new sdk.NotFoundError('no memory has this id', { code: 'not_found' });
-        await finish({ memoryId, status: null, error, exitCode: exitCodes.notFound });
+      for (const one of items) {
+        if (one.status === 'processing') pending.set(one.memoryId, one);
+        else await finish(one.memoryId, one.status, one);
       }
+      for (const memoryId of notFound) await finish(memoryId, 'not found', null);
       if (some.every((id) => pending.has(id)) && !isLast) return;
     }
   }
@@ -94,9 +68,11 @@ export async function waitForAll(
   /** Returns the pause before the next attempt. Throws an error that a retry would not fix. */
   function pauseAfter(error: unknown): number {
     term.interrupted.throwIfAborted();
-    const isAway = wasReached && error instanceof sdk.ConnectionError;
-    if (!isAway && !transient.some((one) => error instanceof one)) throw error;
-    return (error as MemoryServiceError).retryAfterMs ?? unavailablePauseMs;
+    if (!(error instanceof MemoryServiceError)) throw error;
+    const { status = 0, retryAfterMs = unavailablePauseMs } = error;
+    const isAway = status === 0 && (wasReached || deadline.aborted);
+    if (isAway || status === 429 || status >= 500) return retryAfterMs;
+    throw error;
   }
 
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, maxPauseMs)) {
@@ -106,24 +82,25 @@ export async function waitForAll(
     const nextMs = Math.min(Math.max(pauseMs, minPauseMs), until - term.now());
     await setTimeout(Math.max(0, nextMs), undefined, { signal: term.interrupted });
   }
-  for (const [memoryId, status] of pending) {
-    const error = new sdk.WaitTimeoutError(memoryId, timeoutMs, status ?? undefined);
-    await finish({ memoryId, status, error, exitCode: exitCodes.processing });
-  }
-  const worst = [exitCodes.failed, exitCodes.notFound, exitCodes.processing];
-  return worst.find((code) => codes.has(code)) ?? exitCodes.done;
+  for (const [memoryId, status] of pending) await finish(memoryId, 'processing', status);
+  return exitCodeOf(ends);
+}
+
+function exitCodeOf(ends: Set<End>): number {
+  if (ends.has('failed')) return exitCodes.failed;
+  if (ends.has('not found')) return exitCodes.notFound;
+  return ends.has('processing') ? exitCodes.processing : exitCodes.done;
 }
 
 export async function printOutcome(term: Terminal, json: true | undefined, outcome: Outcome) {
-  const { memoryId, exitCode, status, error } = outcome;
-  const isGone = exitCode === exitCodes.notFound;
-  if (json) {
-    const gone = { memoryId, error: { code: error?.code, message: error?.message } };
-    return printJsonLine(term, isGone ? gone : (status ?? { memoryId, status: 'processing' }));
+  const { memoryId, end, status } = outcome;
+  if (!json) {
+    const cells = [memoryId, end, status?.errorMessage ?? ''].filter(Boolean);
+    return term.stdout.write(`${rowOf(term, cells)}\n`);
   }
-  const word = isGone ? 'not found' : (status?.status ?? 'processing');
-  const cells = [memoryId, word, status?.errorMessage ?? ''].filter(Boolean);
-  await term.stdout.write(`${rowOf(term, cells)}\n`);
+  const missing = { memoryId, error: { code: 'not_found', message: 'no memory has this id' } };
+  const shown = end === 'not found' ? missing : (status ?? { memoryId, status: 'processing' });
+  await printJsonLine(term, shown);
 }
 
 /** If the user interrupts the wait, prints a hint that the records were accepted. */
@@ -134,52 +111,39 @@ function hintIfInterrupted(term: Terminal, wait: Promise<number>, text: string):
   });
 }
 
-/** The names in the summary for the exit codes of a wait. */
-const waitedNames: Record<number, string> = {
-  [exitCodes.done]: 'complete',
-  [exitCodes.processing]: 'stillProcessing',
-  [exitCodes.failed]: 'processingFailed',
-  [exitCodes.notFound]: 'notFound',
-};
-
-/** With --wait, waits for every memory of a bulk command and reports those that do not complete. */
-export async function waitAndCount(
+/** Prints the summary of a bulk command. With --wait, first waits for all of its memories. */
+export async function finishBulk(
   term: Terminal,
   client: MemoryClient | undefined,
   report: Report,
-  { wait, timeout }: BulkOptions,
-  what: 'record' | 'document',
-): Promise<Waited> {
-  if (!wait || client === undefined) return notWaited;
+  { wait, timeout = defaultTimeoutMs }: BulkOptions,
+  remarks: string[],
+): Promise<void> {
+  if (!wait || client === undefined) return report.finish(remarks);
   const counts: Counts = { complete: 0, stillProcessing: 0, processingFailed: 0 };
+  const names = { complete: 'complete', processing: 'stillProcessing', failed: 'processingFailed' };
   const pending: string[] = [];
   let incomplete = 0;
   const waiting = waitForAll(term, client, [...report.memoryIds], timeout, async (outcome) => {
-    const { memoryId, exitCode, error } = outcome;
-    addCounts(counts, { [waitedNames[exitCode] ?? '']: 1 });
-    if (exitCode === exitCodes.processing) pending.push(memoryId);
-    else if (error !== null && ++incomplete <= maxShown) {
-      // The message of a not-found error does not name the id.
-      const id = exitCode === exitCodes.notFound ? `${memoryId}: ` : '';
-      await note(term, id + error.message);
+    const { memoryId, end, status } = outcome;
+    addCounts(counts, { [end === 'not found' ? 'notFound' : names[end]]: 1 });
+    if (end === 'processing') pending.push(memoryId);
+    else if (end !== 'complete' && ++incomplete <= maxShown) {
+      await note(term, `${memoryId}: ${status?.errorMessage ?? end}`);
     }
   });
-  const accepted = `Accepted ${report.done()} ${what}${report.done() === 1 ? '' : 's'}`;
-  const interrupted = `${accepted}, which will be processed. Only the wait was interrupted.`;
+  const interrupted = `Accepted ${report.done()} records, which will be processed.`;
   const exitCode = await hintIfInterrupted(term, waiting, interrupted);
   if (incomplete > maxShown) await note(term, `and ${incomplete - maxShown} more`);
   if (pending.length > 0) {
+    const more =
+      pending.length > maxShown
+        ? 'Use --timeout to wait longer.'
+        : `Continue waiting: memory wait ${pending.join(' ')}`;
     const still = `Still processing: ${memoriesOf(pending.length)}. Nothing is lost.`;
-    await hint(term, `${still} ${howToContinue(pending)}`);
+    await hint(term, `${still} ${more}`);
   }
-  return { counts, exitCode };
-}
-
-/** Does not suggest sending the records again, because that could process them again. */
-function howToContinue(pending: string[]): string {
-  return pending.length > maxShown
-    ? 'Use --timeout to wait longer.'
-    : `Continue waiting: memory wait ${pending.join(' ')}`;
+  await report.finish(remarks, counts, exitCode);
 }
 
 /** Prints the id of a queued record and the next command; with --wait, the result. */
@@ -187,7 +151,7 @@ export async function reportIngest(
   term: Terminal,
   client: MemoryClient,
   accepted: Replayable<Accepted>,
-  { json, wait, timeout }: BulkOptions,
+  { json, wait, timeout = defaultTimeoutMs }: BulkOptions,
 ): Promise<void> {
   const { memoryId, status } = accepted;
   rejectDeletedReplay(accepted, memoryId);
@@ -200,11 +164,12 @@ export async function reportIngest(
   else if (!wait) await printJson(out.term, accepted);
   if (out.hasFailed() || !(json || wait)) await hint(term, queued);
   if (!wait) return out.end();
-  const report = async (outcome: Outcome) => {
+  const waiting = waitForAll(term, client, [memoryId], timeout, async (outcome) => {
     if (json) return printOutcome(out.term, json, outcome);
-    if (outcome.error !== null) throw outcome.error;
-    if (outcome.exitCode === exitCodes.done) await note(term, 'Complete.');
-  };
-  const waiting = waitForAll(term, client, [memoryId], timeout, report);
+    const { end, status: last } = outcome;
+    if (end === 'complete') return note(term, 'Complete.');
+    if (end !== 'processing') return note(term, `Failed: ${last?.errorMessage ?? end}`);
+    await hint(term, `Still processing. Continue waiting: memory wait ${memoryId}`);
+  });
   out.end(await hintIfInterrupted(term, waiting, queued));
 }

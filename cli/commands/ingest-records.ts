@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { MemoryClient, Metadata } from '../../sdk/index.ts';
-import { runBatch } from '../bulk/batch.ts';
-import { items, openRecords } from '../bulk/input.ts';
+import { runBatch } from '../bulk/ingest.ts';
+import { linesOf, openRecords } from '../bulk/input.ts';
 import type { BulkOptions } from '../bulk/report.ts';
 import { reportIngest } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
@@ -164,16 +164,16 @@ async function ingestFile(
 ): Promise<void> {
   const options = command.optsWithGlobals();
   if (ofMessages === undefined) rejectRecordOptions(command);
-  shared.rejectOverwrite(path, options.errorsOut);
+  shared.rejectOverwrite(term, path, options.errorsOut);
   const client = await connect(term, options);
   const input = await openRecords(term, path);
   if (ofMessages !== undefined && 'json' in input && isMessages(input.json)) {
     return send(term, client, kind, ofMessages(input.json), options);
   }
   rejectRecordOptions(command);
-  const batch = { ...options, type: types[kind] };
-  if ('lines' in input) return runBatch(term, client, input, batch);
-  if (Array.isArray(input.json)) return runBatch(term, client, items(input.json), batch);
+  if ('lines' in input || Array.isArray(input.json)) {
+    return runBatch(term, client, linesOf(input), { ...options, type: types[kind] });
+  }
   await send(term, client, kind, withoutType(input.json, path, kind), options);
 }
 

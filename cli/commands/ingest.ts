@@ -1,5 +1,5 @@
-import { runBatch } from '../bulk/batch.ts';
-import { openInput } from '../bulk/input.ts';
+import { runBatch } from '../bulk/ingest.ts';
+import { linesOf, openRecords } from '../bulk/input.ts';
 import { connect } from '../client/connect.ts';
 import { type AnyCommand, addExamples, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
@@ -39,9 +39,9 @@ function addBatch(group: Parent, term: Terminal): void {
     .addOption(shared.timeoutOption);
   command.action(async (file) => {
     const options = command.optsWithGlobals();
-    shared.rejectOverwrite(file, options.errorsOut);
+    shared.rejectOverwrite(term, file, options.errorsOut);
     const client = options.dryRun ? undefined : await connect(term, options);
-    return runBatch(term, client, await openInput(term, file, 'records'), options);
+    return runBatch(term, client, linesOf(await openRecords(term, file)), options);
   });
   command.addHelpText('after', batchHelp);
   addExamples(command, [

@@ -1,7 +1,6 @@
 import { printOutcome, waitForAll } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
 import { addExamples, type Parent } from '../commander.ts';
-import { exitCodes } from '../errors.ts';
 import { memoryId, parseId, timeoutOption } from '../options.ts';
 import { printFields, printJson, resilientOutput } from '../terminal/output.ts';
 import { hint, type Terminal } from '../terminal/terminal.ts';
@@ -35,7 +34,7 @@ export function addWait(program: Parent, term: Terminal): void {
     const out = resilientOutput(term);
     const pending: string[] = [];
     const exitCode = await waitForAll(term, client, ids, options.timeout, async (outcome) => {
-      if (outcome.exitCode === exitCodes.processing) pending.push(outcome.memoryId);
+      if (outcome.end === 'processing') pending.push(outcome.memoryId);
       await printOutcome(out.term, options.json, outcome);
     });
     if (pending.length > 0) {

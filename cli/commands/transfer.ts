@@ -62,28 +62,20 @@ export function addImport(program: Parent, term: Terminal): void {
     .addOption(shared.idempotencyKeysOption);
   command.action(async (file) => {
     const { from, ...options } = command.optsWithGlobals();
-    shared.rejectOverwrite(file, options.errorsOut);
+    shared.rejectOverwrite(term, file, options.errorsOut);
     if (from === undefined && options.user !== undefined) {
       throw usageError('--user requires --from: lines from an export already contain user ids.');
     }
-    const { runImport } = await import('../bulk/batch.ts');
+    const { runImport } = await import('../bulk/ingest.ts');
     const client = await connect(term, options);
     if (from === undefined) {
-      const { openInput } = await import('../bulk/input.ts');
-      const input = await openInput(term, file, 'memories');
-      return runImport(term, client, input, { ...options, otherFormat });
+      const { openExport } = await import('../bulk/input.ts');
+      return runImport(term, client, await openExport(term, file), options);
     }
-    const { createLosses } = await import('../bulk/foreign/memories.ts');
-    const { openForeign } = await import('../bulk/foreign/open.ts');
-    const losses = createLosses();
+    const { readForeign } = await import('../bulk/foreign/read.ts');
     const userId = options.user ?? (from === 'chatgpt' ? await boundUser(client) : undefined);
-    const input = await openForeign(from, { term, path: file, userId, losses });
-    try {
-      return await runImport(term, client, input, options);
-    } finally {
-      const lost = losses.toString();
-      if (lost !== '') await note(term, `Not imported: ${lost}.`);
-    }
+    const { input, losses } = await readForeign(term, from, file, userId);
+    await runImport(term, client, input, options, losses);
   });
   command.addHelpText('after', importHelp);
   addExamples(command, [
@@ -103,10 +95,7 @@ async function boundUser(client: MemoryClient): Promise<string> {
 const fromOption = new Option(
   '--from <format>',
   'the format of an export from another service',
-).choices(['mem0', 'chatgpt', 'jsonl'] as const);
-
-const otherFormat = `This is not an export from this service. For an export from mem0: --from mem0
-The other formats are chatgpt and jsonl: memory import --help`;
+).choices(['mem0', 'chatgpt'] as const);
 
 const importHelp = `
 Ids, times, types and statuses are kept. A memory whose id already exists is
@@ -117,8 +106,6 @@ do not stop the import.
                  with source mem0; categories and agent_id become metadata.
 --from chatgpt   conversations.json from a data export. Each message that the
                  user saw becomes a memory with its role and time.
---from jsonl     one object per line with content, memory or text, and
-                 optionally userId, id, metadata, createdAt or expiresAt.
 
 With --from, --user sets the user of all memories. A second import creates no
 duplicates. Data that cannot be imported is counted on stderr.`;

@@ -1,112 +1,110 @@
-type List = { items: number; from: number | null };
-type Table = { cells: number; rowBegan: number | undefined };
+/** What separates an element from the text before and after it. */
+const gaps = new Map<string, string>([
+  ...(
+    'p h1 h2 h3 h4 h5 h6 hgroup blockquote pre dl table section article aside hr ' +
+    'header footer main nav figure fieldset form details address search'
+  )
+    .split(' ')
+    .map((tag): [string, string] => [tag, '\n\n']),
+  ...'html head body div center dt dd li tr caption figcaption legend option summary textarea'
+    .split(' ')
+    .map((tag): [string, string] => [tag, '\n']),
+]);
 
-const deepest = 10;
-
-export type Layout = ReturnType<typeof openLayout>;
-
-/**
- * Formats text as lines, paragraphs, list items with markers, and table rows. The separator between
- * two pieces of text is chosen when the second piece arrives, so empty and nested blocks do not
- * produce blank lines.
- */
-export function openLayout() {
-  let out = '';
-  let gap = '';
-  /** True at the start of an item or a cell, where a block does not start a new line. */
-  let sealed = false;
-  let mark = '';
-  let bars = 0;
-  const lists: List[] = [];
-  const tables: Table[] = [];
+/** Writes texts with lines, paragraphs, list items and table rows between them. */
+export function createLayout() {
+  let [out, gap, mark, title] = ['', '', '', ''];
+  let [inTitle, inPre, isPreBegin] = [false, false, false];
+  /** True at the beginning of an item or a cell, where a block does not begin a new line. */
+  let isSealed = false;
+  let [rows, cells, rowAt] = [0, 0, 0];
+  const lists: { items: number; isNumbered: boolean }[] = [];
 
   function write(text: string): void {
-    const bar = bars === 0 ? '' : `${gap === '' ? ' ' : ''}${'| '.repeat(bars)}`;
-    out += `${out === '' ? '' : gap}${bar}${mark}${text}`;
-    gap = '';
-    mark = '';
-    bars = 0;
-    sealed = false;
+    if (text === '') return;
+    out += (out === '' ? '' : gap) + mark + text;
+    [gap, mark, isSealed] = ['', '', false];
   }
 
-  function part(by: '\n' | '\n\n'): void {
-    if (!sealed && (!gap.includes('\n') || gap.length < by.length)) gap = by;
+  function separate(by: string): void {
+    if (by === '' || isSealed) return;
+    if (!gap.includes('\n') || gap.length < by.length) gap = by;
+  }
+
+  function flow(text: string): void {
+    const flowing = text.replace(/[ \t\n\r\f]+/g, ' ');
+    const words = flowing.replace(/^ | $/g, '').replaceAll('\u00a0', ' ');
+    if (flowing.startsWith(' ') && gap === '') gap = ' ';
+    write(words);
+    if (words !== '' && flowing.endsWith(' ')) gap = ' ';
+  }
+
+  /** Keeps the white space. That at the end is written only if more text follows. */
+  function writePre(text: string): void {
+    const lines = text.replace(/\r\n?/g, '\n');
+    const body = (isPreBegin ? lines.replace(/^\n/, '') : lines).trimEnd();
+    isPreBegin = false;
+    write(body);
+    if (!isSealed) gap += lines.slice(lines.lastIndexOf(body) + body.length);
+  }
+
+  function beginItem(): void {
+    const list = lists.at(-1) ?? { items: 0, isNumbered: false };
+    if (list.items > 0 && !isSealed) gap = '\n';
+    list.items += 1;
+    const indent = '  '.repeat(Math.min(deepest, Math.max(0, lists.length - 1)));
+    mark = `${indent}${list.isNumbered ? `${list.items}.` : '-'} `;
+    isSealed = true;
+  }
+
+  function beginRow(): void {
+    if (rows > 0) gap = '\n';
+    [rows, cells, rowAt, mark, isSealed] = [rows + 1, 0, out.length, '', true];
+  }
+
+  function beginCell(): void {
+    if (cells > 0) mark += '| ';
+    if (cells > 0 && out.length > rowAt) gap = ' ';
+    cells += 1;
+    isSealed = true;
   }
 
   return {
     text(text: string): void {
-      const flowing = text.replace(/[ \t\n\r\f]+/g, ' ');
-      const words = flowing.replace(/^ | $/g, '').replaceAll('\u00a0', ' ');
-      if (flowing.startsWith(' ') && gap === '' && bars === 0) gap = ' ';
-      if (words === '') return;
-      write(words);
-      if (flowing.endsWith(' ')) gap = ' ';
+      if (inTitle) title += text;
+      else if (inPre) writePre(text);
+      else flow(text);
     },
-    /** Adds preformatted text. Trailing newlines are written only if more text follows. */
-    verbatim(text: string): void {
-      const lines = text.replace(/\r\n?/g, '\n');
-      // A regular expression anchored at the end takes quadratic time on many newlines.
-      let end = lines.length;
-      while (end > 0 && lines[end - 1] === '\n') end -= 1;
-      if (end > 0) write(lines.slice(0, end));
-      if (!sealed) gap += lines.slice(end);
-    },
-    line: () => part('\n'),
-    paragraph: () => part('\n\n'),
-    lineBreak(): void {
-      if (!sealed) gap = gap.startsWith('\n') ? '\n\n' : '\n';
-    },
-    /** `from` is the first number of an ordered list; null for an unordered list. */
-    beginList(from: number | null = null): void {
-      part(lists.length === 0 ? '\n\n' : '\n');
-      lists.push({ items: 0, from });
-    },
-    endList(): void {
-      lists.pop();
-      sealed = false;
-      mark = '';
-      part(lists.length === 0 ? '\n\n' : '\n');
-    },
-    beginItem(): void {
-      const list = lists.at(-1) ?? { items: 0, from: null };
-      part('\n');
-      if (list.items > 0 && !sealed) gap = '\n';
-      const sign = list.from === null ? '-' : `${list.from + list.items}.`;
-      mark = `${'  '.repeat(Math.min(deepest, Math.max(0, lists.length - 1)))}${sign} `;
-      list.items += 1;
-      sealed = true;
-    },
-    beginTable(): void {
-      part('\n\n');
-      tables.push({ cells: 0, rowBegan: undefined });
-    },
-    endTable(): void {
-      tables.pop();
-      sealed = false;
-      bars = 0;
-      part('\n\n');
-    },
-    beginRow(): void {
-      part('\n');
-      const table = tables.at(-1);
-      if (table === undefined) return;
-      // The pending bars before the first row belong to the outer table, if any.
-      if (table.rowBegan !== undefined) bars = 0;
-      if (table.rowBegan !== undefined && out.length > table.rowBegan) gap = '\n';
-      Object.assign(table, { cells: 0, rowBegan: out.length });
-      sealed = true;
-    },
-    beginCell(): void {
-      const table = tables.at(-1);
-      if (table === undefined) {
-        part('\n');
-        return;
+    begin(tag: string): void {
+      separate(gaps.get(tag) ?? '');
+      if (tag === 'title') inTitle = title === '';
+      if (tag === 'br' && !isSealed) gap = gap.startsWith('\n') ? '\n\n' : '\n';
+      if (tag === 'pre') [inPre, isPreBegin] = [true, true];
+      if (isList.test(tag)) {
+        separate(lists.length === 0 ? '\n\n' : '\n');
+        lists.push({ items: 0, isNumbered: tag === 'ol' });
       }
-      if (table.cells > 0) bars += 1;
-      if (table.cells > 0 && out.length > (table.rowBegan ?? 0)) gap = '';
-      table.cells += 1;
-      sealed = true;
+      if (tag === 'li') beginItem();
+      if (tag === 'table') [rows, cells, rowAt] = [0, 0, out.length];
+      if (tag === 'tr') beginRow();
+      if (tag === 'td' || tag === 'th') beginCell();
     },
-    end: () => out.trimEnd(),
+    end(tag: string): void {
+      if (tag === 'title') inTitle = false;
+      if (tag === 'pre') inPre = false;
+      if (isList.test(tag) || tag === 'table') [mark, isSealed] = ['', false];
+      if (isList.test(tag)) {
+        lists.pop();
+        separate(lists.length === 0 ? '\n\n' : '\n');
+      }
+      separate(gaps.get(tag) ?? '');
+    },
+    result() {
+      const shown = title.replace(/\s+/g, ' ').trim().toWellFormed();
+      return { text: out.trimEnd().toWellFormed(), title: shown || undefined };
+    },
   };
 }
+
+const isList = /^(?:ul|ol|menu)$/;
+const deepest = 10;

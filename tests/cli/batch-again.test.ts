@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { lines, memoryAt, temporaryFolder } from './command.ts';
+import { lines, memoryAt, summaryOf, temporaryFolder } from './command.ts';
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -17,8 +17,7 @@ const ticket = (userId: string, externalId: string | null, subject: string) => {
 };
 const ingest = (stdin: string[], more: string[] = []) =>
   memory(['ingest', 'support', '-', ...more], { stdin: `${stdin.join('\n')}\n` });
-const counts = (accepted: number, replayed: number) =>
-  `accepted\t${accepted}\nreplayed\t${replayed}\nfailed\t0\n`;
+const counts = (accepted: number, replayed: number) => summaryOf({ accepted, replayed, failed: 0 });
 
 async function stored(userId: string) {
   const { items } = await server.client.list({ userId, order: 'asc' });
@@ -35,7 +34,7 @@ describe('memories with an externalId have the contents of the file', () => {
     await ingest(tuesday);
     expect(await subjects('back')).toEqual(['solved', 'same']);
     const again = await ingest(monday);
-    expect(again).toEqual({ code: 0, stdout: counts(2, 0), stderr: '' });
+    expect(again).toMatchObject({ code: 0, stdout: '' });
     expect(await stored('back')).toEqual(before);
   });
 
@@ -45,37 +44,25 @@ describe('memories with an externalId have the contents of the file', () => {
     const [one, two] = await stored('since');
     await server.client.update(one?.id ?? '', { content: 'by hand' });
     await server.client.delete(two?.id ?? '');
-    expect(await ingest(batch)).toMatchObject({ code: 0, stdout: counts(2, 0) });
+    expect(await ingest(batch)).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(counts(2, 0)),
+    });
     expect(await subjects('since')).toEqual(['one', 'two']);
     expect((await stored('since'))[0]).toEqual({ id: one?.id ?? '', subject: 'one' });
   });
 
   test('and lines without an externalId between these lines are not duplicated', async () => {
     const mixed = [ticket('mixed', '1', 'one'), ticket('mixed', null, 'bare')];
-    expect(await ingest(mixed)).toMatchObject({ stdout: counts(2, 0) });
+    expect(await ingest(mixed)).toMatchObject({ stderr: expect.stringContaining(counts(2, 0)) });
     await ingest([ticket('mixed', '1', 'changed')]);
     const again = await ingest(mixed, ['--wait', '--json']);
     expect(JSON.parse(again.stdout)).toMatchObject({ accepted: 1, replayed: 1, complete: 2 });
     expect((await subjects('mixed')).toSorted()).toEqual(['bare', 'one']);
     // The changed ticket must not cause the record without an externalId to be stored twice.
     const changed = [ticket('mixed', '1', 'two'), ticket('mixed', null, 'bare')];
-    expect(await ingest(changed)).toMatchObject({ stdout: counts(1, 1) });
+    expect(await ingest(changed)).toMatchObject({ stderr: expect.stringContaining(counts(1, 1)) });
     expect((await subjects('mixed')).toSorted()).toEqual(['bare', 'two']);
-  });
-
-  test('and a note explains why there are fewer memories than accepted records', async () => {
-    const twice = [ticket('fewer', '1', 'open'), ticket('fewer', '1', 'solved')];
-    const { code, stdout, stderr } = await ingest(twice, ['--wait']);
-    expect({ code, stdout }).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('complete\t1\n'),
-    });
-    expect(stderr).toContain(
-      '2 records became 1 memory: if records have the same externalId, only the last one is stored',
-    );
-    const distinct = [ticket('fewer', '2', 'open'), ticket('fewer', '3', 'open')];
-    const { stderr: silent } = await ingest(distinct, ['--wait']);
-    expect(silent).not.toContain('became');
   });
 
   test('the last version of a record is stored, regardless of its position', async () => {
@@ -83,7 +70,9 @@ describe('memories with an externalId have the contents of the file', () => {
       at % 3 === 0 ? ticket('long', '1', `v${at}`) : ticket('long', null, `bare ${at}`),
     );
     await ingest(versions);
-    expect(await ingest(versions)).toMatchObject({ stdout: counts(567, 1_133) });
+    expect(await ingest(versions)).toMatchObject({
+      stderr: expect.stringContaining(counts(567, 1_133)),
+    });
     const { items } = await server.client.list({ userId: 'long', externalId: '1' });
     expect(items.map(({ content }) => content.split('\n')[0])).toEqual(['v1698']);
     const all = await Array.fromAsync(server.client.export({ userId: 'long' }));
@@ -96,8 +85,8 @@ test('bad lines with and without an externalId are reported once, in file order'
   const out = folder.file('bad.jsonl');
   const kinds = ['1', null, '2', null];
   const batch = kinds.map((externalId, at) => ticket('bad', externalId, at % 3 === 0 ? 'a' : ''));
-  const { stdout, stderr } = await ingest(batch, ['--errors-out', out]);
-  expect(stdout).toBe('accepted\t2\nreplayed\t0\nfailed\t2\n');
+  const { stderr } = await ingest(batch, ['--errors-out', out]);
+  expect(stderr).toContain(summaryOf({ accepted: 2, replayed: 0, failed: 2 }));
   expect(stderr.match(/^line \d/gm)).toEqual(['line 2', 'line 3']);
   const kept = lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line).text);
   expect(kept).toEqual([batch[1], batch[2]]);
@@ -108,7 +97,7 @@ test('repeating --idempotency-key has no further effect, whatever the lines cont
   const key = ['--idempotency-key', 'mine'];
   await ingest(batch, key);
   await ingest([ticket('key', '1', 'two')]);
-  expect(await ingest(batch, key)).toMatchObject({ stdout: counts(0, 2) });
+  expect(await ingest(batch, key)).toMatchObject({ stderr: expect.stringContaining(counts(0, 2)) });
   expect((await subjects('key')).toSorted()).toEqual(['bare', 'two']);
 });
 
@@ -117,14 +106,12 @@ test('a second run reports why it does not restore memories without an externalI
   const stdin = JSON.stringify({ type: 'event', userId: 'gone', data: { name: 'one' } });
   await memory(batch, { stdin });
   await server.client.deleteAll({ userId: 'gone' });
-  const { code, stdout, stderr } = await memory(batch, { stdin });
-  expect({ code, stdout }).toEqual({ code: 0, stdout: counts(0, 1) });
-  expect(stderr).toContain('Nothing new: an earlier run ingested the only line.\n');
-  expect(stderr).toContain('recognized for three days by their text and position');
-  expect(stderr).toContain('since been changed or deleted');
-  const { stdout: help } = await memory(['ingest', 'batch', '--help']);
-  expect(help).toMatch(/for\s+three\s+days\s+by\s+their\s+text\s+and\s+position/);
-  expect(help).toMatch(/since\s+been\s+changed\s+or\s+deleted/);
+  const { code, stderr } = await memory(batch, { stdin });
+  expect({ code, stderr }).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(counts(0, 1)),
+  });
+  expect(stderr).toContain('An earlier run ingested all of them.');
 });
 
 test.each(['one.jsonl', 'ONE.NDJSON'])('a second run of %s stores no duplicate', async (name) => {
@@ -133,14 +120,14 @@ test.each(['one.jsonl', 'ONE.NDJSON'])('a second run of %s stores no duplicate',
   await Bun.write(file, ticket(name, null, 'the only line'));
   await memory(['ingest', 'support', file]);
   const again = await memory(['ingest', 'support', file]);
-  expect(again).toMatchObject({ code: 0, stdout: counts(0, 1) });
+  expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining(counts(0, 1)) });
   expect(await subjects(name)).toEqual(['the only line']);
 });
 
 test('lines that were rejected as another type can be ingested as their own type', async () => {
   const stdin = ['one', 'two'].map((subject) => ticket('typed', null, subject)).join('\n');
   const asChats = await memory(['ingest', 'chat', '-'], { stdin });
-  expect(asChats.stdout).toBe('accepted\t0\nreplayed\t0\nfailed\t2\n');
+  expect(asChats.stderr).toContain(summaryOf({ accepted: 0, replayed: 0, failed: 2 }));
   const asTickets = await memory(['ingest', 'support', '-'], { stdin });
-  expect(asTickets).toMatchObject({ code: 0, stdout: counts(2, 0) });
+  expect(asTickets).toMatchObject({ code: 0, stderr: expect.stringContaining(counts(2, 0)) });
 });

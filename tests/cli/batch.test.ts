@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { lines, memoryAt, temporaryFolder } from './command.ts';
+import { lines, memoryAt, summaryOf, temporaryFolder } from './command.ts';
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -14,7 +14,7 @@ afterAll(() => server.stop());
 const event = (userId: string, name: string, more = {}) =>
   JSON.stringify({ type: 'event', userId, ...more, data: { name } });
 const summary = (accepted: number, replayed: number, failed: number) =>
-  `accepted\t${accepted}\nreplayed\t${replayed}\nfailed\t${failed}\n`;
+  summaryOf({ accepted, replayed, failed });
 const batch = ['ingest', 'batch'];
 
 async function countOf(userId: string): Promise<number> {
@@ -53,15 +53,10 @@ describe('memory ingest batch', () => {
     const equal = Array.from({ length: 1_600 }, () => event('equal', 'same'));
     const stdin = `${equal.join('\n')}\n`;
     const first = await memory([...batch, '-'], { stdin });
-    expect(first).toEqual({ code: 0, stdout: summary(1_600, 0, 0), stderr: '' });
+    expect(first).toEqual({ code: 0, stdout: '', stderr: summary(1_600, 0, 0) });
     const again = await memory([...batch, '-'], { stdin });
-    expect(again).toMatchObject({ code: 0, stdout: summary(0, 1_600, 0) });
-    expect(again.stderr).toBe(
-      'Nothing new: an earlier run ingested all 1600 lines.\n' +
-        'Records are recognized for three days by their text and position, or by the\n' +
-        'given key, even if their memories have since been changed or deleted.\n' +
-        'To ingest them again: --idempotency-key <a new key>\n',
-    );
+    expect(again.stderr).toStartWith(summary(0, 1_600, 0));
+    expect(again.stderr).toContain('To ingest them again: --idempotency-key <new key>');
     expect(await countOf('equal')).toBe(1_600);
   });
 
@@ -69,30 +64,15 @@ describe('memory ingest batch', () => {
     const all = Array.from({ length: 1_600 }, (_, index) => event('grown', `e${index}`));
     await memory([...batch, '-'], { stdin: all.slice(0, 1_250).join('\n') });
     const again = await memory([...batch, '-'], { stdin: all.join('\n') });
-    expect(again).toEqual({ code: 0, stdout: summary(600, 1_000, 0), stderr: '' });
+    expect(again).toEqual({ code: 0, stdout: '', stderr: summary(600, 1_000, 0) });
   });
 
   test('a second run with an invalid line does not report that nothing is new', async () => {
     const stdin = `${event('not new', 'a')}\n{`;
     await memory([...batch, '-'], { stdin });
-    const { stdout, stderr } = await memory([...batch, '-'], { stdin });
-    expect(stdout).toBe(summary(0, 1, 1));
-    expect(stderr).not.toContain('Nothing new');
-  });
-
-  test('a binary file is reported as such, without a hint to convert it', async () => {
-    using folder = temporaryFolder();
-    const file = folder.file('image');
-    const bytes = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\n\0\0', 'latin1');
-    writeFileSync(file, bytes);
-    for (const argv of [batch, ['import'], ['ingest', 'record']]) {
-      const { code, stdout, stderr } = await memory([...argv, file]);
-      expect(stderr).toBe(`Error: ${file} is a binary file, not text.\n`);
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    }
-    writeFileSync(file, Buffer.from('{}\n{\0\xe9', 'latin1'));
-    const { stderr } = await memory([...batch, file]);
-    expect(stderr).toContain('line 2: is binary data, not text\n');
+    const { stderr } = await memory([...batch, '-'], { stdin });
+    expect(stderr).toContain(summary(0, 1, 1));
+    expect(stderr).not.toContain('An earlier run');
   });
 
   test('bad lines are reported and stored in --errors-out, and the other lines are sent', async () => {
@@ -102,18 +82,17 @@ describe('memory ingest batch', () => {
     const text = ['', event('bad', 'a'), bad[0], ' \t', bad[1], event('bad', 'b'), bad[2]];
     writeFileSync(file, `${text.join('\r\n')}\n`);
     appendFileSync(file, Buffer.from(event('bad', 'café'), 'latin1'));
-    const { code, stdout, stderr } = await memory([...batch, file, '--errors-out', out]);
-    expect(stdout).toBe(summary(2, 0, 4));
+    const { code, stderr } = await memory([...batch, file, '--errors-out', out]);
+    expect(stderr).toContain(summary(2, 0, 4));
     expect(stderr).toContain('line 3: is not valid JSON');
     expect(stderr).toContain('line 5: type: must be one of');
-    expect(stderr).toContain('line 8: is not UTF-8 text; ');
-    expect(stderr).toContain(': sed -n 8p <file> | iconv -f WINDOWS-1252 -t UTF-8\n');
+    expect(stderr).toContain('line 8: is not UTF-8 text');
     expect(code).toBe(1);
     const kept = lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line));
     expect(kept.map(({ line }) => line)).toEqual([3, 5, 7, 8]);
     expect(stderr.match(/^line \d/gm)).toEqual(['line 3', 'line 5', 'line 7', 'line 8']);
     expect(stderr).toContain(`jq -r .text ${out} >`);
-    expect(stderr).toContain('ingest only the new file');
+    expect(stderr).toContain('ingest only that file');
     expect(kept.find(({ line }) => line === 5)).toMatchObject({
       error: 'invalid_request',
       message: expect.stringContaining('type: must be one of'),
@@ -124,42 +103,32 @@ describe('memory ingest batch', () => {
     expect(await countOf('bad')).toBe(2);
   });
 
-  test('--json prints one object with the summary and the failures', async () => {
+  test('--json prints the failures and the summary, one a line', async () => {
     const stdin = [event('json', 'a'), '{'].join('\n');
     const { code, stdout, stderr } = await memory([...batch, '-', '--json'], { stdin });
-    expect(JSON.parse(stdout)).toEqual({
-      accepted: 1,
-      replayed: 0,
-      failed: 1,
-      failures: [{ line: 2, error: 'invalid_json', message: expect.any(String) }],
-    });
+    expect(lines(stdout).map((line) => JSON.parse(line))).toEqual([
+      { line: 2, error: 'invalid_json', message: expect.any(String) },
+      { accepted: 1, unchanged: 0, replayed: 0, failed: 1 },
+    ]);
     expect(stderr).toBe('');
     expect(code).toBe(1);
   });
 
   test('twenty invalid lines are shown, and the rest are counted', async () => {
-    const { stdout, stderr } = await memory([...batch, '-'], { stdin: '{\n'.repeat(30) });
-    expect(stdout).toBe(summary(0, 0, 30));
+    const { stderr } = await memory([...batch, '-'], { stdin: '{\n'.repeat(30) });
+    expect(stderr).toContain(summary(0, 0, 30));
     expect(lines(stderr).filter((line) => /^(line|and) /.test(line))).toHaveLength(21);
     expect(stderr).toContain('and 10 more; to see all: --errors-out <file>');
     const json = await memory([...batch, '-', '--json'], { stdin: '{\n'.repeat(30) });
     expect(json.stderr).toBe('');
   });
 
-  test('the help explains how to correct bad lines, but a dry run does not', async () => {
-    const { stdout } = await memory([...batch, '--help']);
-    expect(stdout).toContain('--errors-out');
-    expect(stdout).toContain('ingest only the new file');
-    const dry = await memory([...batch, '-', '--dry-run'], { stdin: '{' });
-    expect(dry.stderr).not.toContain('Copy these lines');
-  });
-
   test('--json lists failures in line order', async () => {
     const stdin = Array.from({ length: 1_800 }, (_, index) =>
       index % 360 === 7 ? '{' : event(index % 360 === 3 ? '' : 'order', `e${index}`),
     ).join('\n');
-    const { failures } = JSON.parse((await memory([...batch, '-', '--json'], { stdin })).stdout);
-    const found = failures.map(({ line }: { line: number }) => line);
+    const { stdout } = await memory([...batch, '-', '--json'], { stdin });
+    const found = lines(stdout).flatMap((line) => JSON.parse(line).line ?? []);
     expect(found).toHaveLength(10);
     expect(found).toEqual(found.toSorted((a: number, b: number) => a - b));
   });
@@ -167,8 +136,8 @@ describe('memory ingest batch', () => {
   test('--dry-run validates every line and sends nothing', async () => {
     const stdin = [event('dry', 'a'), event('dry', ''), '{'].join('\n');
     const env = { MEMORY_BASE_URL: 'http://127.0.0.1:1', MEMORY_API_KEY: '' };
-    const { code, stdout, stderr } = await memory([...batch, '-', '--dry-run'], { stdin, env });
-    expect(stdout).toBe('valid\t1\nfailed\t2\n');
+    const { code, stderr } = await memory([...batch, '-', '--dry-run'], { stdin, env });
+    expect(stderr).toContain(summaryOf({ valid: 1, failed: 2 }));
     expect(stderr).toContain('line 2: data.name: must not be empty');
     expect(code).toBe(1);
     expect(await countOf('dry')).toBe(0);
@@ -187,8 +156,12 @@ describe('memory ingest batch', () => {
     const sent = (changed: number) => ({
       stdin: names.map((name, at) => event('split', at < changed ? large : name)).join('\n'),
     });
-    expect(await memory([...batch, '-'], sent(1))).toMatchObject({ stdout: summary(1_000, 0, 0) });
-    expect(await memory([...batch, '-'], sent(2))).toMatchObject({ stdout: summary(500, 500, 0) });
+    expect(await memory([...batch, '-'], sent(1))).toMatchObject({
+      stderr: expect.stringContaining(summary(1_000, 0, 0)),
+    });
+    expect(await memory([...batch, '-'], sent(2))).toMatchObject({
+      stderr: expect.stringContaining(summary(500, 500, 0)),
+    });
   });
 
   test('records with the same external id are sent in order, and other records concurrently', async () => {
@@ -209,17 +182,23 @@ describe('memory ingest batch', () => {
   test('--idempotency-key replaces the content hash: different content is rejected', async () => {
     const argv = [...batch, '-', '--idempotency-key', 'mine'];
     await memory(argv, { stdin: event('keyed', 'a') });
-    const { code, stdout, stderr } = await memory(argv, { stdin: event('keyed', 'b') });
-    expect(stdout).toBe(summary(0, 0, 1));
-    expect(stderr).toContain('line 1: ');
+    const { code, stderr } = await memory(argv, { stdin: event('keyed', 'b') });
+    expect(stderr).toContain(summary(0, 0, 1));
+    expect(stderr).toContain('item 1: ');
     expect(code).toBe(1);
   });
 
   test('no line is ingested under an --idempotency-key that was used for other lines', async () => {
     const argv = [...batch, '-', '--idempotency-key', 'of-others'];
     const two = (name: string) => ({ stdin: `${event('reused', name)}\n`.repeat(2) });
-    expect(await memory(argv, two('a'))).toMatchObject({ code: 0, stdout: summary(2, 0, 0) });
-    expect(await memory(argv, two('b'))).toMatchObject({ code: 1, stdout: summary(0, 0, 2) });
+    expect(await memory(argv, two('a'))).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(summary(2, 0, 0)),
+    });
+    expect(await memory(argv, two('b'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(summary(0, 0, 2)),
+    });
     expect(await countOf('reused')).toBe(2);
   });
 
@@ -237,10 +216,10 @@ test('chunks are halved until they fit within a smaller body limit', async () =>
   const names = Array.from({ length: 99 }, (_, index) => `${index}`.repeat(50));
   const stdin = [...names, 'x'.repeat(5000)].map((name) => event('small', name)).join('\n');
   const first = await memoryAt(small)([...batch, '-'], { stdin });
-  expect(first).toMatchObject({ code: 1, stdout: summary(99, 0, 1) });
+  expect(first.stderr).toContain(summary(99, 0, 1));
   expect(first.stderr).toContain('line 100: the body must be at most 4096 bytes');
   expect(await memoryAt(small)([...batch, '-'], { stdin })).toMatchObject({
-    stdout: summary(0, 99, 1),
+    stderr: expect.stringContaining(summary(0, 99, 1)),
   });
   await small.stop();
 });
@@ -251,8 +230,8 @@ test('chunks with too many JSON values are halved, and only a line nested too de
   const deep = event('dense', 'deep').replace('"deep"', `${'['.repeat(33)}${']'.repeat(33)}`);
   const names = Array.from({ length: 450 }, (_, index) => `e${index}`);
   const stdin = [...names.map(dense), deep].join('\n');
-  const { stdout, stderr } = await memory([...batch, '-'], { stdin });
-  expect(stdout).toBe(summary(450, 0, 1));
+  const { stderr } = await memory([...batch, '-'], { stdin });
+  expect(stderr).toContain(summary(450, 0, 1));
   expect(stderr).toContain('line 451: the JSON must be at most 32 levels deep');
   expect(await countOf('dense')).toBe(450);
 });
@@ -260,7 +239,9 @@ test('chunks with too many JSON values are halved, and only a line nested too de
 test('equal lines are all stored, even if they fill several equal chunks', async () => {
   const line = event('equal chunks', 'x'.repeat(400_000));
   const stdin = Array(4).fill(line).join('\n');
-  expect(await memory([...batch, '-'], { stdin })).toMatchObject({ stdout: summary(4, 0, 0) });
+  expect(await memory([...batch, '-'], { stdin })).toMatchObject({
+    stderr: expect.stringContaining(summary(4, 0, 0)),
+  });
   expect(await countOf('equal chunks')).toBe(4);
 });
 

@@ -96,3 +96,10 @@ export function temporaryFolder() {
 export function lines(text: string): string[] {
   return text.split('\n').filter((line) => line !== '');
 }
+
+/** Returns the summary of a bulk command: the first and the last count always, others if not 0. */
+export function summaryOf(counts: Record<string, number>): string {
+  const all = Object.entries(counts);
+  const shown = all.filter(([, count], at) => count > 0 || at === 0 || at === all.length - 1);
+  return `${shown.map(([name, count]) => `${count} ${name}`).join(', ')}.\n`;
+}

@@ -70,19 +70,20 @@ describe('memory ingest support', () => {
     const stdin = ['a', 'b'].map((text) => JSON.stringify(ticket('lines', text))).join('\n');
     const argv = ['ingest', 'support', '-'];
     const first = await memory(argv, { stdin });
-    expect(first).toMatchObject({ code: 0, stdout: 'accepted\t2\nreplayed\t0\nfailed\t0\n' });
+    expect(first).toMatchObject({ code: 0, stderr: '2 accepted, 0 failed.\n' });
     const again = await memory(argv, { stdin });
-    expect(again.stdout).toBe('accepted\t0\nreplayed\t2\nfailed\t0\n');
+    expect(again.stderr).toStartWith('0 accepted, 2 replayed, 0 failed.\n');
     expect(await contentsOf('lines')).toHaveLength(2);
   });
 
   test('accepts a JSON array and reports errors by item', async () => {
     const stdin = JSON.stringify([ticket('array', 'a'), { userId: 'array' }, 5], null, 2);
     const { code, stdout, stderr } = await memory(['ingest', 'support', '-'], { stdin });
-    expect(stdout).toBe('accepted\t1\nreplayed\t0\nfailed\t2\n');
-    expect(lines(stderr).slice(0, 2)).toEqual([
+    expect(stdout).toBe('');
+    expect(lines(stderr).slice(0, 3)).toEqual([
       'item 2: data: is required',
       'item 3: must be an object',
+      '1 accepted, 2 failed.',
     ]);
     expect(code).toBe(1);
   });
@@ -170,9 +171,9 @@ describe('memory ingest document', () => {
     const { code, stdout, stderr } = await memory(argv);
     expect(lines(stdout).map((line) => line.split('\t')[1])).toEqual([`${a}`, `${b}`]);
     expect(lines(stderr)).toEqual([
-      `File not found: ${none}.`,
+      `File not found: ${none}. Use - to read from stdin.`,
       `${empty} is empty.`,
-      '2 ingested, 2 complete, 2 failed.',
+      '2 accepted, 2 complete, 2 failed.',
     ]);
     expect(code).toBe(1);
     const again = await memory(argv);
@@ -200,7 +201,7 @@ describe('memory ingest document', () => {
     const files = ['a', 'b'].map((name) => folder.file(name));
     for (const file of files) writeFileSync(file, 'text');
     const { stderr } = await memory(['ingest', 'document', '--user', 'two-docs', ...files]);
-    expect(stderr).toBe('2 ingested, 0 failed.\n');
+    expect(stderr).toBe('2 accepted, 0 failed.\n');
   });
 
   test('a file that is not text is an error', async () => {
@@ -243,7 +244,7 @@ describe('a failed wait', () => {
     await using endpoint = answerWith(fetch);
     const argv = ['ingest', 'document', '--user', 'u', '-', '--wait'];
     const { code, stderr } = await memory(argv, { ...endpoint, stdin: 'text' });
-    expect(stderr).toStartWith('Error: ');
+    expect(stderr).toBe('Failed: not found\n');
     expect(code).toBe(3);
   });
 

@@ -52,7 +52,7 @@ test('a number outside the range in a line is reported, with and without --dry-r
 test('a number outside the range in an imported memory is reported', async () => {
   const stdin = '{"id":"mem_1","userId":"num","content":"x","metadata":{"n":1e400}}';
   const { code, stderr } = await memory(['import', '-'], { stdin });
-  expect(lines(stderr)[0]).toBe(`line 1: ${words}`);
+  expect(lines(stderr)[0]).toBe(`Error: The input ${words}.`);
   expect(code).toBe(1);
 });
 

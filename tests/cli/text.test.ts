@@ -124,8 +124,8 @@ describe('readLines()', () => {
     const source = (async function* () {
       for (const piece of pieces) yield Buffer.from(piece);
     })();
-    for await (const { number, bytes } of readLines(source)) {
-      found.push([number, Buffer.from(bytes).toString()]);
+    for await (const { where, bytes } of readLines(source)) {
+      found.push([Object.values(where)[0], Buffer.from(bytes).toString()]);
     }
     return found;
   }
@@ -152,9 +152,9 @@ describe('readLines()', () => {
     })();
     const found = [];
     for await (const line of readLines(source)) found.push(line);
-    expect(found.map(({ number, tooLong, bytes }) => [number, tooLong, bytes.length])).toEqual([
-      [1, true, 0],
-      [2, false, 4],
+    expect(found.map(({ where, tooLong, bytes }) => [where, tooLong, bytes.length])).toEqual([
+      [{ line: 1 }, true, 0],
+      [{ line: 2 }, false, 4],
     ]);
   });
 });

@@ -20,7 +20,12 @@ import { temporaryFolder, testTerminal } from './command.ts';
 
 const columns = 80;
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
-const fixedTime = '2026-05-08T13:56:07.000Z';
+/** Times that depend on the clock are shown as one fixed time. */
+function shownTime(text: string): string {
+  const isNear = Math.abs(Date.parse(text) - Date.now()) < 60 * 86_400_000;
+  return isNear ? '2026-05-08T13:56:07.000Z' : text;
+}
+
 const maskedKey = /\bmk_\w{4}…\w{4}\b/g;
 const lastFour = /(lastFour\W+)\w{4}\b/g;
 const ids = /\b(mem|req|key)_[0-9a-f]{32}\b|\bmk_\w{38}\b|\b(?:[0-9a-f]{8})-(?:[0-9a-f-]{27})\b/g;
@@ -98,7 +103,10 @@ function parse(line: string, folder: Folder) {
   );
   const at = all.indexOf('memory');
   const env = Object.fromEntries(all.slice(0, at).map((pair) => pair.split(/=(.*)/s).slice(0, 2)));
-  const stdin = file === undefined ? `${echoed ?? ''}\n` : readFileSync(folder.file(file), 'utf8');
+  const stdin =
+    file === undefined
+      ? `${echoed?.replace(/^'(.*)'$/, '$1')}\n`
+      : readFileSync(folder.file(file), 'utf8');
   return { words: all.slice(at + 1), env, stdin: echoed || file ? stdin : '', isPiped };
 }
 
@@ -118,7 +126,7 @@ function namesOf(...fixed: [real: string, name: string][]) {
       const plain = fixed.reduce((all, [real, name]) => all.replaceAll(real, name), text);
       return plain
         .replace(ids, nameFor)
-        .replace(time, fixedTime)
+        .replace(time, shownTime)
         .replace(maskedKey, 'mk_abcd…wxyz')
         .replace(lastFour, '$1wxyz');
     },

@@ -42,7 +42,7 @@ describe('memory ingest document', () => {
       using folder = folderOf(`left${as.trim()}`);
       expect(await unread(folder.command + as)).toEqual({
         code: 0,
-        stderr: `${count} ingested, 0 failed.\n`,
+        stderr: `${count} accepted, 0 failed.\n`,
       });
       expect(await folder.stored()).toBe(count);
     },
@@ -51,7 +51,7 @@ describe('memory ingest document', () => {
   test('still fails if a file fails and the pipe is closed', async () => {
     using folder = folderOf('bad');
     const { code, stderr } = await unread(`${folder.command} none.md`);
-    expect(stderr).toContain(`${count} ingested, 1 failed.\n`);
+    expect(stderr).toContain(`${count} accepted, 1 failed.\n`);
     expect(code).toBe(1);
   });
 
@@ -60,7 +60,7 @@ describe('memory ingest document', () => {
     async (as) => {
       using folder = folderOf(`full${as.trim()}`);
       const { code, stderr } = await toFullDisk(folder.command + as);
-      expect(stderr).toStartWith(`${count} ingested, 0 failed.\nError: ENOSPC`);
+      expect(stderr).toStartWith(`${count} accepted, 0 failed.\nError: ENOSPC`);
       expect(code).toBe(1);
       expect(await folder.stored()).toBe(count);
     },

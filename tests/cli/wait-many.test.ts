@@ -55,10 +55,10 @@ test.concurrent('pending memories are reported at the deadline with few requests
   const waited = { complete: 0, stillProcessing: 400, processingFailed: 0 };
   expect(JSON.parse(stdout)).toEqual({
     accepted: 400,
+    unchanged: 0,
     replayed: 0,
     ...waited,
     failed: 0,
-    failures: [],
   });
   expect(busy.looks.length).toBeLessThan(20);
   expect(stderr).toBe(
@@ -131,7 +131,7 @@ test.concurrent('the summary counts the documents that are still processing', as
   const { code, stderr } = await folder.ingest(['.', '--wait', '--timeout', '1s'], {
     env: busy.env,
   });
-  expect(stderr).toContain('2 ingested, 0 complete, 2 still processing, 0 failed.\n');
+  expect(stderr).toContain('2 accepted, 0 complete, 2 still processing, 0 failed.\n');
   expect(code).toBe(8);
 });
 
@@ -142,7 +142,7 @@ test.concurrent('deleted memories are counted separately and reported with their
   await server.client.delete(gone?.id ?? '');
   const { code, stdout, stderr } = await memoryAt(server)(batch, { stdin });
   expect(JSON.parse(stdout)).toMatchObject({ replayed: 3, complete: 2, notFound: 1 });
-  expect(stderr).toBe(`${gone?.id}: no memory has this id\n`);
+  expect(stderr).toBe(`${gone?.id}: not found\n`);
   expect(code).toBe(3);
 });
 
@@ -157,8 +157,8 @@ test.concurrent('deleted memories of documents are also counted separately', asy
   using folder = foldersFor(() => memoryAt(server))('gone-docs', { 'a.md': 'a', 'b.md': 'b' });
   const { code, stderr } = await folder.ingest(['.', '--wait'], { env: busy.env });
   const [id] = asked;
-  expect(stderr).toContain(`${id}: no memory has this id\n`);
-  expect(stderr).toContain('2 ingested, 1 complete, 1 not found, 0 failed.\n');
+  expect(stderr).toContain(`${id}: not found\n`);
+  expect(stderr).toContain('2 accepted, 1 complete, 1 not found, 0 failed.\n');
   expect(code).toBe(3);
 });
 

@@ -55,7 +55,7 @@ test('a failed memory is reported with its reason', async () => {
   await using proxy = countingProxy((id) => id === one?.id);
   const { code, stdout, stderr } = await memoryAt(server)(batch, { stdin, env: proxy.env });
   expect(JSON.parse(stdout)).toMatchObject({ complete: 29, processingFailed: 1 });
-  expect(stderr).toBe(`${one?.id} failed: failed by the test\n`);
+  expect(stderr).toBe(`${one?.id}: failed by the test\n`);
   expect(code).toBe(1);
 });
 

@@ -19,8 +19,8 @@ const carried = new Set([...Object.values(aliases).flat(), ...labels]);
 
 /**
  * Creates a converter for memories of other services. The id is derived from the memory's original
- * identity, so a second import skips the memory. The converter returns null for an expired memory.
- * The service validates all other values.
+ * identity, so a second import skips the memory. The converter returns undefined for an expired
+ * memory. The service validates all other values.
  */
 export function memoryConverter({ source, userId, nowMs, losses }: Options) {
   const seen = new Map<string, number>();
@@ -34,12 +34,12 @@ export function memoryConverter({ source, userId, nowMs, losses }: Options) {
     return `mem_${hash.slice(0, 32)}`;
   }
 
-  return (item: Item): object | null => {
+  return (item: Item): object | undefined => {
     const given = valuesOf(item);
     const expiresAt = timeOf(given.expiresAt);
     if (expiresAt !== null && Date.parse(expiresAt) <= nowMs) {
       losses.add('expired memories');
-      return null;
+      return undefined;
     }
     for (const name of Object.keys(item)) {
       if (!carried.has(name) && holdsSomething(item[name])) losses.add(name);

@@ -30,15 +30,19 @@ export async function compareMemories({ url, key }: Target, owed: Owed, violatio
 
 /** Checks the counts and the bad lines that the last run reported. */
 export function compareReport(
-  { code, stdout, stderr }: Ended,
+  { code, stderr }: Ended,
   errorsOut: string,
   { good, bad }: BulkFile,
   violations: Violations,
 ) {
   const counts = Object.fromEntries(
-    [...stdout.matchAll(/^(\w+)\t(\d+)$/gm)].map(([, name, count]) => [name, Number(count)]),
+    [...stderr.matchAll(/(\d+) (accepted|unchanged|replayed|failed)\b/g)].map(([, count, name]) => [
+      name,
+      Number(count),
+    ]),
   ) as Record<string, number>;
-  const { accepted = 0, replayed = 0, failed = 0 } = counts;
+  const { unchanged = 0, replayed = 0, failed = 0 } = counts;
+  const accepted = (counts.accepted ?? 0) + unchanged;
   if (code !== (bad.size > 0 ? 1 : 0))
     violations.add(`the command exited with code ${code}: ${stderr}`);
   if (accepted + replayed !== good) {

@@ -38,8 +38,8 @@ async function peakOf(lines: number, folder: string, random: Random, violations:
     await target.start();
     const { bytes, bad } = await writeBulkFile(path, { lines, bad: lines / 200 }, random);
     const order = { target, folder, path, errorsOut: `${path}.bad`, variants: [] };
-    const { stdout, stderr, peakBytes } = await startImport(order).ended;
-    if (!stdout.includes(`failed\t${bad.size}\n`)) violations.add(`${lines} lines: ${stderr}`);
+    const { stderr, peakBytes } = await startImport(order).ended;
+    if (!stderr.includes(` ${bad.size} failed.\n`)) violations.add(`${lines} lines: ${stderr}`);
     return { bytes, peakBytes };
   } finally {
     await target.remove();

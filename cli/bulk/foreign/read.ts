@@ -1,0 +1,45 @@
+import { CliError } from '../../errors.ts';
+import { inputName, readJson } from '../../terminal/input.ts';
+import { isObject } from '../../terminal/json.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { type BulkInput, itemsOf } from '../input.ts';
+import { messagesOf } from './chatgpt.ts';
+import { createLosses, type Losses, memoryConverter } from './memories.ts';
+
+export type ForeignFormat = 'mem0' | 'chatgpt';
+
+/** Converts an export from another service to memories. `losses` says what cannot be imported. */
+export async function readForeign(
+  term: Terminal,
+  format: ForeignFormat,
+  path: string,
+  userId: string | undefined,
+): Promise<{ input: BulkInput; losses: string[] }> {
+  const losses = createLosses();
+  const convert = memoryConverter({ source: format, userId, nowMs: term.now(), losses });
+  const found = itemsIn(await readJson(term, path), losses)[format];
+  if (found === undefined) {
+    const message = `${inputName(path)} is not an export from ${format}.`;
+    throw new CliError('other_format', message, 'To show the formats: memory import --help');
+  }
+  const memories = found.map((item) => (isObject(item) ? convert(item) : item));
+  const input = itemsOf(memories);
+  const lost = losses.toString();
+  return { input, losses: lost === '' ? [] : [`Not imported: ${lost}.`] };
+}
+
+/** Returns the memories or messages of the parsed export; undefined if it has another format. */
+function itemsIn(parsed: unknown, losses: Losses): Record<ForeignFormat, unknown[] | undefined> {
+  // The output of `get_all`: an object with `results`, or a plain list in older versions.
+  const list = isObject(parsed) ? (parsed.results ?? parsed.memories) : parsed;
+  const conversations = Array.isArray(parsed) ? parsed.filter(isObject) : [];
+  const isChats =
+    Array.isArray(parsed) && parsed.every((one) => isObject(one) && isObject(one.mapping));
+  if (isObject(parsed) && Array.isArray(parsed.relations)) {
+    losses.add('relations', parsed.relations.length);
+  }
+  return {
+    mem0: Array.isArray(list) ? list : undefined,
+    chatgpt: isChats ? conversations.flatMap((one) => [...messagesOf(one, losses)]) : undefined,
+  };
+}

@@ -1,0 +1,136 @@
+import type { IngestRecord, Memory, MemoryClient, RecordType } from '../../sdk/index.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { quoted } from '../terminal/text.ts';
+import { type BulkInput, parseLines } from './input.ts';
+import { runBulk } from './pipeline.ts';
+import { type Entry, idOf, pairOf } from './records.ts';
+import type { BulkOptions, Report, Row } from './report.ts';
+import type { Post } from './send.ts';
+import { finishBulk } from './wait.ts';
+
+/** The default body limit of the service. A dry run assumes this limit. */
+const usualBodyBytes = 5 * 1024 * 1024;
+const tooLarge = 'is larger than 5 MiB, the default limit of the service';
+
+/** Ingests every line of the input. Without a client, validates every line and sends nothing. */
+export async function runBatch(
+  term: Terminal,
+  client: MemoryClient | undefined,
+  { lines, totalBytes }: BulkInput,
+  options: BulkOptions & { type?: RecordType | undefined },
+): Promise<void> {
+  const { type } = options;
+  const entries = parseLines(lines, type);
+  const report = await ingestAll(term, client, { entries, totalBytes, type }, options);
+  await finishBulk(term, client, report, options, client ? remarksOn(report, options) : []);
+}
+
+type Entries = Pick<Parameters<typeof runBulk>[2], 'entries' | 'totalBytes' | 'type'>;
+
+/** Ingests the entries or, without a client, validates them. */
+export async function ingestAll(
+  term: Terminal,
+  client: MemoryClient | undefined,
+  entries: Entries,
+  options: BulkOptions,
+): Promise<Report> {
+  return runBulk(term, options, {
+    ...entries,
+    outcomes: client ? ['accepted', 'unchanged', 'replayed'] : ['valid'],
+    namesOf: (entry) => [pairOf(entry)],
+    post: client ? ingestPost(client) : await dryRunPost(),
+  });
+}
+
+function ingestPost(client: MemoryClient): Post {
+  return async (entries, call) => {
+    const items = entries.map(({ item }) => item as IngestRecord);
+    const { data, response } = await client.ingest.batch({ items }, call).withResponse();
+    const isReplay = response.idempotencyStatus === 'replayed';
+    const unchanged = isReplay ? 0 : data.items.filter((one) => one.status === 'complete').length;
+    const sent = data.accepted - unchanged;
+    const rows = data.items.flatMap(({ index, memoryId, status }): Row[] => {
+      const file = fileOf(entries[index]);
+      return file === undefined
+        ? []
+        : [{ cells: [memoryId, file], json: { file, memoryId, status } }];
+    });
+    return {
+      counts: isReplay ? { replayed: sent } : { accepted: sent, unchanged },
+      memoryIds: data.items.map(({ memoryId }) => memoryId),
+      rows,
+      failed: data.failed,
+    };
+  };
+}
+
+/** Validates the records against the default limits of the service, and sends nothing. */
+async function dryRunPost(): Promise<Post> {
+  const { sentence, validateRecord } = await import('../../sdk/contract/validate.ts');
+  const problemOf = ({ text, item, where }: Entry) => {
+    if (Buffer.byteLength(`{"items":[${text}]}`) > usualBodyBytes) {
+      return { error: 'payload_too_large', message: tooLarge };
+    }
+    // The service decides whether the user of a document may be omitted, which depends on the key.
+    const complete = 'file' in where ? { userId: 'any', ...(item as object) } : item;
+    const [problem] = validateRecord(complete);
+    return problem && { error: 'invalid_request', message: sentence(problem) };
+  };
+  return async (entries) => {
+    const problems = entries.map(problemOf);
+    const failed = problems.flatMap((one, index) => (one === undefined ? [] : { index, ...one }));
+    const valid = entries.filter((_, index) => problems[index] === undefined);
+    const rows = valid.flatMap((entry): Row[] => {
+      const file = fileOf(entry);
+      return file === undefined ? [] : [{ cells: [file], json: entry.item as object }];
+    });
+    return { counts: { valid: valid.length }, rows, failed };
+  };
+}
+
+function fileOf(entry: Entry | undefined): string | undefined {
+  return entry && 'file' in entry.where ? entry.where.file : undefined;
+}
+
+function remarksOn({ counts, failed }: Report, { errorsOut }: BulkOptions): string[] {
+  const { accepted = 0, replayed = 0 } = counts;
+  if (failed() > 0) {
+    const correct = 'Correct the failed records in a new file, and ingest only that file';
+    const extract = `: jq -r .text ${quoted(errorsOut ?? '')} > corrected.jsonl`;
+    return [`${correct}${errorsOut === undefined ? '.' : extract}`];
+  }
+  if (accepted > 0 || replayed === 0) return [];
+  return ['An earlier run ingested all of them. To ingest them again: --idempotency-key <new key>'];
+}
+
+/**
+ * Imports every line of the input. Memories have their own ids, so a second run skips existing
+ * memories. Idempotency keys are not derived from the content: with such keys, a second run would
+ * also skip a memory that was deleted after the first run, but an import must restore it.
+ */
+export async function runImport(
+  term: Terminal,
+  client: MemoryClient,
+  { lines, totalBytes }: BulkInput,
+  options: BulkOptions,
+  losses: string[] = [],
+): Promise<void> {
+  const { idempotencyKey = crypto.randomUUID() } = options;
+  const report = await runBulk(
+    term,
+    { ...options, idempotencyKey },
+    {
+      entries: parseLines(lines),
+      totalBytes,
+      outcomes: ['imported', 'skipped'],
+      // If several memories have the same id or external id, the first one must be imported.
+      namesOf: (entry) => [idOf(entry), pairOf(entry)],
+      async post(all, call) {
+        const items = all.map(({ item }) => item as Memory);
+        const { imported, skipped, failed } = await client.import({ items }, call);
+        return { counts: { imported, skipped }, failed };
+      },
+    },
+  );
+  await report.finish(losses);
+}
