@@ -29,8 +29,8 @@ import { transfer } from './http/transfer.ts';
 import { newRequestId } from './ids.ts';
 import { count } from './metrics/counts.ts';
 
-type Answered = Parameters<Trace['answered']>[0];
-type Failed = Answered & {
+type Ended = Parameters<Trace['end']>[0];
+type Failed = Ended & {
   error: unknown;
   code: string | number;
   params?: { id?: string } | undefined;
@@ -45,11 +45,11 @@ export function createApp(services: Services) {
   const work = createWork(services);
   const readHealth = createHealth(services, work);
   const routes: RouteServices = { ...services, bodies };
-  function end(answered: Answered, isSending: boolean): void {
-    const { request } = answered;
+  function end(ended: Ended, isSending: boolean): void {
+    const { request } = ended;
     bodies.release(request);
     if (isSending) services.closeSoon(request);
-    trace.answered(answered);
+    trace.end(ended);
   }
   const app = new Elysia({
     normalize: false,
@@ -72,7 +72,7 @@ export function createApp(services: Services) {
   return app
     .onRequest(function arrive({ request, set }) {
       Object.assign(set.headers, constantHeaders);
-      trace.arrived(request, set);
+      trace.begin(request, set);
       if (allowOrigin(request, config.corsOrigins, set.headers)) {
         set.status = 204;
         end({ request, set }, bodies.mayStillSend(request));
@@ -99,7 +99,7 @@ export function createApp(services: Services) {
       end({ request, route, set, caller }, isSending);
       return response;
     })
-    .onAfterHandle(function finish({ request, route, set, caller }: Answered) {
+    .onAfterHandle(function finish({ request, route, set, caller }: Ended) {
       end({ request, route, set, caller }, bodies.mayStillSend(request));
     })
     .use(config.console === 'on' ? consolePages(log) : new Elysia())

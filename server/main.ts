@@ -121,9 +121,9 @@ function fail(reason: string): void {
   throw new Error(`${reason}; the service is exiting`);
 }
 
-function logSink(takeLine: StartOptions['log']): LogSink {
-  if (takeLine === undefined) return stderrSink(process.stderr.isTTY ? prettyLine : jsonLine);
-  return { write: (entry) => takeLine(jsonLine(entry)), flush() {} };
+function logSink(writeLine: StartOptions['log']): LogSink {
+  if (writeLine === undefined) return stderrSink(process.stderr.isTTY ? prettyLine : jsonLine);
+  return { write: (entry) => writeLine(jsonLine(entry)), flush() {} };
 }
 
 async function serve(wiring: Wiring): Promise<RunningServer> {

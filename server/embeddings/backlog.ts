@@ -66,7 +66,7 @@ export function startBacklog(options: {
 
   async function step(): Promise<void> {
     const isOverdue = performance.now() - sweptAt >= sweepEveryMs;
-    const user = isOverdue ? undefined : users.take();
+    const user = isOverdue ? undefined : users.dequeue();
     if (user !== undefined) return embedNext(user);
     if (!isOverdue) await work.wait(restMs);
     if (isOverdue || users.isEmpty()) await sweep();
@@ -155,8 +155,8 @@ function createUserQueue() {
       queue.push(user.projectId, user);
       return true;
     },
-    take(): UserToEmbed | undefined {
-      const user = queue.take();
+    dequeue(): UserToEmbed | undefined {
+      const user = queue.dequeue();
       if (user !== undefined) queued.delete(nameOf(user));
       return user;
     },

@@ -86,12 +86,12 @@ export function createEmbedder(options: {
         log.error(`${reason}; searches use words alone until it has been restarted`);
         restart(started);
       },
-      onNotice: (notice) => take(notice as ModelNotice),
+      onNotice: (notice) => receive(notice as ModelNotice),
     });
     thread = started;
   }
 
-  function take(notice: ModelNotice): void {
+  function receive(notice: ModelNotice): void {
     if (notice === 'opened') {
       isOpened = true;
       // The vectors of another model must not be compared with those of the new one.

@@ -15,7 +15,7 @@ export function createTurns(maxRunning: number): Turns {
 
   function startNext(): void {
     while (running < maxRunning) {
-      const start = queue.take();
+      const start = queue.dequeue();
       if (start === undefined) return;
       running += 1;
       start().finally(() => {

@@ -39,7 +39,7 @@ export function createBodyQueue(limits: BodyQueueLimits): BodyQueue {
     return own === 0 || own + bytes <= projectBytes;
   }
 
-  function take(projectId: number, bytes: number): void {
+  function reserve(projectId: number, bytes: number): void {
     used += bytes;
     const own = (usedBy.get(projectId) ?? 0) + bytes;
     if (own === 0) usedBy.delete(projectId);
@@ -81,7 +81,7 @@ export function createBodyQueue(limits: BodyQueueLimits): BodyQueue {
       queue.shift();
       queues.delete(projectId);
       if (queue.length > 0) queues.set(projectId, queue);
-      take(projectId, first.bytes);
+      reserve(projectId, first.bytes);
       first.start();
       return true;
     }
@@ -98,7 +98,7 @@ export function createBodyQueue(limits: BodyQueueLimits): BodyQueue {
       startWaiting();
       await turn;
       return () => {
-        take(projectId, -bytes);
+        reserve(projectId, -bytes);
         startWaiting();
       };
     },

@@ -58,19 +58,19 @@ function isBatch(body: unknown): body is { items: unknown[] } {
 type Hash = { add(text: string): void; digest(): string };
 
 /** Text is buffered up to this length, because each call to the hasher has a fixed cost. */
-const heldLength = 16_384;
+const bufferLength = 16_384;
 
 function createHash(): Hash {
   const hasher = new Bun.CryptoHasher('sha256');
-  let held = '';
+  let buffered = '';
   return {
     add(text) {
-      held += text;
-      if (held.length < heldLength) return; // mutate-ignore boundary: the digest is the same
-      hasher.update(held);
-      held = '';
+      buffered += text;
+      if (buffered.length < bufferLength) return; // mutate-ignore boundary: the digest is the same
+      hasher.update(buffered);
+      buffered = '';
     },
-    digest: () => hasher.update(held).digest('base64url'),
+    digest: () => hasher.update(buffered).digest('base64url'),
   };
 }
 
@@ -105,7 +105,7 @@ function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
 
 function addString(hash: Hash, text: string): void {
   // The hasher would replace every lone surrogate with the same character.
-  const written = text.isWellFormed() ? text : JSON.stringify(text);
-  hash.add(`"${text.length},${written.length}:`);
-  hash.add(written);
+  const encoded = text.isWellFormed() ? text : JSON.stringify(text);
+  hash.add(`"${text.length},${encoded.length}:`);
+  hash.add(encoded);
 }

@@ -100,7 +100,7 @@ export class JsonScan {
       const byte = bytes[at] ?? 0;
       if (this.#inString) at = this.#passString(bytes, at);
       else if (isStructural[byte] === 1 || this.#isOpened || this.#itemsEnded) {
-        this.#take(byte, this.#scanned + at);
+        this.#readStructural(byte, this.#scanned + at);
       }
     }
     this.#scanned += bytes.length;
@@ -119,7 +119,7 @@ export class JsonScan {
     return at;
   }
 
-  #take(byte: number, at: number): void {
+  #readStructural(byte: number, at: number): void {
     if (byte === space || byte === tab || byte === newline || byte === carriageReturn) return;
     if (this.#itemsEnded && this.#afterItems.length < 2) {
       this.#afterItems += String.fromCharCode(byte);

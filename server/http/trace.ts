@@ -8,8 +8,8 @@ import type { Services } from './services.ts';
 
 /** Assigns an id to each request, and counts and logs it when its response is sent. */
 export type Trace = {
-  arrived(request: Request, set: Progress): void;
-  answered(context: {
+  begin(request: Request, set: Progress): void;
+  end(context: {
     request: Request;
     /** The route's pattern; undefined if no route matched. */
     route?: string | undefined;
@@ -32,11 +32,11 @@ export function createTrace({
 }: Pick<Services, 'log' | 'clock' | 'addressOf'>): Trace {
   const sample = createSampler(clock);
   return {
-    arrived({ headers }, set) {
+    begin({ headers }, set) {
       set.arrivedAt = clock();
       set.headers[headerNames.requestId] = clientRequestId(headers) ?? newRequestId();
     },
-    answered({ request, route, set, caller }) {
+    end({ request, route, set, caller }) {
       const status = Number(set.status ?? 200); // mutate-ignore constant: Elysia has set the status
       const at = clock();
       const durationMs = at - (set.arrivedAt ?? at);

@@ -36,7 +36,7 @@ export function createTurns(limits: TurnLimits, clock: () => number): Turns {
 
   function startNext(): void {
     while (running.total < limits.maxRunning) {
-      const next = queue.take(mayRun);
+      const next = queue.dequeue(mayRun);
       if (next === undefined) return;
       waitingBytes.add(next.projectId, -next.bytes);
       if (next.signal.aborted) next.reject(tooManyCalls());

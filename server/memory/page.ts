@@ -58,20 +58,6 @@ export class PageBuilder<Row extends StoredMemory> {
   }
 }
 
-/** Returns the next page of `rows`. Reads one row more than it returns, to detect the last page. */
-export function takePage<Row extends StoredMemory>(
-  rows: Iterable<Row>,
-  limit: number,
-  positionOf: (memory: Row) => string,
-  toJson: (items: readonly Row[]) => ItemsJson = memoriesJson,
-): Page {
-  const page = new PageBuilder(limit, positionOf, toJson);
-  for (const memory of rows) {
-    if (!page.add(memory)) return page.cut();
-  }
-  return page.whole();
-}
-
 /** Returns a page of users. If `rows` has more than `limit` rows, another page follows. */
 export function usersPage(rows: readonly UserRow[], limit: number): UserPage {
   const users = rows.slice(0, limit);

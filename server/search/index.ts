@@ -151,11 +151,11 @@ export class SearchIndex {
     const memories = new MemoryTable();
     const table = new ChunkTable(this.#seed);
     const copy = this.#table.copier(table);
-    for (let place = 0; place < this.#memories.size; place += 1) {
-      const { first, count } = this.#memories.chunksAt(place);
+    for (let ordinal = 0; ordinal < this.#memories.size; ordinal += 1) {
+      const { first, count } = this.#memories.chunksAt(ordinal);
       const range = { first: table.length, count };
       for (let chunk = first; chunk < first + count; chunk += 1) copy(chunk);
-      memories.add(this.#memories.idAt(place), this.#memories.timeAt(place), range);
+      memories.add(this.#memories.idAt(ordinal), this.#memories.timeAt(ordinal), range);
     }
     this.#memories = memories;
     this.#table = table;

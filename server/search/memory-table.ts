@@ -41,29 +41,29 @@ export class MemoryTable {
     this.#times.push(createdAt);
     this.#firstChunks.push(first);
     this.#chunkCounts.push(count);
-    this.#order.insert(this.#placeOf(slot), slot);
+    this.#order.insert(this.#ordinalOf(slot), slot);
   }
 
   /** Removes a memory. Returns its chunks, or null if there is no memory with this id. */
   remove(id: string): ChunkRange | null {
     const slot = this.#slots.get(id);
     if (slot === undefined) return null;
-    this.#order.delete(this.#placeOf(slot));
+    this.#order.delete(this.#ordinalOf(slot));
     this.#slots.delete(id);
     this.#ids[slot] = '';
     return this.#chunksOf(slot);
   }
 
-  idAt(place: number): string {
-    return this.#ids[this.#order.at(place)] ?? '';
+  idAt(ordinal: number): string {
+    return this.#ids[this.#order.at(ordinal)] ?? '';
   }
 
-  timeAt(place: number): number {
-    return this.#times[this.#order.at(place)] ?? 0;
+  timeAt(ordinal: number): number {
+    return this.#times[this.#order.at(ordinal)] ?? 0;
   }
 
-  chunksAt(place: number): ChunkRange {
-    return this.#chunksOf(this.#order.at(place));
+  chunksAt(ordinal: number): ChunkRange {
+    return this.#chunksOf(this.#order.at(ordinal));
   }
 
   #chunksOf(slot: number): ChunkRange {
@@ -71,7 +71,7 @@ export class MemoryTable {
   }
 
   /** Returns the number of older memories, which is the slot's position in `#order`. */
-  #placeOf(slot: number): number {
+  #ordinalOf(slot: number): number {
     let high = this.#order.length;
     // Fast path: an added memory is usually the newest.
     if (high === 0 || this.#isOlder(this.#order.at(high - 1), slot)) return high;

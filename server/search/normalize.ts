@@ -121,8 +121,8 @@ function normalizeLine(
   const found = speakers?.size === 0 ? null : labelIn(line);
   if (found === null) return normalizeAny(line);
   const { start, colon } = found;
-  const written = line.slice(start, colon);
-  const label = speakers === null ? normalizeAny(written) : speakers.get(written);
+  const speaker = line.slice(start, colon);
+  const label = speakers === null ? normalizeAny(speaker) : speakers.get(speaker);
   const isSpeaker = label !== undefined && (speakers !== null || canBeSpeaker(label));
   if (!isSpeaker) return normalizeAny(line);
   const statement = `${label}: ${normalizeAny(line.slice(colon + 1))}`.trimEnd();

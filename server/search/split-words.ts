@@ -7,7 +7,7 @@ import { noWord } from './word-table.ts';
 export type Missing = { text: string; index: number };
 
 /** The maximum number of positions at which the search tries to find a split word. */
-const maxPlaces = 500_000;
+const maxPositions = 500_000;
 /**
  * Bit flags that say how a word matches: it is close to a term, or it is the first part of one of
  * up to eight terms.
@@ -30,17 +30,17 @@ export function splitMatches(
   if (splittable.length === 0 && close.size <= maxMatches) return new Map(close);
   const roles = rolesOf(splittable, close, dictionary);
   const matches = new Map<number, number>();
-  let places = 0;
+  let positions = 0;
   // mutate-ignore boundary: one more rank has no tokens
   for (let rank = 0; rank < starts.length; rank += 1) {
     const end = ends[rank] ?? 0;
     for (let at = starts[rank] ?? 0; at < end; at += 1) {
       const role = roles[wordOf(tokens[at] ?? 0)] ?? 0;
       if (role === 0) continue;
-      if (matches.size >= maxMatches || places === maxPlaces) return matches;
+      if (matches.size >= maxMatches || positions === maxPositions) return matches;
       if ((role & isCloseRole) !== 0) addClose(matches, close, wordOf(tokens[at] ?? 0));
       if (role < firstRole) continue;
-      places += 1;
+      positions += 1;
       addParts(matches, timeline, splittable, role, at, end);
     }
   }

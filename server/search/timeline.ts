@@ -24,17 +24,18 @@ export const timelineBytes = 21;
 
 export function buildTimeline(memories: MemoryTable, table: ChunkTable): Timeline {
   let total = 0;
-  for (let place = 0; place < memories.size; place += 1) total += memories.chunksAt(place).count;
+  for (let ordinal = 0; ordinal < memories.size; ordinal += 1)
+    total += memories.chunksAt(ordinal).count;
   const timeline = emptyTimeline(table, total);
   let rank = 0;
-  for (let place = 0; place < memories.size; place += 1) {
-    const { first, count } = memories.chunksAt(place);
+  for (let ordinal = 0; ordinal < memories.size; ordinal += 1) {
+    const { first, count } = memories.chunksAt(ordinal);
     for (let chunk = first; chunk < first + count; chunk += 1) {
       timeline.starts[rank] = table.firstTokens.at(chunk);
       timeline.ends[rank] = table.firstTokens.at(chunk + 1);
       timeline.flags[rank] = table.flags.at(chunk);
       timeline.days[rank] = table.days.at(chunk);
-      timeline.memories[rank] = place;
+      timeline.memories[rank] = ordinal;
       timeline.chunks[rank] = chunk;
       rank += 1;
     }

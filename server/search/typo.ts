@@ -32,15 +32,15 @@ function isOneEdit(typed: Uint16Array, units: Uint16Array, start: number, end: n
   if (extra < -1 || extra > 1) return false;
   let same = 0;
   while (same < typed.length && start + same < end && typed[same] === units[start + same]) same++;
-  const there = start + same;
-  if (extra === 1) return isSameRest(typed, same, units, there + 1, end);
-  if (extra === -1) return isSameRest(typed, same + 1, units, there, end);
+  const at = start + same;
+  if (extra === 1) return isSameRest(typed, same, units, at + 1, end);
+  if (extra === -1) return isSameRest(typed, same + 1, units, at, end);
   if (same === typed.length) return true;
-  const isSwapped = typed[same] === units[there + 1] && typed[same + 1] === units[there];
-  if (isSwapped && there + 1 < end && isSameRest(typed, same + 2, units, there + 2, end)) {
+  const isSwapped = typed[same] === units[at + 1] && typed[same + 1] === units[at];
+  if (isSwapped && at + 1 < end && isSameRest(typed, same + 2, units, at + 2, end)) {
     return true;
   }
-  return typed.length > minTypoLength && isSameRest(typed, same + 1, units, there + 1, end);
+  return typed.length > minTypoLength && isSameRest(typed, same + 1, units, at + 1, end);
 }
 
 function isSameRest(

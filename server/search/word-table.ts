@@ -13,7 +13,7 @@ export class WordTable {
   readonly starts = new Uint32List();
   readonly #hashes = new Uint32List();
   /** A hash table of word numbers with linear probing; 0 is a free slot. */
-  #places = new Uint32Array(32);
+  #slots = new Uint32Array(32);
   readonly #seed: number;
 
   /** A secret `seed` prevents clients from choosing words that collide. */
@@ -30,7 +30,7 @@ export class WordTable {
 
   get bytes(): number {
     const { units, starts } = this;
-    return units.byteLength + starts.bytes + this.#hashes.bytes + this.#places.byteLength;
+    return units.byteLength + starts.bytes + this.#hashes.bytes + this.#slots.byteLength;
   }
 
   textOf(word: number): string {
@@ -44,20 +44,20 @@ export class WordTable {
 
   /** Returns the number of the word from `start` to `end` in a text, or `noWord`. */
   numberOf(text: string, start = 0, end = text.length): number {
-    return this.#places[this.#placeOf(text, start, end, this.#hash(text, start, end))] ?? noWord;
+    return this.#slots[this.#slotOf(text, start, end, this.#hash(text, start, end))] ?? noWord;
   }
 
   /** Like `numberOf`, but assigns a number to a new word. */
   add(text: string, start = 0, end = text.length): number {
     const hash = this.#hash(text, start, end);
-    const place = this.#placeOf(text, start, end, hash);
-    const known = this.#places[place] ?? noWord;
+    const slot = this.#slotOf(text, start, end, hash);
+    const known = this.#slots[slot] ?? noWord;
     if (known !== noWord) return known;
     const word = this.size;
-    this.#places[place] = word;
+    this.#slots[slot] = word;
     this.#hashes.push(hash);
     this.#addUnits(text, start, end);
-    if (word * 2 > this.#places.length) this.#growPlaces();
+    if (word * 2 > this.#slots.length) this.#growSlots();
     return word;
   }
 
@@ -82,14 +82,14 @@ export class WordTable {
   }
 
   /** Returns the word's slot in the hash table, or the free slot for a new word. */
-  #placeOf(text: string, start: number, end: number, hash: number): number {
-    const places = this.#places;
+  #slotOf(text: string, start: number, end: number, hash: number): number {
+    const slots = this.#slots;
     const hashes = this.#hashes.values;
-    const last = places.length - 1;
-    for (let place = hash & last; ; place = (place + 1) & last) {
-      const word = places[place] ?? noWord;
-      if (word === noWord) return place;
-      if (hashes[word] === hash && this.isAt(word, text, start, end)) return place;
+    const last = slots.length - 1;
+    for (let slot = hash & last; ; slot = (slot + 1) & last) {
+      const word = slots[slot] ?? noWord;
+      if (word === noWord) return slot;
+      if (hashes[word] === hash && this.isAt(word, text, start, end)) return slot;
     }
   }
 
@@ -102,15 +102,15 @@ export class WordTable {
     this.starts.push(first + end - start);
   }
 
-  #growPlaces(): void {
-    const places = new Uint32Array(this.#places.length * 2);
-    const last = places.length - 1;
+  #growSlots(): void {
+    const slots = new Uint32Array(this.#slots.length * 2);
+    const last = slots.length - 1;
     for (let word = 1; word < this.size; word += 1) {
-      let place = this.#hashes.at(word) & last;
-      while (places[place] !== noWord) place = (place + 1) & last;
-      places[place] = word;
+      let slot = this.#hashes.at(word) & last;
+      while (slots[slot] !== noWord) slot = (slot + 1) & last;
+      slots[slot] = word;
     }
-    this.#places = places;
+    this.#slots = slots;
   }
 
   /** FNV-1a over UTF-16 units. The final mixing makes the low bits depend on all bits. */

@@ -109,7 +109,7 @@ export function createReaderPool(options: {
   function dispatch(): void {
     while (!isStopping && !hold.isActive()) {
       const isFree = readers.length < size || readers.some(({ projectId }) => projectId === null);
-      const next = isFree ? queue.take(mayRun) : undefined;
+      const next = isFree ? queue.dequeue(mayRun) : undefined;
       if (next === undefined) return;
       if (next.signal?.aborted) next.resolve(undefined);
       else if (performance.now() - next.askedAt > maxWaitMs) next.reject(waitedTooLong());

@@ -35,10 +35,10 @@ export function startTasks(options: {
     data,
     transfer,
     lost: (reason) => new Error(reason),
-    onNotice: (notice) => take(notice as TasksNotice),
+    onNotice: (notice) => receive(notice as TasksNotice),
   });
 
-  function take(notice: TasksNotice): void {
+  function receive(notice: TasksNotice): void {
     if (notice === 'moved') movedAt = performance.now();
     else write(notice.log);
   }

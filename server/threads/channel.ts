@@ -1,10 +1,10 @@
 import { countTexts } from './garbage.ts';
 import {
+  attachLarge,
   type Call,
+  detachLarge,
   type Message,
-  putLarge,
   type Reply,
-  takeLarge,
   unpackError,
 } from './messages.ts';
 
@@ -47,7 +47,7 @@ export function createChannel(post: (message: Message) => void): Channel {
       lastId += 1; // mutate-ignore constant: any id is unique
       const reply = Promise.withResolvers<unknown>();
       waiting.set(lastId, reply);
-      const { rest, large } = takeLarge(argument, texts);
+      const { rest, large } = detachLarge(argument, texts);
       calls.push([lastId, operation, rest, large]);
       if (!isPlanned) setImmediate(flush);
       isPlanned = true;
@@ -77,7 +77,7 @@ function settle(
   { id, value: rest, error, large }: Reply,
   texts: string[],
 ): void {
-  const value = putLarge(rest, large, texts);
+  const value = attachLarge(rest, large, texts);
   const reply = waiting.get(id);
   waiting.delete(id);
   if (error !== undefined) reply?.reject(unpackError(error));

@@ -1,7 +1,7 @@
 type Owner<Item> = {
   waiting: { item: Item; cost: number }[];
   /**
-   * The total cost of the items taken for this owner so far, raised to `#now` after idle time. The
+   * The total cost of this owner's dequeued items, raised to `#now` after idle time. The
    * owner with the lowest value is next.
    */
   served: number;
@@ -23,7 +23,7 @@ export class FairQueue<Item> {
   }
 
   /** Removes and returns the next item that `admits` accepts, or undefined if there is none. */
-  take(admits: (owner: number, item: Item) => boolean = () => true): Item | undefined {
+  dequeue(admits: (owner: number, item: Item) => boolean = () => true): Item | undefined {
     let next: Owner<Item> | undefined;
     for (const [id, owner] of this.#owners) {
       const [first] = owner.waiting;
@@ -33,11 +33,11 @@ export class FairQueue<Item> {
         continue;
       if (admits(id, first.item)) next = owner;
     }
-    const taken = next?.waiting.shift();
-    if (next === undefined || taken === undefined) return undefined;
+    const entry = next?.waiting.shift();
+    if (next === undefined || entry === undefined) return undefined;
     this.#now = next.served;
-    next.served += taken.cost;
-    return taken.item;
+    next.served += entry.cost;
+    return entry.item;
   }
 
   countOf(owner: number): number {

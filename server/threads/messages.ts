@@ -25,7 +25,7 @@ export type Path = (string | number)[];
 const largeUnits = 1_024;
 
 /** Moves the large strings of a value to `texts`. Returns the rest, and where they were. */
-export function takeLarge(value: unknown, texts: string[]): { rest: unknown; large: Path[] } {
+export function detachLarge(value: unknown, texts: string[]): { rest: unknown; large: Path[] } {
   if (!hasLarge(value)) return { rest: value, large: [] };
   const large: Path[] = [];
   return { rest: withoutLarge(value, [], { texts, large }), large };
@@ -48,24 +48,24 @@ function hasLarge(value: unknown): boolean {
 function withoutLarge(
   value: unknown,
   path: Path,
-  taken: { texts: string[]; large: Path[] },
+  detached: { texts: string[]; large: Path[] },
 ): unknown {
   if (!hasLarge(value)) return value;
   if (typeof value === 'string') {
-    taken.texts.push(value);
-    taken.large.push(path);
+    detached.texts.push(value);
+    detached.large.push(path);
     return '';
   }
   if (Array.isArray(value)) {
-    return value.map((item, index) => withoutLarge(item, [...path, index], taken));
+    return value.map((item, index) => withoutLarge(item, [...path, index], detached));
   }
   const fields = Object.entries(value as object);
-  const rest = fields.map(([key, item]) => [key, withoutLarge(item, [...path, key], taken)]);
+  const rest = fields.map(([key, item]) => [key, withoutLarge(item, [...path, key], detached)]);
   return Object.fromEntries(rest);
 }
 
 /** Puts the first of `texts` back to where they were, and removes them from `texts`. */
-export function putLarge(rest: unknown, large: readonly Path[], texts: string[]): unknown {
+export function attachLarge(rest: unknown, large: readonly Path[], texts: string[]): unknown {
   if (large.length === 0) return rest;
   const root = { value: rest };
   for (const [index, text] of texts.splice(0, large.length).entries()) {

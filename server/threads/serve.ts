@@ -4,13 +4,13 @@ import { parentPort } from 'node:worker_threads';
 import type { Port } from './channel.ts';
 import { countTexts } from './garbage.ts';
 import {
+  attachLarge,
   type Call,
+  detachLarge,
   type Message,
   packError,
   pingEveryMs,
-  putLarge,
   type Reply,
-  takeLarge,
   ticksIn,
 } from './messages.ts';
 
@@ -27,8 +27,8 @@ const lowPriority = 10;
 
 export type Inbox = { flushReplies(): void };
 
-/** Passes each call to `take`, in order. */
-export function openInbox(port: Port, take: (call: Incoming) => void): Inbox {
+/** Passes each call to `handle`, in order. */
+export function openInbox(port: Port, handle: (call: Incoming) => void): Inbox {
   let replies: Reply[] = [];
   let replyTexts: string[] = [];
 
@@ -36,12 +36,12 @@ export function openInbox(port: Port, take: (call: Incoming) => void): Inbox {
     countTexts(message);
     const [json, ...texts] = message;
     for (const [id, operation, rest, large] of JSON.parse(json) as Call[]) {
-      take({
+      handle({
         operation,
-        argument: putLarge(rest, large, texts),
+        argument: attachLarge(rest, large, texts),
         reply(value) {
-          const taken = takeLarge(value, replyTexts);
-          replies.push({ id, value: taken.rest, large: taken.large });
+          const detached = detachLarge(value, replyTexts);
+          replies.push({ id, value: detached.rest, large: detached.large });
         },
         fail: (error) => replies.push({ id, error: packError(error), large: [] }),
       });

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { startServer } from '../../server/main.ts';
-import { holdRecord } from '../support/queue.ts';
+import { leaseRecord } from '../support/queue.ts';
 import type { TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { lines, memory, memoryAt, temporaryFolder } from './command.ts';
@@ -14,7 +14,7 @@ test.concurrent.each([1, 3])(
     let running = await startServer({ env, port: 0, databaseUrl });
     const { url, firstKey = '' } = running;
     const server = { url, databaseUrl, key: firstKey } as TestServer;
-    const held = await holdRecord(server);
+    const leased = await leaseRecord(server);
     const client = memoryAt(server);
     const others: string[] = [];
     for (let at = 1; at < count; at += 1) {
@@ -27,7 +27,7 @@ test.concurrent.each([1, 3])(
     const onOutput = (text: string) => {
       output += text;
     };
-    const argv = ['wait', ...others, held.memoryId, '--timeout', '30s'];
+    const argv = ['wait', ...others, leased.memoryId, '--timeout', '30s'];
     const waiting = client(argv, { onOutput }).finally(() => {
       ended = true;
     });
@@ -39,9 +39,9 @@ test.concurrent.each([1, 3])(
     await Bun.sleep(3_000);
     expect(ended).toBe(false);
     running = await startServer({ env, port: Number(new URL(url).port), databaseUrl });
-    await held.fail('failed by the test');
+    await leased.fail('failed by the test');
     const { code, stdout } = await waiting;
-    expect(stdout).toContain(`${held.memoryId}\t`);
+    expect(stdout).toContain(`${leased.memoryId}\t`);
     expect([0, 1]).toContain(code);
     await running.stop();
   },

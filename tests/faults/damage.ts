@@ -51,16 +51,16 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     const sound = await makeDatabases(folder);
     for (let trial = 0; trial < trials[tier]; trial += 1) {
       const kind = kinds[trial % kinds.length] ?? 'page';
-      const place = join(folder, `trial-${trial}`);
-      mkdirSync(place);
+      const trialFolder = join(folder, `trial-${trial}`);
+      mkdirSync(trialFolder);
       const about = injure(
         join(folder, kind === 'log' ? 'crashed' : 'closed'),
-        place,
+        trialFolder,
         kind,
         random,
       );
       const begun = performance.now();
-      const outcome = await outcomeOf(place, variants, sound, kind === 'log');
+      const outcome = await outcomeOf(trialFolder, variants, sound, kind === 'log');
       figures.trials += 1;
       figures[outcome] += 1;
       figures.slowestStartMs = Math.max(
@@ -68,7 +68,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
         Math.round(performance.now() - begun),
       );
       if (outcome === 'servedDamaged') violations.add(`damaged data was served: ${about}`);
-      rmSync(place, { recursive: true });
+      rmSync(trialFolder, { recursive: true });
     }
     return { figures, violations: violations.list() };
   } finally {
@@ -81,9 +81,9 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
  * in the WAL. Returns the contents.
  */
 async function makeDatabases(folder: string): Promise<Map<string, string>> {
-  const place = join(folder, 'crashed');
-  mkdirSync(place);
-  const target = createTarget({ folder: place });
+  const trialFolder = join(folder, 'crashed');
+  mkdirSync(trialFolder);
+  const target = createTarget({ folder: trialFolder });
   await target.start();
   for (let count = 0; count < memories; count += 1) {
     const body = { userId, content: `${count} ${'some text '.repeat(count % 30)}` };
@@ -93,7 +93,7 @@ async function makeDatabases(folder: string): Promise<Map<string, string>> {
   await target.kill();
   const closed = join(folder, 'closed');
   mkdirSync(closed);
-  copyDatabase(place, closed);
+  copyDatabase(trialFolder, closed);
   const again = createTarget({ folder: closed });
   await again.start();
   if ((await again.stop()) !== 0) throw new Error('the server did not close its database');

@@ -14,7 +14,7 @@ import {
   newUser,
   save,
 } from '../support/http.ts';
-import { holdRecord } from '../support/queue.ts';
+import { leaseRecord } from '../support/queue.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { essence, sendKeyed, settled } from '../support/writes.ts';
 
@@ -91,10 +91,10 @@ describe('DELETE /v1/memories?userId=', () => {
   });
 
   test('deletes memories that are being processed, and their completion changes nothing', async () => {
-    const held = await holdRecord(server);
-    expect(await erase(held.userId)).toBe(1);
-    expect(await held.fail('too late')).toBe(false);
-    const answer = await ask(server, 'GET', `/v1/memories/${held.memoryId}/status`);
+    const leased = await leaseRecord(server);
+    expect(await erase(leased.userId)).toBe(1);
+    expect(await leased.fail('too late')).toBe(false);
+    const answer = await ask(server, 'GET', `/v1/memories/${leased.memoryId}/status`);
     expectError(answer, 404, 'not_found');
   });
 

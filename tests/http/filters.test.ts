@@ -21,14 +21,14 @@ function withMetadata(...pairs: [key: string, value: string][]): string {
 const contentsOf = (memories: Memory[]) => memories.map(({ content }) => content).sort();
 
 describe('a list filtered by source and external id', () => {
-  const userId = 'by-origin';
+  const userId = 'by-source';
   beforeAll(async () => {
     await save(server, userId, 'saved');
     const types = ['document', 'document', 'event', 'profile'] as const;
     const data = { document: { text: 'd' }, event: { name: 'e' }, profile: { summary: 'p' } };
     for (const [index, type] of types.entries()) {
-      const origin = { source: index % 2 === 0 ? 'crm' : 'CRM', externalId: `${index}` };
-      await ingest(server, '/v1/ingest', { userId, type, ...origin, data: data[type] });
+      const externalKey = { source: index % 2 === 0 ? 'crm' : 'CRM', externalId: `${index}` };
+      await ingest(server, '/v1/ingest', { userId, type, ...externalKey, data: data[type] });
     }
     const ticket = { subject: 't', comments: [], priority: 'high' };
     await ingest(server, '/v1/ingest/support', { userId, externalId: '0', data: ticket });

@@ -6,7 +6,7 @@ import { backend } from '../support/backend.ts';
 import { ask, bodyOf, ingest, readAnswer } from '../support/http.ts';
 import { readMetrics } from '../support/metrics.ts';
 import { newDatabase } from '../support/postgres.ts';
-import { holdRecord } from '../support/queue.ts';
+import { leaseRecord } from '../support/queue.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { exchange } from '../support/socket.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -43,7 +43,7 @@ describe('GET /health', () => {
 
   test('reports the number of pending records and the age of the oldest', async () => {
     const heldAt = performance.now();
-    const held = await holdRecord(server);
+    const leased = await leaseRecord(server);
     const first = await until(async () => {
       const state = await health();
       return state.pending > 0 ? state : null;
@@ -57,7 +57,7 @@ describe('GET /health', () => {
       (performance.now() - heldAt + 10) / 1_000,
     );
     // Ingesting the record again revokes the test's lease on its task and wakes the worker.
-    const again = { userId: held.userId, externalId: held.externalId, data: { text: 'again' } };
+    const again = { userId: leased.userId, externalId: leased.externalId, data: { text: 'again' } };
     await ingest(server, '/v1/ingest/document', again);
     await until(async () => (await health()).pending === 0);
     expect(await health()).toMatchObject({ pending: 0, oldestPendingSeconds: null });
@@ -79,7 +79,7 @@ test('returns 503 while records are waiting and the queue has made no progress f
   };
   try {
     expect(await aMinuteLater()).toMatchObject({ status: 'ok', pending: 0 });
-    await holdRecord(own);
+    await leaseRecord(own);
     const stuck = await until(async () => {
       const state = await aMinuteLater();
       return state.status === 'failing' ? state : null;

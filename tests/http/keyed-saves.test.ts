@@ -36,11 +36,11 @@ test('a save returns 201 with Location and ETag, and its fields', async () => {
 });
 
 test('the same source and externalId replace all but id and createdAt, with 200', async () => {
-  const origin = { userId: newUser(), source: 'agent', externalId: 'diet' };
+  const externalKey = { userId: newUser(), source: 'agent', externalId: 'diet' };
   const times = { occurredAt: '2026-05-08T00:00:00Z', expiresAt: '2096-05-08T00:00:00Z' };
-  const first = await post({ ...origin, ...times, content: 'vegan', metadata: { a: 1 } });
+  const first = await post({ ...externalKey, ...times, content: 'vegan', metadata: { a: 1 } });
   const former = bodyOf<SavedMemory>(first, 201);
-  const answer = await post({ ...origin, content: 'vegetarian' });
+  const answer = await post({ ...externalKey, content: 'vegetarian' });
   const replaced = bodyOf<SavedMemory>(answer, 200);
   expect(answer.headers.get('etag')).toBe('"2"');
   expect(answer.headers.get('location')).toBeNull();
@@ -53,20 +53,20 @@ test('the same source and externalId replace all but id and createdAt, with 200'
     expiresAt: null,
     updatedAt: replaced.updatedAt,
   });
-  expect((await getPage(server, origin.userId)).items).toHaveLength(1);
+  expect((await getPage(server, externalKey.userId)).items).toHaveLength(1);
 });
 
 test('another user, another source or no source creates another memory', async () => {
   const [userId, other] = [newUser(), newUser()];
   const named = { content: 'x', externalId: 'e' };
   const ids = new Set<string>();
-  for (const origin of [
+  for (const externalKey of [
     { userId, source: 's' },
     { userId, source: 't' },
     { userId },
     { userId: other, source: 's' },
   ]) {
-    ids.add(bodyOf<SavedMemory>(await post({ ...named, ...origin }), 201).id);
+    ids.add(bodyOf<SavedMemory>(await post({ ...named, ...externalKey }), 201).id);
   }
   expect(ids.size).toBe(4);
 });
@@ -84,9 +84,12 @@ test('the same source and externalId create a new memory after a delete', async 
 });
 
 test('a save replaces an ingested record with the same source and externalId', async () => {
-  const origin = { userId: newUser(), source: 's', externalId: 'e' };
-  const ingested = await server.client.ingest.document({ ...origin, data: { text: 'former' } });
-  const saved = bodyOf<SavedMemory>(await post({ ...origin, content: 'now' }), 200);
+  const externalKey = { userId: newUser(), source: 's', externalId: 'e' };
+  const ingested = await server.client.ingest.document({
+    ...externalKey,
+    data: { text: 'former' },
+  });
+  const saved = bodyOf<SavedMemory>(await post({ ...externalKey, content: 'now' }), 200);
   expect(saved).toMatchObject({ id: ingested.memoryId, status: 'complete', type: 'memory' });
 });
 

@@ -13,7 +13,7 @@ const apiKey = 'a-key-for-tests-1234';
 const userId = 'u';
 const question = 'what food should I avoid?';
 
-type Place = { endpoint: EmbeddingsEndpoint; databaseUrl: string };
+type Fixture = { endpoint: EmbeddingsEndpoint; databaseUrl: string };
 type Started = { running: RunningServer; client: MemoryClient; lines: string[] };
 
 const clock = performance.now;
@@ -26,7 +26,7 @@ function advance(ms: number): void {
   performance.now = () => clock.call(performance) + ms;
 }
 
-async function start({ endpoint, databaseUrl }: Place, model = 'first'): Promise<Started> {
+async function start({ endpoint, databaseUrl }: Fixture, model = 'first'): Promise<Started> {
   const lines: string[] = [];
   const env = {
     MEMORY_API_KEY: apiKey,
@@ -41,7 +41,7 @@ async function start({ endpoint, databaseUrl }: Place, model = 'first'): Promise
 }
 
 /** Runs a test with an endpoint and an empty database. */
-async function withPlace(run: (place: Place) => Promise<void>): Promise<void> {
+async function withFixture(run: (fixture: Fixture) => Promise<void>): Promise<void> {
   await using endpoint = startEndpoint();
   const { url: databaseUrl, remove } = await emptyDatabase();
   await run({ endpoint, databaseUrl });
@@ -57,22 +57,22 @@ function embedded(client: MemoryClient, query: string): Promise<SearchAnswer> {
 }
 
 test('the model of an endpoint finds a paraphrase; the key is sent, but not logged', () =>
-  withPlace(async (place) => {
-    const { running, client, lines } = await start(place);
+  withFixture(async (fixture) => {
+    const { running, client, lines } = await start(fixture);
     const { id } = await client.save({ userId, content: 'Allergic to peanuts' });
     const { items } = await embedded(client, question);
     expect(items).toMatchObject([{ id, matchedBy: 'meaning' }]);
     expect((await client.health()).embeddings).toMatchObject({ model: 'first' });
     await running.stop();
-    const { requests } = place.endpoint;
+    const { requests } = fixture.endpoint;
     const shape = { model: 'first', encoding_format: 'float', authorization: 'Bearer sk-secret' };
     for (const request of requests) expect(request).toMatchObject(shape);
     expect(lines.join('\n')).not.toContain('sk-secret');
   }));
 
 test('a new memory is embedded once, even if a search asks for it while it is embedded', () =>
-  withPlace(async (place) => {
-    const { running, client } = await start(place);
+  withFixture(async (fixture) => {
+    const { running, client } = await start(fixture);
     const texts: string[] = [];
     for (let n = 0; n < 20; n += 1) {
       const content = `Drives a red Toyota since ${1_990 + n}`;
@@ -82,23 +82,23 @@ test('a new memory is embedded once, even if a search asks for it while it is em
     }
     await embedded(client, question);
     await running.stop();
-    const sent = place.endpoint.requests.flatMap(({ input }) => input);
+    const sent = fixture.endpoint.requests.flatMap(({ input }) => input);
     expect(texts.map((text) => sent.filter((one) => one === text).length)).toEqual(
       texts.map(() => 1),
     );
   }));
 
 test('vectors of another model, by name or behind the same name, are never used', () =>
-  withPlace(async (place) => {
-    const first = await start(place);
+  withFixture(async (fixture) => {
+    const first = await start(fixture);
     const { id } = await first.client.save({ userId, content: 'Allergic to peanuts' });
     await first.client.save({ userId, content: 'Drives a red Toyota' });
     await embedded(first.client, question);
     await first.running.stop();
-    const second = await start(place, 'second');
+    const second = await start(fixture, 'second');
     const found = await embedded(second.client, question);
     expect(found.items[0]?.id).toBe(id);
-    place.endpoint.seed = 1;
+    fixture.endpoint.seed = 1;
     // The cached vector of the old question is still compared with old vectors.
     expect(await second.client.search({ userId, query: question })).toEqual(found);
     const other = await second.client.search({ userId, query: 'which car?' });
@@ -109,21 +109,21 @@ test('vectors of another model, by name or behind the same name, are never used'
     expect((await embedded(second.client, question)).items[0]?.id).toBe(id);
     await second.running.stop();
     // After a restart, the model is recognized by the probe.
-    place.endpoint.requests.length = 0;
-    const third = await start(place, 'second');
+    fixture.endpoint.requests.length = 0;
+    const third = await start(fixture, 'second');
     expect((await embedded(third.client, question)).items[0]?.id).toBe(id);
     await third.running.stop();
-    const sent = place.endpoint.requests.flatMap(({ input }) => input);
+    const sent = fixture.endpoint.requests.flatMap(({ input }) => input);
     expect(new Set(sent)).toEqual(new Set([probe, question]));
   }));
 
 describe('while the endpoint', () => {
   test.each(Object.keys(faults))('%s, searches use words and saves succeed', (name) =>
-    withPlace(async (place) => {
-      const { running, client, lines } = await start(place);
+    withFixture(async (fixture) => {
+      const { running, client, lines } = await start(fixture);
       await client.save({ userId, content: 'Allergic to peanuts' });
       await embedded(client, question);
-      place.endpoint.fault = faults[name] ?? null;
+      fixture.endpoint.fault = faults[name] ?? null;
       const { id } = await client.save({ userId, content: 'Drives a red Toyota' });
       const begun = clock.call(performance);
       const broken = await client.search({ userId, query: 'which Toyota?' });
@@ -142,34 +142,34 @@ describe('while the endpoint', () => {
   );
 
   test('fails, it is asked again after a while', () =>
-    withPlace(async (place) => {
-      const { running, client } = await start(place);
+    withFixture(async (fixture) => {
+      const { running, client } = await start(fixture);
       const { id } = await client.save({ userId, content: 'Drives a red Toyota' });
       await embedded(client, question);
-      place.endpoint.fault = faults['answers 500'] ?? null;
+      fixture.endpoint.fault = faults['answers 500'] ?? null;
       const ask = async (query: string) => (await client.search({ userId, query })).meaning;
       expect(await ask('which car?')).toBe('unavailable');
-      const { length } = place.endpoint.requests;
+      const { length } = fixture.endpoint.requests;
       expect(await ask('what car?')).toBe('unavailable');
-      expect(place.endpoint.requests).toHaveLength(length);
-      place.endpoint.fault = null;
+      expect(fixture.endpoint.requests).toHaveLength(length);
+      fixture.endpoint.fault = null;
       advance(31_000);
       expect((await embedded(client, 'her car?')).items[0]?.id).toBe(id);
       await running.stop();
     }));
 
   test('asks to wait, it gets no requests', () =>
-    withPlace(async (place) => {
-      const { running, client } = await start(place);
+    withFixture(async (fixture) => {
+      const { running, client } = await start(fixture);
       await client.save({ userId, content: 'Drives a red Toyota' });
       await embedded(client, question);
-      place.endpoint.fault = faults['answers 429 and when to return'] ?? null;
+      fixture.endpoint.fault = faults['answers 429 and when to return'] ?? null;
       const ask = async (query: string) => (await client.search({ userId, query })).meaning;
       expect(await ask('which car?')).toBe('unavailable');
-      const { length } = place.endpoint.requests;
+      const { length } = fixture.endpoint.requests;
       advance(31_000);
       expect(await ask('what car?')).toBe('unavailable');
-      expect(place.endpoint.requests).toHaveLength(length);
+      expect(fixture.endpoint.requests).toHaveLength(length);
       await running.stop();
     }));
 });

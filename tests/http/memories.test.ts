@@ -13,7 +13,7 @@ import {
   whenComplete,
 } from '../support/http.ts';
 import { goodMetadata, goodTexts } from '../support/inputs.ts';
-import { holdRecord } from '../support/queue.ts';
+import { leaseRecord } from '../support/queue.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
@@ -132,21 +132,21 @@ describe('PATCH /v1/memories/:id', () => {
   });
 
   test('completes a pending memory immediately and drops its task', async () => {
-    const held = await holdRecord(server);
-    expect(await getMemory(server, held.memoryId)).toMatchObject({ status: 'processing' });
-    const updated = await patch(held.memoryId, { content: 'new' });
+    const leased = await leaseRecord(server);
+    expect(await getMemory(server, leased.memoryId)).toMatchObject({ status: 'processing' });
+    const updated = await patch(leased.memoryId, { content: 'new' });
     expect(updated.body).toMatchObject({ status: 'complete', content: 'new' });
-    expect(await held.fail('too late')).toBe(false);
-    expect(await getStatus(server, held.memoryId)).toMatchObject({ status: 'complete' });
+    expect(await leased.fail('too late')).toBe(false);
+    expect(await getStatus(server, leased.memoryId)).toMatchObject({ status: 'complete' });
   });
 
   test('completes a failed memory and clears its error', async () => {
-    const held = await holdRecord(server);
-    expect(await held.fail('no luck')).toBe(true);
-    expect(await getMemory(server, held.memoryId)).toMatchObject({ status: 'failed' });
-    const updated = await patch(held.memoryId, { content: 'new' });
+    const leased = await leaseRecord(server);
+    expect(await leased.fail('no luck')).toBe(true);
+    expect(await getMemory(server, leased.memoryId)).toMatchObject({ status: 'failed' });
+    const updated = await patch(leased.memoryId, { content: 'new' });
     expect(updated.body).toMatchObject({ status: 'complete', content: 'new' });
-    const status = await getStatus(server, held.memoryId);
+    const status = await getStatus(server, leased.memoryId);
     expect(status).toMatchObject({ status: 'complete', errorMessage: null });
   });
 });
@@ -174,9 +174,9 @@ describe('DELETE /v1/memories/:id', () => {
   });
 
   test('drops the pending task with the memory', async () => {
-    const held = await holdRecord(server);
-    expect((await ask(server, 'DELETE', `/v1/memories/${held.memoryId}`)).status).toBe(204);
-    expect(await held.fail('too late')).toBe(false);
-    expect((await getPage(server, held.userId)).items).toEqual([]);
+    const leased = await leaseRecord(server);
+    expect((await ask(server, 'DELETE', `/v1/memories/${leased.memoryId}`)).status).toBe(204);
+    expect(await leased.fail('too late')).toBe(false);
+    expect((await getPage(server, leased.userId)).items).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { backend } from '../support/backend.ts';
 import { startEndpoint } from '../support/embeddings-endpoint.ts';
 import { ask, ingest, newUser, save, whenComplete } from '../support/http.ts';
 import { type Metrics, parseMetrics, readMetrics } from '../support/metrics.ts';
-import { holdRecord } from '../support/queue.ts';
+import { leaseRecord } from '../support/queue.ts';
 import { send, startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
@@ -158,7 +158,7 @@ describe('a gauge shows', () => {
     const running = 'memory_tasks{kind="index",state="running"}';
     const idle = await readMetrics(server);
     expect(idle.get('memory_oldest_task_age_seconds')).toBe(0);
-    const held = await holdRecord(server);
+    const leased = await leaseRecord(server);
     const busy = await until(async () => {
       const now = await readMetrics(server);
       return now.get(running) === 1 ? now : null;
@@ -166,7 +166,7 @@ describe('a gauge shows', () => {
     expect(busy.get('memory_tasks{kind="index",state="waiting"}')).toBe(0);
     expect(busy.get('memory_oldest_task_age_seconds')).toBeGreaterThan(0);
     const failed = 'memory_tasks{kind="index",state="failed"}';
-    await held.fail('failed');
+    await leased.fail('failed');
     const ended = await until(async () => {
       const now = await readMetrics(server);
       return now.get(running) === 0 ? now : null;

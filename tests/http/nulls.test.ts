@@ -96,11 +96,11 @@ describe('POST /v1/memories', () => {
   });
 
   test('replaces the memory and clears its times', async () => {
-    const origin = { userId: newUser(), externalId: 'x' };
+    const externalKey = { userId: newUser(), externalId: 'x' };
     const times = { occurredAt: '2026-05-08', expiresAt: '2999-01-01' };
-    const first = await save({ ...origin, ...times });
+    const first = await save({ ...externalKey, ...times });
     expect(first.body).toMatchObject({ source: null, occurredAt: '2026-05-08T00:00:00.000Z' });
-    const { status, body } = await save({ ...origin, ...nulls, externalId: 'x' });
+    const { status, body } = await save({ ...externalKey, ...nulls, externalId: 'x' });
     expect(status).toBe(200);
     expect(body).toMatchObject({ ...nulls, externalId: 'x', id: first.body.id, version: 2 });
   });

@@ -10,7 +10,7 @@ import {
   newUser,
   whenComplete,
 } from '../support/http.ts';
-import { holdRecord } from '../support/queue.ts';
+import { leaseRecord } from '../support/queue.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
@@ -20,10 +20,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-type Origin = { source?: string; externalId?: string };
+type ExternalKey = { source?: string; externalId?: string };
 
-async function send(userId: string, origin: Origin, text: string): Promise<string> {
-  const body = { userId, ...origin, data: { text } };
+async function send(userId: string, externalKey: ExternalKey, text: string): Promise<string> {
+  const body = { userId, ...externalKey, data: { text } };
   return (await ingest(server, '/v1/ingest/document', body)).memoryId;
 }
 
@@ -41,15 +41,15 @@ const doors: [path: string, fields: object][] = [
 describe('ingesting the same source and externalId of the same user', () => {
   test('replaces content, metadata and type, and keeps id and createdAt', async () => {
     const userId = newUser();
-    const origin = { source: 'crm', externalId: 'T-1' };
-    const first = { userId, ...origin, metadata: { a: 1 }, data: { text: 'old', title: 'T' } };
+    const externalKey = { source: 'crm', externalId: 'T-1' };
+    const first = { userId, ...externalKey, metadata: { a: 1 }, data: { text: 'old', title: 'T' } };
     const { memoryId } = await ingest(server, '/v1/ingest/document', first);
     const before = await whenComplete(server, memoryId);
     await until(() => Date.now() > Date.parse(before.updatedAt));
     const comments = [{ author: 'user', content: 'grown' }];
-    const second = { userId, ...origin, metadata: { b: 2 }, data: { subject: 'S', comments } };
+    const second = { userId, ...externalKey, metadata: { b: 2 }, data: { subject: 'S', comments } };
     const again = await ingest(server, '/v1/ingest/support', second);
-    expect(again).toEqual({ memoryId, status: 'processing', ...origin });
+    expect(again).toEqual({ memoryId, status: 'processing', ...externalKey });
     const after = await whenComplete(server, memoryId);
     expect(after).toEqual({
       ...before,
@@ -64,18 +64,18 @@ describe('ingesting the same source and externalId of the same user', () => {
   });
 
   test('changes the content immediately and sets the status to processing', async () => {
-    const held = await holdRecord(server);
-    const { userId, externalId } = held;
-    expect(await send(userId, { externalId }, 'newer')).toBe(held.memoryId);
-    expect(await getMemory(server, held.memoryId)).toMatchObject({ content: 'newer' });
-    expect(await held.fail('the work on the older text')).toBe(false);
-    expect(await whenComplete(server, held.memoryId)).toMatchObject({ content: 'newer' });
+    const leased = await leaseRecord(server);
+    const { userId, externalId } = leased;
+    expect(await send(userId, { externalId }, 'newer')).toBe(leased.memoryId);
+    expect(await getMemory(server, leased.memoryId)).toMatchObject({ content: 'newer' });
+    expect(await leased.fail('the work on the older text')).toBe(false);
+    expect(await whenComplete(server, leased.memoryId)).toMatchObject({ content: 'newer' });
   });
 
   test.each(doors)('with the same %s changes nothing', async (path, fields) => {
-    const origin = { userId: newUser(), source: 's', externalId: 'e' };
+    const externalKey = { userId: newUser(), source: 's', externalId: 'e' };
     const times = { occurredAt: '2026-05-08', expiresAt: '2096-05-08' };
-    const record = { ...origin, ...times, metadata: { a: 1, b: 2 }, ...fields };
+    const record = { ...externalKey, ...times, metadata: { a: 1, b: 2 }, ...fields };
     const isBatch = path.endsWith('/batch');
     const send = async (sent: object) => {
       const body = isBatch ? { items: [sent] } : sent;
@@ -96,13 +96,13 @@ describe('ingesting the same source and externalId of the same user', () => {
   });
 
   test('retries a failed record', async () => {
-    const held = await holdRecord(server);
-    await held.fail('no luck');
-    expect(await getStatus(server, held.memoryId)).toMatchObject({ status: 'failed' });
-    const { userId, externalId } = held;
-    expect(await send(userId, { externalId }, 'again')).toBe(held.memoryId);
-    await whenComplete(server, held.memoryId);
-    const status = await getStatus(server, held.memoryId);
+    const leased = await leaseRecord(server);
+    await leased.fail('no luck');
+    expect(await getStatus(server, leased.memoryId)).toMatchObject({ status: 'failed' });
+    const { userId, externalId } = leased;
+    expect(await send(userId, { externalId }, 'again')).toBe(leased.memoryId);
+    await whenComplete(server, leased.memoryId);
+    const status = await getStatus(server, leased.memoryId);
     expect(status).toMatchObject({ status: 'complete', attempts: 1, errorMessage: null });
   });
 
@@ -156,7 +156,7 @@ describe('another memory is created for', () => {
     expect((await getMemory(server, sourced)).content).toBe('sourced');
   });
 
-  test.each<[string, Origin, Origin]>([
+  test.each<[string, ExternalKey, ExternalKey]>([
     ['another source', { source: 'a', externalId: 'e' }, { source: 'b', externalId: 'e' }],
     ['another externalId', { source: 'a', externalId: 'e' }, { source: 'a', externalId: 'f' }],
     ['a different case', { source: 'a', externalId: 'e' }, { source: 'a', externalId: 'E' }],
@@ -174,9 +174,9 @@ describe('another memory is created for', () => {
   });
 
   test('the same pair of another user', async () => {
-    const origin = { source: 's', externalId: 'e' };
+    const externalKey = { source: 's', externalId: 'e' };
     const [one, two] = [newUser(), newUser()];
-    expect(await send(one, origin, 'x')).not.toBe(await send(two, origin, 'y'));
+    expect(await send(one, externalKey, 'x')).not.toBe(await send(two, externalKey, 'y'));
     expect((await getPage(server, one)).items.map(({ content }) => content)).toEqual(['x']);
   });
 });

@@ -28,7 +28,7 @@ function deleteOf(id: string) {
   return { method: 'DELETE', path: `/v1/memories/${id}` };
 }
 
-/** The requests that ingest one record: the path, and the fields beside user and origin. */
+/** The requests that ingest one record: the path, and the fields beside the user and the key. */
 const ingests: [path: string, more: object][] = [
   ['/v1/ingest/support', { data: { subject: canary, comments: [] } }],
   ['/v1/ingest/document', { data: { text: canary } }],
@@ -106,10 +106,10 @@ describe.each(restarts)('a replay %s', (_, between) => {
 
   test('of a batch or an import, after an erasure, is the first response without data', async () => {
     const userId = newUser();
-    const origin = { userId, source: canary, externalId: canary };
-    const record = { type: 'document', ...origin, data: { text: canary } };
+    const externalKey = { userId, source: canary, externalId: canary };
+    const record = { type: 'document', ...externalKey, data: { text: canary } };
     const invalid = { ...record, source: 1, externalId: 1 };
-    const item = { ...importable(userId), ...origin, content: canary };
+    const item = { ...importable(userId), ...externalKey, content: canary };
     for (const [path, items] of [
       ['/v1/ingest/batch', [record, invalid]],
       ['/v1/import', [item, { ...item, source: 1 }]],

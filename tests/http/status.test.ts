@@ -9,7 +9,7 @@ import {
   save,
   whenComplete,
 } from '../support/http.ts';
-import { holdRecord } from '../support/queue.ts';
+import { leaseRecord } from '../support/queue.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
@@ -35,7 +35,7 @@ describe('GET /v1/memories/:id/status', () => {
   });
 
   test('returns 200 for a record whose task is running: processing, without chunks', async () => {
-    const { memoryId } = await holdRecord(server);
+    const { memoryId } = await leaseRecord(server);
     const { createdAt, updatedAt } = await getMemory(server, memoryId);
     expect(await getStatus(server, memoryId)).toEqual({
       memoryId,
@@ -50,7 +50,7 @@ describe('GET /v1/memories/:id/status', () => {
   });
 
   test('returns 200 for a record that failed, with the reason', async () => {
-    const { memoryId, fail } = await holdRecord(server);
+    const { memoryId, fail } = await leaseRecord(server);
     await fail('no luck');
     const status = await getStatus(server, memoryId);
     expect(status).toMatchObject({ status: 'failed', attempts: 1, errorMessage: 'no luck' });

@@ -15,7 +15,7 @@ import {
   save,
   whenComplete,
 } from '../support/http.ts';
-import { holdRecord } from '../support/queue.ts';
+import { leaseRecord } from '../support/queue.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { importable, settled } from '../support/writes.ts';
 
@@ -185,7 +185,7 @@ describe('an export is imported without loss', () => {
   });
 
   test('pending memories are processed, and failed memories stay failed', async () => {
-    const [one, two] = [await holdRecord(server), await holdRecord(server)];
+    const [one, two] = [await leaseRecord(server), await leaseRecord(server)];
     expect(await two.fail('for a test')).toBe(true);
     const items = [await getMemory(server, one.memoryId), await getMemory(server, two.memoryId)];
     expect(items.map(({ status }) => status)).toEqual(['processing', 'failed']);

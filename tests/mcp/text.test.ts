@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { holdRecord } from '../support/queue.ts';
+import { leaseRecord } from '../support/queue.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { connectTo, type Way } from './connect.ts';
 
@@ -21,12 +21,12 @@ test('a save lists at most three similar memories, as in docs/limits.md', async 
 });
 
 test('a memory that is not complete is listed with its status', async () => {
-  const held = await holdRecord(server);
-  await using reader = await connectTo(server, way, { userId: held.userId });
-  const head = `[${held.memoryId}] ${new Date().toISOString().slice(0, 10)} document`;
-  expect(await reader.call('list_memories')).toStartWith(`${head} (processing): held back`);
-  await held.fail('no luck');
-  expect(await reader.call('list_memories')).toStartWith(`${head} (failed): held back`);
+  const leased = await leaseRecord(server);
+  await using reader = await connectTo(server, way, { userId: leased.userId });
+  const head = `[${leased.memoryId}] ${new Date().toISOString().slice(0, 10)} document`;
+  expect(await reader.call('list_memories')).toStartWith(`${head} (processing): leased text`);
+  await leased.fail('no luck');
+  expect(await reader.call('list_memories')).toStartWith(`${head} (failed): leased text`);
 });
 
 /** Texts with invisible characters, and what a model receives. */

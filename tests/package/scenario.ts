@@ -2,19 +2,19 @@ import type * as Sdk from 'memory-service-sdk';
 
 /* Uses the SDK as an application does, with only the APIs that every tested runtime has. */
 
-export type Place = { baseUrl: string; apiKey: string; userId: string };
+export type Access = { baseUrl: string; apiKey: string; userId: string };
 
 /** Calls most operations, and throws if one of them does not behave as documented. */
-export async function scenario(sdk: typeof Sdk, place: Place): Promise<string> {
+export async function scenario(sdk: typeof Sdk, access: Access): Promise<string> {
   const attempts: string[] = [];
   const memory = new sdk.MemoryClient({
-    ...place,
+    ...access,
     onAttempt: ({ operation }) => attempts.push(operation),
   });
-  await saveAndFind(sdk, memory, place.userId);
-  await ingest(memory, place.userId);
-  await failAsPromised(sdk, memory, place);
-  await erase(memory, place.userId);
+  await saveAndFind(sdk, memory, access.userId);
+  await ingest(memory, access.userId);
+  await failAsPromised(sdk, memory, access);
+  await erase(memory, access.userId);
   return `${new Set(attempts).size} operations`;
 }
 
@@ -59,12 +59,12 @@ async function ingest(memory: Sdk.MemoryClient, userId: string) {
   expect('all pages', contents.length === 6);
 }
 
-async function failAsPromised(sdk: typeof Sdk, memory: Sdk.MemoryClient, place: Place) {
+async function failAsPromised(sdk: typeof Sdk, memory: Sdk.MemoryClient, access: Access) {
   const missing = await caught(memory.get('mem_none'));
   expect('NotFoundError', missing instanceof sdk.NotFoundError && missing.status === 404);
   const invalid = await caught(memory.save({ userId: '', content: 'x' }));
   expect('details', invalid instanceof sdk.InvalidRequestError && invalid.details.length === 1);
-  const stranger = new sdk.MemoryClient({ ...place, apiKey: 'mk_wrong' });
+  const stranger = new sdk.MemoryClient({ ...access, apiKey: 'mk_wrong' });
   const refused = await caught(stranger.list({ userId: 'u' }));
   expect('AuthenticationError', refused instanceof sdk.AuthenticationError);
   const leave = AbortSignal.abort();

@@ -70,13 +70,13 @@ const query = fc
 
 type Change = IndexedMemory | string;
 
-function apply(index: SearchIndex, held: Map<string, IndexedMemory>, one: Change): void {
+function apply(index: SearchIndex, indexed: Map<string, IndexedMemory>, one: Change): void {
   if (typeof one === 'string') {
     index.remove(one);
-    held.delete(one);
+    indexed.delete(one);
   } else {
     index.put(one);
-    held.set(one.id, one);
+    indexed.set(one.id, one);
   }
 }
 
@@ -87,15 +87,15 @@ describe('search index', () => {
       query,
       (steps, last) => {
         const index = new SearchIndex(seed);
-        const held = new Map<string, IndexedMemory>();
+        const indexed = new Map<string, IndexedMemory>();
         for (const [one, asked] of [...steps, ['none', last] as const]) {
-          apply(index, held, one);
+          apply(index, indexed, one);
           if (asked === null) continue;
           const found = resultsOf(index.search(parseQuery(asked)));
-          expect(found).toEqual(referenceSearch([...held.values()], parseQuery(asked)));
+          expect(found).toEqual(referenceSearch([...indexed.values()], parseQuery(asked)));
         }
-        expect([...index.ids()].sort()).toEqual([...held.keys()].sort());
-        expect(index.size).toBe(held.size);
+        expect([...index.ids()].sort()).toEqual([...indexed.keys()].sort());
+        expect(index.size).toBe(indexed.size);
       },
     );
     fc.assert(agrees, { seed, numRuns: 100 });
@@ -183,13 +183,13 @@ describe('search index', () => {
     };
     for (let number = 0; number < 2_000; number += 1) put(number);
     const { bytes } = index;
-    const held = Array.from({ length: 20_000 }, (_, number) => put(number)).slice(-2_000);
+    const indexed = Array.from({ length: 20_000 }, (_, number) => put(number)).slice(-2_000);
     expect(index.bytes).toBeLessThan(4 * bytes);
-    for (const { id } of held.slice(0, 1_900)) index.remove(id);
+    for (const { id } of indexed.slice(0, 1_900)) index.remove(id);
     expect(index.bytes).toBeLessThan(bytes / 2);
     for (const asked of ['number 19950', 'ana', 'nubmer', '1995']) {
       const found = resultsOf(index.search(parseQuery(asked)));
-      expect(found).toEqual(resultsOf(indexOf(held.slice(1_900)).search(parseQuery(asked))));
+      expect(found).toEqual(resultsOf(indexOf(indexed.slice(1_900)).search(parseQuery(asked))));
       expect(found.length).toBeGreaterThan(0);
     }
   });

@@ -142,19 +142,22 @@ export function testExpiry(name: string, open: OpenStorage): void {
     });
 
     test('is not replaced by a save or an ingest with its external id', async () => {
-      const origin = { source: 's', externalId: 'e' };
-      const given = memory({ ...origin, expiresAt, content: 'former' });
+      const externalKey = { source: 's', externalId: 'e' };
+      const given = memory({ ...externalKey, expiresAt, content: 'former' });
       await project.save(given);
-      const other = memory({ ...origin, userId: 'other' });
+      const other = memory({ ...externalKey, userId: 'other' });
       await project.save(other);
-      const saved = await project.save(memory({ ...origin, content: 'later' }), after);
+      const saved = await project.save(memory({ ...externalKey, content: 'later' }), after);
       expect(saved.response.status).toBe(201);
-      expect(await project.get(other.id, after)).toMatchObject(origin);
+      expect(await project.get(other.id, after)).toMatchObject(externalKey);
       const { id } = bodyOf(saved);
       expect(await project.get(id, after)).toMatchObject({ version: 1, createdAt: after.at });
-      const ingested = memory({ ...origin, source: 't', expiresAt });
+      const ingested = memory({ ...externalKey, source: 't', expiresAt });
       await project.save(ingested);
-      const [accepted = ''] = await project.accept([record({ ...origin, source: 't' })], after);
+      const [accepted = ''] = await project.accept(
+        [record({ ...externalKey, source: 't' })],
+        after,
+      );
       expect(accepted).not.toBe(ingested.id);
       await maintain(after.now);
       expect(await project.list('u', after)).toHaveLength(2);
@@ -163,11 +166,11 @@ export function testExpiry(name: string, open: OpenStorage): void {
 
     test('is the only memory that loses its external id to a new memory', async () => {
       const kept = { source: 's', externalId: 'kept' };
-      const origin = { source: 's', externalId: 'e' };
+      const externalKey = { source: 's', externalId: 'e' };
       const other = memory(kept);
       await project.save(other);
-      await project.save(memory({ ...origin, expiresAt }));
-      await project.save(memory(origin), after);
+      await project.save(memory({ ...externalKey, expiresAt }));
+      await project.save(memory(externalKey), after);
       expect(await project.get(other.id, after)).toMatchObject(kept);
       const { response } = await project.save(memory(kept), after);
       expect(response).toMatchObject({ status: 200, memoryId: other.id });
@@ -182,20 +185,23 @@ export function testExpiry(name: string, open: OpenStorage): void {
     });
 
     test('frees its id and external id for an import', async () => {
-      const origin = { source: 's', externalId: 'e' };
-      const given = memory({ ...origin, expiresAt });
+      const externalKey = { source: 's', externalId: 'e' };
+      const given = memory({ ...externalKey, expiresAt });
       await project.save(given);
-      const again = imported({ ...origin, id: given.id, content: 'again' });
+      const again = imported({ ...externalKey, id: given.id, content: 'again' });
       expect(await project.import([again], after)).toMatchObject({ imported: 1, skipped: 0 });
       expect(await project.get(given.id, after)).toMatchObject({ content: 'again' });
     });
 
     test('frees its external id for an import with another id', async () => {
-      const origin = { source: 's', externalId: 'e' };
-      await project.save(memory({ ...origin, expiresAt }));
-      const later = imported({ ...origin, content: 'later' });
+      const externalKey = { source: 's', externalId: 'e' };
+      await project.save(memory({ ...externalKey, expiresAt }));
+      const later = imported({ ...externalKey, content: 'later' });
       expect(await project.import([later], after)).toMatchObject({ imported: 1, failedCount: 0 });
-      expect(await project.get(later.id, after)).toMatchObject({ ...origin, content: 'later' });
+      expect(await project.get(later.id, after)).toMatchObject({
+        ...externalKey,
+        content: 'later',
+      });
     });
 
     test('is counted once by an import that contains its id twice', async () => {
@@ -208,9 +214,9 @@ export function testExpiry(name: string, open: OpenStorage): void {
     });
 
     test('is removed from the replays of an update, and of a save that replaced a memory', async () => {
-      const origin = { source: 's', externalId: 'e' };
-      const { id } = bodyOf(await project.save(memory(origin)));
-      const later = memory({ ...origin, expiresAt, content: 'secret' });
+      const externalKey = { source: 's', externalId: 'e' };
+      const { id } = bodyOf(await project.save(memory(externalKey)));
+      const later = memory({ ...externalKey, expiresAt, content: 'secret' });
       const changes = { content: 'new secret' };
       const writes = [
         (at: number) => project.save(later, { at, idempotency: keyed('save') }),

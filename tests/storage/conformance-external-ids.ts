@@ -8,15 +8,15 @@ export function testExternalIds(name: string, open: OpenStorage): void {
   describe(`${name}: a save with an external id`, () => {
     let opened: Opened;
     let project: Project;
-    const origin = { source: 's', externalId: 'e' };
+    const externalKey = { source: 's', externalId: 'e' };
     withStorage(open, (...given) => {
       [opened, project] = given;
     });
 
     test('replaces the memory with that external id, and keeps its id and creation time', async () => {
-      const first = memory({ ...origin, content: 'old', metadata: '{"a":1}', occurredAt: 3 });
+      const first = memory({ ...externalKey, content: 'old', metadata: '{"a":1}', occurredAt: 3 });
       expect((await project.save(first, { at: 10 })).response.status).toBe(201);
-      const second = memory({ ...origin, content: 'new', expiresAt: 9_000 });
+      const second = memory({ ...externalKey, content: 'new', expiresAt: 9_000 });
       const { response } = await project.save(second, { at: 20 });
       const stored = { ...second, id: first.id, status: 'complete', version: 2 } as const;
       expect(await project.get(first.id)).toEqual({ ...stored, createdAt: 10, updatedAt: 20 });
@@ -28,18 +28,18 @@ export function testExternalIds(name: string, open: OpenStorage): void {
 
     test('creates another memory if the user, source or external id differs, or without an external id', async () => {
       const others = [
-        { ...origin, userId: 'v' },
-        { ...origin, source: 't' },
-        { ...origin, source: null },
-        { ...origin, externalId: 'f' },
-        { ...origin, externalId: null },
-        { ...origin, externalId: null },
+        { ...externalKey, userId: 'v' },
+        { ...externalKey, source: 't' },
+        { ...externalKey, source: null },
+        { ...externalKey, externalId: 'f' },
+        { ...externalKey, externalId: null },
+        { ...externalKey, externalId: null },
       ];
-      await project.save(memory(origin));
+      await project.save(memory(externalKey));
       for (const other of others) {
         expect((await project.save(memory(other))).response.status).toBe(201);
       }
-      const none = memory({ ...origin, source: null });
+      const none = memory({ ...externalKey, source: null });
       expect((await project.save(none)).response.status).toBe(200);
     });
 
@@ -66,8 +66,8 @@ export function testExternalIds(name: string, open: OpenStorage): void {
     });
 
     test('turns an ingested record into a saved memory, and drops its task', async () => {
-      const [id = ''] = await project.accept([record({ ...origin, type: 'ticket' })]);
-      await project.save(memory({ ...origin, content: 'by hand' }));
+      const [id = ''] = await project.accept([record({ ...externalKey, type: 'ticket' })]);
+      await project.save(memory({ ...externalKey, content: 'by hand' }));
       expect(await project.get(id)).toMatchObject({ type: 'memory', status: 'complete' });
       expect(await project.status(id)).toMatchObject({ status: 'complete', chunksTotal: 1 });
       expect((await opened.storage.taskQueueState()).pending).toBe(0);
@@ -81,10 +81,10 @@ export function testExternalIds(name: string, open: OpenStorage): void {
     });
 
     test('creates a new memory after the previous one is deleted', async () => {
-      const former = memory(origin);
+      const former = memory(externalKey);
       await project.save(former);
       await project.remove(former.id);
-      const later = memory(origin);
+      const later = memory(externalKey);
       expect((await project.save(later)).response).toMatchObject({
         status: 201,
         memoryId: later.id,
@@ -94,7 +94,7 @@ export function testExternalIds(name: string, open: OpenStorage): void {
 
     test('creates one memory from twenty concurrent saves', async () => {
       const saves = Array.from({ length: 20 }, (_, n) => {
-        return project.save(memory({ ...origin, content: `${n}` }));
+        return project.save(memory({ ...externalKey, content: `${n}` }));
       });
       const statuses = (await Promise.all(saves)).map(({ response }) => response.status).sort();
       expect(statuses).toEqual([...Array.from({ length: 19 }, () => 200), 201]);

@@ -33,26 +33,26 @@ export function testIsolation(name: string, open: OpenStorage): void {
 
     test('changes do not affect a memory with the same id in another project', async () => {
       const other = await newProject(opened);
-      const origin = { source: 's', externalId: 'e' };
-      const given = memory(origin);
+      const externalKey = { source: 's', externalId: 'e' };
+      const given = memory(externalKey);
       await project.save(given);
       await other.save(given);
       const before = await other.get(given.id);
       await project.update(given.id, { content: 'updated', metadata: '{"a":1}' });
-      await project.save(memory({ ...origin, content: 'replaced' }));
-      await project.accept([record({ ...origin, content: 'ingested' })]);
+      await project.save(memory({ ...externalKey, content: 'replaced' }));
+      await project.accept([record({ ...externalKey, content: 'ingested' })]);
       expect(await project.get(given.id)).toMatchObject({ content: 'ingested', version: 4 });
       expect(await other.get(given.id)).toEqual(before);
     });
 
     test('an update responds with its own memory if another project has one with the same id', async () => {
       const other = await newProject(opened);
-      const origin = { source: 's', externalId: 'e' };
-      await other.save(memory({ ...origin, id: 'mem_both', content: 'theirs' }));
-      await project.save(memory({ ...origin, id: 'mem_both', content: 'ours' }));
+      const externalKey = { source: 's', externalId: 'e' };
+      await other.save(memory({ ...externalKey, id: 'mem_both', content: 'theirs' }));
+      await project.save(memory({ ...externalKey, id: 'mem_both', content: 'ours' }));
       const updated = await project.update('mem_both', { content: 'ours again' });
       expect(bodyOf(updated)).toMatchObject({ content: 'ours again', version: 2 });
-      const replaced = await project.save(memory({ ...origin, content: 'ours at last' }));
+      const replaced = await project.save(memory({ ...externalKey, content: 'ours at last' }));
       expect(bodyOf(replaced)).toMatchObject({ content: 'ours at last', version: 3 });
       expect(await other.get('mem_both')).toMatchObject({ content: 'theirs', version: 1 });
     });

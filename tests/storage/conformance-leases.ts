@@ -14,7 +14,7 @@ import {
 } from './fixtures.ts';
 import { taskEnds, withStorage } from './suite.ts';
 
-const origin = { source: 's', externalId: 'e' };
+const externalKey = { source: 's', externalId: 'e' };
 
 /** Tests which worker can store the result of a task, and until when. */
 export function testLeases(name: string, open: OpenStorage): void {
@@ -44,8 +44,8 @@ export function testLeases(name: string, open: OpenStorage): void {
           await opened.storage.recoverTasks({ owner: 'new', now: 2_000 });
         },
       ],
-      ['the record is ingested again', () => project.acceptOne(origin)],
-      ['a save replaces the memory', () => project.save(memory(origin))],
+      ['the record is ingested again', () => project.acceptOne(externalKey)],
+      ['a save replaces the memory', () => project.save(memory(externalKey))],
       ['the memory is updated', (task) => project.update(task.memoryId ?? '', { content: 'x' })],
       ['the memory is deleted', (task) => project.remove(task.memoryId ?? '')],
       ['the user is erased', () => project.erase()],
@@ -67,7 +67,7 @@ export function testLeases(name: string, open: OpenStorage): void {
     ];
     for (const [what, end] of endings) {
       test(`is lost when ${what}`, async () => {
-        await project.acceptOne(origin);
+        await project.acceptOne(externalKey);
         const task = await claimOne(opened.storage);
         await end(task);
         await expectLost(task);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { claim, claimOne, type Opened, type OpenStorage, type Project } from './fixtures.ts';
 import { taskEnds, withStorage } from './suite.ts';
 
-const origin = { source: 's', externalId: 'e' };
+const externalKey = { source: 's', externalId: 'e' };
 
 /** Tests the state of a record after a retry, and after it is ingested again. */
 export function testRetries(name: string, open: OpenStorage): void {
@@ -24,10 +24,10 @@ export function testRetries(name: string, open: OpenStorage): void {
     });
 
     test('a complete record that is ingested again is pending and has no chunks', async () => {
-      const id = await project.acceptOne(origin, 10);
+      const id = await project.acceptOne(externalKey, 10);
       const task = await claimOne(opened.storage);
       await opened.storage.completeTasks([{ ...task, now: 3_000, chunks: 2 }]);
-      await project.acceptOne({ ...origin, content: 'newer' }, 5_000);
+      await project.acceptOne({ ...externalKey, content: 'newer' }, 5_000);
       const waiting = { status: 'processing', chunksComplete: 0, chunksTotal: 0 };
       expect(await project.status(id)).toMatchObject(waiting);
       const state = { pending: 1, running: 0, oldestAcceptedAt: 5_000 };
@@ -35,7 +35,7 @@ export function testRetries(name: string, open: OpenStorage): void {
     });
 
     test('updatedAt of a record never decreases, even if the clock is set back', async () => {
-      const id = await project.acceptOne(origin);
+      const id = await project.acceptOne(externalKey);
       const updatedAt = async () => (await project.status(id))?.updatedAt;
       const next = () => claimOne(opened.storage, { now: 9_000 });
       await fail(await next(), 9_000, 9_000);
@@ -43,7 +43,7 @@ export function testRetries(name: string, open: OpenStorage): void {
       expect(await updatedAt()).toBe(9_000);
       await opened.storage.completeTasks([{ ...(await next()), now: 4_000, chunks: 1 }]);
       expect(await updatedAt()).toBe(9_000);
-      await project.acceptOne({ ...origin, content: 'newer' }, 5_000);
+      await project.acceptOne({ ...externalKey, content: 'newer' }, 5_000);
       expect(await updatedAt()).toBe(9_000);
       await project.update(id, { content: 'x' }, { at: 6_000 });
       expect(await updatedAt()).toBe(9_000);
@@ -57,10 +57,10 @@ export function testRetries(name: string, open: OpenStorage): void {
     });
 
     test('a record keeps its id and external id, however often it is ingested again', async () => {
-      const id = await project.acceptOne(origin);
+      const id = await project.acceptOne(externalKey);
       for (const content of ['second', 'third']) {
-        expect(await project.acceptOne({ ...origin, content })).toBe(id);
-        expect(await project.get(id)).toMatchObject({ ...origin, content });
+        expect(await project.acceptOne({ ...externalKey, content })).toBe(id);
+        expect(await project.get(id)).toMatchObject({ ...externalKey, content });
       }
     });
 

@@ -114,22 +114,22 @@ export function testSearch(name: string, open: OpenStorage): void {
     });
 
     test('reflects a memory replaced by a save with its external id', async () => {
-      const origin = { source: 's', externalId: 'e' };
-      const given = memory({ ...origin, content: 'lantern' });
+      const externalKey = { source: 's', externalId: 'e' };
+      const given = memory({ ...externalKey, content: 'lantern' });
       await project.save(given);
       await found('lantern');
-      await project.save(memory({ ...origin, content: 'candle' }));
+      await project.save(memory({ ...externalKey, content: 'candle' }));
       expect(await found('lantern')).toEqual([]);
       expect(await found('candle')).toEqual([given.id]);
     });
 
     test('finds an ingested memory once its task is complete, but not by its previous text', async () => {
-      const origin = { source: 's', externalId: 'e' };
-      const [id = ''] = await project.accept([record({ ...origin, content: 'lantern' })]);
+      const externalKey = { source: 's', externalId: 'e' };
+      const [id = ''] = await project.accept([record({ ...externalKey, content: 'lantern' })]);
       expect(await found('lantern')).toEqual([]);
       await processAll();
       expect(await found('lantern')).toEqual([id]);
-      await project.accept([record({ ...origin, content: 'candle' })]);
+      await project.accept([record({ ...externalKey, content: 'candle' })]);
       expect(await found('lantern')).toEqual([]);
       expect(await found('candle')).toEqual([]);
       await processAll();

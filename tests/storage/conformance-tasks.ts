@@ -18,7 +18,7 @@ import {
 } from './fixtures.ts';
 import { taskEnds, withStorage } from './suite.ts';
 
-const origin = { source: 's', externalId: 'e' };
+const externalKey = { source: 's', externalId: 'e' };
 
 /** Tests the durable queue: order, leases, attempts, recovery. */
 export function testTasks(name: string, open: OpenStorage): void {
@@ -116,11 +116,11 @@ export function testTasks(name: string, open: OpenStorage): void {
     });
 
     test('a record that is ingested again keeps its id and is processed again', async () => {
-      const id = await project.acceptOne({ ...origin, content: 'old' }, 10);
+      const id = await project.acceptOne({ ...externalKey, content: 'old' }, 10);
       await fail(await claimOne(opened.storage), null);
-      expect(await project.acceptOne({ ...origin, content: 'new', type: 'ticket' }, 5_000)).toBe(
-        id,
-      );
+      expect(
+        await project.acceptOne({ ...externalKey, content: 'new', type: 'ticket' }, 5_000),
+      ).toBe(id);
       const replaced = { content: 'new', type: 'ticket', version: 2, status: 'processing' };
       expect(await project.get(id)).toMatchObject({ ...replaced, createdAt: 10, updatedAt: 5_000 });
       const fresh = { attempts: 0, errorMessage: null, chunksComplete: 0, chunksTotal: 0 };
@@ -129,28 +129,31 @@ export function testTasks(name: string, open: OpenStorage): void {
     });
 
     test('a record with another user, source or external id is another memory', async () => {
-      const id = await project.acceptOne(origin);
+      const id = await project.acceptOne(externalKey);
       const others = [{ source: 't' }, { source: null }, { externalId: 'f' }, { userId: 'v' }];
       for (const other of others) {
-        expect(await project.acceptOne({ ...origin, ...other })).not.toBe(id);
+        expect(await project.acceptOne({ ...externalKey, ...other })).not.toBe(id);
       }
       await project.remove(id);
-      expect(await project.acceptOne(origin)).not.toBe(id);
+      expect(await project.acceptOne(externalKey)).not.toBe(id);
     });
 
     test('records of two users with the same external id in one batch are two memories', async () => {
       const users = ['u', 'v'];
       for (const content of ['old', 'new']) {
-        const records = users.map((userId) => record({ ...origin, userId, content }));
+        const records = users.map((userId) => record({ ...externalKey, userId, content }));
         expect(new Set(await project.accept(records)).size).toBe(2);
         for (const userId of users) expect(await project.list(userId)).toMatchObject([{ content }]);
       }
-      const copies = users.map((userId) => imported({ ...origin, source: 't', userId }));
+      const copies = users.map((userId) => imported({ ...externalKey, source: 't', userId }));
       expect(await project.import(copies)).toMatchObject({ imported: 2, failedCount: 0 });
     });
 
     test('if a batch contains an external id twice, both items get the same id and the later text', async () => {
-      const pair = [record({ ...origin, content: 'one' }), record({ ...origin, content: 'two' })];
+      const pair = [
+        record({ ...externalKey, content: 'one' }),
+        record({ ...externalKey, content: 'two' }),
+      ];
       const [first, second] = await project.accept(pair);
       expect(first).toBe(second ?? '');
       expect(await project.list()).toMatchObject([{ content: 'two', version: 2 }]);
@@ -160,14 +163,14 @@ export function testTasks(name: string, open: OpenStorage): void {
     });
 
     test('accepting a single record returns its id, source and external id', async () => {
-      const given = record(origin);
+      const given = record(externalKey);
       const write = { projectId: project.id, at: 1_000, idempotency: null };
       const { response } = await opened.storage.acceptRecords({
         ...write,
         records: [given],
         batch: null,
       });
-      const accepted = { memoryId: given.id, status: 'processing', ...origin };
+      const accepted = { memoryId: given.id, status: 'processing', ...externalKey };
       expect(response).toMatchObject({ status: 202, body: JSON.stringify(accepted) });
     });
 
@@ -220,10 +223,10 @@ export function testTasks(name: string, open: OpenStorage): void {
     test('the queue state counts failed tasks until they are accepted again', async () => {
       const failed = async () => (await opened.storage.taskQueueState()).failed;
       const before = await failed();
-      await project.acceptOne(origin);
+      await project.acceptOne(externalKey);
       await fail(await claimOne(opened.storage), null);
       expect(await failed()).toBe(before + 1);
-      await project.acceptOne(origin);
+      await project.acceptOne(externalKey);
       expect(await failed()).toBe(before);
     });
   });

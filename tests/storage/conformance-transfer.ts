@@ -43,11 +43,11 @@ export function testTransfer(name: string, open: OpenStorage): void {
     });
 
     test('an import skips ids that exist, and fails items whose external id is in use', async () => {
-      const origin = { source: 's', externalId: 'e' };
-      const first = imported({ ...origin, content: 'first' });
+      const externalKey = { source: 's', externalId: 'e' };
+      const first = imported({ ...externalKey, content: 'first' });
       await project.import([first]);
       const again = imported({ id: first.id, content: 'again' });
-      const conflict = imported(origin);
+      const conflict = imported(externalKey);
       const twice = imported({ source: 's', externalId: 'f' });
       const batch = [again, conflict, twice, imported({ source: 's', externalId: 'f' }), twice];
       const { failed, ...counts } = await project.import(batch);
@@ -57,7 +57,7 @@ export function testTransfer(name: string, open: OpenStorage): void {
         { index: 3, error: 'invalid_request', message: expect.stringContaining('externalId') },
       ]);
       expect(await project.get(first.id)).toMatchObject({
-        ...origin,
+        ...externalKey,
         content: 'first',
         version: 1,
       });
@@ -65,9 +65,9 @@ export function testTransfer(name: string, open: OpenStorage): void {
     });
 
     test('an imported memory that has expired takes neither its id nor its external id', async () => {
-      const origin = { source: 's', externalId: 'e' };
-      const expired = imported({ ...origin, expiresAt: 1_000 });
-      const other = imported({ ...origin, expiresAt: 1_000 });
+      const externalKey = { source: 's', externalId: 'e' };
+      const expired = imported({ ...externalKey, expiresAt: 1_000 });
+      const other = imported({ ...externalKey, expiresAt: 1_000 });
       const lasting = { ...expired, expiresAt: null, content: 'lasting' };
       const counts = async (memories: ImportedMemory[]) => {
         const { failed: _, ...report } = await project.import(memories, { at: 1_000 });
@@ -95,13 +95,13 @@ export function testTransfer(name: string, open: OpenStorage): void {
 
     test('an import includes earlier failures in its report, in index order', async () => {
       const failed = [{ index: 2, error: 'invalid_request', message: 'no' }];
-      const origin = { source: 's', externalId: 'e' };
-      await project.import([imported(origin)]);
+      const externalKey = { source: 's', externalId: 'e' };
+      await project.import([imported(externalKey)]);
       const { response } = await opened.storage.importMemories({
         projectId: project.id,
         at: 1_000,
         idempotency: null,
-        memories: [imported(), imported(origin)],
+        memories: [imported(), imported(externalKey)],
         batch: { indexes: [0, 3], failed },
       });
       const report = JSON.parse(response.body);

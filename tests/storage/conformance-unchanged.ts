@@ -16,9 +16,9 @@ import {
 } from './fixtures.ts';
 import { taskEnds, withStorage } from './suite.ts';
 
-const origin = { source: 's', externalId: 'e' };
+const externalKey = { source: 's', externalId: 'e' };
 const given = {
-  ...origin,
+  ...externalKey,
   content: 'the same',
   metadata: '{"a":[1,{"x":null,"y":"2"}],"b":true}',
   occurredAt: 3,

@@ -13,7 +13,7 @@ const holds = `
   const db = new Database(process.env.DATABASE);
   db.run('PRAGMA locking_mode = ' + process.env.MODE);
   db.run('SELECT 1 FROM sqlite_schema');
-  console.log('held');
+  console.log('locked');
   setTimeout(() => db.close(), process.env.HELD_MS);
 `;
 
@@ -73,18 +73,18 @@ test.concurrent.each([
   ['locked', 'replaced by a restore', restores, 'PRAGMA locking_mode = exclusive'],
   ['read', 'replaced by a restore', restores, 'BEGIN'],
 ])('a database that stays %s by another program is not %s', async (_, what, source, hold) => {
-  const held = join(folder, `${hold.length} ${what}.db`);
-  copyFileSync(backup, held);
-  const other = new Database(held);
+  const locked = join(folder, `${hold.length} ${what}.db`);
+  copyFileSync(backup, locked);
+  const other = new Database(locked);
   other.run('PRAGMA journal_mode = wal');
   other.run(hold);
   other.run('SELECT 1 FROM sqlite_schema');
-  const env = { ...process.env, DATABASE: held, BACKUP: backup };
+  const env = { ...process.env, DATABASE: locked, BACKUP: backup };
   const child = Bun.spawn([process.execPath, '-e', source], { env, stderr: 'pipe' });
   expect(await child.stderr.text()).toContain('another program has');
   expect(await child.exited).not.toBe(0);
   other.close(true);
-  const left = readdirSync(folder).filter((name) => name.startsWith(basename(held)));
+  const left = readdirSync(folder).filter((name) => name.startsWith(basename(locked)));
   expect(left.filter((name) => /never|restoring/.test(name))).toEqual([]);
-  expect(countIn(held)).toBe(1);
+  expect(countIn(locked)).toBe(1);
 });

@@ -35,20 +35,20 @@ const backends: [name: string, open: () => Promise<OpenedDatabase>][] = [
 test.each(backends)('%s: the change numbers of users stay the same', async (_, open) => {
   const opened = await open();
   const project = await newProject(opened);
-  const origin = { externalId: 'e', content: 'the same' };
-  const saved = memory(origin);
+  const externalKey = { externalId: 'e', content: 'the same' };
+  const saved = memory(externalKey);
   await project.save(saved);
-  const records = ['v', 'w'].map((userId) => record({ ...origin, userId }));
+  const records = ['v', 'w'].map((userId) => record({ ...externalKey, userId }));
   await project.accept(records);
   for (const task of await claim(opened.storage)) await complete(opened.storage, task);
   const before = await opened.read();
-  await project.save(memory(origin));
+  await project.save(memory(externalKey));
   await project.update(saved.id, { content: 'the same' });
-  await project.ingest(record({ ...origin, userId: 'v' }));
+  await project.ingest(record({ ...externalKey, userId: 'v' }));
   await project.accept(records);
   expect(await opened.read()).toEqual(before);
   // Each user's records count separately.
-  await project.accept([...records, record({ ...origin, userId: 'v', content: 'other' })]);
+  await project.accept([...records, record({ ...externalKey, userId: 'v', content: 'other' })]);
   const after = await opened.read();
   expect(after[0]).toEqual(before[0]);
   expect(after[1]).not.toEqual(before[1]);

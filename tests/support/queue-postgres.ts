@@ -17,7 +17,7 @@ const fail = `UPDATE tasks SET state = 'failed', run_at = NULL, lease_owner = NU
     error_message = $1
   WHERE memory_id = $2 AND state = 'running' AND lease_token = $3::int8 RETURNING 1`;
 
-export const held: Hold = async (databaseUrl, memoryId) => {
+export const leased: Hold = async (databaseUrl, memoryId) => {
   const [lease] = await query(databaseUrl, hold, [memoryId]);
   if (lease === undefined) throw new Error('the document has no task');
   const { leaseToken } = lease as { leaseToken: string };

@@ -5,7 +5,7 @@ import type { Hold } from './queue.ts';
 /** The lease never expires, so the server's worker cannot claim the task. */
 const leasedUntil = Number.MAX_SAFE_INTEGER;
 
-export const held: Hold = async (databaseUrl, memoryId) => {
+export const leased: Hold = async (databaseUrl, memoryId) => {
   const lease = inDatabase(databaseUrl, (db) => hold(db, memoryId));
   return async (errorMessage) => inDatabase(databaseUrl, (db) => fail(db, lease, errorMessage));
 };

@@ -1,6 +1,6 @@
 import { ingest, newUser, whenComplete } from './http.ts';
-import { held as heldInPostgres } from './queue-postgres.ts';
-import { held as heldInSqlite } from './queue-sqlite.ts';
+import { leased as leasedInPostgres } from './queue-postgres.ts';
+import { leased as leasedInSqlite } from './queue-sqlite.ts';
 import type { TestServer } from './server.ts';
 
 /** A document that stays `processing` because the test holds the lease of its task. */
@@ -15,15 +15,15 @@ export type HeldRecord = {
 /** Leases a memory's task under another owner. Returns a function that fails the task. */
 export type Hold = (databaseUrl: string, memoryId: string) => Promise<HeldRecord['fail']>;
 
-const externalId = 'held';
+const externalId = 'leased';
 
 /**
  * Ingests a document, waits until it is processed, and then leases its task again. Leasing the task
  * earlier would race with the worker. On SQLite, a restarted server reclaims the task.
  */
-export async function holdRecord(server: TestServer): Promise<HeldRecord> {
+export async function leaseRecord(server: TestServer): Promise<HeldRecord> {
   const userId = newUser();
-  const record = { userId, externalId, data: { text: 'held back' } };
+  const record = { userId, externalId, data: { text: 'leased text' } };
   const { memoryId } = await ingest(server, '/v1/ingest/document', record);
   await whenComplete(server, memoryId);
   return { memoryId, userId, externalId, fail: await holdTask(server, memoryId) };
@@ -31,6 +31,6 @@ export async function holdRecord(server: TestServer): Promise<HeldRecord> {
 
 /** Leases the task of a complete memory, which is then `processing`. */
 export function holdTask({ databaseUrl }: TestServer, memoryId: string) {
-  const hold = databaseUrl.startsWith('sqlite:') ? heldInSqlite : heldInPostgres;
+  const hold = databaseUrl.startsWith('sqlite:') ? leasedInSqlite : leasedInPostgres;
   return hold(databaseUrl, memoryId);
 }

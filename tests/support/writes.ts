@@ -9,31 +9,31 @@ export type WriteRequest = { method: string; path: string; body?: object };
 export type MakeWrite = (userId: string, memoryId: string) => WriteRequest;
 
 const entry = { author: 'user', content: 'Help me', timestamp: '2026-11-20T10:00:00Z' };
-const origin = { source: 'crm', metadata: { b: { y: 1, x: [2, { q: 1, p: 2 }] }, a: 'x' } };
+const common = { source: 'crm', metadata: { b: { y: 1, x: [2, { q: 1, p: 2 }] }, a: 'x' } };
 
 export const writes: [route: string, make: MakeWrite][] = [
   ['POST /v1/memories', (userId) => post('/memories', { userId, content: 'new', metadata: {} })],
   [
     'POST /v1/ingest/support',
     (userId) =>
-      post('/ingest/support', { userId, ...origin, data: { subject: 'S', comments: [entry] } }),
+      post('/ingest/support', { userId, ...common, data: { subject: 'S', comments: [entry] } }),
   ],
   [
     'POST /v1/ingest/document',
-    (userId) => post('/ingest/document', { userId, ...origin, data: { text: 'T' } }),
+    (userId) => post('/ingest/document', { userId, ...common, data: { text: 'T' } }),
   ],
   [
     'POST /v1/ingest/chat',
-    (userId) => post('/ingest/chat', { userId, ...origin, data: { messages: [entry] } }),
+    (userId) => post('/ingest/chat', { userId, ...common, data: { messages: [entry] } }),
   ],
   [
     'POST /v1/ingest',
-    (userId) => post('/ingest', { userId, ...origin, type: 'event', data: { name: 'n', k: 1 } }),
+    (userId) => post('/ingest', { userId, ...common, type: 'event', data: { name: 'n', k: 1 } }),
   ],
   [
     'POST /v1/ingest/batch',
     (userId) => {
-      const item = { userId, ...origin, type: 'document', data: { text: 'T' } };
+      const item = { userId, ...common, type: 'document', data: { text: 'T' } };
       return post('/ingest/batch', { items: [item, { bad: 'one' }, item] });
     },
   ],
@@ -58,9 +58,9 @@ export function importable(userId: string): Memory {
     id: `mem_${userId}`,
     userId,
     content: 'taken in',
-    metadata: origin.metadata,
+    metadata: common.metadata,
     type: 'document',
-    source: origin.source,
+    source: common.source,
     externalId: null,
     status: 'complete',
     version: 1,

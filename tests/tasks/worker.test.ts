@@ -216,17 +216,17 @@ test('database faults during a long batch lose no record', async () => {
 });
 
 test('a text that changes while it is processed is processed again', async () => {
-  const origin = { source: 's', externalId: 'e' };
+  const externalKey = { source: 's', externalId: 'e' };
   let changed = false;
   start({
     handler: async (task, own) => {
       const result = await indexMemory(task, own);
-      if (!changed) await project.accept([record({ ...origin, content: 'x'.repeat(2_500) })]);
+      if (!changed) await project.accept([record({ ...externalKey, content: 'x'.repeat(2_500) })]);
       changed = true;
       return result;
     },
   });
-  const [id] = await project.accept([record({ ...origin, content: 'old' })]);
+  const [id] = await project.accept([record({ ...externalKey, content: 'old' })]);
   worker?.wake();
   expect(await ended(id)).toMatchObject({ status: 'complete', chunksTotal: 3, attempts: 1 });
 });

@@ -9,7 +9,7 @@ function filled(...items: [owner: number, item: string][]): FairQueue<string> {
 
 function takeAll(queue: FairQueue<string>, admits?: (owner: number) => boolean): string[] {
   const taken: string[] = [];
-  for (let item = queue.take(admits); item !== undefined; item = queue.take(admits)) {
+  for (let item = queue.dequeue(admits); item !== undefined; item = queue.dequeue(admits)) {
     taken.push(item);
   }
   return taken;
@@ -26,7 +26,7 @@ test('owners take turns, regardless of how many items each has', () => {
 
 test('an owner that was served less goes first', () => {
   const queue = filled([1, 'a'], [1, 'b'], [2, 'x']);
-  expect(queue.take()).toBe('a');
+  expect(queue.dequeue()).toBe('a');
   queue.push(3, 'y');
   expect(takeAll(queue)).toEqual(['x', 'y', 'b']);
 });
@@ -34,14 +34,14 @@ test('an owner that was served less goes first', () => {
 test('an item takes as many turns of its owner as it costs', () => {
   const queue = new FairQueue<string>();
   for (const item of ['batch 1', 'batch 2']) queue.push(1, item, 3);
-  expect(queue.take()).toBe('batch 1');
+  expect(queue.dequeue()).toBe('batch 1');
   for (const item of ['a', 'b', 'c', 'd']) queue.push(2, item);
   expect(takeAll(queue)).toEqual(['a', 'b', 'c', 'batch 2', 'd']);
 });
 
 test('an idle owner accumulates no turns', () => {
   const queue = filled([1, 'a'], [1, 'b'], [1, 'c'], [1, 'd']);
-  expect([queue.take(), queue.take()]).toEqual(['a', 'b']);
+  expect([queue.dequeue(), queue.dequeue()]).toEqual(['a', 'b']);
   queue.push(2, 'x');
   queue.push(2, 'y');
   expect(takeAll(queue)).toEqual(['x', 'c', 'y', 'd']);
@@ -52,7 +52,7 @@ test('an owner gets no credit for the time since its last item', () => {
   queue.push(1, 'x');
   queue.push(2, 'a', 9);
   for (const item of ['b', 'c', 'd']) queue.push(2, item);
-  expect([queue.take(), queue.take(), queue.take()]).toEqual(['x', 'a', 'b']);
+  expect([queue.dequeue(), queue.dequeue(), queue.dequeue()]).toEqual(['x', 'a', 'b']);
   for (const item of ['y', 'z', 'w']) queue.push(1, item);
   expect(takeAll(queue)).toEqual(['y', 'z', 'c', 'w', 'd']);
 });
@@ -67,5 +67,5 @@ test('an owner that is not admitted keeps its turn and does not block others', (
 test('clear() removes all waiting items', () => {
   const queue = filled([1, 'a'], [2, 'x'], [1, 'b']);
   expect(queue.clear().sort()).toEqual(['a', 'b', 'x']);
-  expect([queue.countOf(1), queue.take()]).toEqual([0, undefined]);
+  expect([queue.countOf(1), queue.dequeue()]).toEqual([0, undefined]);
 });

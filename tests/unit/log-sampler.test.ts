@@ -40,7 +40,7 @@ test('a line states how many lines were suppressed before it, even if it was onl
   const log = createLogger('info', (entry) => lines.push(entry));
   const trace = createTrace({ log, clock: () => clock.ms, addressOf: () => '' });
   const request = new Request('http://127.0.0.1:7070/v1/memories');
-  const answer = () => trace.answered({ request, set: { status: 401, headers: {} } });
+  const answer = () => trace.end({ request, set: { status: 401, headers: {} } });
   for (let sent = 0; sent < 21; sent += 1) answer();
   clock.ms += 1_000;
   answer();
@@ -55,8 +55,8 @@ test('the duration of a request is logged in tenths of a millisecond', () => {
   const trace = createTrace({ log, clock: () => clock.ms, addressOf: () => '' });
   const request = new Request('http://127.0.0.1:7070/openapi.json');
   const set = { headers: {} };
-  trace.arrived(request, set);
+  trace.begin(request, set);
   clock.ms += 12.34;
-  trace.answered({ request, set });
+  trace.end({ request, set });
   expect(lines[0]?.fields.durationMs).toBe(12.3);
 });

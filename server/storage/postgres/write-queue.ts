@@ -96,7 +96,7 @@ export function createWriteQueue(given: {
   /** Takes the next write whose user and key are free. */
   function take(admits: (projectId: number, waiting: Waiting) => boolean): Waiting | undefined {
     for (;;) {
-      const next = queue.take(admits);
+      const next = queue.dequeue(admits);
       if (next === undefined || !reserved.park(next)) return next;
     }
   }
@@ -114,7 +114,7 @@ export function createWriteQueue(given: {
       const open = idle.findLastIndex((one) => one.isOpen());
       const [connection] = idle.splice(open, 1);
       if (connection === undefined) return;
-      const retried = isRetryingLocked ? undefined : locked.take(mayRun);
+      const retried = isRetryingLocked ? undefined : locked.dequeue(mayRun);
       const next = retried ?? take(mayRun);
       if (next === undefined) {
         idle.push(connection);

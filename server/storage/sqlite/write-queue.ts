@@ -44,12 +44,12 @@ export function createWriteQueue(send: (request: WriteRequest) => Promise<unknow
 
   function dispatch(): void {
     for (;;) {
-      const next = small.take((_, { cost = 1 }) => rowsInHand + cost <= maxRowsInHand);
+      const next = small.dequeue((_, { cost = 1 }) => rowsInHand + cost <= maxRowsInHand);
       if (next === undefined) break;
       hand(next, beginSmall(next));
     }
     if (isLargeInHand || (isPaused && !isDraining)) return;
-    const next = large.take();
+    const next = large.dequeue();
     if (next !== undefined) hand(next, beginLarge(next));
   }
 
