@@ -92,6 +92,21 @@ export function testExternalIds(name: string, open: OpenStorage): void {
       });
     });
 
+    test('keeps the last of several records of the same thing in a batch', async () => {
+      const contents = ['first', 'zebra', 'middle', 'apple'];
+      const versions = { known: contents.length + 1, unknown: contents.length };
+      await project.save(memory({ ...externalKey, externalId: 'known' }));
+      for (const [externalId, version] of Object.entries(versions)) {
+        const records = contents.map((content) => record({ ...externalKey, externalId, content }));
+        expect(new Set(await project.accept(records)).size).toBe(1);
+        const [stored, ...more] = await project.list('u', { filter: { externalId } });
+        expect(stored).toMatchObject({ content: 'apple', version });
+        expect(more).toEqual([]);
+      }
+      const { pending } = await opened.storage.taskQueueState();
+      expect(pending).toBe(2);
+    });
+
     test('creates one memory from twenty concurrent saves', async () => {
       const saves = Array.from({ length: 20 }, (_, n) => {
         return project.save(memory({ ...externalKey, content: `${n}` }));

@@ -18,56 +18,50 @@ export const acceptRecords: WriteOperation<Accept, WriteResult> = {
 };
 
 /**
- * A record that changes something: the memory that it replaces, if any, and the new memory, whose
- * change number is known once the users have been locked.
+ * What a batch does to one memory: the memory as it was, if any, and as it will be. `ordinal` is
+ * the position of its last record.
  */
-type Item = {
-  record: NewMemory;
-  ordinal: number;
-  known: KnownMemory | null;
-  stored: KnownMemory;
-};
+type Item = { known: KnownMemory | null; stored: KnownMemory; ordinal: number };
 
 async function accept(tx: WriteTx, write: Accept): Promise<StoredResponse> {
   const { projectId, records, batch } = write;
   await reserveInQueue(tx, projectId, records.length);
   const { ids, items } = await plan(tx, write);
   const changes = new UserChanges(tx, projectId);
-  await changes.record(items.map(({ record }) => record.userId));
+  await changes.record(items.map(({ stored }) => stored.userId));
   await Promise.all(items.flatMap((item) => store(tx, write, item, changes)));
   await changes.store();
   return acceptedResponse(records, ids, new Set(items.map(({ stored }) => stored.id)), batch);
 }
 
-/** Finds out what each record changes. The later of two records of the same thing replaces it. */
+/** Finds out what the records change. The later of two records of the same thing replaces it. */
 async function plan(
   tx: WriteTx,
   { projectId, at, records }: Accept,
 ): Promise<{ ids: string[]; items: Item[] }> {
-  const memories = new Map<string, KnownMemory>();
+  const items = new Map<string, Item>();
   const ids: string[] = [];
-  const items: Item[] = [];
   const read = await Promise.all(records.map((record) => findExternal(tx, projectId, record, at)));
   for (const [ordinal, record] of records.entries()) {
     const name = JSON.stringify([record.userId, externalKey(record) ?? ordinal]);
-    const known = memories.get(name) ?? read[ordinal] ?? null;
-    ids.push(known?.id ?? record.id);
-    if (known !== null && changesNothing(known, record)) continue;
-    const stored = storedAs(record, known, at);
-    memories.set(name, stored);
-    items.push({ record, ordinal, known, stored });
+    const item = items.get(name);
+    const present = item?.stored ?? read[ordinal] ?? null;
+    ids.push(present?.id ?? record.id);
+    if (present !== null && changesNothing(present, record)) continue;
+    const known = item === undefined ? present : item.known;
+    items.set(name, { known, stored: storedAs(record, present, at), ordinal });
   }
-  return { ids, items };
+  return { ids, items: [...items.values()] };
 }
 
-function storedAs(record: NewMemory, known: KnownMemory | null, at: number): KnownMemory {
+function storedAs(record: NewMemory, present: KnownMemory | null, at: number): KnownMemory {
   const bytes = bytesOf(record);
-  if (known === null) {
+  if (present === null) {
     const row = { version: 1, createdAt: at, updatedAt: at, bytes, change: 0 };
     return { ...record, ...row, status: 'processing' };
   }
   const { id: _, ...fields } = record;
-  return { ...changedMemory(known, fields, at), status: 'processing', bytes };
+  return { ...changedMemory(present, fields, at), status: 'processing', bytes };
 }
 
 function store(
@@ -78,11 +72,12 @@ function store(
 ): Promise<unknown>[] {
   const { id, userId, bytes } = stored;
   const memories = known === null ? 1 : 0;
-  stored.change = changes.add(userId, { memories, bytes: bytes - (known?.bytes ?? 0) });
+  const change = changes.add(userId, { memories, bytes: bytes - (known?.bytes ?? 0) });
+  const changed = { ...stored, change };
   return [
     known === null
-      ? insertMemory(tx, projectId, stored, stored)
-      : replaceMemory(tx, projectId, known, stored),
+      ? insertMemory(tx, projectId, changed, changed)
+      : replaceMemory(tx, projectId, known, changed),
     queueTask(tx, { projectId, userId, memoryId: id }, { at, ordinal }),
   ];
 }
