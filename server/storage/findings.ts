@@ -1,4 +1,5 @@
 import type { Finding } from './admin-storage.ts';
+import type { Contradictions } from './operations/consistency.ts';
 
 /* The checks of `memory doctor` that do not depend on the backend. */
 
@@ -37,4 +38,13 @@ export function aboutWork(
   if (failed === 0) return [queue];
   const advice = '"memory status <id>" shows the reason; to retry, ingest the record again';
   return [queue, { name: 'failed records', level: 'warning', found: String(failed), advice }];
+}
+
+export function aboutConsistency(found: Contradictions): Finding {
+  const name = 'consistency';
+  const wrong = Object.entries(found).filter(([, rows]) => rows > 0);
+  if (wrong.length === 0) return ok(name, 'counts and references are right');
+  const rows = wrong.map(([table, count]) => `${count} ${table}`).join(', ');
+  const advice = 'this is a defect of the service: report it with this output and the server log';
+  return { name, level: 'failure', found: `contradictory rows: ${rows}`, advice };
 }

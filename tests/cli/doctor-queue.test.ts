@@ -1,26 +1,24 @@
 import { expect, test } from 'bun:test';
-import { claim, claimOne, complete, newProject, type Opened } from '../storage/fixtures.ts';
+import {
+  claim,
+  claimOne,
+  complete,
+  newProject,
+  type Opened,
+  memory as storedMemory,
+} from '../storage/fixtures.ts';
+import { rowsOf } from '../storage/invariants.ts';
 import { openInSchema } from '../storage/postgres.ts';
 import { openInFolder } from '../storage/sqlite.ts';
 import { memory } from './command.ts';
 
-/* What doctor reports about the queue. */
-
-async function openSqliteQueue(): Promise<{ opened: Opened; url: string }> {
-  const opened = await openInFolder();
-  return { opened, url: `sqlite:${opened.path}` };
-}
-
-async function openPostgresQueue(): Promise<{ opened: Opened; url: string }> {
-  const opened = await openInSchema();
-  return { opened, url: opened.url };
-}
+/* What doctor reports about the queue and the rows of memories. */
 
 test.each([
-  ['SQLite', openSqliteQueue, /^3 pending, the oldest for \d+ s$/],
-  ['PostgreSQL', openPostgresQueue, /^3 pending, the oldest for \d+ s, 2 with an expired lease$/],
+  ['SQLite', openInFolder, /^3 pending, the oldest for \d+ s$/],
+  ['PostgreSQL', openInSchema, /^3 pending, the oldest for \d+ s, 2 with an expired lease$/],
 ])('doctor counts the pending and the failed tasks on %s', async (_, open, pending) => {
-  const { opened, url } = await open();
+  const opened: Opened = await open();
   const project = await newProject(opened);
   const now = Date.now();
   for (let n = 0; n < 5; n += 1) await project.acceptOne({}, now);
@@ -30,7 +28,7 @@ test.each([
   await complete(opened.storage, done, now);
   const failure = { ...failed, now, retryAt: null, errorMessage: 'it failed' };
   expect(await opened.storage.failTask(failure)).toBe(true);
-  const { code, stdout } = await memory(['doctor', '--json', '--database', url]);
+  const { code, stdout } = await memory(['doctor', '--json', '--database', opened.url]);
   await opened.dispose();
   const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
   const found = (name: string) => items.find((one) => one.name === name);
@@ -43,18 +41,18 @@ test.each([
   [4, 'ok'],
   [5.5, 'warning'],
 ])('after %d minutes, doctor reports a pending record as %s', async (minutes, level) => {
-  const { opened, url } = await openSqliteQueue();
+  const opened = await openInFolder();
   const project = await newProject(opened);
   await project.acceptOne({}, Date.now() - minutes * 60_000);
-  const { stdout } = await memory(['doctor', '--json', '--database', url]);
+  const { stdout } = await memory(['doctor', '--json', '--database', opened.url]);
   await opened.dispose();
   const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
   expect(items.find(({ name }) => name === 'queue')).toMatchObject({ level });
 });
 
 test('doctor warns about a database without keys and reports an empty queue', async () => {
-  const { opened, url } = await openSqliteQueue();
-  const { stdout } = await memory(['doctor', '--json', '--database', url]);
+  const opened = await openInFolder();
+  const { stdout } = await memory(['doctor', '--json', '--database', opened.url]);
   await opened.dispose();
   const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
   const found = (name: string) => items.find((one) => one.name === name);
@@ -73,4 +71,34 @@ test('doctor counts only leases that have expired', async () => {
   const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
   const found = expect.stringMatching(/^1 pending, the oldest for \d+ s, 0 with an expired lease$/);
   expect(items.find(({ name }) => name === 'queue')).toMatchObject({ found });
+});
+
+test.each([
+  ['SQLite', openInFolder],
+  ['PostgreSQL', openInSchema],
+])('doctor reports rows that contradict each other on %s', async (_, open) => {
+  await using opened: AsyncDisposable & Opened = await open();
+  const project = await newProject(opened);
+  await project.save(storedMemory({ userId: 'ada' }));
+  for (const userId of ['ben', 'cem', 'dan']) await project.acceptOne({ userId });
+  const consistency = async () => {
+    const { code, stdout } = await memory(['doctor', '--json', '--database', opened.url]);
+    const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
+    return { code, ...items.find(({ name }) => name === 'consistency') };
+  };
+  expect(await consistency()).toMatchObject({ code: 0, level: 'ok' });
+  for (const text of [
+    `UPDATE users SET bytes = bytes + 1 WHERE user_id = 'ada'`,
+    `UPDATE users SET memories = 2 WHERE user_id = 'ben'`,
+    `DELETE FROM memories WHERE user_id = 'cem'`,
+    `UPDATE users SET memories = 0, bytes = 0 WHERE user_id = 'cem'`,
+    `DELETE FROM users WHERE user_id = 'dan'`,
+  ]) {
+    await rowsOf(opened.url, text);
+  }
+  expect(await consistency()).toMatchObject({
+    code: 1,
+    level: 'failure',
+    found: 'contradictory rows: 4 users, 1 tasks',
+  });
 });

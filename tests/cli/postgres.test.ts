@@ -97,6 +97,7 @@ test('doctor runs the PostgreSQL checks and reports no problem', async () => {
     'replication slots ok',
     'keys ok',
     'queue ok',
+    'consistency ok',
     'dead rows ok',
   ]);
   expect(code).toBe(0);

@@ -30,6 +30,8 @@ import type { Task } from '../../server/storage/task-storage.ts';
 /** A separate, initially empty storage. `reopen` closes and opens the storage. */
 export type Opened = {
   storage: Storage;
+  /** The URL of the database. */
+  url: string;
   reopen(): Promise<Storage>;
   /** Closes the storage and removes its data. */
   dispose(): Promise<void>;
@@ -87,8 +89,11 @@ type ListedPage<T> = { items: T[]; next: string | null };
 /** A Storage as seen by one project. Tests with separate projects can share a Storage. */
 export type Project = Awaited<ReturnType<typeof newProject>>;
 
-export async function newProject(opened: Pick<Opened, 'storage'>) {
-  const projectId = await opened.storage.ensureProject(`project-${crypto.randomUUID()}`);
+export async function newProject(
+  opened: Pick<Opened, 'storage'>,
+  name = `project-${crypto.randomUUID()}`,
+) {
+  const projectId = await opened.storage.ensureProject(name);
 
   const write = ({ at = 1_000, idempotency = null, onlyUserId = null }: WriteFields) => {
     return { projectId, at, idempotency, onlyUserId };

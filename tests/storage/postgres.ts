@@ -4,7 +4,7 @@ import type { Storage } from '../../server/storage/storage.ts';
 import { newDatabase, openTransaction, query } from '../support/postgres.ts';
 import { type Opened, type OpenStorage, smallQueueRecords } from './fixtures.ts';
 
-export type OpenedSchema = Opened & { url: string; [Symbol.asyncDispose](): Promise<void> };
+export type OpenedSchema = Opened & { [Symbol.asyncDispose](): Promise<void> };
 
 /** Opens a PostgreSQL storage in a new schema. */
 export async function openInSchema({ smallQueue = false } = {}): Promise<OpenedSchema> {

@@ -34,6 +34,7 @@ export async function openInFolder({ warn, ...options }: Options = {}): Promise<
   const open = () => openFile(path, { threads: createThreads(options), ...(warn && { warn }) });
   const opened: OpenedFile = {
     path,
+    url: urlOf(path),
     storage: await open(),
     async reopen() {
       await opened.storage.close();

@@ -1,9 +1,11 @@
 import type { Finding } from '../../admin-storage.ts';
-import { aboutKeys, aboutWork, ok, type QueueCounts } from '../../findings.ts';
+import { aboutConsistency, aboutKeys, aboutWork, ok, type QueueCounts } from '../../findings.ts';
+import { findContradictions } from '../../operations/consistency.ts';
 import { readWorkerCommits } from '../citus.ts';
 import { type Connection, createConnection, query, statement } from '../connection.ts';
 import { faultOf } from '../errors.ts';
 import { readVersion, schemaVersion } from '../migrate.ts';
+import { inSnapshot } from '../tx.ts';
 
 export async function diagnose(url: string, now: number): Promise<Finding[]> {
   const connection = createConnection({ url, purpose: 'doctor' });
@@ -170,7 +172,8 @@ async function aboutContents(connection: Connection, now: number): Promise<Findi
   ])) as [Contents[], (QueueCounts & { ended: number })[]];
   if (contents === undefined || queue === undefined) return [];
   const work = aboutWork(queue, now, `, ${queue.ended} with an expired lease`);
-  return [aboutKeys(contents.keys), ...work, aboutDeadRows(contents.deadShare)];
+  const consistency = aboutConsistency(await inSnapshot(connection, findContradictions));
+  return [aboutKeys(contents.keys), ...work, consistency, aboutDeadRows(contents.deadShare)];
 }
 
 function aboutDeadRows(deadShare: number): Finding {

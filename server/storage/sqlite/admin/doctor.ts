@@ -2,19 +2,21 @@ import { Database, SQLiteError } from 'bun:sqlite';
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Finding } from '../../admin-storage.ts';
-import { aboutKeys, aboutWork, ok, type QueueCounts } from '../../findings.ts';
+import { aboutConsistency, aboutKeys, aboutWork, ok, type QueueCounts } from '../../findings.ts';
+import { findContradictions } from '../../operations/consistency.ts';
 import { structuralFaults } from '../check.ts';
 import { isDamage } from '../errors.ts';
 import { isLocked } from '../lock.ts';
 import { assertOurs } from '../migrate.ts';
 import { assertWhole } from '../path.ts';
 import { busyTimeoutMs } from '../settings.ts';
+import { createTx } from '../transaction.ts';
 import { maxRebuiltBytes } from '../writer/scrub.ts';
 
 const spareBytes = 512 * 1024 * 1024;
 const longLogBytes = 256 * 1024 * 1024;
 
-export function diagnose(path: string, now: number): Finding[] {
+export async function diagnose(path: string, now: number): Promise<Finding[]> {
   try {
     assertWhole(path);
   } catch (error) {
@@ -28,7 +30,7 @@ export function diagnose(path: string, now: number): Finding[] {
   let db: Database | null = null;
   try {
     db = new Database(path, { readonly: true });
-    findings.push(...aboutContents(db, path, now));
+    findings.push(...(await aboutContents(db, path, now)));
   } catch (error) {
     findings.push(aboutFault(error));
   } finally {
@@ -49,7 +51,7 @@ function aboutFault(error: unknown): Finding {
   return { ...fault, advice };
 }
 
-function aboutContents(db: Database, path: string, now: number): Finding[] {
+async function aboutContents(db: Database, path: string, now: number): Promise<Finding[]> {
   db.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
   const ours = assertOurs(db, path);
   if (ours.schema === 0) {
@@ -59,6 +61,7 @@ function aboutContents(db: Database, path: string, now: number): Finding[] {
   return [
     aboutVersion(db, ours),
     aboutStructure(db),
+    aboutConsistency(await findContradictions(createTx(db))),
     aboutKeys(countKeys(db, now)),
     ...aboutWork(countTasks(db), now),
     ...aboutErasure(db, path),
