@@ -3,6 +3,7 @@ import { SQL } from 'bun';
 import type { Connection } from '../../server/storage/postgres/connection.ts';
 import { ConnectionLost } from '../../server/storage/postgres/errors.ts';
 import { createWriteQueue } from '../../server/storage/postgres/write-queue.ts';
+import { WriteConflict } from '../../server/storage/refusals.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 
@@ -83,6 +84,11 @@ test('a save is stored after a locked save of the same user has been rejected', 
   expect((await rejectionOf(queue.run(locked))).message).toBe('rejected');
   const save = { ...writeAfter(Promise.resolve()), users };
   expect(await queue.run(save)).toBe('stored');
+});
+
+test('a write is stored, however often it conflicts with other writes', async () => {
+  const conflicts = Array.from({ length: 10 }, () => new WriteConflict());
+  expect(await queueOn(open).run(writeAfterErrors(...conflicts))).toBe('stored');
 });
 
 test.each([2, 3])('one of %i connections is left for other projects', async (count) => {

@@ -6,7 +6,7 @@ import type { Storage, WriteResult } from '../storage.ts';
 import { findResponse, removeFromResponses, storeResponse } from './idempotency.ts';
 import { sql } from './sql.ts';
 import { removeWork } from './tasks.ts';
-import { keyOfUser, recordChange } from './users.ts';
+import { keyOfUser, lockUser, recordChange } from './users.ts';
 
 type Erase = Parameters<Storage['eraseUser']>[0];
 type User = { projectId: number; userId: string };
@@ -25,7 +25,8 @@ export const eraseUser: WriteOperation<Erase, WriteResult> = {
     const { projectId, userId, at } = write;
     const replay = await findResponse(tx, write);
     if (replay !== null) return replay;
-    const begun = await lastChange(tx, write);
+    // Memories saved since then have a later first change.
+    const begun = await lockUser(tx, projectId, userId);
     let erased = 0;
     for (;;) {
       const found = await tx.all<Found>(
@@ -43,22 +44,12 @@ export const eraseUser: WriteOperation<Erase, WriteResult> = {
       if (rows.length === found.length) break;
       await tx.pause();
       // Another erasure has removed the user, whose change numbers have begun anew.
-      if ((await lastChange(tx, write)) < begun) break;
+      if ((await lockUser(tx, projectId, userId)) < begun) break;
     }
     await tx.noteRemoved('user');
     return storeResponse(tx, write, erasedResponse(erased));
   },
 };
-
-/** Memories saved since the erasure began have a later first change. */
-async function lastChange(tx: WriteTx, { projectId, userId }: User): Promise<number> {
-  const user = await tx.one<{ last: number }>(
-    'SELECT last_change AS last FROM users WHERE project_id = $1 AND user_id = $2',
-    projectId,
-    userId,
-  );
-  return user?.last ?? -1;
-}
 
 /** Deletes memories of one user, with their tasks and their text in stored responses. */
 export async function removeMemories(

@@ -4,7 +4,7 @@ import type { WriteOperation, WriteTx } from '../engine.ts';
 import type { NewMemory, Storage, StoredResponse, WriteResult } from '../storage.ts';
 import { bytesOf, externalKey, insertMemory, type KnownMemory, replaceMemory } from './columns.ts';
 import { once } from './idempotency.ts';
-import { findExternal } from './memories.ts';
+import { findExternal, unchanged } from './memories.ts';
 import { queueTask, reserveInQueue } from './tasks.ts';
 import { keyOfUser, UserChanges } from './users.ts';
 
@@ -35,10 +35,8 @@ async function accept(tx: WriteTx, write: Accept): Promise<StoredResponse> {
 }
 
 /** Finds out what the records change. The later of two records of the same thing replaces it. */
-async function plan(
-  tx: WriteTx,
-  { projectId, at, records }: Accept,
-): Promise<{ ids: string[]; items: Item[] }> {
+async function plan(tx: WriteTx, write: Accept): Promise<{ ids: string[]; items: Item[] }> {
+  const { projectId, at, records, batch } = write;
   const items = new Map<string, Item>();
   const ids: string[] = [];
   const read = await Promise.all(records.map((record) => findExternal(tx, projectId, record, at)));
@@ -47,7 +45,11 @@ async function plan(
     const item = items.get(name);
     const present = item?.stored ?? read[ordinal] ?? null;
     ids.push(present?.id ?? record.id);
-    if (present !== null && changesNothing(present, record)) continue;
+    if (present !== null && changesNothing(present, record)) {
+      // Only the response to a single record shows more than the memory's id.
+      if (batch === null) await unchanged(tx, write, present);
+      continue;
+    }
     const known = item === undefined ? present : item.known;
     items.set(name, { known, stored: storedAs(record, present, at), ordinal });
   }

@@ -9,7 +9,7 @@ import {
 } from '../../memory/responses.ts';
 import { isExpired, mayAccess } from '../../memory/visibility.ts';
 import type { Tx, WriteOperation, WriteTx } from '../engine.ts';
-import { assertVersion } from '../refusals.ts';
+import { assertVersion, WriteConflict } from '../refusals.ts';
 import type {
   MemoryChanges,
   NewMemory,
@@ -31,7 +31,7 @@ import { removeMemories } from './erasure.ts';
 import { once } from './idempotency.ts';
 import { sql } from './sql.ts';
 import { settleTask } from './tasks.ts';
-import { keyOfUser, recordChange } from './users.ts';
+import { keyOfUser, lockUser, recordChange } from './users.ts';
 
 type Save = Parameters<Storage['saveMemory']>[0];
 type Update = Parameters<Storage['updateMemory']>[0];
@@ -59,7 +59,8 @@ export const deleteMemory: WriteOperation<Delete, WriteResult> = {
     }),
 };
 
-async function save(tx: WriteTx, { projectId, at, memory }: Save): Promise<NewResponse> {
+async function save(tx: WriteTx, write: Save): Promise<NewResponse> {
+  const { projectId, at, memory } = write;
   const known = await findExternal(tx, projectId, memory, at);
   if (known === null) {
     const added = { memories: 1, bytes: bytesOf(memory) };
@@ -68,15 +69,39 @@ async function save(tx: WriteTx, { projectId, at, memory }: Save): Promise<NewRe
     await insertMemory(tx, projectId, memory, row);
     return savedResponse(memory, at);
   }
-  if (changesNothing(known, memory)) return replacedResponse(known);
+  if (changesNothing(known, memory)) return replacedResponse(await unchanged(tx, write, known));
   return replacedResponse(await change(tx, projectId, known, memory, at));
 }
 
 async function update(tx: WriteTx, write: Update): Promise<NewResponse> {
   const { projectId, at, changes } = write;
   const memory = await readVisible(tx, write);
-  if (changesNothing(memory, changes)) return updatedResponse(memory);
+  if (changesNothing(memory, changes)) return updatedResponse(await unchanged(tx, write, memory));
   return updatedResponse(await change(tx, projectId, memory, changes, at));
+}
+
+/**
+ * Returns the memory as it is. If the response will be stored, ensures that no other write deletes
+ * the memory meanwhile, which would not remove the text from the response.
+ */
+export async function unchanged(
+  tx: Tx,
+  { projectId, idempotency }: Write,
+  memory: KnownMemory,
+): Promise<KnownMemory> {
+  if (idempotency === null) return memory;
+  const { userId, id, change } = memory;
+  await lockUser(tx, projectId, userId);
+  const isSame = await tx.one(
+    `SELECT 1 AS one FROM memories
+     WHERE project_id = $1 AND user_id = $2 AND id = $3 AND last_change = CAST($4 AS bigint)`,
+    projectId,
+    userId,
+    id,
+    change,
+  );
+  if (isSame === undefined) throw new WriteConflict();
+  return memory;
 }
 
 /** Stores the changes as one change of the user, and completes the memory. */

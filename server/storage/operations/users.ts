@@ -63,6 +63,20 @@ export async function changeKnownUser(
   return row?.change ?? null;
 }
 
+/**
+ * Returns the number of the user's last change, or -1 if there is no such user. On PostgreSQL,
+ * this locks the user, so that nothing that the write reads of the user afterwards can change.
+ */
+export async function lockUser(tx: Tx, projectId: number, userId: string): Promise<number> {
+  const row = await tx.one<{ change: number }>(
+    `UPDATE users SET last_change = last_change WHERE project_id = $1 AND user_id = $2
+     RETURNING last_change AS change`,
+    projectId,
+    userId,
+  );
+  return row?.change ?? -1;
+}
+
 /** The changes that one write makes to several users, who get one change number each. */
 export class UserChanges {
   readonly #tx: Tx;

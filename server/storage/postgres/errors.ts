@@ -1,5 +1,5 @@
 import { SQL } from 'bun';
-import { unavailable } from '../refusals.ts';
+import { unavailable, WriteConflict } from '../refusals.ts';
 
 /**
  * The connection has been lost or could not be opened. If a statement was running, its outcome is
@@ -14,6 +14,8 @@ const sessionEnded = /^(080(?!01|06)|57P0|58|F0|XX|40003)/;
 /** SQLSTATE codes that Citus reports if the coordinator cannot reach a worker. */
 const partLost = /^080(01|06)/;
 
+const conflict = 'the write conflicted with concurrent writes';
+
 /** Failures of the database, by SQLSTATE code. The failed statement stored nothing. */
 const faults: [state: RegExp, fault: string][] = [
   [/^53100/, "the database server's disk is full"],
@@ -24,7 +26,7 @@ const faults: [state: RegExp, fault: string][] = [
   [/^57014/, 'the database canceled the statement'],
   [partLost, 'part of the database cannot be reached'],
   [/^(57P03|08)/, 'the database is not accepting connections'],
-  [/^(40001|40P01)/, 'the write conflicted with concurrent writes'],
+  [/^(40001|40P01)/, conflict],
   [/^28/, 'the database rejected the user name or password'],
   [/^3D000/, 'the database does not exist'],
 ];
@@ -86,6 +88,7 @@ export function isLimitReached(error: unknown): boolean {
 /** Returns why the database cannot serve requests, or null if the error has another cause. */
 export function faultOf(error: unknown): string | null {
   if (error instanceof ConnectionLost) return 'the database cannot be reached';
+  if (error instanceof WriteConflict) return conflict;
   const state = stateOf(error);
   const known = faults.find(([pattern]) => pattern.test(state))?.[1];
   return known ?? (sessionEnded.test(state) ? 'the database cannot be reached' : null);

@@ -252,8 +252,8 @@ export function createWriteQueue(given: {
         const mayHelp =
           isConflict(error) || error instanceof WriteConflict || error instanceof ConnectionLost;
         const isLate = performance.now() - begun > triedForMs;
-        if (!mayHelp || isLate || attempt === maxAttempts) throw error;
-        await Bun.sleep(Math.random() * maxPauseMs * attempt);
+        if (!mayHelp || isLate || isLastAttempt(error, attempt)) throw error;
+        await Bun.sleep(Math.random() * maxPauseMs * Math.min(attempt, maxAttempts));
       }
     }
   }
@@ -279,6 +279,11 @@ export function createWriteQueue(given: {
       return drained.promise;
     },
   };
+}
+
+/** A conflict means that another write has succeeded, so it says nothing about the next attempt. */
+function isLastAttempt(error: unknown, attempt: number): boolean {
+  return attempt >= maxAttempts && !(error instanceof WriteConflict);
 }
 
 /** Counts a transaction that has been committed. */

@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { ServiceError } from '../../server/errors.ts';
+import { openStorage } from '../../server/storage/open.ts';
+import type { WriteResult } from '../../server/storage/storage.ts';
+import { openTransaction, query } from '../support/postgres.ts';
+import { createRandom, type Random } from '../support/random.ts';
+import { until } from '../support/until.ts';
+import {
+  claim,
+  complete,
+  deletedBody,
+  drainTasks,
+  keyed,
+  memory,
+  newProject,
+  type Opened,
+  type Project,
+  record,
+  type WriteFields,
+} from './fixtures.ts';
+import { expectConsistent, expectSearchable } from './invariants.ts';
+import { openInSchema } from './postgres.ts';
+
+/*
+ * Clients of two servers on one database write to the same few users, things, memories and
+ * idempotency keys, while both servers process records. CONCURRENT_WRITES makes the test longer.
+ */
+
+const clients = 24;
+const writesEach = Number(process.env.CONCURRENT_WRITES ?? 25);
+const seed = Number(process.env.CONCURRENT_SEED ?? 20_261_127);
+const users = ['ada', 'ben', 'cem'];
+
+let servers: [Opened, Opened];
+let projects: [Project, Project];
+beforeAll(async () => {
+  const first = await openInSchema();
+  const second = { ...first, storage: await openStorage(first.url) };
+  servers = [first, second];
+  projects = [await newProject(first, 'shared'), await newProject(second, 'shared')];
+});
+afterAll(async () => {
+  await servers[1].storage.close();
+  await servers[0].dispose();
+});
+
+const known = new Set(['mem_none']);
+const byKey = new Map<string, WriteResult[]>();
+/** Memories and the versions that an update has replaced. */
+const replaced: string[] = [];
+const leases: string[] = [];
+
+type Write = (project: Project, random: Random, write: WriteFields) => Promise<WriteResult>;
+
+const fieldsOf = (random: Random) => ({
+  userId: random.pick(users),
+  content: `lantern ${random.between(0, 100)}`,
+  ...(random.chance(0.6) && { source: 's', externalId: `thing ${random.between(0, 4)}` }),
+});
+const anyId = (random: Random) => random.pick([...known].slice(-40));
+
+const writes: Write[] = [
+  (project, random, write) => project.save(memory(fieldsOf(random)), write),
+  (project, random, write) => project.save(memory(fieldsOf(random)), write),
+  (project, random, write) => project.ingest(record(fieldsOf(random)), write),
+  (project, random, write) =>
+    project.acceptBatch(
+      [1, 2, 3].map(() => record(fieldsOf(random))),
+      write,
+    ),
+  (project, random, write) => project.remove(anyId(random), write),
+  (project, random, write) => project.update(anyId(random), { metadata: '{"a":1}' }, write),
+  async (project, random, write) => {
+    const id = anyId(random);
+    const expectedVersion = (await project.get(id))?.version ?? 1;
+    const changes = { content: `lantern ${random.next()}` };
+    const result = await project.update(id, changes, { ...write, expectedVersion });
+    if (!result.replayed) replaced.push(`${id} ${expectedVersion}`);
+    return result;
+  },
+  (project, random, write) =>
+    random.chance(0.1)
+      ? project.erase(random.pick(users), write)
+      : project.save(memory(fieldsOf(random)), write),
+];
+
+/** Twins use the same key at about the same time. */
+async function runClient(client: number): Promise<void> {
+  const project = projects[client % 2 === 0 ? 0 : 1];
+  const random = createRandom(seed).fork(client);
+  for (let n = 0; n < writesEach; n += 1) {
+    const key = random.chance(0.5) ? `${n} ${random.between(0, 4)}` : null;
+    const write = { at: 1_000 + n, idempotency: key === null ? null : keyed(key) };
+    try {
+      const result = await random.pick(writes)(project, random, write);
+      if (key !== null) byKey.set(key, [...(byKey.get(key) ?? []), result]);
+      if (result.response.memoryId !== null) known.add(result.response.memoryId);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || !expected.includes(error.code)) throw error;
+    }
+  }
+}
+const expected = ['not_found', 'precondition_failed'];
+
+async function runWorker({ storage }: Opened, isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    for (const task of await claim(storage, { limit: 5, owner: crypto.randomUUID() })) {
+      leases.push(`${task.memoryId} ${task.leaseToken}`);
+      await complete(storage, task);
+    }
+  }
+}
+
+function expectOneEffect(results: readonly WriteResult[]): void {
+  expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
+  const bodies = new Set(results.map(({ response }) => response.body));
+  for (const { response } of results) {
+    if (response.memoryId !== null) bodies.delete(deletedBody(response.memoryId));
+  }
+  expect(bodies.size).toBeLessThanOrEqual(1);
+}
+
+test('concurrent writes of two servers have one effect each and leave no contradiction', async () => {
+  let isOver = false;
+  const workers = servers.map((server) => runWorker(server, () => isOver));
+  const running = Array.from({ length: clients }, (_, client) => runClient(client));
+  try {
+    await Promise.all(running);
+  } finally {
+    isOver = true;
+    await Promise.all(workers);
+  }
+  for (const results of byKey.values()) expectOneEffect(results);
+  for (const names of [replaced, leases]) {
+    expect(names.length).toBeGreaterThan(10);
+    expect(new Set(names).size).toBe(names.length);
+  }
+  await drainTasks(servers[0]);
+  await expectConsistent(servers[0]);
+  for (const project of projects) {
+    for (const userId of users) await expectSearchable(project, userId, 'lantern');
+  }
+}, 1_800_000);
+
+test('updates of one memory and an erasure of its user succeed, however many there are', async () => {
+  const [one, other] = projects;
+  for (let round = 0; round < 5; round += 1) {
+    const hot = memory({ userId: 'hot' });
+    await one.save(hot);
+    const update = (_: unknown, n: number) =>
+      (n % 2 === 0 ? one : other).update(hot.id, { content: `lantern ${round} ${n}` });
+    const updated = await Promise.all(Array.from({ length: 60 }, update));
+    const versions = updated.map(({ response }) => response.version ?? 0);
+    expect(versions.sort((a, b) => a - b)).toEqual(Array.from(versions, (_, n) => n + 2));
+    const updating = Array.from({ length: 60 }, (_, n) => update(null, n).catch(codeOf));
+    expect((await other.erase('hot')).response.body).toBe('{"deleted":1}');
+    expect(new Set(await Promise.all(updating)).delete('not_found')).toBe(true);
+  }
+  await expectConsistent(servers[0]);
+});
+
+const codeOf = (error: unknown) => (error instanceof ServiceError ? error.code : error);
+
+test('no response is stored that shows a memory deleted meanwhile', async () => {
+  const [one, other] = projects;
+  const [saved, ingested] = [
+    memory({ source: 's', externalId: 'saved' }),
+    record({ source: 's', externalId: 'ingested' }),
+  ];
+  await one.save(saved);
+  await one.ingest(ingested);
+  await drainTasks(servers[0]);
+  const again: [string, (write: WriteFields) => Promise<unknown>][] = [
+    [saved.id, (write) => one.save(saved, write)],
+    [saved.id, (write) => one.update(saved.id, { content: saved.content }, write)],
+    [ingested.id, (write) => one.ingest(ingested, write)],
+  ];
+  for (const [index, [id, write]] of again.entries()) {
+    const unlock = await lockKey(`again ${index}`);
+    const writing = write({ idempotency: keyed(`again ${index}`) }).catch(codeOf);
+    await until(() => areWaiting(1));
+    let isRemoved = false;
+    const removing = other.remove(id).then(() => {
+      isRemoved = true;
+    });
+    await until(async () => isRemoved || (await areWaiting(2)));
+    await unlock();
+    await Promise.all([writing, removing]);
+    await expectConsistent(servers[0]);
+    await one.save({ ...saved, id: `mem_again_${index}` });
+  }
+});
+
+/** Lets the writes with this key wait until the returned function is called. */
+function lockKey(key: string): Promise<() => Promise<void>> {
+  const { url } = servers[0];
+  const columns = 'project_id, scope, key, fingerprint, status, body, stored_uptime, created_at';
+  return openTransaction(
+    url,
+    `INSERT INTO idempotency_keys (${columns})
+       VALUES (${projects[0].id}, '', '${key}', 'f', 200, '', 0, 0);
+     DELETE FROM idempotency_keys WHERE key = '${key}'`,
+  );
+}
+
+async function areWaiting(count: number): Promise<boolean> {
+  const text = `SELECT 1 FROM pg_stat_activity AS a WHERE wait_event_type = 'Lock'
+    AND EXISTS (SELECT 1 FROM pg_locks AS l WHERE l.pid = a.pid
+      AND l.relation = to_regclass('idempotency_keys'))`;
+  return (await query(servers[0].url, text)).length >= count;
+}
