@@ -54,8 +54,12 @@ export const metrics = {
     meaning: ['used', 'partial', 'off', 'unavailable'],
   }),
   memory_search_index_lookups_total: counter(
-    "Searches that found their user's index in memory (hit) or had to build it (miss).",
+    "Searches that found their user's index in memory (hit) or had to read or build it (miss).",
     { result: ['hit', 'miss'] },
+  ),
+  memory_search_index_restores_total: counter(
+    'Search indexes read from the database instead of being built.',
+    {},
   ),
   memory_search_index_evictions_total: counter('Search indexes dropped to free memory.', {}),
   memory_commit_writes: histogram(

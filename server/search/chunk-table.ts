@@ -1,3 +1,4 @@
+import type { Column } from './columns.ts';
 import { Dictionary } from './dictionary.ts';
 import { Uint32List } from './lists.ts';
 import type { ChunkRange } from './memory-table.ts';
@@ -47,6 +48,19 @@ export class ChunkTable {
     const { tokens, firstTokens, starts, lengths, flags, days } = this;
     const columns = [tokens, firstTokens, starts, lengths, flags, days];
     return columns.reduce((sum, { bytes }) => sum + bytes, this.dictionary.bytes);
+  }
+
+  /** The columns of a table from which nothing has been removed. */
+  columns(): Column[] {
+    const tokens: Column = {
+      toBytes: () => this.tokens.toBytes(),
+      fill: (bytes) => {
+        this.tokens.fill(bytes);
+        this.liveTokens = this.tokens.length;
+      },
+    };
+    const { firstTokens, starts, lengths, flags, days } = this;
+    return [tokens, firstTokens, starts, lengths, flags, days, ...this.dictionary.columns()];
   }
 
   get length(): number {

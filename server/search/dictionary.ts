@@ -1,3 +1,4 @@
+import type { Column } from './columns.ts';
 import { Uint32List } from './lists.ts';
 import { stem } from './stem.ts';
 import { letterMask } from './typo.ts';
@@ -30,6 +31,11 @@ export class Dictionary {
   get bytes(): number {
     const stems = this.#stemOf.bytes + this.#firstOfStem.bytes + this.#nextOfStem.bytes;
     return this.words.bytes + this.counts.bytes + this.letters.bytes + stems;
+  }
+
+  columns(): Column[] {
+    const stems = [this.#stemOf, this.#firstOfStem, this.#nextOfStem];
+    return [...this.words.columns(), this.counts, this.letters, ...stems];
   }
 
   /** Returns a word's number, or `noWord` if no chunk contains it. */

@@ -1,4 +1,5 @@
 import { ChunkTable, type IndexedChunk } from './chunk-table.ts';
+import { type Column, joinColumns, splitColumns } from './columns.ts';
 import { Matcher } from './match.ts';
 import { addMeaning, type Meaning, vectorRows } from './meaning.ts';
 import { MemoryTable } from './memory-table.ts';
@@ -14,6 +15,12 @@ export type { Ranked, RankedMemory } from './ranked.ts';
 
 /** The approximate size of an index's objects, without their contents. */
 const bytesPerIndex = 5 * 1024;
+
+/**
+ * The version of stored indexes. It changes with their columns, and with everything that decides
+ * which tokens a text has.
+ */
+export const indexFormat = 1;
 
 /** A memory in the index. Searches do not find a memory without chunks. */
 export type IndexedMemory = { id: string; createdAt: number; chunks: readonly IndexedChunk[] };
@@ -52,6 +59,26 @@ export class SearchIndex {
   constructor(seed = 0) {
     this.#seed = seed;
     this.#table = new ChunkTable(seed);
+  }
+
+  /** Restores an index that `toBytes` has returned. It must not be empty. */
+  static fromBytes(bytes: Uint8Array): SearchIndex {
+    let index = new SearchIndex();
+    splitColumns(bytes, (seed) => {
+      index = new SearchIndex(seed);
+      return index.#columns();
+    });
+    return index;
+  }
+
+  /** Returns the index as it is to be stored. Nothing of removed memories is in it. */
+  toBytes(): Uint8Array {
+    if (this.#memories.emptySlots > 0) this.#compact();
+    return joinColumns(this.#seed, this.#columns());
+  }
+
+  #columns(): Column[] {
+    return [...this.#memories.columns(), ...this.#table.columns()];
   }
 
   put({ id, createdAt, chunks }: IndexedMemory): void {
@@ -159,5 +186,6 @@ export class SearchIndex {
     }
     this.#memories = memories;
     this.#table = table;
+    this.#timeline = null;
   }
 }

@@ -1,6 +1,10 @@
+import { bytesOf, type Column } from './columns.ts';
+
+const minLength = 16;
+
 /** A Uint32Array that grows. Hot loops read `values` directly. */
-export class Uint32List {
-  values = new Uint32Array(16);
+export class Uint32List implements Column {
+  values: Uint32Array = new Uint32Array(minLength);
   length = 0;
 
   get bytes(): number {
@@ -27,7 +31,18 @@ export class Uint32List {
     this.length -= 1;
   }
 
+  toBytes(): Uint8Array {
+    return bytesOf(this.values.subarray(0, this.length));
+  }
+
+  fill({ buffer, byteOffset, byteLength }: Uint8Array): void {
+    this.length = byteLength / Uint32Array.BYTES_PER_ELEMENT;
+    this.values = new Uint32Array(buffer, byteOffset, this.length);
+  }
+
   #grow(): void {
-    this.values = new Uint32Array(this.values.buffer.transfer(this.values.byteLength * 2));
+    const values = new Uint32Array(Math.max(minLength, this.length * 2));
+    values.set(this.values);
+    this.values = values;
   }
 }

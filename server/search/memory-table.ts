@@ -1,3 +1,4 @@
+import { bytesOf, type Column } from './columns.ts';
 import { Uint32List } from './lists.ts';
 
 /** The approximate size of a memory's id, time and Map entry, which the columns do not include. */
@@ -8,21 +9,25 @@ export type ChunkRange = { first: number; count: number };
 
 /** The memories of one user, by id and in order of time and id. */
 export class MemoryTable {
-  /** Slots are numbered in order of insertion. The slot of a removed memory stays empty. */
-  readonly #slots = new Map<string, number>();
-  readonly #ids: string[] = [];
-  readonly #times: number[] = [];
+  /**
+   * Slots are numbered in order of insertion. The slot of a removed memory stays empty. Null if the
+   * table was filled with stored columns, until a change needs the slots.
+   */
+  #slots: Map<string, number> | null = new Map();
+  #emptySlots = 0;
+  #ids: string[] = [];
+  #times: number[] = [];
   readonly #firstChunks = new Uint32List();
   readonly #chunkCounts = new Uint32List();
   /** The slots, oldest memory first. */
   readonly #order = new Uint32List();
 
   get size(): number {
-    return this.#slots.size;
+    return this.#ids.length - this.#emptySlots;
   }
 
   get emptySlots(): number {
-    return this.#ids.length - this.#slots.size;
+    return this.#emptySlots;
   }
 
   get bytes(): number {
@@ -31,13 +36,32 @@ export class MemoryTable {
     return columns.reduce((sum, { bytes }) => sum + bytes, perSlot);
   }
 
+  /** The columns of a table from which nothing has been removed. */
+  columns(): Column[] {
+    const ids: Column = {
+      toBytes: () => Buffer.from(this.#ids.join('\n')),
+      fill: (bytes) => {
+        this.#ids = Buffer.from(bytes).toString().split('\n');
+        this.#slots = null;
+      },
+    };
+    const times: Column = {
+      toBytes: () => bytesOf(Float64Array.from(this.#times)),
+      fill: ({ buffer, byteOffset, byteLength }) => {
+        const length = byteLength / Float64Array.BYTES_PER_ELEMENT;
+        this.#times = [...new Float64Array(buffer, byteOffset, length)];
+      },
+    };
+    return [ids, times, this.#firstChunks, this.#chunkCounts, this.#order];
+  }
+
   ids(): IterableIterator<string> {
-    return this.#slots.keys();
+    return this.#slotsById().keys();
   }
 
   add(id: string, createdAt: number, { first, count }: ChunkRange): void {
     const slot = this.#ids.push(id) - 1;
-    this.#slots.set(id, slot);
+    this.#slotsById().set(id, slot);
     this.#times.push(createdAt);
     this.#firstChunks.push(first);
     this.#chunkCounts.push(count);
@@ -46,12 +70,19 @@ export class MemoryTable {
 
   /** Removes a memory. Returns its chunks, or null if there is no memory with this id. */
   remove(id: string): ChunkRange | null {
-    const slot = this.#slots.get(id);
+    const slots = this.#slotsById();
+    const slot = slots.get(id);
     if (slot === undefined) return null;
     this.#order.delete(this.#ordinalOf(slot));
-    this.#slots.delete(id);
+    slots.delete(id);
     this.#ids[slot] = '';
+    this.#emptySlots += 1;
     return this.#chunksOf(slot);
+  }
+
+  #slotsById(): Map<string, number> {
+    this.#slots ??= new Map(this.#ids.map((id, slot) => [id, slot]));
+    return this.#slots;
   }
 
   idAt(ordinal: number): string {

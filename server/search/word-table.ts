@@ -1,7 +1,11 @@
+import { bytesOf, type Column } from './columns.ts';
 import { Uint32List } from './lists.ts';
 
 /** The number that stands for no word. It matches nothing. */
 export const noWord = 0;
+
+const minSlots = 32;
+const minUnits = 64;
 
 /**
  * Distinct words, numbered from 1. A Map of strings would need four times the memory and twice the
@@ -9,11 +13,11 @@ export const noWord = 0;
  */
 export class WordTable {
   /** The UTF-16 units of all words; word n is at `starts[n]` to `starts[n + 1]`. */
-  units = new Uint16Array(64);
+  units: Uint16Array = new Uint16Array(minUnits);
   readonly starts = new Uint32List();
   readonly #hashes = new Uint32List();
   /** A hash table of word numbers with linear probing; 0 is a free slot. */
-  #slots = new Uint32Array(32);
+  #slots = new Uint32Array(minSlots);
   readonly #seed: number;
 
   /** A secret `seed` prevents clients from choosing words that collide. */
@@ -31,6 +35,26 @@ export class WordTable {
   get bytes(): number {
     const { units, starts } = this;
     return units.byteLength + starts.bytes + this.#hashes.bytes + this.#slots.byteLength;
+  }
+
+  columns(): Column[] {
+    const units: Column = {
+      toBytes: () => bytesOf(this.units.subarray(0, this.starts.at(this.size))),
+      fill: ({ buffer, byteOffset, byteLength }) => {
+        const length = byteLength / Uint16Array.BYTES_PER_ELEMENT;
+        this.units = new Uint16Array(buffer, byteOffset, length);
+      },
+    };
+    const hashes: Column = {
+      toBytes: () => this.#hashes.toBytes(),
+      fill: (bytes) => {
+        this.#hashes.fill(bytes);
+        let slots = minSlots;
+        while (this.size * 2 > slots) slots *= 2;
+        this.#fillSlots(slots);
+      },
+    };
+    return [units, this.starts, hashes];
   }
 
   textOf(word: number): string {
@@ -57,7 +81,7 @@ export class WordTable {
     this.#slots[slot] = word;
     this.#hashes.push(hash);
     this.#addUnits(text, start, end);
-    if (word * 2 > this.#slots.length) this.#growSlots();
+    if (word * 2 > this.#slots.length) this.#fillSlots(this.#slots.length * 2);
     return word;
   }
 
@@ -96,14 +120,16 @@ export class WordTable {
   #addUnits(text: string, start: number, end: number): void {
     const first = this.starts.at(this.starts.length - 1);
     while (this.units.length < first + end - start) {
-      this.units = new Uint16Array(this.units.buffer.transfer(this.units.byteLength * 2));
+      const units = new Uint16Array(Math.max(minUnits, this.units.length * 2));
+      units.set(this.units);
+      this.units = units;
     }
     for (let at = start; at < end; at += 1) this.units[first + at - start] = text.charCodeAt(at);
     this.starts.push(first + end - start);
   }
 
-  #growSlots(): void {
-    const slots = new Uint32Array(this.#slots.length * 2);
+  #fillSlots(length: number): void {
+    const slots = new Uint32Array(length);
     const last = slots.length - 1;
     for (let word = 1; word < this.size; word += 1) {
       let slot = this.#hashes.at(word) & last;

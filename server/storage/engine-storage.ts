@@ -23,7 +23,7 @@ import {
   getStatuses,
   taskQueueState,
 } from './operations/reads.ts';
-import { searchMemories } from './operations/search.ts';
+import { searchMemories, storeNextSnapshot } from './operations/search.ts';
 import {
   claimTasks,
   completeTasks,
@@ -81,6 +81,7 @@ export function createStorage(engine: Engine): Omit<Storage, OfEngine> {
       const index = JSON.stringify([read.projectId, read.userId]);
       return (await engine.search(searchMemories, read, { index, signal })) ?? noResult;
     },
+    storeNextSnapshot: (after) => engine.read(storeNextSnapshot, { after }),
     listUsers: (read) => engine.read(listUsers, read),
     listTasks: (read) => engine.read(listTasks, read),
     measureMemories: (read) => engine.read(measureMemories, read),

@@ -35,7 +35,16 @@ export type WriteTx = Tx & {
 };
 
 /** The snapshot of a read in a reader thread. */
-export type ReaderTx = Tx & { readonly indexes: HeldIndexes };
+export type ReaderTx = Tx & {
+  readonly indexes: HeldIndexes;
+  /**
+   * Runs the work once the read has been answered, unless too much such work is still going on. No
+   * client waits for it, and its errors are ignored.
+   */
+  afterReply(work: (write: Writer) => Promise<void>): void;
+};
+
+export type Writer = Engine['write'];
 
 /** The expressions that differ between databases. */
 export type Dialect = {

@@ -22,6 +22,10 @@ export type HeldIndex = {
   index: SearchIndex;
   /** The index contains all of the user's changes up to this change number. */
   lastChange: number;
+  /** The user's `snapshot_change` when the index was last used. */
+  snapshotChange: number;
+  /** The number of memories that were added or changed since the user's snapshot. */
+  unstored: number;
   /** The vectors of one model, once a search has needed them. */
   vectors: HeldVectors | null;
 };
@@ -55,7 +59,8 @@ export type HeldIndexes = {
 const seed = crypto.getRandomValues(new Uint32Array(1))[0];
 
 export function newHeldIndex(): HeldIndex {
-  return { index: new SearchIndex(seed), lastChange: -1, vectors: null };
+  const index = new SearchIndex(seed);
+  return { index, lastChange: -1, snapshotChange: -1, unstored: 0, vectors: null };
 }
 
 export function createHeldIndexes(maxBytes: number): HeldIndexes {
@@ -139,6 +144,7 @@ export class IndexUpdate {
     const put = () => {
       const chunks = isSearchable ? indexedChunks(content, metadata, occurredAt) : [];
       this.#held.index.put({ id, createdAt, chunks });
+      this.#held.unstored += 1;
     };
     if (content.length > largeUnits) announced(put);
     else put();

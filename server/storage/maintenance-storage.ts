@@ -7,6 +7,12 @@ export interface MaintenanceStorage {
    */
   maintain(run: { now: number; elapsedMs: number }): Promise<MaintenanceReport>;
 
+  /**
+   * Stores the search index of the next user after this one who has many changes since the last
+   * time, so that the user's first search is fast. Returns the user, or null if none is left.
+   */
+  storeNextSnapshot(after: UserName | null): Promise<UserName | null>;
+
   /** Runs a slow, thorough integrity check. Returns the damage, or an empty array. */
   findDamage(): Promise<string[]>;
 
@@ -16,6 +22,8 @@ export interface MaintenanceStorage {
   /** Returns the size of the database and the time of its last backup. */
   figures(): Promise<StorageFigures>;
 }
+
+export type UserName = { projectId: number; userId: string };
 
 export type MaintenanceReport = {
   expiredMemories: number;

@@ -6,7 +6,7 @@ import { Activity } from './activity.ts';
 import { createReadHold } from './read-hold.ts';
 import { createReadPace } from './read-pace.ts';
 import { unavailable } from './refusals.ts';
-import type { Page } from './storage.ts';
+import type { Page, StorageConnection } from './storage.ts';
 
 /**
  * The pool of reader threads. A thread runs one read at a time. The pool has one more thread than
@@ -57,9 +57,9 @@ type Waiting = ReadRequest & {
 type Reader = { thread: Thread; projectId: number | null; users: Set<string> };
 
 export function createReaderPool(options: {
-  /** The module of the backend's reader thread. `data` returns the data to pass to a new thread. */
+  /** The module of the backend's reader thread. `start` returns what to pass to a new thread. */
   module: string;
-  data(limits: { maxIndexBytes: number }): unknown;
+  start(limits: { maxIndexBytes: number }): StorageConnection;
   threads: Threads;
 }): ReaderPool {
   const size = Math.min(maxThreads, availableParallelism() + 1);
@@ -71,14 +71,14 @@ export function createReaderPool(options: {
   let isStopping = false;
 
   function start(): Reader {
-    const data = options.data({ maxIndexBytes: Math.floor(maxIndexBytes / size) });
+    const given = options.start({ maxIndexBytes: Math.floor(maxIndexBytes / size) });
     const reader: Reader = {
       projectId: null,
       users: new Set(),
       thread: options.threads.start({
         name: 'reader',
         module: options.module,
-        data,
+        ...given,
         lost: (reason) => unavailable(`${reason}; try again`),
       }),
     };

@@ -1,7 +1,12 @@
 import { type Incoming, openInbox, parent, watched, yieldPriority } from '../threads/serve.ts';
-import type { Tx } from './engine.ts';
+import type { ReaderTx, Tx, Writer } from './engine.ts';
 import { createHeldIndexes } from './held-indexes.ts';
 import { readOperations } from './operations/index.ts';
+
+type AfterReply = Parameters<ReaderTx['afterReply']>[0];
+
+/** Each keeps a snapshot in memory until it is stored. */
+const maxRunning = 4;
 
 /**
  * A reader thread runs searches, filtered lists, exports and other slow reads. It runs one
@@ -11,22 +16,40 @@ export function serveReads(options: {
   /** The memory limit for the search indexes that this thread keeps. */
   maxIndexBytes: number;
   inSnapshot<T>(read: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Writes what reads have built, in transactions of their own. */
+  write: Writer;
   /** Maps an error of the database. */
   notRead(error: unknown): unknown;
   close(): void;
 }): void {
-  const { inSnapshot, notRead, close } = options;
+  const { inSnapshot, write, notRead, close } = options;
   const indexes = createHeldIndexes(options.maxIndexBytes);
+  let planned: AfterReply | null = null;
+  let running = 0;
+
+  const afterReply = (work: AfterReply) => {
+    planned = work;
+  };
+
+  async function runPlanned(): Promise<void> {
+    const work = planned;
+    planned = null;
+    if (work === null || running === maxRunning) return;
+    running += 1;
+    await work(write).catch(() => {});
+    running -= 1;
+  }
 
   async function answer({ operation: name, argument, reply, fail }: Incoming): Promise<void> {
     try {
       const operation = readOperations.get(name);
       if (operation === undefined) throw new Error(`unknown read: ${name}`);
-      reply(await inSnapshot((tx) => operation.run({ ...tx, indexes }, argument)));
+      reply(await inSnapshot((tx) => operation.run({ ...tx, indexes, afterReply }, argument)));
     } catch (error) {
       fail(notRead(error));
     }
     inbox.flushReplies();
+    void runPlanned();
   }
 
   yieldPriority();

@@ -1,12 +1,16 @@
 import type { Logger } from '../log.ts';
 import { count } from '../metrics/counts.ts';
+import type { UserName } from '../storage/maintenance-storage.ts';
 import type { Storage } from '../storage/storage.ts';
+import { createNotifier } from './notifier.ts';
 
 const everyMs = 30_000;
+/** The pause after a snapshot, as a multiple of the time that it took to build. */
+const pauseFactor = 3;
 
 /**
- * Starts the periodic cleanup. Returns a function that stops the cleanup and waits for a run in
- * progress.
+ * Starts the periodic cleanup, which is followed by storing search indexes. Returns a function that
+ * stops both and waits for a run in progress.
  */
 export function startMaintenance(options: {
   storage: Storage;
@@ -20,6 +24,9 @@ export function startMaintenance(options: {
   let isStopped = false;
   let running = Promise.resolve();
   let lastRunAt = clock();
+  const pause = createNotifier();
+  /** The last user whose search index was stored. Null after all users. */
+  let stored: UserName | null = null;
 
   async function run(): Promise<void> {
     try {
@@ -32,9 +39,19 @@ export function startMaintenance(options: {
         count('memory_expired_memories_total', {}, done.expiredMemories);
         more = done.more;
       }
+      await storeSnapshots();
     } catch (error) {
       log.warn('periodic maintenance failed and will be retried', { error });
     }
+  }
+
+  async function storeSnapshots(): Promise<void> {
+    const begun = clock();
+    do {
+      const begunOne = clock();
+      stored = await storage.storeNextSnapshot(stored);
+      await pause.wait(pauseFactor * (clock() - begunOne));
+    } while (stored !== null && !isStopped && clock() - begun < everyMs);
   }
 
   const timer = setInterval(() => {
@@ -42,6 +59,7 @@ export function startMaintenance(options: {
   }, everyMs);
   return () => {
     isStopped = true;
+    pause.notify();
     clearInterval(timer);
     return running;
   };

@@ -13,6 +13,7 @@ const columns = {
   memories: 'user_id',
   tasks: 'user_id',
   vectors: 'user_id',
+  snapshots: 'user_id',
   idempotency_keys: 'key',
 };
 

@@ -64,7 +64,7 @@ type Who = keyof typeof opens;
 
 const damage = [
   ours,
-  'PRAGMA user_version = 4',
+  'PRAGMA user_version = 5',
   'CREATE TABLE positive (x CHECK (x > 0))',
   'PRAGMA ignore_check_constraints = 1',
   'INSERT INTO positive VALUES (-1)',

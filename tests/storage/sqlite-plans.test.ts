@@ -42,6 +42,7 @@ test.each<[name: string, uses: string, run: (tx: ReaderTx) => Promise<unknown>]>
   const explained: ReaderTx = {
     ...tx,
     indexes: createHeldIndexes(0),
+    afterReply() {},
     all(text, ...values) {
       const plan = db.prepare<{ detail: string }, Value[]>(
         `EXPLAIN QUERY PLAN ${text.replaceAll('$', '?')}`,

@@ -24,6 +24,7 @@ export const copiedTables: readonly CopiedTable[] = [
   { name: 'tasks', keys: ['project_id', 'user_id', 'memory_id', 'kind'] },
   { name: 'models', keys: ['model_id'] },
   { name: 'vectors', keys: ['project_id', 'user_id', 'memory_id'] },
+  { name: 'snapshots', keys: ['project_id', 'user_id'], size: 'octet_length(data)' },
   {
     name: 'idempotency_keys',
     keys: ['project_id', 'scope', 'key'],

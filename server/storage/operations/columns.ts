@@ -1,6 +1,7 @@
 import type { Tx, Value } from '../engine.ts';
 import { WriteConflict } from '../refusals.ts';
 import type { ImportedMemory, NewMemory, StoredMemory } from '../storage.ts';
+import { dropSnapshot } from './snapshots.ts';
 
 /*
  * The columns of memories, as every operation reads and writes them. Parameters are cast, so that
@@ -126,4 +127,6 @@ export async function replaceMemory(
     memory.change,
   );
   if (replaced === 0) throw new WriteConflict();
+  const isSameText = content === known.content && metadata === known.metadata;
+  if (!isSameText) await dropSnapshot(tx, projectId, userId);
 }

@@ -4,6 +4,7 @@ import type { WriteOperation, WriteTx } from '../engine.ts';
 import { WriteConflict } from '../refusals.ts';
 import type { Storage, WriteResult } from '../storage.ts';
 import { findResponse, removeFromResponses, storeResponse } from './idempotency.ts';
+import { dropSnapshot } from './snapshots.ts';
 import { sql } from './sql.ts';
 import { removeWork } from './tasks.ts';
 import { keyOfUser, lockUser, recordChange } from './users.ts';
@@ -60,6 +61,7 @@ export async function removeMemories(
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
   await recordChange(tx, projectId, userId, { memories: -rows.length, bytes: -bytes });
   await Promise.all(rows.map((row) => removeRows(tx, { projectId, userId }, row)));
+  await dropSnapshot(tx, projectId, userId);
   await tx.noteRemoved('memory');
 }
 

@@ -7,7 +7,8 @@ import { maintain } from './maintenance.ts';
 import { deleteMemory, saveMemory, updateMemory } from './memories.ts';
 import { listTasks, listUsers, measureMemories } from './project.ts';
 import { getMemoryPart, getStatuses, taskQueueState } from './reads.ts';
-import { searchMemories } from './search.ts';
+import { searchMemories, storeNextSnapshot } from './search.ts';
+import { storeSnapshot } from './snapshots.ts';
 import { claimTasks, completeTasks, failTask, recoverTasks, releaseTask } from './tasks.ts';
 import { importMemories } from './transfer.ts';
 import { embeddingBacklog, ensureModel, storeVectors } from './vectors.ts';
@@ -28,6 +29,7 @@ export const writeOperations: ReadonlyMap<string, WriteOperation<unknown, unknow
   recoverTasks,
   ensureModel,
   storeVectors,
+  storeSnapshot,
   createKey,
   revokeKey,
   touchKeys,
@@ -37,6 +39,7 @@ export const writeOperations: ReadonlyMap<string, WriteOperation<unknown, unknow
 
 export const readOperations: ReadonlyMap<string, ReadOperation<unknown, unknown>> = byName([
   searchMemories,
+  storeNextSnapshot,
   listFiltered,
   exportMemories,
   listUsers,

@@ -12,17 +12,24 @@ import {
   type StoredVectors,
   vectorsOf,
 } from '../held-indexes.ts';
+import type { UserName } from '../maintenance-storage.ts';
 import { SearchResults } from '../search-results.ts';
 import type { SearchResult, Storage, StoredMemory } from '../storage.ts';
 import { memoriesWithTasks, memoryColumns, notExpired } from './columns.ts';
+import { handOver, isSnapshotDue, minMemories, nextUnstored, readSnapshot } from './snapshots.ts';
 import { sql } from './sql.ts';
 
 type Search = Parameters<Storage['searchMemories']>[0];
 type User = readonly [projectId: number, userId: string];
-type UserRow = { memories: number; lastChange: number; embeddedChange: number };
+type UserRow = {
+  memories: number;
+  lastChange: number;
+  embeddedChange: number;
+  snapshotChange: number;
+};
 type Changed = Omit<ChangedMemory, 'content'> & { content: string | null };
 
-const noUser: UserRow = { memories: 0, lastChange: 0, embeddedChange: -1 };
+const noUser: UserRow = { memories: 0, lastChange: 0, embeddedChange: -1, snapshotChange: -1 };
 
 const isCurrent = notExpired('$4');
 
@@ -43,7 +50,9 @@ export const searchMemories: ReadOperation<Search, SearchResult> = {
     const { projectId, userId, now, meaning = null } = read;
     const own = tx.indexes.take(JSON.stringify([projectId, userId]));
     try {
-      await catchUp(tx, own, [projectId, userId], meaning);
+      const user = [projectId, userId] as const;
+      await catchUp(tx, own, user, meaning);
+      if (isSnapshotDue(own)) tx.afterReply((write) => handOver(write, own, user));
       const ranked = rank(own, parseQuery(read.query, now), meaning);
       const results = new SearchResults(ranked, read);
       for (const some of inParts(ranked, () => Math.min(readAtOnce, results.room))) {
@@ -87,6 +96,24 @@ function* inParts<Item>(items: Iterable<Item>, size: () => number): Generator<It
   if (part.length > 0) yield part;
 }
 
+/**
+ * Finds the next user, in the order of ids, with many changes since the last snapshot, and stores
+ * the user's index. So a first search is fast, too. Returns null if no user is left.
+ */
+export const storeNextSnapshot: ReadOperation<{ after: UserName | null }, UserName | null> = {
+  name: 'storeNextSnapshot',
+  async run(tx, { after }) {
+    const next = await nextUnstored(tx, after);
+    if (next === null) return null;
+    const user = [next.projectId, next.userId] as const;
+    // The thread keeps the indexes of users who search.
+    const held = newHeldIndex();
+    await catchUp(tx, held, user, null);
+    tx.afterReply((write) => handOver(write, held, user));
+    return next;
+  },
+};
+
 /** Updates the index to the state of the snapshot. See IndexUpdate for the deadline. */
 async function catchUp(
   tx: Tx,
@@ -97,6 +124,10 @@ async function catchUp(
   const row = (await readUser(tx, user)) ?? noUser;
   // A lower change number means that the user was erased and created again.
   if (row.lastChange < held.lastChange) Object.assign(held, newHeldIndex());
+  if (row.snapshotChange !== held.snapshotChange) {
+    Object.assign(held, { snapshotChange: row.snapshotChange, unstored: 0 });
+  }
+  if (held.lastChange < 0 && row.memories >= minMemories) await restore(tx, held, user);
   await applyChanges(tx, held, user, row.lastChange);
   if (held.index.size !== row.memories) await removeDeleted(tx, held, user);
   if (model === null) return;
@@ -108,9 +139,16 @@ async function catchUp(
   }
 }
 
+/** Begins with the index in the user's snapshot, if there is one. */
+async function restore(tx: Tx, held: HeldIndex, user: User): Promise<void> {
+  const index = await readSnapshot(tx, user, held.snapshotChange);
+  if (index !== null) Object.assign(held, { index, lastChange: held.snapshotChange });
+}
+
 function readUser(tx: Tx, user: User): Promise<UserRow | undefined> {
   return tx.one<UserRow>(
-    `SELECT memories, last_change AS "lastChange", embedded_change AS "embeddedChange" FROM users
+    `SELECT memories, last_change AS "lastChange", embedded_change AS "embeddedChange",
+       snapshot_change AS "snapshotChange" FROM users
      WHERE project_id = $1 AND user_id = $2`,
     ...user,
   );

@@ -6,6 +6,7 @@ import { bytesOf, externalKey, insertMemory } from './columns.ts';
 import { removeRows } from './erasure.ts';
 import { once } from './idempotency.ts';
 import { findExternal } from './memories.ts';
+import { dropSnapshot } from './snapshots.ts';
 import { addFailedTask, queueTask, reserveInQueue } from './tasks.ts';
 import { keyOfUser, UserChanges } from './users.ts';
 
@@ -71,6 +72,7 @@ async function removeStillThere(
   await changes.record(rows.map(({ userId }) => userId));
   for (const { userId, bytes } of rows) changes.add(userId, { memories: -1, bytes: -bytes });
   await Promise.all(rows.map((row) => removeRows(tx, { projectId, userId: row.userId }, row)));
+  await Promise.all(rows.map(({ userId }) => dropSnapshot(tx, projectId, userId)));
   await tx.noteRemoved('memory');
 }
 

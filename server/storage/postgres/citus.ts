@@ -10,6 +10,7 @@ const distributed = [
   ['memories', 'user_id'],
   ['tasks', 'user_id'],
   ['vectors', 'user_id'],
+  ['snapshots', 'user_id'],
   ['idempotency_keys', 'key'],
 ];
 

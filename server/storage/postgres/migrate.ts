@@ -6,7 +6,7 @@ import { isConflict, stateOf } from './errors.ts';
 import schema from './sql/001-schema.sql' with { type: 'text' };
 
 /** Earlier versions have never been released; their databases are rejected below. */
-const firstVersion = 6;
+const firstVersion = 7;
 
 /** The migrations from `firstVersion` on. Append only: a released migration is never changed. */
 const migrations: string[] = [schema];

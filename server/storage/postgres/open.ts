@@ -67,7 +67,10 @@ export async function openPostgres(
   const writes = createWriteQueue({ connections, fault: () => health.state().fault, note });
   const readers = createReaderPool({
     module: 'server/storage/postgres/reader/thread.ts',
-    data: (limits): ReaderStart => ({ url, ...limits }),
+    start(limits) {
+      const data: ReaderStart = { url, ...limits };
+      return { data, transfer: [] };
+    },
     threads,
   });
   const short = createShortEngine({ writes, tx: createShortTx(connection), queueLimit: shared() });
@@ -83,13 +86,13 @@ export async function openPostgres(
     },
   };
   const stopStatistics = keepStatistics(url, connection);
-  const { maintain, release } = await createCleanup(engine);
+  const { release, ...cleanup } = await createCleanup(engine);
   const { stop, ...queue } = keepLeases(engine);
   return {
     name: 'postgres',
     ...createStorage(engine),
     ...queue,
-    maintain,
+    ...cleanup,
     async takeQuota(take) {
       try {
         return await takeQuota(quotas, take);

@@ -1,5 +1,6 @@
 import type { Engine, WriteOperation } from '../engine.ts';
 import { maintain } from '../operations/maintenance.ts';
+import { storeNextSnapshot } from '../operations/search.ts';
 import type { Storage } from '../storage.ts';
 
 /** How long a turn lasts, which is longer than the interval between two runs of the cleanup. */
@@ -30,7 +31,7 @@ const endTurn: WriteOperation<string, number> = {
  * The periodic cleanup, which one server runs at a time. Only that server advances the uptime: if
  * the uptimes of all servers were added up, idempotency keys would be deleted too early.
  */
-export async function createCleanup(engine: Pick<Engine, 'write'>) {
+export async function createCleanup(engine: Pick<Engine, 'read' | 'write'>) {
   const holder = crypto.randomUUID();
   // Take a turn at the start, so that admin commands can detect the running server. Ignore errors,
   // because a server must be able to start and serve reads if the disk is full.
@@ -40,6 +41,10 @@ export async function createCleanup(engine: Pick<Engine, 'write'>) {
       (await engine.write(takeTurn, holder))
         ? engine.write(maintain, run)
         : nothingDone) satisfies Storage['maintain'],
+    storeNextSnapshot: (async (after) =>
+      (await engine.write(takeTurn, holder))
+        ? engine.read(storeNextSnapshot, { after })
+        : null) satisfies Storage['storeNextSnapshot'],
     /** Ends this server's turn, so that another server can run the cleanup at once. */
     release: () => engine.write(endTurn, holder),
   };

@@ -34,11 +34,15 @@ export function createConnectedEngine(
   tx: Tx,
 ): Pick<Engine, 'write' | 'readShort'> {
   return {
-    // The writer thread returns what the operation returns.
-    write: <Input, Result>({ name }: WriteOperation<Input, Result>, input: Input) =>
-      channel.call(name, input) as Promise<Result>,
+    write: writeThrough(channel),
     readShort: (operation, input) => readHere(tx, operation, input),
   };
+}
+
+/** Writes through a port to the writer thread, which returns what the operation returns. */
+export function writeThrough(channel: Channel): Engine['write'] {
+  return <Input, Result>({ name }: WriteOperation<Input, Result>, input: Input) =>
+    channel.call(name, input) as Promise<Result>;
 }
 
 async function readHere<Input, Result>(

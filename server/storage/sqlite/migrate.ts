@@ -3,7 +3,7 @@ import { progressTable, unfinishedCopy } from '../copy/side.ts';
 import schema from './sql/001-schema.sql' with { type: 'text' };
 
 /** Earlier versions have never been released; their files are rejected below. */
-const firstVersion = 4;
+const firstVersion = 5;
 
 /** The migrations from `firstVersion` on. Append only: a released migration is never changed. */
 const migrations: string[] = [schema];

@@ -94,7 +94,11 @@ async function startThreads(
   const readers = createReaderPool({
     ...options,
     module: 'server/storage/sqlite/reader/thread.ts',
-    data: (limits): ReaderStart => ({ path, ...limits }),
+    start(limits) {
+      const port = writer.openPort();
+      const data: ReaderStart = { path, port, ...limits };
+      return { data, transfer: [port] };
+    },
   });
   const { betweenReads } = readers;
   const writer = createWriterClient(path, { ...options, betweenReads });

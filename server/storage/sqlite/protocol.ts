@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads';
 import type { Port } from '../../threads/channel.ts';
 import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
@@ -21,4 +22,5 @@ export type WriterOrder = {
   checkpointed?: CheckpointOutcome;
 };
 
-export type ReaderStart = { path: string; maxIndexBytes: number };
+/** `port` leads to the writer thread. */
+export type ReaderStart = { path: string; maxIndexBytes: number; port: MessagePort };

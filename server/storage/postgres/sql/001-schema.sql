@@ -35,6 +35,7 @@ CREATE TABLE users (
   bytes bigint NOT NULL,
   last_change bigint NOT NULL,
   embedded_change bigint NOT NULL DEFAULT -1,
+  snapshot_change bigint NOT NULL DEFAULT -1,
   PRIMARY KEY (project_id, user_id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 
@@ -125,6 +126,15 @@ CREATE TABLE vectors (
 );
 
 ALTER TABLE vectors ALTER COLUMN data SET STORAGE EXTERNAL;
+
+CREATE TABLE snapshots (
+  project_id bigint NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  data bytea NOT NULL,
+  PRIMARY KEY (project_id, user_id)
+);
+
+ALTER TABLE snapshots ALTER COLUMN data SET STORAGE EXTERNAL;
 
 CREATE TABLE idempotency_keys (
   project_id bigint NOT NULL,

@@ -1,13 +1,17 @@
 import { workerData } from 'node:worker_threads';
+import { createChannel } from '../../../threads/channel.ts';
 import type { Tx } from '../../engine.ts';
 import { serveReads } from '../../reader-thread.ts';
 import { unavailable } from '../../refusals.ts';
+import { writeThrough } from '../client.ts';
 import { notRead } from '../errors.ts';
 import type { ReaderStart } from '../protocol.ts';
 import { openForReading } from '../settings.ts';
 import { createTx } from '../transaction.ts';
 
-const { path, maxIndexBytes } = workerData as ReaderStart;
+const { path, maxIndexBytes, port } = workerData as ReaderStart;
+const channel = createChannel((message) => port.postMessage(message));
+port.on('message', channel.receive);
 let opened: ReturnType<typeof open> | null = null;
 
 function open() {
@@ -35,4 +39,10 @@ async function inSnapshot<T>(read: (tx: Tx) => Promise<T>): Promise<T> {
   }
 }
 
-serveReads({ maxIndexBytes, inSnapshot, notRead, close: () => opened?.db.close(true) });
+serveReads({
+  maxIndexBytes,
+  inSnapshot,
+  write: writeThrough(channel),
+  notRead,
+  close: () => opened?.db.close(true),
+});

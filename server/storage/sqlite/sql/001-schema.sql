@@ -29,7 +29,8 @@ CREATE TABLE api_keys (
 -- used for a new user with the same id. bytes is the UTF-8 length of all content and metadata. All
 -- changes up to embedded_change have vectors of the present model. That column has no index,
 -- because a save would have to update it: the model thread learns of new memories by a message, and
--- reads all rows only now and then.
+-- reads all rows only now and then. snapshot_change is the last change in the user's snapshot or, if
+-- text has been removed since, the last such change. At first, it is a negative random number.
 CREATE TABLE users (
   project_id INTEGER NOT NULL,
   user_id TEXT NOT NULL,
@@ -37,6 +38,7 @@ CREATE TABLE users (
   bytes INTEGER NOT NULL,
   last_change INTEGER NOT NULL,
   embedded_change INTEGER NOT NULL DEFAULT -1,
+  snapshot_change INTEGER NOT NULL DEFAULT -1,
   PRIMARY KEY (project_id, user_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -148,6 +150,16 @@ CREATE TABLE vectors (
 ) STRICT;
 
 CREATE UNIQUE INDEX vectors_by_memory ON vectors (project_id, user_id, memory_id);
+
+-- The search indexes of users with many memories, which are complete up to users.snapshot_change: a
+-- checksum and a compressed index. operations/snapshots.ts explains them.
+CREATE TABLE snapshots (
+  project_id INTEGER NOT NULL,
+  user_id TEXT NOT NULL,
+  data BLOB NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX snapshots_by_user ON snapshots (project_id, user_id);
 
 -- The first response to each idempotency key. scope is the user that the API key is bound to, or
 -- ''. memory_id is set if the body contains data of a memory, which is removed when the memory is

@@ -1,0 +1,88 @@
+import { Database } from 'bun:sqlite';
+import { beforeEach, describe, expect, test } from 'bun:test';
+import { indexedChunks } from '../../server/memory/chunks.ts';
+import { indexFormat, SearchIndex } from '../../server/search/index.ts';
+import { eraseUser } from '../../server/storage/operations/erasure.ts';
+import { ensureProject } from '../../server/storage/operations/keys.ts';
+import { deleteMemory, saveMemory } from '../../server/storage/operations/memories.ts';
+import { storeSnapshot } from '../../server/storage/operations/snapshots.ts';
+import { migrate } from '../../server/storage/sqlite/migrate.ts';
+import { createAlone } from '../../server/storage/sqlite/transaction.ts';
+import { memory } from '../storage/fixtures.ts';
+
+/* What is stored of a search index, and when it is not stored. */
+
+function indexOf(...texts: string[]): SearchIndex {
+  const index = new SearchIndex(1);
+  for (const [at, text] of texts.entries()) {
+    const chunks = indexedChunks(text, '{"title":"A title"}', 86_400_000);
+    index.put({ id: `${at}`, createdAt: at, chunks });
+  }
+  return index;
+}
+
+// If this fails, change the format too, so that indexes of an earlier version are not used.
+test('the format changes with the tokens of a text and with the columns', () => {
+  const index = indexOf(
+    "Ana: I'd love a Café, ERR-4711!\nBen: 我喜欢北京 on 2024-05-01, running 1,000 km 👍",
+    'user: Straße und Zürich?\nassistant: Example: step 1 tickets tiếng Việt กุ้งข้าว คน',
+  );
+  const digest = new Bun.CryptoHasher('sha256').update(index.toBytes()).digest('hex');
+  expect({ indexFormat, digest }).toEqual({
+    indexFormat: 1,
+    digest: 'b568c80463ed3006a0e291f7db2723001191fd83a4b399f2349c6b3e23035228',
+  });
+});
+
+test('an index is stored without the text of removed memories', () => {
+  const index = indexOf('lantern harbour', 'zeppelins');
+  index.remove('1');
+  expect(index.toBytes()).toEqual(indexOf('lantern harbour').toBytes());
+});
+
+describe('a snapshot that arrives', () => {
+  const write = { at: 1_000, idempotency: null, onlyUserId: null, expectedVersion: null };
+  const { id, userId } = memory();
+  let db: Database;
+  let alone: ReturnType<typeof createAlone>;
+  let projectId: number;
+  /** What a reader thread has seen of the user. */
+  let seen: { change: number; from: number };
+
+  beforeEach(async () => {
+    db = new Database(':memory:');
+    migrate(db, ':memory:');
+    alone = createAlone(db);
+    projectId = await alone(ensureProject, 'p');
+    await save({ id });
+    await save();
+    const sql = 'SELECT last_change AS change, snapshot_change AS "from" FROM users';
+    seen = db.query<typeof seen, []>(sql).get() ?? { change: 0, from: 0 };
+  });
+
+  const save = (fields = {}) => alone(saveMemory, { ...write, projectId, memory: memory(fields) });
+  const remove = () => alone(deleteMemory, { ...write, projectId, id });
+  const store = (from = seen.from) =>
+    alone(storeSnapshot, { ...seen, from, projectId, userId, data: 'index' });
+
+  test('after further saves is stored, and replaced by the next one', async () => {
+    await save();
+    expect([await store(), await store(seen.change)]).toEqual([true, true]);
+  });
+
+  test('after another one is refused', async () => {
+    expect([await store(), await store()]).toEqual([true, false]);
+  });
+
+  test('after a memory was deleted is refused', async () => {
+    await remove();
+    expect(await store()).toBe(false);
+  });
+
+  test('after its user was erased and created again is refused', async () => {
+    await alone(eraseUser, { ...write, projectId, userId });
+    expect(await store()).toBe(false);
+    await save();
+    expect(await store()).toBe(false);
+  });
+});
