@@ -42,7 +42,7 @@ function hasLarge(value: unknown): boolean {
   const [first] = value;
   if (typeof first !== 'object' || first === null) return value.some(hasLarge);
   const keys = Object.keys(first);
-  return value.some((item) => keys.some((key) => hasLarge(item[key])));
+  return value.some((item) => keys.some((key) => hasLarge(item?.[key])));
 }
 
 function withoutLarge(

@@ -132,14 +132,18 @@ describe('rejected requests', () => {
     expect((await fetch(url, { method: 'POST', headers: text, body: '{}' })).status).toBe(415);
   });
 
-  test.each([[{}], [[]], [1], ['x'], [{ jsonrpc: '1.0', id: 1, method: 'tools/list' }]])(
-    'an invalid message: %j',
-    async (body) => {
-      const { status, json } = await post('/mcp/users/u', body);
-      expect(status).toBe(400);
-      expect(json.error.code).toBeNumber();
-    },
-  );
+  test.each([
+    [{}],
+    [[]],
+    [1],
+    ['x'],
+    [{ items: [{ a: 'b' }, null] }],
+    [{ jsonrpc: '1.0', id: 1, method: 'tools/list' }],
+  ])('an invalid message: %j', async (body) => {
+    const { status, json } = await post('/mcp/users/u', body);
+    expect(status).toBe(400);
+    expect(json.error.code).toBeNumber();
+  });
 
   test('an unknown method', async () => {
     const { json } = await post('/mcp/users/u', { ...list, method: 'tools/none' });
