@@ -1,7 +1,7 @@
 import { homepage, version } from '../package.json';
 import { createApp } from './app.ts';
 import { type Config, readConfig, settingWarnings } from './config.ts';
-import { createEmbedder, type Embedder } from './embeddings/client.ts';
+import { createEmbedder, type Embedder } from './embeddings/embedder.ts';
 import { createAuthenticator } from './http/authenticate.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { keyToStore, makeKey } from './http/keys.ts';
@@ -16,12 +16,12 @@ import {
   prettyLine,
   stderrSink,
 } from './log.ts';
-import { createMcp } from './mcp/client.ts';
+import { createMcp } from './mcp/endpoint.ts';
 import { watchEventLoopDelay } from './metrics/event-loop-delay.ts';
 import { openStorage } from './storage/open.ts';
 import type { Storage } from './storage/storage.ts';
-import { startTasks, type TaskRunner } from './tasks/client.ts';
 import { startMaintenance } from './tasks/maintenance.ts';
+import { startTasks, type TaskRunner } from './tasks/runner.ts';
 import { createThreads, defaultHungAfterMs, type Threads } from './threads/start.ts';
 
 export type StartOptions = {

@@ -1,9 +1,9 @@
 import type { Config } from '../config.ts';
-import type { Embedder } from '../embeddings/client.ts';
+import type { Embedder } from '../embeddings/embedder.ts';
 import type { Logger } from '../log.ts';
-import type { Mcp } from '../mcp/client.ts';
+import type { Mcp } from '../mcp/endpoint.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { TaskRunner } from '../tasks/client.ts';
+import type { TaskRunner } from '../tasks/runner.ts';
 import type { Threads } from '../threads/start.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { BodyReader } from './body.ts';

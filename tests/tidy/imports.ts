@@ -209,7 +209,7 @@ const table: Row[] = [
   },
   // The MCP library must load in the MCP thread, not in the HTTP thread.
   {
-    from: ['server/mcp/thread.ts'],
+    from: ['server/mcp/tools-thread.ts'],
     may: [
       '@modelcontextprotocol/server',
       'sdk/index.ts',

@@ -68,7 +68,7 @@ export function createMcp(options: {
     port1.unref();
     return threads.start({
       name: 'mcp',
-      module: 'server/mcp/thread.ts',
+      module: 'server/mcp/tools-thread.ts',
       data,
       transfer: [port2],
       lost: (reason) => new ServiceError('unavailable', `${reason}; try again`),

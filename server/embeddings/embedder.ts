@@ -5,7 +5,7 @@ import type { QuestionVector, UserToEmbed } from '../storage/vector-storage.ts';
 import type { Thread, Threads } from '../threads/start.ts';
 import type { Endpoint } from './endpoint.ts';
 import { builtInModel } from './model.ts';
-import type { Changed, ModelNotice, ModelStart } from './thread.ts';
+import type { Changed, ModelNotice, ModelStart } from './model-thread.ts';
 import { createTurns } from './turns.ts';
 
 type Answer = QuestionVector | null | 'unavailable';
@@ -78,7 +78,7 @@ export function createEmbedder(options: {
     answers.clear();
     const started = threads.start({
       name: 'model',
-      module: 'server/embeddings/thread.ts',
+      module: 'server/embeddings/model-thread.ts',
       data: given,
       transfer,
       lost: (reason) => new Error(reason),

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import type { LogEntry } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Threads } from '../threads/start.ts';
-import type { TasksNotice, TasksStart } from './thread.ts';
+import type { TasksNotice, TasksStart } from './worker-thread.ts';
 
 /** The HTTP thread's handle to the tasks thread. */
 export type TaskRunner = {
@@ -31,7 +31,7 @@ export function startTasks(options: {
 
   const thread = threads.start({
     name: 'tasks',
-    module: 'server/tasks/thread.ts',
+    module: 'server/tasks/worker-thread.ts',
     data,
     transfer,
     lost: (reason) => new Error(reason),
