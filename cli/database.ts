@@ -14,12 +14,6 @@ export const databaseOption = new Option(
 
 type AdminModule = typeof import('../server/admin.ts');
 
-const howToMakeOne =
-  'To use another database: --database <path>. To create one: memory serve\n' +
-  'or: memory keys create --database <path>';
-const howToFindIt =
-  "To use a server's database, run this command in the server's folder, or pass --database <path>.";
-
 /**
  * Opens a database to manage its keys, whether or not a server is running. With `make`, creates the
  * database if it does not exist and --database names it. `isNew` is true if this call created it.
@@ -32,10 +26,8 @@ export function withAdmin<Result>(
 ): Promise<Result> {
   return onDatabase(term, database, async ({ openAdmin }, url) => {
     const found = await openAdmin(url, { create: false }).catch((error) => {
-      if (error instanceof InvalidSettingsError) throw error;
-      if (!(error instanceof MissingDatabaseError)) throw cannotOpen(url, database, error);
-      if (!make) throw error;
-      if (database === undefined) throw databaseMissing(term, url, howToMakeOne);
+      const mayCreate = make && database !== undefined && error instanceof MissingDatabaseError;
+      if (!mayCreate) throw error;
       return null;
     });
     const admin = found ?? (await openAdmin(url, { create: true }));
@@ -59,26 +51,19 @@ export async function onDatabase<Result>(
     return await run(admin, url);
   } catch (error) {
     if (error instanceof CliError) throw error;
-    if (error instanceof MissingDatabaseError) throw databaseMissing(term, url, howToFindIt);
+    const path = shownDatabase(url);
+    if (error instanceof MissingDatabaseError) {
+      const from = isAbsolute(path) ? '' : ` (relative to ${term.cwd})`;
+      throw new CliError('database_missing', `No database found at ${path}${from}.`, where);
+    }
     const message = withFlag(errorText(error), database);
     if (error instanceof InvalidSettingsError) throw usageError(message);
     throw new CliError('database_unavailable', message);
   }
 }
 
-function databaseMissing({ cwd }: Terminal, url: string, hint: string): CliError {
-  const path = shownDatabase(url);
-  const from = isAbsolute(path) ? '' : ` (relative to ${cwd})`;
-  return new CliError('database_missing', `No database found at ${path}${from}.`, hint);
-}
-
-function cannotOpen(url: string, flag: string | undefined, error: unknown): CliError {
-  const why = withFlag(errorText(error), flag);
-  const message = `Cannot open the database ${shownDatabase(url)}: ${why}`;
-  const hint =
-    "Run this command on the server's machine, in the same folder or with the same --database.";
-  return new CliError('database_unavailable', message, hint);
-}
+const where =
+  "Run this command in the server's folder, or pass --database <path>. To create a database: memory serve";
 
 /** Treats a plain path as an SQLite file. A single letter before a colon is a Windows drive. */
 export function databaseUrlOf({ env }: Terminal, flag: string | undefined): string {

@@ -41,6 +41,10 @@ export function errorText(error: unknown): string {
 }
 
 /** Ends the command with an exit code after everything has been reported. */
+export function exitWith(exitCode: number): void {
+  if (exitCode !== exitCodes.done) throw new ExitWith(exitCode);
+}
+
 export class ExitWith extends Error {
   override name = 'ExitWith';
 

@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import type { MemoryClient, Metadata } from '../../sdk/index.ts';
+import type { IngestRecord, MemoryClient, Metadata, RecordType } from '../../sdk/index.ts';
 import { runBatch } from '../bulk/ingest.ts';
 import { linesOf, openRecords } from '../bulk/input.ts';
 import type { BulkOptions } from '../bulk/report.ts';
@@ -8,15 +8,10 @@ import { connect } from '../client/connect.ts';
 import { type AnyCommand, addExamples, type GlobalOptions, type Parent } from '../commander.ts';
 import { CliError, usageError } from '../errors.ts';
 import * as shared from '../options.ts';
-import { inputName } from '../terminal/input.ts';
 import { isObject } from '../terminal/json.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /* Ingests tickets and conversations from options, and records of any type from files. */
-
-/** The type of each command's records. For `ingest record`, each record states its own type. */
-const types = { support: 'ticket', chat: 'conversation', record: undefined } as const;
-type Kind = keyof typeof types;
 
 export function addSupport(group: Parent, term: Terminal): void {
   const ticket = group
@@ -39,12 +34,12 @@ export function addSupport(group: Parent, term: Terminal): void {
   const command = addFileOptions(ticket, `{ ${recordFields}, data: { subject, comments } }`);
   command.action(async (file) => {
     const options = command.optsWithGlobals();
-    if (file !== undefined) return ingestFile(term, command, 'support', file);
+    if (file !== undefined) return ingestFile(term, command, 'ticket', file);
     const { subject, comment: comments = [], description, status, priority } = options;
     if (subject === undefined) throw usageError('Pass a file, or --subject.');
     const data = { subject, comments, description, status, priority };
     const client = await connect(term, options);
-    await send(term, client, 'support', recordOf(data, options), options);
+    await send(term, client, 'ticket', recordOf(data, options), options);
   });
   addExamples(command, [
     'memory ingest support --user u-1 --subject Refund --comment "user: Where?"',
@@ -82,10 +77,10 @@ export function addChat(group: Parent, term: Terminal): void {
       recordOf({ messages, title, summary, participants, tags }, options);
     if (file === undefined) {
       if (message === undefined) throw usageError('Pass a file, or --message.');
-      return send(term, await connect(term, options), 'chat', ofMessages(message), options);
+      return send(term, await connect(term, options), 'conversation', ofMessages(message), options);
     }
     if (message !== undefined) throw usageError('Pass either a file or --message.');
-    return ingestFile(term, command, 'chat', file, ofMessages);
+    return ingestFile(term, command, 'conversation', file, ofMessages);
   });
   addExamples(command, [
     'memory ingest chat --user u-1 --message "user: Hi" --message "agent: Hi"',
@@ -100,7 +95,7 @@ export function addRecord(group: Parent, term: Terminal): void {
     .argument('<file>', fileArgument)
     .description('Ingest any record: ticket, document, conversation, event or profile.');
   const command = addFileOptions(record, `{ type, ${recordFields}, data }`);
-  command.action((file) => ingestFile(term, command, 'record', file));
+  command.action((file) => ingestFile(term, command, undefined, file));
   addExamples(command, ['memory ingest record event.json']);
 }
 
@@ -158,7 +153,7 @@ function isMessages(value: unknown): boolean {
 async function ingestFile(
   term: Terminal,
   command: { optsWithGlobals(): FileOptions } & AnyCommand,
-  kind: Kind,
+  type: RecordType | undefined,
   path: string,
   ofMessages?: (messages: unknown) => unknown,
 ): Promise<void> {
@@ -167,32 +162,31 @@ async function ingestFile(
   shared.rejectOverwrite(term, path, options.errorsOut);
   const client = await connect(term, options);
   const input = await openRecords(term, path);
-  if (ofMessages !== undefined && 'json' in input && isMessages(input.json)) {
-    return send(term, client, kind, ofMessages(input.json), options);
-  }
+  const isChat = ofMessages !== undefined && 'json' in input && isMessages(input.json);
+  if (isChat) return send(term, client, type, ofMessages(input.json), options);
   rejectRecordOptions(command);
   if ('lines' in input || Array.isArray(input.json)) {
-    return runBatch(term, client, linesOf(input), { ...options, type: types[kind] });
+    return runBatch(term, client, linesOf(input), { ...options, type });
   }
-  await send(term, client, kind, withoutType(input.json, path, kind), options);
+  await send(term, client, type, input.json, options);
 }
 
+/** Sends one record. A file may contain any JSON; the service validates it. */
 async function send(
   term: Terminal,
   client: MemoryClient,
-  kind: Kind,
-  record: unknown,
+  type: RecordType | undefined,
+  json: unknown,
   options: FileOptions,
 ): Promise<void> {
+  if (isObject(json) && type !== undefined && (json.type ?? type) !== type) {
+    const hint = 'To ingest a record of any type: memory ingest record <file>';
+    throw new CliError('invalid_request', `The record must be of type ${type}.`, hint);
+  }
+  const record = isObject(json) && type !== undefined ? { ...json, type } : json;
   const call = shared.writeOptions(term, options);
-  // Unchecked: a file may contain any JSON, and the service validates it.
-  const request = record as never;
-  const answers = {
-    support: () => client.ingest.support(request, call),
-    chat: () => client.ingest.chat(request, call),
-    record: () => client.ingest.record(request, call),
-  };
-  await reportIngest(term, client, await answers[kind](), options);
+  const accepted = await client.ingest.record(record as IngestRecord, call);
+  await reportIngest(term, client, accepted, options);
 }
 
 const fileOptions = ['idempotencyKey', 'errorsOut', 'wait', 'timeout'];
@@ -204,21 +198,6 @@ function rejectRecordOptions(command: AnyCommand): void {
     return !fileOptions.includes(name) && command.getOptionValue(name) !== undefined;
   });
   if (given.length === 0) return;
-  throw usageError(
-    `The record is read from the file: omit ${given.map(({ long }) => long).join(', ')}.`,
-    'A record has userId, source, externalId, metadata, occurredAt, expiresAt and data.',
-  );
-}
-
-function withoutType(record: unknown, path: string, kind: Kind): unknown {
-  const type = types[kind];
-  const named = typeof record === 'object' && record !== null && 'type' in record;
-  if (type === undefined || !named) return record;
-  const { type: own, ...rest } = record;
-  if (own === type) return rest;
-  throw new CliError(
-    'invalid_request',
-    `${inputName(path)} contains a record of type ${JSON.stringify(own)}, not ${type}.`,
-    `To ingest a record of any type: memory ingest record ${path}`,
-  );
+  const names = given.map(({ long }) => long).join(', ');
+  throw usageError(`The record is read from the file: omit ${names}.`);
 }

@@ -58,19 +58,13 @@ Types: event, profile, ticket, document, conversation. The last three can be
 inferred: subject and comments make a ticket, messages a conversation, text a
 document. The fields of data can also be at the top level.
 
-Invalid lines are reported and do not stop the command. Lines with the same
-externalId are sent in order, and other lines in any order. A request contains
-at most 500 lines.
-
 Running the same command again creates no duplicates. Lines with an externalId
-are sent again and update the same memory. All other lines are recognized for
-three days by their text and position: they are skipped and counted as replayed,
-even if the memory has since been changed or deleted.
+update the same memory. All other lines are recognized for three days by their
+text and position, and counted as replayed.
 
-To correct invalid lines, extract them from the --errors-out file:
+To correct failed lines, extract them from the --errors-out file:
   jq -r .text bad.jsonl > corrected.jsonl
-Edit them there and ingest only the new file. If you ingested an edited copy of
-the whole file, its lines without an externalId would be saved a second time.`;
+Edit them there and ingest only the new file.`;
 
 function addDocument(group: Parent, term: Terminal): void {
   const command = group
@@ -118,14 +112,8 @@ unchanged. To see what would be sent: --dry-run --json. Convert other formats,
 such as PDF, to text first.
 
 A folder is searched recursively for text, Markdown, HTML, CSV, JSON, YAML, XML
-and similar files, except in hidden folders and node_modules. Links to targets
-outside the folder are reported and not followed. A quoted pattern, such as
-'**/*.log', can match text files of any type. Other files and files without text
-are skipped and counted. A file that is named explicitly and cannot be read is
-reported as an error, and the other files are ingested. With -, the text is read
-from stdin.
+and similar files. Hidden files, links and node_modules are skipped. A quoted
+pattern, such as '**/*.log', can match text files of any type.
 
 The external id of a file is its path as given: ingesting the file again updates
-the same memory, or changes nothing if the file is unchanged. A README.md that
-is ingested from another folder under the same path would replace the first one.
-To keep both, pass longer paths, or set --source or --external-id.`;
+the same memory, or changes nothing if the file is unchanged.`;

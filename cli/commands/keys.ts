@@ -5,15 +5,9 @@ import { addExamples, type GlobalOptions, Option, type Parent } from '../command
 import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
 import { parseId, parseLifetime, userOptionFor } from '../options.ts';
-import {
-  type Column,
-  printJson,
-  printResult,
-  printTable,
-  resilientOutput,
-} from '../terminal/output.ts';
+import { type Column, printJson, printResult, printTable } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
-import { age, cut, quoted } from '../terminal/text.ts';
+import { age, cut } from '../terminal/text.ts';
 
 export function addKeys(program: Parent, term: Terminal): void {
   const group = program
@@ -111,22 +105,13 @@ function addCreate(group: Parent, term: Terminal): void {
     const kind = { userId, readOnly, metricsOnly };
     const create = { name, project, ...kind, expiresAt: expiresAtMs };
     const { made, isNewProject } = await createKey(term, database, create);
-    const out = resilientOutput(term);
-    await printResult(out.term, json, { ...made, ...kind, expiresAt }, made.key);
-    if (!json || out.hasFailed()) {
-      const of = `${isNewProject ? 'a new project' : 'project'} ${project}`;
-      const rights = metricsOnly ? 'for reading /metrics' : `in ${of}${described(kind)}`;
-      const until = expiresAt === null ? 'It does not expire.' : `It expires on ${expiresAt}.`;
-      await note(term, `Created key ${made.id} ${rights}. ${until}`);
-    }
+    const of = `${isNewProject ? 'a new project' : 'project'} ${project}`;
+    const rights = metricsOnly ? 'for reading /metrics' : `in ${of}${described(kind)}`;
+    const until = expiresAt === null ? 'It does not expire.' : `It expires on ${expiresAt}.`;
+    if (!json) await note(term, `Created key ${made.id} ${rights}. ${until}`);
     if (service !== null) await save(term, { service, project, apiKey: made.key });
-    else if (out.hasFailed()) {
-      const flag = database ? ` --database ${quoted(database)}` : '';
-      const revoke = `memory keys revoke ${made.id}${flag}`;
-      const lost = 'The key could not be printed and is shown only once.';
-      await hint(term, `${lost} To revoke it: ${revoke}`);
-    } else if (!json) await hint(term, metricsOnly ? howToScrape : howToUse);
-    out.end();
+    else if (!json) await hint(term, metricsOnly ? howToScrape : howToUse);
+    await printResult(term, json, { ...made, ...kind, expiresAt }, made.key);
   });
   command.addHelpText(
     'after',
@@ -212,18 +197,14 @@ function addRevoke(group: Parent, term: Terminal): void {
     // The error does not repeat the key, because terminal output ends up in logs.
     if (id.startsWith('mk_'))
       throw usageError('The argument is a key, not a key id (key_…).', listHint);
-    const before = await withAdmin(term, database, async (admin) => {
-      const key = (await admin.listKeys()).find((key) => key.id === id);
+    const keys = await withAdmin(term, database, async (admin) => {
       await admin.revokeKey(id);
-      return key;
+      return admin.listKeys();
     });
-    if (before === undefined) {
+    if (!keys.some((key) => key.id === id)) {
       throw new CliError('not_found', `Key not found: ${id}.`, listHint, exitCodes.notFound);
     }
-    const { revokedAt } = before;
-    if (json) await printJson(term, { id, revoked: true });
-    else if (revokedAt === null) await note(term, `Revoked ${id}.`);
-    else await note(term, `${id} was already revoked at ${new Date(revokedAt).toISOString()}.`);
+    await (json ? printJson(term, { id, revoked: true }) : note(term, `Revoked ${id}.`));
   });
   addExamples(command, ['memory keys revoke key_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
 }

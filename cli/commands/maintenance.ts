@@ -4,14 +4,8 @@ import { join } from 'node:path';
 import type { Finding } from '../../server/admin.ts';
 import { addExamples, type Parent } from '../commander.ts';
 import { databaseOption, onDatabase } from '../database.ts';
-import { CliError, exitCodes, usageError } from '../errors.ts';
-import {
-  type Column,
-  printJson,
-  printResult,
-  printTable,
-  resilientOutput,
-} from '../terminal/output.ts';
+import { CliError, exitCodes, exitWith, usageError } from '../errors.ts';
+import { type Column, printJson, printResult, printTable } from '../terminal/output.ts';
 import { OutputClosed } from '../terminal/process-output.ts';
 import { asCalled, hint, note, type Terminal } from '../terminal/terminal.ts';
 import { memoriesOf } from '../terminal/text.ts';
@@ -96,11 +90,10 @@ export function addDoctor(program: Parent, term: Terminal): void {
   command.action(async () => {
     const { json, database } = command.optsWithGlobals();
     const findings = await onDatabase(term, database, (admin, url) => admin.doctor(url));
-    const out = resilientOutput(term);
-    if (json) await printJson(out.term, { items: findings });
-    else await printTable(out.term, columnsAt(term), findings);
+    if (json) await printJson(term, { items: findings });
+    else await printTable(term, columnsAt(term), findings);
     const failed = findings.some(({ level }) => level === 'failure');
-    out.end(failed ? exitCodes.failed : exitCodes.done);
+    exitWith(failed ? exitCodes.failed : exitCodes.done);
   });
   addExamples(command, ['memory doctor']);
 }

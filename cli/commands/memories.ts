@@ -5,7 +5,7 @@ import { addExamples, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import { confirm, textArgument } from '../terminal/input.ts';
-import { printFields, printJson, printResult, resilientOutput } from '../terminal/output.ts';
+import { printFields, printJson, printResult } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, memoriesOf, quoted } from '../terminal/text.ts';
 
@@ -33,11 +33,9 @@ export function addSave(program: Parent, term: Terminal): void {
     const request = { content, ...fields };
     const saved = await client.save(request, shared.writeOptions(term, options));
     rejectDeletedReplay(saved, saved.id);
-    const out = resilientOutput(term);
-    await printResult(out.term, options.json, saved, saved.id);
-    if (!options.json || out.hasFailed())
-      await hint(term, `Saved. To show the memory: memory get ${saved.id}`);
-    out.end();
+    await printResult(term, options.json, saved, saved.id);
+    if (options.json) return;
+    await hint(term, `Saved. To show the memory: memory get ${saved.id}`);
   });
   addExamples(command, [
     'memory save --user u-1 "Prefers dark mode"',

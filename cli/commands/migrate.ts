@@ -2,8 +2,8 @@ import type { Comparison } from '../../server/admin.ts';
 import { InvalidSettingsError } from '../../server/errors.ts';
 import { addExamples, type Parent } from '../commander.ts';
 import { databaseUrlOf, shownDatabase } from '../database.ts';
-import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
-import { type Column, printJson, printTable, resilientOutput } from '../terminal/output.ts';
+import { CliError, errorText, exitCodes, exitWith, usageError } from '../errors.ts';
+import { type Column, printJson, printTable } from '../terminal/output.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 
@@ -20,9 +20,8 @@ export function addMigrate(program: Parent, term: Terminal): void {
     const { copiedRows, isEqual, items } = await migrate(term, source, target, !verify);
     const shown = { from: shownDatabase(source), to: shownDatabase(target) };
     if (json) {
-      const out = resilientOutput(term);
-      await printJson(out.term, { ...shown, copiedRows, isEqual, items });
-      return out.end(isEqual ? exitCodes.done : exitCodes.failed);
+      await printJson(term, { ...shown, copiedRows, isEqual, items });
+      return exitWith(isEqual ? exitCodes.done : exitCodes.failed);
     }
     await printTable(term, columns, items);
     if (!isEqual) throw differenceError(items, verify);

@@ -1,8 +1,8 @@
 import type { Health } from '../../sdk/index.ts';
 import { connect, connectWithoutKey } from '../client/connect.ts';
 import { addExamples, type Parent } from '../commander.ts';
-import { exitCodes } from '../errors.ts';
-import { printFields, printJson, resilientOutput } from '../terminal/output.ts';
+import { exitCodes, exitWith } from '../errors.ts';
+import { printFields, printJson } from '../terminal/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function addHealth(program: Parent, term: Terminal): void {
@@ -15,9 +15,8 @@ export function addHealth(program: Parent, term: Terminal): void {
     const options = command.optsWithGlobals();
     const client = await connectWithoutKey(term, options);
     const health = await client.health({ signal: term.interrupted });
-    const out = resilientOutput(term);
-    await (options.json ? printJson(out.term, health) : printFields(out.term, fieldsOf(health)));
-    out.end(health.status === 'ok' ? exitCodes.done : exitCodes.failed);
+    await (options.json ? printJson(term, health) : printFields(term, fieldsOf(health)));
+    exitWith(health.status === 'ok' ? exitCodes.done : exitCodes.failed);
   });
   addExamples(command, ['memory health']);
 }

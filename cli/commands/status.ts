@@ -1,8 +1,9 @@
 import { printOutcome, waitForAll } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
 import { addExamples, type Parent } from '../commander.ts';
+import { exitWith } from '../errors.ts';
 import { memoryId, parseId, timeoutOption } from '../options.ts';
-import { printFields, printJson, resilientOutput } from '../terminal/output.ts';
+import { printFields, printJson } from '../terminal/output.ts';
 import { hint, type Terminal } from '../terminal/terminal.ts';
 
 export function addStatus(program: Parent, term: Terminal): void {
@@ -31,16 +32,15 @@ export function addWait(program: Parent, term: Terminal): void {
   command.action(async (ids) => {
     const options = command.optsWithGlobals();
     const client = await connect(term, options);
-    const out = resilientOutput(term);
     const pending: string[] = [];
     const exitCode = await waitForAll(term, client, ids, options.timeout, async (outcome) => {
       if (outcome.end === 'processing') pending.push(outcome.memoryId);
-      await printOutcome(out.term, options.json, outcome);
+      await printOutcome(term, options.json, outcome);
     });
     if (pending.length > 0) {
       await hint(term, `Nothing is lost. Continue waiting: memory wait ${pending.join(' ')}`);
     }
-    out.end(exitCode);
+    exitWith(exitCode);
   });
   command.addHelpText(
     'after',

@@ -144,31 +144,6 @@ test('--dry-run accepts a line of almost 5 MiB', async () => {
   expect(stderr).toContain(summaryOf({ valid: 1, failed: 0 }));
 });
 
-test('tickets, chats and documents without a type are recognized', async () => {
-  const userId = 'untyped';
-  const records = [
-    { userId, data: { subject: 'S', comments: [{ author: 'user', content: 'Help' }] } },
-    { userId, messages: [{ role: 'user', content: 'Hi' }] },
-    { userId, text: 'T', title: 'Notes' },
-    { userId, data: { name: 'signed up' } },
-  ];
-  const stdin = records.map((record) => JSON.stringify(record)).join('\n');
-  for (const [option, count] of [
-    ['--dry-run', '3 valid'],
-    ['--json', '"accepted":3'],
-  ] as const) {
-    const { stdout, stderr } = await memory([...batch, '-', option], { stdin });
-    expect(stdout + stderr).toContain(count);
-    expect(stdout + stderr).toContain('type: is required');
-  }
-  const { items } = await server.client.list({ userId, order: 'asc' });
-  expect(items.map(({ type, content }) => [type, content])).toEqual([
-    ['ticket', 'S\n\nuser: Help'],
-    ['conversation', 'user: Hi'],
-    ['document', 'T'],
-  ]);
-});
-
 test('accepts a byte order mark, CRLF and a missing final newline', async () => {
   const text = [event('mark', 'a'), event('mark', 'b')].join('\r\n');
   const ran = await memory([...batch, '-'], { stdin: `\ufeff${text}` });
@@ -179,15 +154,6 @@ test('accepts a byte order mark, CRLF and a missing final newline', async () => 
   });
   const array = await memory([...batch, '-'], { stdin: `\ufeff [${event('mark', 'c')}]` });
   expect(array.stderr).toContain('1 accepted');
-});
-
-test('a folder and a missing file cause different errors', async () => {
-  using folder = temporaryFolder();
-  const missing = await memory([...batch, folder.file('none.jsonl')]);
-  expect(missing.stderr).toStartWith(`Error: File not found: ${folder.file('none.jsonl')}.`);
-  const { code, stderr } = await memory([...batch, folder.path]);
-  expect(stderr).toStartWith(`Error: ${folder.path} is a folder, not a file.`);
-  expect([missing.code, code]).toEqual([1, 1]);
 });
 
 test('a second line that is only a JSON string is reported, and the other lines are ingested', async () => {

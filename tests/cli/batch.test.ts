@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { lines, memoryAt, summaryOf, temporaryFolder } from './command.ts';
+import { lines, memoryAt, summaryOf } from './command.ts';
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -75,45 +74,6 @@ describe('memory ingest batch', () => {
     expect(stderr).not.toContain('An earlier run');
   });
 
-  test('bad lines are reported and stored in --errors-out, and the other lines are sent', async () => {
-    using folder = temporaryFolder();
-    const [file, out] = [folder.file('in.jsonl'), folder.file('bad.jsonl')];
-    const bad = ['{"type":"event",', '{"type":"nope","userId":"u","data":{}}', '5'];
-    const text = ['', event('bad', 'a'), bad[0], ' \t', bad[1], event('bad', 'b'), bad[2]];
-    writeFileSync(file, `${text.join('\r\n')}\n`);
-    appendFileSync(file, Buffer.from(event('bad', 'café'), 'latin1'));
-    const { code, stderr } = await memory([...batch, file, '--errors-out', out]);
-    expect(stderr).toContain(summary(2, 0, 4));
-    expect(stderr).toContain('line 3: is not valid JSON');
-    expect(stderr).toContain('line 5: type: must be one of');
-    expect(stderr).toContain('line 8: is not UTF-8 text');
-    expect(code).toBe(1);
-    const kept = lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line));
-    expect(kept.map(({ line }) => line)).toEqual([3, 5, 7, 8]);
-    expect(stderr.match(/^line \d/gm)).toEqual(['line 3', 'line 5', 'line 7', 'line 8']);
-    expect(stderr).toContain(`jq -r .text ${out} >`);
-    expect(stderr).toContain('ingest only that file');
-    expect(kept.find(({ line }) => line === 5)).toMatchObject({
-      error: 'invalid_request',
-      message: expect.stringContaining('type: must be one of'),
-      text: bad[1],
-    });
-    const legible = event('bad', 'caf\ufffd');
-    expect(kept.at(-1)).toMatchObject({ error: 'invalid_text', text: legible });
-    expect(await countOf('bad')).toBe(2);
-  });
-
-  test('--json prints the failures and the summary, one a line', async () => {
-    const stdin = [event('json', 'a'), '{'].join('\n');
-    const { code, stdout, stderr } = await memory([...batch, '-', '--json'], { stdin });
-    expect(lines(stdout).map((line) => JSON.parse(line))).toEqual([
-      { line: 2, error: 'invalid_json', message: expect.any(String) },
-      { accepted: 1, unchanged: 0, replayed: 0, failed: 1 },
-    ]);
-    expect(stderr).toBe('');
-    expect(code).toBe(1);
-  });
-
   test('twenty invalid lines are shown, and the rest are counted', async () => {
     const { stderr } = await memory([...batch, '-'], { stdin: '{\n'.repeat(30) });
     expect(stderr).toContain(summary(0, 0, 30));
@@ -131,16 +91,6 @@ describe('memory ingest batch', () => {
     const found = lines(stdout).flatMap((line) => JSON.parse(line).line ?? []);
     expect(found).toHaveLength(10);
     expect(found).toEqual(found.toSorted((a: number, b: number) => a - b));
-  });
-
-  test('--dry-run validates every line and sends nothing', async () => {
-    const stdin = [event('dry', 'a'), event('dry', ''), '{'].join('\n');
-    const env = { MEMORY_BASE_URL: 'http://127.0.0.1:1', MEMORY_API_KEY: '' };
-    const { code, stderr } = await memory([...batch, '-', '--dry-run'], { stdin, env });
-    expect(stderr).toContain(summaryOf({ valid: 1, failed: 2 }));
-    expect(stderr).toContain('line 2: data.name: must not be empty');
-    expect(code).toBe(1);
-    expect(await countOf('dry')).toBe(0);
   });
 
   test('--wait waits for every record', async () => {
@@ -200,14 +150,6 @@ describe('memory ingest batch', () => {
       stderr: expect.stringContaining(summary(0, 0, 2)),
     });
     expect(await countOf('reused')).toBe(2);
-  });
-
-  test('the items of a JSON array are counted, and an empty input is reported', async () => {
-    const array = await memory([...batch, '-'], { stdin: '[{"type":"event"}]' });
-    expect(array.stderr).toStartWith('item 1: userId: is required\n');
-    const empty = await memory([...batch, '-'], { stdin: '\n\n' });
-    expect(empty.stderr).toContain('is empty');
-    expect([array.code, empty.code]).toEqual([1, 1]);
   });
 });
 

@@ -18,45 +18,6 @@ const left = async (userId: string) => (await server.client.list({ userId })).it
 const question = 'Permanently delete all memories of u? [y/N] ';
 
 describe('memory delete --user', () => {
-  test('with --yes deletes all memories of the user and prints their number', async () => {
-    await fill('many', 3);
-    await fill('other', 1);
-    const argv = ['delete', '--user', 'many', '--yes'];
-    expect(await memory(argv)).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: 'Deleted 3 memories of many.\n',
-    });
-    expect([await left('many'), await left('other')]).toEqual([0, 1]);
-    expect((await memory([...argv, '--json'])).stdout).toBe('{"deleted":0}\n');
-  });
-
-  test('given twice deletes nothing: exit 2', async () => {
-    await fill('first', 1);
-    await fill('second', 1);
-    const argv = ['delete', '-u', 'first', '--user=second', '--yes'];
-    // The second run detects options that the parser keeps from the first run.
-    for (const _ of [1, 2]) {
-      const { code, stderr } = await memory(argv);
-      expect(stderr).toStartWith('Error: --user can be given only once.\n');
-      expect(code).toBe(2);
-    }
-    expect([await left('first'), await left('second')]).toEqual([1, 1]);
-    expect((await memory(['delete', '-u', 'first', '--yes'])).code).toBe(0);
-    expect((await memory(['delete', '-u', 'second', '--yes'])).code).toBe(0);
-  });
-
-  test('without --yes and without a terminal does nothing: exit 2', async () => {
-    await fill('script', 1);
-    const argv = ['delete', '--user', 'script'];
-    for (const around of [{}, { terminal: 80, stdin: 'y\n' }, { stdin: 'y\n' }]) {
-      const { code, stderr } = await memory(argv, around);
-      expect(stderr).toContain('requires --yes');
-      expect(code).toBe(2);
-    }
-    expect(await left('script')).toBe(1);
-  });
-
   test.each(['\n', 'n\n', 'no\n', 'yess\n', '', 'u\n', 'n\ny\n'])(
     'on a terminal, %p means no: exit 1',
     async (typed) => {
@@ -75,15 +36,6 @@ describe('memory delete --user', () => {
     const stderr = `${question}Deleted 1 memory of u.\n`;
     expect(answer).toEqual({ code: 0, stdout: '', stderr });
     expect(await left('u')).toBe(0);
-  });
-
-  test('a repeated --idempotency-key has no further effect', async () => {
-    await fill('keyed', 1);
-    const argv = ['delete', '--user', 'keyed', '--yes', '--idempotency-key', 'erase-1'];
-    await memory(argv);
-    await fill('keyed', 1);
-    expect((await memory(argv)).stderr).toBe('Deleted 1 memory of keyed.\n');
-    expect(await left('keyed')).toBe(1);
   });
 
   test('does nothing if the question cannot be shown on a terminal: exit 2', async () => {

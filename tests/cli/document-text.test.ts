@@ -46,17 +46,6 @@ describe('an unreadable file', () => {
     expect(code).toBe(1);
   });
 
-  test('--json prints one object per line, also for failures', async () => {
-    using folder = inFolder('bad-json', bad);
-    const { code, stdout, stderr } = await folder.ingest(['a.md', 'r.pdf', '--json']);
-    expect(lines(stdout).map((line) => JSON.parse(line))).toEqual([
-      expect.objectContaining({ file: 'a.md', status: 'processing' }),
-      { file: 'r.pdf', error: 'not_text', message: expect.any(String) },
-      { accepted: 1, unchanged: 0, replayed: 0, failed: 1 },
-    ]);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
-  });
-
   test('a rejection by the service is reported with the file name', async () => {
     const small = await startTestServer({ MEMORY_MAX_BODY_BYTES: '2000' });
     const long = `${'x'.repeat(200)}/${'y'.repeat(100)}.md`;
@@ -167,25 +156,6 @@ test('a dry run reports a file above the default body limit', async () => {
   const { code, stderr } = await folder.ingest(['.', '--dry-run']);
   expect(stderr).toStartWith('a.txt: is larger than 5 MiB');
   expect(stderr).toEndWith('1 valid, 1 failed.\n');
-  expect(code).toBe(1);
-});
-
-test('--mime-type sets the type and --title the title', async () => {
-  using folder = inFolder('type', { 'page.html': '<title>a</title><b>b</b>', 'x.pdf': '<p>c' });
-  const read = async (argv: string[]) =>
-    JSON.parse(lines((await folder.ingest([...argv, '--dry-run', '--json'])).stdout)[0] ?? '').data;
-  const raw = { text: '<title>a</title><b>b</b>', mimeType: 'text/plain' };
-  expect(await read(['page.html', '--mime-type', 'text/plain'])).toEqual(raw);
-  const html = ['--mime-type', 'text/html; charset=utf-8'];
-  expect(await read(['x.pdf', ...html])).toEqual({ text: 'c', mimeType: html[1] });
-  expect(await read(['page.html', '--title', 'Mine'])).toMatchObject({ title: 'Mine', text: 'b' });
-});
-
-test('a pattern without a match is reported, and the other arguments are ingested', async () => {
-  using folder = inFolder('no-match', { 'a.md': 'a' });
-  const { code, stdout, stderr } = await folder.ingest(['none/*.md', 'a.md']);
-  expect(names(stdout)).toEqual(['a.md']);
-  expect(stderr).toBe('No documents found in none/*.md.\n1 accepted, 1 failed.\n');
   expect(code).toBe(1);
 });
 

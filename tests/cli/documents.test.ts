@@ -30,33 +30,8 @@ const docs = {
   'docs/logo.png': 'no image',
   'docs/Makefile': 'all:',
 };
-const all = ['docs/a/c.html', 'docs/a/d.TXT', 'docs/b.md'];
 
 describe('a folder', () => {
-  test('is searched for documents; other files are skipped and counted', async () => {
-    using folder = inFolder('folder', docs);
-    const { code, stdout, stderr } = await folder.ingest(['docs']);
-    expect(names(stdout)).toEqual(all);
-    expect(lines(stderr)).toEqual([
-      '3 accepted, 0 failed.',
-      'Skipped 2 files: no extension (1), .png (1). To ingest a skipped file, pass its name.',
-    ]);
-    expect(code).toBe(0);
-    const stored = await storedOf('folder');
-    expect(stored.get('docs/a/c.html')).toMatchObject({
-      content: 'Hi & bye',
-      metadata: { title: 'Third', mimeType: 'text/html' },
-    });
-    expect(stored.get('docs/b.md')).toMatchObject({
-      content: docs['docs/b.md'],
-      metadata: { title: 'Second', mimeType: 'text/markdown' },
-    });
-    expect(stored.get('docs/a/d.TXT')).toMatchObject({
-      content: 'plain',
-      metadata: { mimeType: 'text/plain' },
-    });
-  });
-
   test('gives its files the same external ids as files that are named directly', async () => {
     using folder = inFolder('names', docs);
     const first = await folder.ingest(['docs']);
@@ -134,18 +109,6 @@ describe('a second run', () => {
     expect((await storedOf('again')).get('b.md')?.content).toBe('new');
   });
 
-  test('reports a single unchanged file', async () => {
-    using folder = inFolder('one', { 'a.md': 'a' });
-    const { stdout } = await folder.ingest(['a.md', '--wait']);
-    const id = stdout.trim();
-    const again = await folder.ingest(['./a.md']);
-    expect(again).toEqual({
-      code: 0,
-      stdout,
-      stderr: `Unchanged. To show the memory: memory get ${id}\n`,
-    });
-  });
-
   test('stores a document again if its memory has been reverted, changed or deleted', async () => {
     using folder = inFolder('back', { 'a.md': 'first' });
     const content = async () => (await storedOf('back')).get('a.md')?.content;
@@ -179,16 +142,6 @@ describe('a second run', () => {
     }
     expect(ids.size).toBe(3);
   });
-});
-
-test('--dry-run reads and validates every file and sends nothing', async () => {
-  using folder = inFolder('dry', { ...docs, 'docs/empty.md': '', 'docs/z.txt': 'a\0b' });
-  const env = { MEMORY_BASE_URL: 'http://127.0.0.1:1', MEMORY_API_KEY: '' };
-  const { code, stdout, stderr } = await folder.ingest(['docs', '--dry-run'], { env });
-  expect(stdout).toBe('docs/a/c.html\ndocs/a/d.TXT\ndocs/b.md\n');
-  expect(stderr).toContain('is a binary file, not text.\n3 valid, 1 failed.\nSkipped 3 files: ');
-  expect(stderr).toContain('without text (1)');
-  expect(code).toBe(1);
 });
 
 describe('a long run', () => {

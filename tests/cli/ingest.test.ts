@@ -66,38 +66,6 @@ describe('memory ingest support', () => {
     expect(await contentsOf('one')).toEqual(['a\n\nuser: Where is it?', 'b\n\nuser: Where is it?']);
   });
 
-  test('accepts one record per line, and a second run is a replay', async () => {
-    const stdin = ['a', 'b'].map((text) => JSON.stringify(ticket('lines', text))).join('\n');
-    const argv = ['ingest', 'support', '-'];
-    const first = await memory(argv, { stdin });
-    expect(first).toMatchObject({ code: 0, stderr: '2 accepted, 0 failed.\n' });
-    const again = await memory(argv, { stdin });
-    expect(again.stderr).toStartWith('0 accepted, 2 replayed, 0 failed.\n');
-    expect(await contentsOf('lines')).toHaveLength(2);
-  });
-
-  test('accepts a JSON array and reports errors by item', async () => {
-    const stdin = JSON.stringify([ticket('array', 'a'), { userId: 'array' }, 5], null, 2);
-    const { code, stdout, stderr } = await memory(['ingest', 'support', '-'], { stdin });
-    expect(stdout).toBe('');
-    expect(lines(stderr).slice(0, 3)).toEqual([
-      'item 2: data: is required',
-      'item 3: must be an object',
-      '1 accepted, 2 failed.',
-    ]);
-    expect(code).toBe(1);
-  });
-
-  test('rejects a record of another type', async () => {
-    const event = { type: 'event', userId: 'u', data: { name: 'x' } };
-    const one = await memory(['ingest', 'support', '-'], { stdin: JSON.stringify(event) });
-    expect(one.stderr).toContain('contains a record of type "event", not ticket');
-    const stdin = [event, ticket('typed', 'a')].map((record) => JSON.stringify(record)).join('\n');
-    const many = await memory(['ingest', 'support', '-'], { stdin });
-    expect(many.stderr).toContain('line 1: type: must be ticket');
-    expect([one.code, many.code]).toEqual([1, 1]);
-  });
-
   test('invalid JSON is reported with line and column', async () => {
     const stdin = '\n{\n\n "userId": "u",\n "data": {"subject": "x" "comments": []}\n}';
     const { code, stderr } = await memory(['ingest', 'support', '-'], { stdin });
@@ -194,22 +162,6 @@ describe('memory ingest document', () => {
     const named = await memory([...argv, '--external-id', 'n-1']);
     expect(await server.client.get(named.stdout.trim())).toMatchObject({ externalId: 'n-1' });
     expect(await contentsOf('one-doc')).toHaveLength(2);
-  });
-
-  test('does not mention completion for several files without --wait', async () => {
-    using folder = temporaryFolder();
-    const files = ['a', 'b'].map((name) => folder.file(name));
-    for (const file of files) writeFileSync(file, 'text');
-    const { stderr } = await memory(['ingest', 'document', '--user', 'two-docs', ...files]);
-    expect(stderr).toBe('2 accepted, 0 failed.\n');
-  });
-
-  test('a file that is not text is an error', async () => {
-    using folder = temporaryFolder();
-    writeFileSync(folder.file('bin'), new Uint8Array([0xff, 0xfd, 0]));
-    const ingest = (path: string) => memory(['ingest', 'document', '--user', 'doc', path]);
-    expect((await ingest(folder.file('bin'))).stderr).toContain('is a binary file, not text');
-    expect((await ingest(folder.file('none'))).stderr).toContain('File not found');
   });
 });
 

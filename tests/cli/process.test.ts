@@ -104,7 +104,7 @@ print(process_count)`;
   test('reads a process substitution of the shell', async () => {
     const { stdout } = await shell('$MEMORY ingest document -u u --dry-run --json <(printf Hi)')
       .ended;
-    expect(JSON.parse(stdout).data.text).toBe('Hi');
+    expect(JSON.parse(stdout.split('\n')[0] ?? '').data.text).toBe('Hi');
   });
 
   test('reads from a named pipe; Ctrl-C ends the wait for input', async () => {
@@ -123,7 +123,7 @@ print(process_count)`;
     expect(await shell(line).ended).toMatchObject({ code: 0 });
     const event = JSON.stringify({ type: 'event', userId: 'fifo', data: { name: 'x' } });
     const { stderr } = await shell(`$MEMORY ingest batch <(printf '%s' '${event}')`).ended;
-    expect(stderr).toBe('');
+    expect(stderr).toBe('1 accepted, 0 failed.\n');
   });
 
   test('stdout contains only data: no help, hints or errors', async () => {

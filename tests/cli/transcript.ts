@@ -27,6 +27,7 @@ function shownTime(text: string): string {
 }
 
 const maskedKey = /\bmk_\w{4}…\w{4}\b/g;
+const cursor = /\bWy[\w-]{40,}/g;
 const lastFour = /(lastFour\W+)\w{4}\b/g;
 const ids = /\b(mem|req|key)_[0-9a-f]{32}\b|\bmk_\w{38}\b|\b(?:[0-9a-f]{8})-(?:[0-9a-f-]{27})\b/g;
 
@@ -35,7 +36,9 @@ export async function replay(text: string, server: TestServer, project: string):
   using folder = temporaryFolder();
   const key = await server.createKey(project);
   const names = namesOf([server.url, 'http://127.0.0.1:7070'], [folder.path, '/u/ada']);
-  const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: key, PATH: '' };
+  const database = `sqlite:${folder.path}/data/memory.db`;
+  const service = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: key };
+  const env = { ...service, MEMORY_DATABASE_URL: database, PATH: '' };
   const blocks: string[] = [];
   let comments = '';
   const lines = text.split('\n');
@@ -128,7 +131,8 @@ function namesOf(...fixed: [real: string, name: string][]) {
         .replace(ids, nameFor)
         .replace(time, shownTime)
         .replace(maskedKey, 'mk_abcd…wxyz')
-        .replace(lastFour, '$1wxyz');
+        .replace(lastFour, '$1wxyz')
+        .replace(cursor, 'a-cursor');
     },
     real(text: string): string {
       return [...names].reduce((all, [real, name]) => all.replaceAll(name, real), text);

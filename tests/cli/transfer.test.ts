@@ -29,23 +29,6 @@ const many = (userId: string, count: number): Memory[] =>
   });
 
 describe('memory export', () => {
-  test('prints every memory as a line of JSON, and the number of memories on stderr', async () => {
-    const all = [...many('export-a', 3), ...many('export-b', 2)];
-    const project = await newProject('export');
-    await project(['import', '-'], { stdin: jsonl(all) });
-    const { code, stdout, stderr } = await project(['export']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: 'Exported 5 memories.\n' });
-    // The order of exported memories depends on the backend.
-    expect(lines(stdout).sort()).toEqual(lines(jsonl(all)).sort());
-    const ofOne = await project(['export', '--user', 'export-b', '--json']);
-    expect(ofOne).toEqual({ code: 0, stdout: jsonl(all.slice(3)), stderr: '' });
-  });
-
-  test('an empty export is not a failure', async () => {
-    const answer = await memory(['export', '--user', 'nobody']);
-    expect(answer).toEqual({ code: 0, stdout: '', stderr: 'Exported 0 memories.\n' });
-  });
-
   test('prints lines as they arrive, instead of collecting them in memory', async () => {
     const all = many('export-large', 20).map((one) => ({ ...one, content: 'x'.repeat(50_000) }));
     const stdin = jsonl(all);
@@ -151,16 +134,6 @@ describe('memory import', () => {
     expect(code).toBe(1);
     const kept = lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line).line);
     expect(kept.sort()).toEqual([2, 4, 6]);
-  });
-
-  test('--json: the failures and the summary', async () => {
-    const stdin = `${jsonl(many('json', 1))}{\n`;
-    const { code, stdout, stderr } = await memory(['import', '-', '--json'], { stdin });
-    expect(lines(stdout).map((line) => JSON.parse(line))).toEqual([
-      { line: 2, error: 'invalid_json', message: expect.any(String) },
-      { imported: 1, skipped: 0, failed: 1 },
-    ]);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
   });
 
   test('imports the first of two lines with the same id, regardless of their distance', async () => {
