@@ -254,7 +254,7 @@ test.concurrent('a file in a folder with a quote in its name is scrubbed', async
     await project.save(memory());
     await project.erase();
     const isDone = () => !isScrubPending({ path } as OpenedFile) || warnings.length > 0;
-    await until(isDone, { what: 'the scrub', timeoutMs: 25_000 });
+    await until(isDone, { what: 'the scrub' });
     expect(warnings).toEqual([]);
   } finally {
     await storage.close();

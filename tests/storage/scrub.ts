@@ -54,4 +54,4 @@ export function beginRead({ path }: OpenedFile): () => void {
 }
 
 export const scrubbed = (opened: OpenedFile) =>
-  until(() => !isScrubPending(opened), { what: 'the scrub', timeoutMs: 25_000 });
+  until(() => !isScrubPending(opened), { what: 'the scrub' });

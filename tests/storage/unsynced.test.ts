@@ -154,7 +154,7 @@ test.concurrent('after close(), no log is left, even if the checkpoint thread wa
       await save();
       return log.checkpointed() > 0;
     };
-    await until(isCheckpointed, { what: 'a checkpoint', timeoutMs: 25_000 });
+    await until(isCheckpointed, { what: 'a checkpoint' });
   }
   await opened.storage.close();
   expect(existsSync(`${opened.path}-wal`)).toBe(false);
