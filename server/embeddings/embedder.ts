@@ -24,8 +24,11 @@ export type Embedder = {
    * script; or 'unavailable' if the model fails or takes too long.
    */
   ask(projectId: number, question: string): Promise<Answer>;
-  /** Embeds the few newest memories of a user. Resolves in any case, at most after a moment. */
-  embedNow(user: UserToEmbed): Promise<void>;
+  /**
+   * Embeds the few newest memories of a user. Resolves in any case, at most after a moment, or
+   * after a longer one if the search has found nothing without them.
+   */
+  embedNow(user: UserToEmbed, options: { foundNothing: boolean }): Promise<void>;
   /** Notifies the thread of changed memories. This is cheap enough to call after every write. */
   noteChange(projectId: number, userIds: Iterable<string>): void;
   stop(): Promise<void>;
@@ -33,6 +36,8 @@ export type Embedder = {
 
 const cachedQuestions = 256;
 const embedNowMs = 100;
+/** The built-in model may still be loading, or share a busy core. */
+const foundNothingMs = 2_000;
 const askMs = 300;
 /** The first question may arrive while the thread starts and loads the built-in model. */
 const firstAskMs = 3_000;
@@ -159,9 +164,10 @@ export function createEmbedder(options: {
       remember(question, known);
       return known;
     },
-    async embedNow(user) {
+    async embedNow(user, { foundNothing }) {
       if (performance.now() < brokenUntil) return;
-      const turn = { projectId: user.projectId, withinMs: embedNowMs };
+      const withinMs = foundNothing ? foundNothingMs : embedNowMs;
+      const turn = { projectId: user.projectId, withinMs };
       await embedding.run(turn, () => call('embedNow', user)).catch(() => {});
     },
     noteChange(projectId, userIds) {

@@ -74,7 +74,8 @@ function createSearch({ storage, embedder }: Pick<Services, 'storage' | 'embedde
     const hasNew = found.missing > 0 && found.missing <= mostNew;
     if (!hasNew) return found;
     const { projectId, userId } = read;
-    await embedder?.embedNow({ projectId, userId });
+    const foundNothing = found.items.join('') === '[]';
+    await embedder?.embedNow({ projectId, userId }, { foundNothing });
     return storage.searchMemories(whole, signal);
   };
 }

@@ -70,6 +70,20 @@ test('the model of an endpoint finds a paraphrase; the key is sent, but not logg
     expect(lines.join('\n')).not.toContain('sk-secret');
   }));
 
+test('a search that would find nothing waits for a slow model', () =>
+  withFixture(async (fixture) => {
+    const { running, client } = await start(fixture);
+    await client.save({ userId, content: 'Allergic to peanuts' });
+    await embedded(client, question);
+    const { endpoint } = fixture;
+    const content = 'Drives a Toyota';
+    endpoint.delayMs = ({ input }) => (input.includes(content) ? 500 : 0);
+    await client.save({ userId, content });
+    const { items } = await client.search({ userId, query: 'which car?' });
+    await running.stop();
+    expect(items).toMatchObject([{ content }]);
+  }));
+
 test('a new memory is embedded once, even if a search asks for it while it is embedded', () =>
   withFixture(async (fixture) => {
     const { running, client } = await start(fixture);

@@ -12,6 +12,8 @@ export type EmbeddingsEndpoint = AsyncDisposable & {
   requests: (Input & { authorization: string | null })[];
   /** Null for correct answers. */
   fault: Fault | null;
+  /** How long the answer to a request takes. */
+  delayMs(input: Input): number;
   /** Models with different seeds have unrelated vectors. */
   seed: number;
 };
@@ -29,6 +31,7 @@ export function startEndpoint(): EmbeddingsEndpoint {
         return new Response(null, { status: 404 });
       const input = (await request.json()) as Input;
       endpoint.requests.push({ ...input, authorization: request.headers.get('authorization') });
+      await Bun.sleep(endpoint.delayMs(input));
       return (
         endpoint.fault?.(input) ?? answer(input.input.map((text) => vectorOf(text, endpoint.seed)))
       );
@@ -38,6 +41,7 @@ export function startEndpoint(): EmbeddingsEndpoint {
     url: `http://127.0.0.1:${server.port}/v1`,
     requests: [],
     fault: null,
+    delayMs: () => 0,
     seed: 0,
     [Symbol.asyncDispose]: () => server.stop(true),
   };
