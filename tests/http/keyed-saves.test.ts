@@ -56,33 +56,6 @@ test('the same source and externalId replace all but id and createdAt, with 200'
   expect((await getPage(server, externalKey.userId)).items).toHaveLength(1);
 });
 
-test('another user, another source or no source creates another memory', async () => {
-  const [userId, other] = [newUser(), newUser()];
-  const named = { content: 'x', externalId: 'e' };
-  const ids = new Set<string>();
-  for (const externalKey of [
-    { userId, source: 's' },
-    { userId, source: 't' },
-    { userId },
-    { userId: other, source: 's' },
-  ]) {
-    ids.add(bodyOf<SavedMemory>(await post({ ...named, ...externalKey }), 201).id);
-  }
-  expect(ids.size).toBe(4);
-});
-
-test('without an externalId, the same source does not identify a memory', async () => {
-  const body = { userId: newUser(), content: 'x', source: 's' };
-  expect([(await post(body)).status, (await post(body)).status]).toEqual([201, 201]);
-});
-
-test('the same source and externalId create a new memory after a delete', async () => {
-  const body = { userId: newUser(), content: 'x', source: 's', externalId: 'e' };
-  const { id } = bodyOf<SavedMemory>(await post(body), 201);
-  await ask(server, 'DELETE', `/v1/memories/${id}`);
-  expect(bodyOf<SavedMemory>(await post(body), 201).id).not.toBe(id);
-});
-
 test('a save replaces an ingested record with the same source and externalId', async () => {
   const externalKey = { userId: newUser(), source: 's', externalId: 'e' };
   const ingested = await server.client.ingest.document({

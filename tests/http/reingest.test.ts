@@ -106,23 +106,6 @@ describe('ingesting the same source and externalId of the same user', () => {
     expect(status).toMatchObject({ status: 'complete', attempts: 1, errorMessage: null });
   });
 
-  test('replaces the content of an updated memory', async () => {
-    const userId = newUser();
-    const id = await send(userId, { externalId: 'e' }, 'one');
-    await ask(server, 'PATCH', `/v1/memories/${id}`, { body: { content: 'two' } });
-    expect(await send(userId, { externalId: 'e' }, 'three')).toBe(id);
-    expect((await getMemory(server, id)).content).toBe('three');
-  });
-
-  test('creates a new memory after a delete', async () => {
-    const userId = newUser();
-    const id = await send(userId, { source: 's', externalId: 'e' }, 'one');
-    await ask(server, 'DELETE', `/v1/memories/${id}`);
-    const next = await send(userId, { source: 's', externalId: 'e' }, 'two');
-    expect(next).not.toBe(id);
-    expect((await getPage(server, userId)).items.map((item) => item.id)).toEqual([next]);
-  });
-
   test('twice in one batch keeps the later record, and the items have the same id', async () => {
     const userId = newUser();
     const record = (text: string) => {

@@ -17,7 +17,7 @@ const shownResponses = `SELECT k.key, k.body FROM idempotency_keys AS k
 const wrongBytes = `SELECT id FROM memories
   WHERE bytes <> octet_length(content) + octet_length(metadata)`;
 
-export async function expectConsistent({ url }: Opened): Promise<void> {
+export async function expectConsistent({ url }: Pick<Opened, 'url'>): Promise<void> {
   const findings = await diagnose(url, Date.now());
   const found = findings.find(({ name }) => name === 'consistency');
   expect(found).toMatchObject({ level: 'ok' });
