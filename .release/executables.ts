@@ -26,7 +26,7 @@ export async function buildExecutable(dist: string, target: Target): Promise<str
   const { version } = await readManifest('package.json');
   const extension = target.startsWith('windows') ? '.exe' : '';
   const file = join(dist, `memory-${version}-${target}${extension}`);
-  const threads = [...new Bun.Glob('server/**/thread.ts').scanSync({ cwd: root })];
+  const threads = [...new Bun.Glob('server/**/{thread,*-thread}.ts').scanSync({ cwd: root })];
   await Bun.build({
     entrypoints: ['cli/main.ts', ...threads].map((path) => join(root, path)),
     root,

@@ -4,7 +4,7 @@ import { ServiceError } from '../errors.ts';
 import type { Authenticated, Caller } from './authenticate.ts';
 import { createProjectLimit } from './rate-limit.ts';
 import type { ResponseHead } from './response.ts';
-import { leaveQuery } from './schema.ts';
+import type { Received } from './schema.ts';
 import type { Services } from './services.ts';
 
 /** About how long a restart takes. */
@@ -39,13 +39,15 @@ export function createAuth(services: Services) {
     return new Elysia({ name })
       .onParse({ as: 'scoped' }, () => unread)
       .derive({ as: 'scoped' }, async ({ request, set }): Promise<Authenticated> => {
-        return { caller: await authorize(request, set.headers), sent: undefined };
+        const caller = await authorize(request, set.headers);
+        // Replaces what Elysia has parsed, which merges repeated parameters.
+        const query: Received = { caller, value: request.url };
+        return Object.assign({ caller, sent: undefined }, { query });
       })
       .onTransform({ as: 'scoped' }, ({ request, caller }) => {
         if (!caller.readOnly || isRead(request)) return;
         throw new ServiceError('forbidden', 'this API key is read-only');
-      })
-      .onTransform({ as: 'scoped' }, leaveQuery);
+      });
   }
 
   return {

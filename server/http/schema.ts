@@ -23,22 +23,22 @@ export type RequestSchema<T, Shape extends TSchema = TSchema> = {
   };
 };
 
-/** Replaces what Elysia has parsed, which merges repeated parameters. The schema reads the URL. */
-export function leaveQuery(context: Authenticated & { request: Request; query: unknown }): void {
-  const { request, caller } = context;
-  context.query = { caller, value: request.url } satisfies Received;
-}
-
-/** Reads a JSON body after the key has been checked, and before the request is validated. */
-export function jsonBody(bodies: BodyReader, maxBytes?: number) {
+/**
+ * Reads a JSON body after the key has been checked, and before the request is validated. Elysia
+ * adds what `transform` returns to the context. It reads the source of `transform`, also in the
+ * minified executable, and understands only a function that destructures the context.
+ */
+export function jsonBody(bodies: BodyReader, maxBytes?: number): { transform: Transform } {
   return {
-    async transform(context: Authenticated & { request: Request; body: unknown }) {
-      const { request, caller } = context;
-      context.sent = await bodies.readJson(request, caller.projectId, maxBytes);
-      context.body = { caller, value: context.sent } satisfies Received;
+    transform: async ({ request, caller }) => {
+      const sent = await bodies.readJson(request, caller.projectId, maxBytes);
+      return { sent, body: { caller, value: sent } satisfies Received };
     },
   };
 }
+
+/** Elysia's types do not mention the result. */
+type Transform = (context: Authenticated & { request: Request }) => void;
 
 /** The schema of a JSON body. `validate` may check more than the schema can express. */
 export function schema<Shape extends TSchema>(

@@ -23,7 +23,8 @@ export function startWorker(options: WorkerOptions): Worker {
 }
 
 /**
- * In a compiled executable, every `thread.ts` is an entry point at its path relative to the root.
+ * In a compiled executable, every `thread.ts` and `*-thread.ts` is an entry point at its path
+ * relative to the root.
  */
 function urlOf(module: string): URL {
   const isSource = import.meta.url.endsWith('/server/threads/worker.ts');

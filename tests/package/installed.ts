@@ -60,6 +60,8 @@ async function tryOut(project: Project, memory: string[], serving = memory): Pro
   await until(isFound, { what: 'a memory to be found by its meaning' });
   const code = await server.end();
   if (code !== 0) throw new Error(`the server exited with status ${code}: ${server.log()}`);
+  // Elysia reads the source of hooks and handlers, which is minified in an executable.
+  if (server.log().includes('Sucrose')) throw new Error(`Elysia warns: ${server.log()}`);
   const did = 'serve, save, list, front page, search by meaning, stop';
   return `${version}: ${did}; starts in ${await startMs(project, memory)} ms`;
 }
