@@ -74,9 +74,9 @@ test('doctor counts only leases that have expired', async () => {
 });
 
 test.each([
-  ['SQLite', openInFolder],
-  ['PostgreSQL', openInSchema],
-])('doctor reports rows that contradict each other on %s', async (_, open) => {
+  ['SQLite', openInFolder, "x''"],
+  ['PostgreSQL', openInSchema, "''"],
+])('doctor reports rows that contradict each other on %s', async (_, open, noBytes) => {
   await using opened: AsyncDisposable & Opened = await open();
   const project = await newProject(opened);
   await project.save(storedMemory({ userId: 'ada' }));
@@ -93,12 +93,13 @@ test.each([
     `DELETE FROM memories WHERE user_id = 'cem'`,
     `UPDATE users SET memories = 0, bytes = 0 WHERE user_id = 'cem'`,
     `DELETE FROM users WHERE user_id = 'dan'`,
+    `INSERT INTO snapshots (project_id, user_id, data) VALUES (1, 'eve', ${noBytes})`,
   ]) {
     await rowsOf(opened.url, text);
   }
   expect(await consistency()).toMatchObject({
     code: 1,
     level: 'failure',
-    found: 'contradictory rows: 4 users, 1 tasks',
+    found: 'contradictory rows: 4 users, 1 tasks, 1 snapshots',
   });
 });

@@ -2,9 +2,9 @@ import type { Tx } from '../engine.ts';
 
 /**
  * Numbers of rows that contradict others: users whose counts differ from their memories, and rows
- * of memories that do not exist.
+ * of memories or users that do not exist.
  */
-export type Contradictions = { users: number; tasks: number; vectors: number };
+export type Contradictions = { users: number; tasks: number; vectors: number; snapshots: number };
 
 const wrongUsers = `SELECT count(*) AS n FROM (
     SELECT user_id FROM (
@@ -18,6 +18,9 @@ const withoutMemory = (table: 'tasks' | 'vectors') =>
      SELECT 1 FROM memories AS m
      WHERE m.project_id = t.project_id AND m.user_id = t.user_id AND m.id = t.memory_id)`;
 
+const withoutUser = `SELECT count(*) AS n FROM snapshots AS s WHERE NOT EXISTS (
+    SELECT 1 FROM users AS u WHERE u.project_id = s.project_id AND u.user_id = s.user_id)`;
+
 /** Reads all memories' rows, but not their texts. */
 export async function findContradictions(tx: Tx): Promise<Contradictions> {
   const count = async (text: string) => (await tx.one<{ n: number }>(text))?.n ?? 0;
@@ -25,5 +28,6 @@ export async function findContradictions(tx: Tx): Promise<Contradictions> {
     users: await count(wrongUsers),
     tasks: await count(withoutMemory('tasks')),
     vectors: await count(withoutMemory('vectors')),
+    snapshots: await count(withoutUser),
   };
 }
