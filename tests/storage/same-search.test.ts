@@ -13,13 +13,16 @@ import {
 import { openPostgresStorage } from './postgres.ts';
 import { openSqliteStorage } from './sqlite.ts';
 
-/* Both backends return the same ids, order, scores and snippets for the same data and vectors. */
+/*
+ * Both backends return the same ids, order, scores and snippets for the same data and vectors.
+ * SEARCH_QUERIES makes the test longer.
+ */
 
 const seed = 20_261_122;
 const memories = 150;
 const dims = 64;
 const model = { name: 'm', digest: 'same', dims, mean: 0.05, deviation: 0.1, probe: 'AAAA' };
-const queries = 30;
+const queries = Number(process.env.SEARCH_QUERIES ?? 30);
 const words =
   'lantern harbour kettle walrus zeppelin garden winter coffee doctor invoice refund delivery ' +
   'running runs ran city cities São Zürich naïve 東京 метро tickets ticket dark mode prefers';
