@@ -23,7 +23,7 @@ test('the server loads the MCP library on the first message, outside the HTTP th
 });
 
 test.each([
-  ['help --json', false],
+  ['help', false],
   ['mcp --help', false],
   ['list --user u', false],
   ['mcp --user u', true],

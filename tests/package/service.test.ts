@@ -149,7 +149,8 @@ describe('MCP', () => {
 
   test('works over stdio, also with the settings written for a client', async () => {
     expect(await greet([placed.memory, 'mcp', '--user', 'u'])).toContain('"name":"memory"');
-    const install = ['mcp', 'install', 'cursor', '--user', 'u', '--yes', '--with-key'];
+    await project.run([placed.memory, 'profile', 'set', env.MEMORY_BASE_URL ?? ''], env);
+    const install = ['mcp', 'install', 'cursor', '--user', 'u', '--yes'];
     await project.run([placed.memory, ...install], env);
     const { mcpServers } = await Bun.file(project.file('.cursor/mcp.json')).json();
     const { command, args } = mcpServers.memory;
