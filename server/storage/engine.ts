@@ -59,6 +59,8 @@ export type Dialect = {
    * database which several servers share.
    */
   leaseClock(now: string): string;
+  /** The service's uptime on this database; see the table `maintenance`. */
+  uptime: string;
   /** The order in which a sweep reads idempotency keys: about that in which they were stored. */
   oldestKeys: string;
 };
@@ -74,6 +76,8 @@ export type WriteOperation<Input, Result> = {
    * only if it knows their users.
    */
   users?(input: Input): readonly string[];
+  /** Whether a statement of the write may take minutes, if there is much data. */
+  readonly isLong?: boolean;
   /** Whether no client waits for the write. */
   readonly isBackground?: boolean;
 };

@@ -16,11 +16,11 @@ import { cutByUser, isDistributed, isPlanned, oneLine, parts, partsOf } from './
 const wide: Record<string, { pattern: RegExp; reason: string }> = {
   id: {
     pattern:
-      /^SELECT .* FROM memories .*WHERE (m\.)?project_id = \S+( AS bigint\))? AND (m\.)?id =/,
+      /^SELECT .* FROM memories .*WHERE (m\.)?project_id = \S+( AS bigint\))? AND (m\.)?id (=|IN)/,
     reason: 'a request that has only an id must find out whose memory it is',
   },
   texts: {
-    pattern: /^UPDATE idempotency_keys SET body =/,
+    pattern: /^UPDATE idempotency_keys SET version = NULL/,
     reason: 'an idempotency key is stored by its text, and memories do not list keys',
   },
   pending: {

@@ -22,6 +22,7 @@ const bytesPerPart = 8 * 1024 * 1024;
 
 export const eraseUser: WriteOperation<Erase, WriteResult> = {
   name: 'eraseUser',
+  isLong: true,
   async run(tx, write) {
     const { projectId, userId, at } = write;
     const replay = await findResponse(tx, write);
@@ -60,14 +61,17 @@ export async function removeMemories(
 ): Promise<void> {
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
   await recordChange(tx, projectId, userId, { memories: -rows.length, bytes: -bytes });
-  await Promise.all(rows.map((row) => removeRows(tx, { projectId, userId }, row)));
-  await dropSnapshot(tx, projectId, userId);
+  await Promise.all([
+    ...rows.map((row) => removeRows(tx, { projectId, userId }, row)),
+    removeFromResponses(tx, projectId, rows),
+    dropSnapshot(tx, projectId, userId),
+  ]);
   await tx.noteRemoved('memory');
 }
 
 /**
- * Deletes a memory without counting or noting it. On PostgreSQL, another write may have changed the
- * memory since it was read; this write then runs again.
+ * Deletes a memory and its work, but not its stored responses. On PostgreSQL, another write may
+ * have changed the memory since it was read; this write then runs again.
  */
 export async function removeRows(
   tx: WriteTx,
@@ -84,7 +88,6 @@ export async function removeRows(
       change,
     ),
     removeWork(tx, { projectId, userId, memoryId: id }),
-    removeFromResponses(tx, projectId, id),
   ]);
   if (deleted === 0) throw new WriteConflict();
 }

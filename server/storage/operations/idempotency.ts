@@ -3,6 +3,8 @@ import { isExpired } from '../../memory/visibility.ts';
 import type { Tx, WriteTx } from '../engine.ts';
 import { keyReused, WriteConflict } from '../refusals.ts';
 import type { NewResponse, StoredResponse, Write, WriteResult } from '../storage.ts';
+import { overIds } from './id-lists.ts';
+import { sql } from './sql.ts';
 
 type Row = StoredResponse & { fingerprint: string };
 
@@ -52,10 +54,9 @@ export async function storeResponse(
   const { scope, key, fingerprint } = idempotency;
   const { status, body, memoryId, version } = response;
   const stored = await tx.run(
-    `INSERT INTO idempotency_keys (project_id, scope, key, fingerprint, status, body, memory_id,
+    sql`INSERT INTO idempotency_keys (project_id, scope, key, fingerprint, status, body, memory_id,
        version, stored_uptime, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8,
-       (SELECT value FROM maintenance WHERE name = 'uptime'), $9)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, ${tx.dialect.uptime}, $9)
      ON CONFLICT DO NOTHING`,
     projectId,
     scope,
@@ -72,18 +73,25 @@ export async function storeResponse(
   return newResult(response);
 }
 
-/** Removes the memory's text from every stored response. */
+const removeTexts = overIds(
+  5,
+  (ids) => `UPDATE idempotency_keys SET version = NULL,
+      body = CAST($1 AS text) || memory_id || CAST($2 AS text) || memory_id || CAST($3 AS text)
+    WHERE project_id = CAST($4 AS bigint) AND memory_id IN (${ids})`,
+);
+
+/** The parts of a deleted memory's body around its id, which needs no escapes. */
+const bodyParts = deletedBody(' ').split(' ');
+
+/** Removes the text of the memories from every stored response. */
 export async function removeFromResponses(
   tx: Tx,
   projectId: number,
-  memoryId: string,
+  memories: readonly { id: string }[],
 ): Promise<void> {
-  await tx.run(
-    `UPDATE idempotency_keys SET body = $1, version = NULL
-     WHERE project_id = $2 AND memory_id = $3`,
-    deletedBody(memoryId),
-    projectId,
-    memoryId,
+  const statements = removeTexts(memories.map(({ id }) => id));
+  await Promise.all(
+    statements.map(({ text, ids }) => tx.run(text, ...bodyParts, projectId, ...ids)),
   );
 }
 

@@ -10,6 +10,7 @@ const keysPerRun = 1_000;
 /** One step of the periodic cleanup. The uptime is measured by a monotonic clock. */
 export const maintain: WriteOperation<{ now: number; elapsedMs: number }, MaintenanceReport> = {
   name: 'maintain',
+  isLong: true,
   async run(tx, { now, elapsedMs }) {
     // After a crash, the uptime is slightly too low, so some data is kept a little longer.
     const row = await tx.one<{ uptime: number }>(

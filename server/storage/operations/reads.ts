@@ -104,14 +104,19 @@ async function visibleStatus<Row extends StatusRow>(
 export const taskQueueState: ReadOperation<void, QueueState> = {
   name: 'taskQueueState',
   async run(tx) {
-    const state = await tx.one<QueueState>(
-      `SELECT count(*) AS pending,
-         coalesce(sum(CASE WHEN state = 'running' THEN 1 ELSE 0 END), 0) AS running,
-         min(accepted_at) AS "oldestAcceptedAt",
-         (SELECT count(*) FROM tasks
-          WHERE run_at IS NULL AND error_message IS NOT NULL) AS failed
-       FROM tasks WHERE run_at IS NOT NULL`,
-    );
-    return state ?? { pending: 0, running: 0, oldestAcceptedAt: null, failed: 0 };
+    const [work, ended] = await Promise.all([
+      tx.one<Omit<QueueState, 'failed'>>(
+        `SELECT count(*) AS pending,
+           coalesce(sum(CASE WHEN state = 'running' THEN 1 ELSE 0 END), 0) AS running,
+           min(accepted_at) AS "oldestAcceptedAt"
+         FROM tasks WHERE run_at IS NOT NULL`,
+      ),
+      tx.one<Pick<QueueState, 'failed'>>(
+        `SELECT count(*) AS failed FROM tasks
+         WHERE run_at IS NULL AND error_message IS NOT NULL`,
+      ),
+    ]);
+    const { pending = 0, running = 0, oldestAcceptedAt = null } = work ?? {};
+    return { pending, running, oldestAcceptedAt, failed: ended?.failed ?? 0 };
   },
 };

@@ -4,7 +4,8 @@ import type { Tx, WriteOperation, WriteTx } from '../engine.ts';
 import type { ImportedMemory, Storage, StoredResponse, WriteResult } from '../storage.ts';
 import { bytesOf, externalKey, insertMemory } from './columns.ts';
 import { removeRows } from './erasure.ts';
-import { once } from './idempotency.ts';
+import { overIds } from './id-lists.ts';
+import { once, removeFromResponses } from './idempotency.ts';
 import { findExternal } from './memories.ts';
 import { dropSnapshot } from './snapshots.ts';
 import { addFailedTask, queueTask, reserveInQueue } from './tasks.ts';
@@ -35,7 +36,7 @@ async function importAll(tx: WriteTx, write: Import): Promise<StoredResponse> {
   await reserveInQueue(tx, projectId, processing);
   const changes = new UserChanges(tx, projectId);
   await changes.record(memories.map(({ userId }) => userId));
-  const known = await Promise.all(memories.map(({ id }) => findKnown(tx, projectId, id)));
+  const known = await findKnown(tx, write);
   await removeStillThere(tx, write, known, changes);
   const external = await Promise.all(
     memories.map((memory) => findExternal(tx, projectId, memory, at)),
@@ -50,13 +51,20 @@ async function importAll(tx: WriteTx, write: Import): Promise<StoredResponse> {
   return importedResponse(outcomes, batch);
 }
 
-function findKnown(tx: Tx, projectId: number, id: string): Promise<Known | undefined> {
-  return tx.one<Known>(
-    `SELECT id, user_id AS "userId", expires_at AS "expiresAt", bytes, last_change AS change
-     FROM memories WHERE project_id = $1 AND id = $2`,
-    projectId,
-    id,
+const findByIds = overIds(
+  2,
+  (ids) => `SELECT id, user_id AS "userId", expires_at AS "expiresAt", bytes, last_change AS change
+    FROM memories WHERE project_id = CAST($1 AS bigint) AND id IN (${ids})`,
+);
+
+/** Returns the stored memory with the id of each memory, if there is one. */
+async function findKnown(tx: Tx, { projectId, memories }: Import): Promise<(Known | undefined)[]> {
+  const statements = findByIds(memories.map(({ id }) => id));
+  const found = await Promise.all(
+    statements.map(({ text, ids }) => tx.all<Known>(text, projectId, ...ids)),
   );
+  const byId = new Map(found.flat().map((row) => [row.id, row]));
+  return memories.map(({ id }) => byId.get(id));
 }
 
 /** Deletes expired memories with the same ids if maintenance has not deleted them yet. */
@@ -72,6 +80,7 @@ async function removeStillThere(
   await changes.record(rows.map(({ userId }) => userId));
   for (const { userId, bytes } of rows) changes.add(userId, { memories: -1, bytes: -bytes });
   await Promise.all(rows.map((row) => removeRows(tx, { projectId, userId: row.userId }, row)));
+  await removeFromResponses(tx, projectId, rows);
   await Promise.all(rows.map(({ userId }) => dropSnapshot(tx, projectId, userId)));
   await tx.noteRemoved('memory');
 }

@@ -34,6 +34,7 @@ export const presentModel: ShortRead<void, PresentModel | null> = {
 
 export const ensureModel: WriteOperation<Model, PresentModel> = {
   name: 'ensureModel',
+  isLong: true,
   async run(tx, model) {
     const { name, digest, dims, mean, deviation, probe } = model;
     await tx.run(

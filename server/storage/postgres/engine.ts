@@ -7,6 +7,9 @@ import type { WriteQueue } from './write-queue.ts';
 /** Operations that belong to no project share this one's turn. */
 export const noProject = 0;
 
+/** The deadline of statements that depend on the amount of data, such as those of an erasure. */
+const longDeadlineMs = 10 * 60_000;
+
 /** What a write can do beside statements. An erased text is removed by the database's VACUUM. */
 export function writeTxOf(tx: Tx, queueLimit: QueueLimit): WriteTx {
   return { ...tx, pause: async () => {}, noteRemoved: async () => {}, queueLimit };
@@ -27,6 +30,7 @@ export function createShortEngine(parts: {
         work: (own) => operation.run(writeTxOf(own, queueLimit), input),
         key: keyOf(input),
         users: operation.users?.(input) ?? null,
+        deadlineMs: operation.isLong ? longDeadlineMs : undefined,
       }),
     async readShort(operation, input) {
       try {

@@ -12,6 +12,7 @@ export const dialect: Dialect = {
   // A server does not know which other servers are running. It waits until their leases end.
   hasOtherOwner: unused,
   leaseClock: (now) => `(${milliseconds} + 0 * CAST(${now} AS bigint))`,
+  uptime: 'service_uptime()',
   oldestKeys: 'stored_uptime, created_at',
 };
 

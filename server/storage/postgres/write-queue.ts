@@ -39,6 +39,7 @@ export type QueuedWrite<T> = {
   key: string | null;
   /** Names the users whose rows the write locks. Null if the write must read to know them. */
   users: readonly string[] | null;
+  deadlineMs?: number | undefined;
 };
 
 type Waiting = QueuedWrite<unknown> & {
@@ -243,7 +244,8 @@ export function createWriteQueue(given: {
       if (await mustMove(connection, waiting)) return false;
       try {
         const session = await connection.session();
-        const run = () => runAlone(session, waiting.work, options);
+        const { work, deadlineMs } = waiting;
+        const run = () => runAlone(session, work, { ...options, deadlineMs });
         waiting.resolve(await committed(1, run));
         return true;
       } catch (error) {

@@ -163,6 +163,12 @@ CREATE TABLE maintenance (
 
 INSERT INTO maintenance (name, value) VALUES ('uptime', 0), ('probe', 0);
 
+-- A function, because Citus evaluates functions, but no subqueries, for an INSERT.
+CREATE FUNCTION service_uptime() RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (SELECT value FROM maintenance WHERE name = 'uptime');
+END $$;
+
 -- What only one server does at a time, such as the cleanup, and until when, by the database's clock.
 CREATE TABLE turns (
   name text COLLATE "C" PRIMARY KEY,
