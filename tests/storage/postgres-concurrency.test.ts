@@ -10,6 +10,7 @@ import {
   complete,
   deletedBody,
   drainTasks,
+  imported,
   keyed,
   memory,
   newProject,
@@ -155,6 +156,41 @@ test('updates of one memory and an erasure of its user succeed, however many the
     const updating = Array.from({ length: 60 }, (_, n) => update(null, n).catch(codeOf));
     expect((await other.erase('hot')).response.body).toBe('{"deleted":1}');
     expect(new Set(await Promise.all(updating)).delete('not_found')).toBe(true);
+  }
+  await expectConsistent(servers[0]);
+});
+
+/** Opens a server without indexes in memory, which searches for Eve's memories. */
+async function searchAnew(during: () => Promise<unknown> = async () => {}): Promise<void> {
+  const { url } = servers[0];
+  const opened = { ...servers[0], storage: await openStorage(url) };
+  const project = await newProject(opened, 'shared');
+  await Promise.all([project.search('lantern', { userId: 'eve' }), during()]);
+  await drainTasks(servers[0]);
+  await expectSearchable(project, 'eve', 'lantern');
+  await opened.storage.close();
+}
+
+test('a stored search index contains what concurrent writes have left', async () => {
+  const own = Array.from({ length: 300 }, (_, n) =>
+    imported({ userId: 'eve', content: `lantern ${n}` }),
+  );
+  await projects[0].import(own);
+  const change = ({ id }: { id: string }, n: number) => {
+    const project = projects[n % 2 === 0 ? 0 : 1];
+    if (n % 3 === 0) return project.remove(id);
+    if (n % 3 === 1) return project.update(id, { content: `lantern changed ${n}` });
+    return project.ingest(record({ userId: 'eve', content: `lantern record ${n}` }));
+  };
+  for (let round = 0; round < 3; round += 1) {
+    // The new server stores its index while other servers change the memories.
+    await searchAnew(() => Promise.all(own.splice(0, 12).map(change)));
+    await until(async () => {
+      await searchAnew();
+      const text = `SELECT 1 FROM snapshots WHERE user_id = 'eve'`;
+      return (await query(servers[0].url, text)).length > 0;
+    });
+    await searchAnew();
   }
   await expectConsistent(servers[0]);
 });
