@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Glob } from 'bun';
 import { pythonProblem, runPython } from './support/python.ts';
-import { startTestServer, type TestServer } from './support/server.ts';
+import { withServer } from './support/server.ts';
 
 /* Runs the tests of the adapters in sdk/adapters, if their frameworks are installed. */
 
 const root = join(import.meta.dir, '..');
 const folders = join(root, 'sdk/adapters');
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 const environment = () => ({ MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key });
 
 /** The package without which the tests of an adapter in Python are skipped. */

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect } from 'bun:test';
+import { expect } from 'bun:test';
 import { documented } from '../support/document.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { expectAccessible, inBrowser, tabTo, useBrowser } from './browser.ts';
 
 /* The API reference at /docs. */
 
 const open = useBrowser();
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 inBrowser('lists every operation of the OpenAPI document', async () => {
   const { page } = await open(`${server.url}/docs`);

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { describe, expect } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { expectAccessible, inBrowser, type Opened, tabTo, useBrowser } from './browser.ts';
 
 /* Every screen of the console, by mouse and by keyboard. */
 
 const open = useBrowser();
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 /** Opens a screen with a key, by default that of the project. */
 async function openScreen(hash: string, key = server.key): Promise<Opened> {

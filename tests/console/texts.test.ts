@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { expect, test } from 'bun:test';
+import { startTestServer, withServer } from '../support/server.ts';
 import { expectAccessible, inBrowser, useBrowser } from './browser.ts';
 
 /* What the console shows of texts and keys that it must be careful with, and how it is served. */
 
 const open = useBrowser();
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 const hostile = `<img src=x onerror="document.title='owned'"><script>alert(1)</script>\u202E&amp;`;
 

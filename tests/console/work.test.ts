@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect } from 'bun:test';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { describe, expect } from 'bun:test';
+import { startTestServer, withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { importable } from '../support/writes.ts';
 import { expectAccessible, inBrowser, type Opened, tabTo, useBrowser } from './browser.ts';
@@ -7,11 +7,7 @@ import { expectAccessible, inBrowser, type Opened, tabTo, useBrowser } from './b
 /* The screens that show and give the service work: queue, additions, health. */
 
 const open = useBrowser();
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 async function openScreen(name: string): Promise<Opened> {
   const opened = await open(`${server.url}/console#key=${server.key}`);

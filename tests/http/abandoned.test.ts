@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { slowMs, slowsThread } from '../storage/faulty-threads.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({}, [join(import.meta.dir, '../storage/faulty-threads.ts')]);
-});
-afterAll(() => server.stop());
+const server = await withServer({}, [join(import.meta.dir, '../storage/faulty-threads.ts')]);
 
 test('searches from disconnected clients are not executed', async () => {
   const userId = 'u';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import {
   ask,
@@ -11,13 +11,9 @@ import {
   whenComplete,
 } from '../support/http.ts';
 import { loneSurrogate } from '../support/inputs.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 async function batch(items: unknown[]): Promise<BatchAccepted> {
   return bodyOf(await ask(server, 'POST', '/v1/ingest/batch', { body: { items } }), 202);

@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { askRaw, bodyOf, expectError, expectInvalid, getPage, newUser } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { type TestServer, withServer } from '../support/server.ts';
 import { chunked, exchange, head } from '../support/socket.ts';
 
 const limit = 20_000;
 
-let server: TestServer;
-let ordinary: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ MEMORY_MAX_BODY_BYTES: String(limit) });
-  ordinary = await startTestServer();
-});
-afterAll(async () => {
-  await server.stop();
-  await ordinary.stop();
-});
+const server = await withServer({ MEMORY_MAX_BODY_BYTES: String(limit) });
+const ordinary = await withServer();
 
 const json = 'Content-Type: application/json';
 const path = '/v1/memories';

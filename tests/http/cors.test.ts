@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { type Answer, ask, newUser, readAnswer } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { type TestServer, withServer } from '../support/server.ts';
 
 const allowed = ['https://app.example', 'http://localhost:5173'];
 const strangers = [
@@ -14,16 +14,8 @@ const strangers = [
   '*',
 ];
 
-let server: TestServer;
-let closed: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ MEMORY_CORS_ORIGINS: allowed.join(', ') });
-  closed = await startTestServer();
-});
-afterAll(async () => {
-  await server.stop();
-  await closed.stop();
-});
+const server = await withServer({ MEMORY_CORS_ORIGINS: allowed.join(', ') });
+const closed = await withServer();
 
 async function preflight(of: TestServer, origin: string, method = 'POST'): Promise<Answer> {
   const headers = {

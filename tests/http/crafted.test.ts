@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { save } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { exchange, head } from '../support/socket.ts';
 
 /* Paths that a router and an auth check could parse differently must not bypass the key check. */
 
 const canary = 'canary';
 
-let server: TestServer;
 let id: string;
+const server = await withServer();
 beforeAll(async () => {
-  server = await startTestServer();
   ({ id } = await save(server, 'u', canary));
 });
-afterAll(() => server.stop());
 
 const targets = [
   '/v1/memories/:id',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Accepted, BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { SavedMemory } from '../../sdk/contract/memory.ts';
 import type { SearchAnswer } from '../../sdk/contract/search.ts';
@@ -15,14 +15,10 @@ import {
   save,
 } from '../support/http.ts';
 import { leaseRecord } from '../support/queue.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { essence, sendKeyed, settled } from '../support/writes.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 const pathOf = (userId: string) => `/v1/memories?userId=${encodeURIComponent(userId)}`;
 

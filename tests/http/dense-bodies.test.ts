@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { type Answer, askRaw, bodyOf, expectInvalid, newUser } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 
 /* Bodies that are expensive to parse: deeply nested, or with very many values or fields. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 const fiveMiB = 5 * 1024 * 1024;
 const levels = (count: number) => '['.repeat(count) + ']'.repeat(count);

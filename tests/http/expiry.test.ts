@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Accepted, BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { SavedMemory } from '../../sdk/contract/memory.ts';
 import { ask, bodyOf, expectError, newUser, whenComplete } from '../support/http.ts';
 import { probes, readsWithoutProbe, type Sought, whereFound } from '../support/reads.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { sendKeyed } from '../support/writes.ts';
 
 /* No read operation returns an expired or erased memory. */
 
-let server: TestServer;
 /** How far the server's clock is ahead. */
 let aheadMs = 0;
 const now = () => Date.now() + aheadMs;
-beforeAll(async () => {
-  server = await startTestServer({}, [], { now });
-});
-afterAll(() => server.stop());
+const server = await withServer({}, [], { now });
 
 const everywhere = Object.keys(probes).sort();
 const word = 'zanzibar';

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import type { Memory } from '../../sdk/contract/memory.ts';
 import { ask, bodyOf, expectInvalid, getPage, ingest, newUser, save } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 async function saveWith(userId: string, content: string, metadata: object): Promise<void> {
   bodyOf(await ask(server, 'POST', '/v1/memories', { body: { userId, content, metadata } }), 201);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { ErrorBody } from '../../sdk/contract/errors.ts';
 import {
@@ -12,19 +12,17 @@ import {
   save,
 } from '../support/http.ts';
 import { withValue } from '../support/inputs.ts';
-import { send, startTestServer, type TestServer } from '../support/server.ts';
+import { send, withServer } from '../support/server.ts';
 import { writesWithBody } from '../support/writes.ts';
 
 /* A failed property prints its seed and path. To reproduce the failure, add both to `runs`. */
 const runs = { numRuns: 50 };
 
-let server: TestServer;
 let id: string;
+const server = await withServer();
 beforeAll(async () => {
-  server = await startTestServer();
   ({ id } = await save(server, 'fuzz'));
 });
-afterAll(() => server.stop());
 
 /** Expects a success or a documented 400, never an internal error. */
 function expectHandled(answer: Answer): void {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { operations } from '../../sdk/contract/operations.ts';
 import { sendRaw } from '../support/raw.ts';
-import { send, startTestServer, type TestServer } from '../support/server.ts';
+import { send, startTestServer, withServer } from '../support/server.ts';
 import { head } from '../support/socket.ts';
 
 /* The headers that every response has, for any route and outcome. */
@@ -9,11 +9,7 @@ import { head } from '../support/socket.ts';
 const origin = 'https://app.example';
 const env = { MEMORY_CORS_ORIGINS: origin, MEMORY_RATE_LIMIT: '100/3600' };
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer(env);
-});
-afterAll(() => server.stop());
+const server = await withServer(env);
 
 const preflight = { origin, 'access-control-request-method': 'POST' };
 const body = { userId: 'u', content: 'x' };

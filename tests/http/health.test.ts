@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { version } from '../../package.json';
 import type { Health } from '../../sdk/contract/status.ts';
 import { startServer } from '../../server/main.ts';
@@ -7,16 +7,12 @@ import { ask, bodyOf, ingest, readAnswer } from '../support/http.ts';
 import { readMetrics } from '../support/metrics.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { leaseRecord } from '../support/queue.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTestServer, withServer } from '../support/server.ts';
 import { exchange } from '../support/socket.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 async function health(): Promise<Health> {
   return bodyOf(await readAnswer(await fetch(`${server.url}/health`)), 200);

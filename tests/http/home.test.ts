@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { homepage, version } from '../../package.json';
 import { renderPage } from '../../server/home/page.ts';
 import { sendRaw } from '../support/raw.ts';
-import { send, startTestServer, type TestServer } from '../support/server.ts';
+import { send, withServer } from '../support/server.ts';
 
 /* The address that the service prints shows a page to people and JSON to programs. */
 
@@ -13,13 +13,11 @@ const origin = 'https://app.example';
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const root = join(import.meta.dir, '../..');
 
-let server: TestServer;
 let page: string;
+const server = await withServer({ MEMORY_CORS_ORIGINS: origin });
 beforeAll(async () => {
-  server = await startTestServer({ MEMORY_CORS_ORIGINS: origin });
   page = await (await get('/', browser)).text();
 });
-afterAll(() => server.stop());
 
 function get(path: string, accept: string): Promise<Response> {
   return fetch(server.url + path, { headers: { accept } });

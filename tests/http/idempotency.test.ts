@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import {
   type Answer,
   ask,
@@ -8,15 +8,11 @@ import {
   getPage,
   newUser,
 } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { exchange, head } from '../support/socket.ts';
 import { essence, prepare, sendKeyed, settled, writes, writesWithBody } from '../support/writes.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 const markOf = (answer: Answer) => answer.headers.get('idempotency-status');
 

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Imported } from '../../sdk/contract/transfer.ts';
 import { ask, bodyOf, expectInvalid, getMemory, getPage, newUser } from '../support/http.ts';
 import { badMetadata, badTexts, withValue } from '../support/inputs.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 async function importAll(items: unknown[], into = server): Promise<Imported> {
   return bodyOf(await ask(into, 'POST', '/v1/import', { body: { items } }), 200);

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { ask, expectInvalid, getPage } from '../support/http.ts';
 import { badMetadata, badOptionalTexts, badTexts, withValue } from '../support/inputs.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(async () => {
-  expect((await getPage(server, userId)).items).toEqual([]);
-  await server.stop();
-});
+const server = await withServer();
 
-/** The user of all rejected requests. After the tests, this user must not have any memories. */
+/** The user of all rejected requests. */
 const userId = 'refused';
 const entry = { author: 'user', content: 'Help' };
 const support = { userId, data: { subject: 'S', comments: [entry] } };
@@ -196,4 +189,8 @@ test.each(['participants', 'tags'])('returns 400 for an invalid item of data.%s'
   for (const value of [1, null, '', [], 'a\0']) {
     await expectRejected('/v1/ingest/chat', chat, `data.${name}`, ['x', value], `data.${name}.1`);
   }
+});
+
+test('no rejected request has stored anything', async () => {
+  expect((await getPage(server, userId)).items).toEqual([]);
 });

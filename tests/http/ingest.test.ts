@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Accepted } from '../../sdk/contract/ingest.ts';
 import type { Memory } from '../../sdk/contract/memory.ts';
 import {
@@ -12,13 +12,9 @@ import {
   whenComplete,
 } from '../support/http.ts';
 import { astral, goodMetadata, goodTexts } from '../support/inputs.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 type Endpoint = [path: string, type: Memory['type'], body: { data: object; type?: string }];
 

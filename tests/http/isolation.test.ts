@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { SavedMemory } from '../../sdk/contract/memory.ts';
 import { operations } from '../../sdk/contract/operations.ts';
@@ -13,20 +13,18 @@ import {
   save,
   whenComplete,
 } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { type TestServer, withServer } from '../support/server.ts';
 
 /* Two projects share a server. Neither project's ids or text may leak to the other. */
 
 const unknown = 'mem_0199c2a4f1e87c3d9b5e6a7f80912b3c';
 const canary = 'canary';
 
-let server: TestServer;
 let theirs: TestServer;
+const server = await withServer({ MEMORY_RATE_LIMIT: '100000/3600' });
 beforeAll(async () => {
-  server = await startTestServer({ MEMORY_RATE_LIMIT: '100000/3600' });
   theirs = { ...server, key: await server.createKey('theirs') };
 });
-afterAll(() => server.stop());
 
 /** Removes the request id, the date and the rate limit, which differ between any two responses. */
 function comparable({ status, headers, text }: Answer) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
 import { type OperationName, operations } from '../../sdk/contract/operations.ts';
@@ -19,16 +19,12 @@ import {
   type Target,
   withoutMemories,
 } from '../support/operation-requests.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { type TestServer, withServer } from '../support/server.ts';
 import { importable, sendKeyed } from '../support/writes.ts';
 
 /* Runs every operation with every kind of key, on the key's own user and on another user. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 const writes = named.filter(isWrite);
 const reads = named.filter((name) => !isWrite(name));

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { type Answer, askRaw, expectError, expectInvalid, newUser, save } from '../support/http.ts';
 import { withValue } from '../support/inputs.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import {
   prepare,
   sendKeyed,
@@ -11,11 +11,7 @@ import {
   writesWithBody,
 } from '../support/writes.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 const markOf = (answer: Answer) => answer.headers.get('idempotency-status');
 

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import type { ErrorBody } from '../../sdk/contract/errors.ts';
 import { ask, askRaw, expectInvalid, getMemory, getPage, newUser, save } from '../support/http.ts';
 import { badMetadata, badTexts } from '../support/inputs.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 const notObjects: [name: string, body: unknown][] = [
   ['null', null],

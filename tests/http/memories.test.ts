@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
 import {
   ask,
@@ -14,16 +14,12 @@ import {
 } from '../support/http.ts';
 import { goodMetadata, goodTexts } from '../support/inputs.ts';
 import { leaseRecord } from '../support/queue.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 function patch(id: string, body: object) {
   return ask(server, 'PATCH', `/v1/memories/${id}`, { body });

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { type OperationName, operations } from '../../sdk/contract/operations.ts';
 import { openAdmin } from '../../server/admin.ts';
 import { type Answer, ask, expectError, readAnswer, save } from '../support/http.ts';
 import { requests, withoutMemories } from '../support/operation-requests.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTestServer, type TestServer, withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 /* Who may read the metrics, and what a key for the metrics may not do. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 const viaProxy = { 'x-forwarded-for': '127.0.0.1' };
 

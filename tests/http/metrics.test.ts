@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { version } from '../../package.json';
 import { memory, temporaryFolder } from '../cli/command.ts';
 import { backend } from '../support/backend.ts';
@@ -6,16 +6,12 @@ import { startEndpoint } from '../support/embeddings-endpoint.ts';
 import { ask, ingest, newUser, save, whenComplete } from '../support/http.ts';
 import { type Metrics, parseMetrics, readMetrics } from '../support/metrics.ts';
 import { leaseRecord } from '../support/queue.ts';
-import { send, startTestServer, type TestServer } from '../support/server.ts';
+import { send, startTestServer, withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 /* The metrics of a server, and their format. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 const search = (more = '') => ask(server, 'GET', `/v1/memories/search?userId=u&query=tea${more}`);
 const ofSaves = 'route="/v1/memories",method="POST"';

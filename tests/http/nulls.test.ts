@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
 import { ask, bodyOf, getPage, ingest, newUser, whenComplete } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 
 /* Null in an optional field is equivalent to omitting the field. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 const times = { occurredAt: null, expiresAt: null };
 const nulls = { source: null, externalId: null, ...times };

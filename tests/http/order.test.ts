@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { beforeAll, expect, test } from 'bun:test';
 import type { ErrorCode } from '../../sdk/contract/errors.ts';
 import { ask, askRaw, expectError, save } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 
 /*
  * The order of checks: 401, 429, 404/405, 415, 413, 400. Each request fails the check in its row
@@ -12,20 +12,18 @@ const requests = 50;
 const maxBodyBytes = 1_024;
 const missing = '/v1/memories/mem_0199c2a4f1e87c3d9b5e6a7f80912b3c';
 
-let server: TestServer;
 let spentKey: string;
 let known: string;
+const server = await withServer({
+  MEMORY_RATE_LIMIT: `${requests}/3600`,
+  MEMORY_MAX_BODY_BYTES: String(maxBodyBytes),
+});
 beforeAll(async () => {
-  server = await startTestServer({
-    MEMORY_RATE_LIMIT: `${requests}/3600`,
-    MEMORY_MAX_BODY_BYTES: String(maxBodyBytes),
-  });
   known = `/v1/memories/${(await save(server, 'known')).id}`;
   spentKey = await server.createKey('spent');
   const headers = { authorization: `Bearer ${spentKey}` };
   for (let n = 0; n < requests; n += 1) await ask(server, 'GET', '/v1/nope', { headers });
 });
-afterAll(() => server.stop());
 
 type Faults = {
   key?: 'unknown' | 'spent';

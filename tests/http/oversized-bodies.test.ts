@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { limits } from '../../sdk/contract/limits.ts';
 import { documented } from '../support/document.ts';
 import { askRaw, bodyOf, expectError, getPage, newUser } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTestServer, type TestServer, withServer } from '../support/server.ts';
 import { exchange, head } from '../support/socket.ts';
 
 /* A body over the limit gets a 413 with a JSON error, for any size and framing. */
 
 const MiB = 1024 * 1024;
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 const json = 'Content-Type: application/json';
 const chunked = 'Transfer-Encoding: chunked';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { limits } from '../../sdk/contract/limits.ts';
 import type { ApiKey, UserPage } from '../../sdk/contract/project.ts';
 import type { IngestStatuses } from '../../sdk/contract/status.ts';
@@ -15,13 +15,9 @@ import {
   newUser,
   save,
 } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTestServer, type TestServer, withServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 describe('GET /v1/users', () => {
   let project: TestServer;

@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { document, misfit } from '../support/document.ts';
 import { type Answer, ask, expectError, newUser } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 const requests = 25;
 
-let server: TestServer;
-let quick: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ MEMORY_RATE_LIMIT: `${requests}/3600` });
-  quick = await startTestServer({ MEMORY_RATE_LIMIT: '3/1' });
-});
-afterAll(async () => {
-  await server.stop();
-  await quick.stop();
-});
+const server = await withServer({ MEMORY_RATE_LIMIT: `${requests}/3600` });
+const quick = await withServer({ MEMORY_RATE_LIMIT: '3/1' });
 
 function withKey(key: string): Record<string, string> {
   return { authorization: `Bearer ${key}` };

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { bodyOf, sendRaw } from '../support/raw.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { hosts, paths, pieces } from './raw-requests.ts';
 
 /* Bytes that no HTTP library would send cause neither a 5xx response, a hang, nor an exit. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 /** Sends the parts and expects a response or a closed connection. */
 async function statusOf(parts: (string | Uint8Array)[], pauseMs = 0): Promise<number | null> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Accepted, BatchAccepted } from '../../sdk/contract/ingest.ts';
 import {
   ask,
@@ -11,14 +11,10 @@ import {
   whenComplete,
 } from '../support/http.ts';
 import { leaseRecord } from '../support/queue.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 type ExternalKey = { source?: string; externalId?: string };
 

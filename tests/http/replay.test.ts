@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Accepted } from '../../sdk/contract/ingest.ts';
 import type { SavedMemory } from '../../sdk/contract/memory.ts';
 import { type Answer, ask, bodyOf, expectError, getMemory, newUser } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { essence, importable, sendKeyed, settled } from '../support/writes.ts';
 
 /* Replays after the memory has been changed or deleted, with and without a restart in between. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 const canary = 'canary text';
 const markOf = (answer: Answer) => answer.headers.get('idempotency-status');

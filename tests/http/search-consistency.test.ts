@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 /* Under concurrent writes, a search must reflect every acknowledged write. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 type Act = 'save' | 'update' | 'delete' | 'ingest';
 const acts = fc.array(fc.constantFrom<Act>('save', 'save', 'update', 'delete', 'ingest'), {

@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import type { SearchAnswer } from '../../sdk/contract/search.ts';
 import { cases, corpus } from '../search/cases.ts';
 import { ask } from '../support/http.ts';
 import { marked } from '../support/marked.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 
 /* Runs the cases of tests/search over HTTP. */
 
-let server: TestServer;
 const names = new Map<string, string>();
+const server = await withServer();
 beforeAll(async () => {
-  server = await startTestServer();
   for (const [name, content] of Object.entries(corpus)) {
     names.set((await server.client.save({ userId: 'corpus', content })).id, name);
   }
 });
-afterAll(() => server.stop());
 
 async function search(query: string, more: Record<string, string> = {}) {
   const parameters = new URLSearchParams({ userId: 'corpus', query, ...more });

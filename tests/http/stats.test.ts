@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeEach, describe, expect, test } from 'bun:test';
 import type { Memory } from '../../sdk/contract/memory.ts';
 import type { Stats, UserPage } from '../../sdk/contract/project.ts';
 import type { TaskPage } from '../../sdk/contract/tasks.ts';
@@ -12,20 +12,16 @@ import {
   save,
   whenComplete,
 } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { type TestServer, withServer } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 
 /* What a project holds: GET /v1/stats, the largest users, GET /v1/tasks and the status filter. */
 
-let server: TestServer;
 let project: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
+const server = await withServer();
 beforeEach(async () => {
   project = { ...server, key: await server.createKey(crypto.randomUUID()) };
 });
-afterAll(() => server.stop());
 
 const statsOf = async (as: TestServer) => bodyOf<Stats>(await ask(as, 'GET', '/v1/stats'), 200);
 const usersOf = async (as: TestServer, query: string) =>

@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { type Answer, ask, bodyOf, expectInvalid, newUser } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 
-let server: TestServer;
 const userId = newUser();
 const days = ['2026-04-30T23:59:59.999Z', '2026-05-01', '2026-05-15T10:00:00+02:00', '2026-06-01'];
+const server = await withServer();
 beforeAll(async () => {
-  server = await startTestServer();
   for (const [index, occurredAt] of days.entries()) {
     await server.client.save({ userId, content: `trip ${index}`, occurredAt });
   }
   await server.client.save({ userId, content: 'trip now' });
 });
-afterAll(() => server.stop());
 
 const reads: [route: string, (query: string) => Promise<Answer>][] = [
   ['GET /v1/memories', (query) => ask(server, 'GET', `/v1/memories?userId=${userId}&${query}`)],

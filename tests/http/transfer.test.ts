@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Memory } from '../../sdk/contract/memory.ts';
 import type { Page } from '../../sdk/contract/page.ts';
 import type { SearchAnswer } from '../../sdk/contract/search.ts';
@@ -16,19 +16,11 @@ import {
   whenComplete,
 } from '../support/http.ts';
 import { leaseRecord } from '../support/queue.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { type TestServer, withServer } from '../support/server.ts';
 import { importable, settled } from '../support/writes.ts';
 
-let server: TestServer;
-let another: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-  another = await startTestServer();
-});
-afterAll(async () => {
-  await server.stop();
-  await another.stop();
-});
+const server = await withServer();
+const another = await withServer();
 
 async function newProject(): Promise<TestServer> {
   return { ...server, key: await server.createKey(newUser()) };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
 import { documented, resolve } from '../support/document.ts';
 import {
@@ -10,16 +10,12 @@ import {
   newUser,
   save,
 } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { sendKeyed } from '../support/writes.ts';
 
 /* Conditional requests with versions and ETags, which prevent lost updates. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 /** Creates a memory, updates it to version 2, and returns its id. */
 async function changed(): Promise<string> {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { askRaw, expectError } from '../support/http.ts';
 import { sendRaw } from '../support/raw.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTestServer, withServer } from '../support/server.ts';
 import { head } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 
@@ -13,11 +13,7 @@ const bodyBytes = 100_000;
 const env = { MEMORY_MAX_BODY_BYTES: String(bodyBytes) };
 const maxWaiting = 32;
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer(env);
-});
-afterAll(() => server.stop());
+const server = await withServer(env);
 
 const path = '/v1/ingest/document';
 

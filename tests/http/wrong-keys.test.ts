@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { networkInterfaces } from 'node:os';
 import { ask, expectError, save } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTestServer, withServer } from '../support/server.ts';
 
 /** The number of wrong keys that an address can send per minute, as in docs/limits.md. */
 const perMinute = 60;
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 test('an address that keeps sending wrong keys gets a 429, and valid keys still work', async () => {
   let tries = 0;

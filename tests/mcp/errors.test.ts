@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { send, startTestServer, type TestServer } from '../support/server.ts';
+import { describe, expect, test } from 'bun:test';
+import { send, startTestServer, withServer } from '../support/server.ts';
 import { connectTo, type Way, ways } from './connect.ts';
 import { accept, list as anyList, call } from './messages.ts';
 
 /* Errors of /mcp before a tool runs are JSON-RPC errors, with the status and headers of the API. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 const list = { ...anyList, id: 'seven' };
 const text = (length: number) => ({ ...list, params: { x: 'x'.repeat(length) } });

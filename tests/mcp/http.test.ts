@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { startServer } from '../../server/main.ts';
 import { emptyDatabase } from '../support/backend.ts';
-import { send, startTestServer, type TestServer } from '../support/server.ts';
+import { send, startTestServer, type TestServer, withServer } from '../support/server.ts';
 import { accept, call, list, messagesTo } from './messages.ts';
 
 /* Raw JSON-RPC requests to /mcp: authentication, and rejections before a tool runs. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 const post = messagesTo(() => server);
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { expect, test } from 'bun:test';
+import { startTestServer, withServer } from '../support/server.ts';
 import { call, messagesTo } from './messages.ts';
 
 /* Large memories, messages and responses. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 const post = messagesTo(() => server);
 
 test('a page of list_memories is full even if the documents are large', async () => {

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { memoryAt } from '../cli/command.ts';
 import { program, shellAt } from '../cli/shell.ts';
 import { html, json, refusal, startFaultServer } from '../support/fault-server.ts';
 import { noHome } from '../support/process.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 const shell = shellAt(() => server);
 const memory = (argv: string[], around = {}) => memoryAt(server)(argv, around);
 

@@ -1,3 +1,4 @@
+import { afterAll } from 'bun:test';
 import { MemoryClient } from '../../sdk/index.ts';
 import { openAdmin } from '../../server/admin.ts';
 import { type StartOptions, startServer } from '../../server/main.ts';
@@ -66,6 +67,15 @@ export async function startTestServer(
       await remove();
     },
   };
+  return server;
+}
+
+/** Starts a test server at the top of a test file, and stops it after the file's last test. */
+export async function withServer(
+  ...options: Parameters<typeof startTestServer>
+): Promise<TestServer> {
+  const server = await startTestServer(...options);
+  afterAll(() => server.stop());
   return server;
 }
 

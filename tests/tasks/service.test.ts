@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { IngestStatuses } from '../../sdk/contract/status.ts';
 import { ask, bodyOf, ingest, newUser, whenComplete } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTestServer, withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 /* The queue of a running server. */
 
-let server: TestServer;
-
-beforeAll(async () => {
-  server = await startTestServer();
-});
-
-afterAll(() => server.stop());
+const server = await withServer();
 
 async function ingestText(): Promise<string> {
   const record = { userId: newUser(), data: { text: 'text' } };
