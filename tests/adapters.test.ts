@@ -49,7 +49,7 @@ function runUnittest(folder: string, suite: string) {
 
 async function runBunTest(folder: string, suite: string) {
   const env = { ...process.env, ...environment() };
-  const command = [process.execPath, 'test', `./${suite}`];
+  const command = [process.execPath, 'test', '--timeout=120000', `./${suite}`];
   const child = Bun.spawn(command, { cwd: folder, env, stdout: 'pipe', stderr: 'pipe' });
   const [out, errors] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   return { code: await child.exited, output: out + errors };

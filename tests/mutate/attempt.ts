@@ -106,7 +106,7 @@ async function runTests(cwd: string, tests: string[], { bail = true } = {}): Pro
   // With only a few files, starting worker processes costs more time than it saves.
   const parallel = tests.length > 5 ? ['--parallel=2'] : [];
   const paths = tests.map((path) => `./${path}`);
-  const options = [...(bail ? ['--bail'] : []), ...parallel];
+  const options = ['--timeout=120000', ...(bail ? ['--bail'] : []), ...parallel];
   const run = Bun.spawn(['bun', 'test', ...options, ...paths], {
     cwd,
     // A separate process group allows killing servers that a broken test left running.
