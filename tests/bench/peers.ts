@@ -6,7 +6,7 @@ import { install } from './kit/install-peers.ts';
 import { load } from './kit/load.ts';
 import { median, ratioOf, short, showCount, showRatio } from './kit/numbers.ts';
 import { firstPages } from './kit/paths.ts';
-import { fillPeer, listPathOn, type PeerName, peers, startPeer } from './kit/peers.ts';
+import { fillPeer, type PeerName, peers, startPeer } from './kit/peers.ts';
 import type { Subject } from './kit/process.ts';
 import { type NextRequest, saves, uncachedGets } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
@@ -36,9 +36,7 @@ export const comparison: Benchmark = {
     const size = sizes[0] ?? 0;
     const started = await startAll(context, size);
     const paths = await firstPages(started.service.url, size, users);
-    const lists = await measure(context, started, (name) =>
-      uncachedGets(paths.map((path) => listPathOn(name, path))),
-    );
+    const lists = await measure(context, started, () => uncachedGets(paths));
     const saved = await measure(context, started, () => saves());
     for (const subject of Object.values(started)) await subject.stop();
     return section(saved, lists, size);
@@ -50,8 +48,8 @@ async function startAll(context: Context, size: number): Promise<Record<Name, Su
   const table = tableOf(size);
   const started: Partial<Record<Name, Subject>> = {};
   for (const name of Object.keys(peers) as PeerName[]) {
-    const path = join(folder, `peer-${name}.${name === 'jsonServer' ? 'json' : 'db'}`);
-    fillPeer(name, table, path);
+    const path = join(folder, `peer-${name}.db`);
+    fillPeer(table, path);
     started[name] = await startPeer(name, folder, path);
   }
   const database = await copyOf(current, table);
@@ -62,11 +60,11 @@ async function startAll(context: Context, size: number): Promise<Record<Name, Su
 function measure(
   { rounds, seconds }: Context,
   started: Record<Name, Subject>,
-  requests: (name: Name) => NextRequest,
+  requests: () => NextRequest,
 ): Promise<Rates> {
   const measurements = (Object.keys(started) as Name[]).map((name) => {
     const { url } = started[name];
-    const next = requests(name);
+    const next = requests();
     const run = async () => (await load({ url, connections, seconds, next })).perSecond;
     return [name, run];
   });
@@ -107,8 +105,8 @@ function section(saved: Rates, lists: Rates, size: number): Section {
     ],
     charts: [{ name: 'peers', alt: title, svg: barChart(title, bars) }],
     notes: [
-      'The other servers run on Node and have no search, no idempotency keys and no log. The ' +
-        'express and fastify servers have one table with two indexes and one fixed API key.',
+      'The other servers run on Node and have no search, no idempotency keys and no log. They ' +
+        'have one table with two indexes and one fixed API key.',
     ],
   };
 }

@@ -40,16 +40,14 @@ export const saveSubjects = {
   bareDefaults: 'the bare server, WAL and FULL, otherwise SQLite’s defaults',
   bareNormal: 'the bare server with NORMAL (not durable)',
   fastifyFull: peers.fastifyFull.name,
-  expressFull: peers.expressFull.name,
 };
 export type SaveSubject = keyof typeof saveSubjects;
 type SaveFigures = Figures<SaveSubject>;
 
 const allNames = Object.keys(saveSubjects) as SaveSubject[];
-/** A quick run skips these subjects. It keeps fastify, the faster of the two peers. */
-const onlyInFull: SaveSubject[] = ['bareDefaults', 'bareNormal', 'expressFull'];
+/** A quick run skips these subjects. */
+const onlyInFull: SaveSubject[] = ['bareDefaults', 'bareNormal'];
 const ofBaseline: SaveSubject[] = ['baseline', 'baselineKeyed'];
-const ofPeers: SaveSubject[] = ['fastifyFull', 'expressFull'];
 
 /** Durable saves by many clients: throughput and tail latency. */
 export const save: Benchmark = {
@@ -59,7 +57,7 @@ export const save: Benchmark = {
     const hasPeers = await canRunPeers(context);
     const names = allNames.filter(
       (name) =>
-        (hasPeers || !ofPeers.includes(name)) &&
+        (hasPeers || name !== 'fastifyFull') &&
         (context.baseline !== null || !ofBaseline.includes(name)) &&
         (!context.quick || !onlyInFull.includes(name)),
     );
@@ -70,7 +68,7 @@ export const save: Benchmark = {
 
 async function canRunPeers(context: Context): Promise<boolean> {
   const why = await install(context.say);
-  if (why !== null) context.say(`  SKIPPED: express and fastify are not installed: ${why}`);
+  if (why !== null) context.say(`  SKIPPED: fastify is not installed: ${why}`);
   return why === null;
 }
 
@@ -128,7 +126,6 @@ function start(name: SaveSubject, context: Context, file: string): Promise<Subje
     case 'bareNormal':
       return startSubject('bare', folder, { store: { path, synchronous: 'NORMAL' } });
     case 'fastifyFull':
-    case 'expressFull':
       return startPeer(name, folder, path);
     case 'baseline':
     case 'baselineKeyed':
@@ -150,12 +147,9 @@ function section(figures: SaveFigures): Section {
 export const storesNote =
   'The bare server and the service with one commit per request store the same rows and indexes as ' +
   'the service, with the same schema and SQLite settings. The bare server has no auth, request ' +
-  'id or log. The express and fastify servers keep one table with two indexes and have no search.';
+  'id or log. The fastify server keeps one table with two indexes and has no search.';
 
 function goalsOf(figures: SaveFigures): Goal[] {
-  const { middle: fastify } = rateRatio(figures, 'service', 'fastifyFull');
-  const { middle: express } = rateRatio(figures, 'service', 'expressFull');
-  const best: SaveSubject = express < fastify ? 'expressFull' : 'fastifyFull';
   const of = (one: SaveSubject, baseline: SaveSubject, other: SaveSubject, limit: number) => {
     const isKeyed = one === 'keyed';
     const measure = `saves, ${connections} connections${isKeyed ? ', idempotency keys' : ''}: relative to `;
@@ -168,8 +162,11 @@ function goalsOf(figures: SaveFigures): Goal[] {
     });
   };
   return [
-    ...(best in figures
-      ? [of('service', 'baseline', best, 3.5), of('keyed', 'baselineKeyed', best, 3.5)]
+    ...('fastifyFull' in figures
+      ? [
+          of('service', 'baseline', 'fastifyFull', 3.5),
+          of('keyed', 'baselineKeyed', 'fastifyFull', 3.5),
+        ]
       : []),
     of('service', 'baseline', 'singleCommit', 2.5),
     of('keyed', 'baselineKeyed', 'singleCommit', 2.5),

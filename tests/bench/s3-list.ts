@@ -32,7 +32,6 @@ const names = {
   service: 'the service',
   baseline: 'the baseline',
   fastifyFull: peers.fastifyFull.name,
-  expressFull: peers.expressFull.name,
 };
 type Name = keyof typeof names;
 
@@ -65,7 +64,7 @@ export const list: Benchmark = {
 };
 
 async function startAll(context: Context): Promise<Partial<Record<Name, Subject>>> {
-  const { folder, database, current, baseline, size, say, quick } = context;
+  const { folder, database, current, baseline, size, say } = context;
   const table = tableOf(size);
   const service = await startService(folder, {
     tree: current,
@@ -78,16 +77,12 @@ async function startAll(context: Context): Promise<Partial<Record<Name, Subject>
   }
   const why = await install(say);
   if (why !== null) {
-    say(`  SKIPPED: express and fastify are not installed: ${why}`);
+    say(`  SKIPPED: fastify is not installed: ${why}`);
     return started;
   }
-  // A quick run compares with fastify, the faster of the two peers.
-  const installed = quick ? (['fastifyFull'] as const) : (['fastifyFull', 'expressFull'] as const);
-  for (const name of installed) {
-    const path = join(folder, `list-${name}.db`);
-    fillPeer(name, table, path);
-    started[name] = await startPeer(name, folder, path);
-  }
+  const path = join(folder, 'list-fastify.db');
+  fillPeer(table, path);
+  started.fastifyFull = await startPeer('fastifyFull', folder, path);
   return started;
 }
 
@@ -120,17 +115,14 @@ function section(figures: Figures<Name>, size: number, bytes: number): Section {
 function goalsOf(figures: Figures<Name>, size: number) {
   const lists = `list, first page of 20, ${showCount(size)} memories`;
   const goals = [];
-  const { middle: fastify } = rateRatio(figures, 'service', 'fastifyFull');
-  const { middle: express } = rateRatio(figures, 'service', 'expressFull');
-  const best: Name = express < fastify ? 'expressFull' : 'fastifyFull';
-  if (best in figures) {
-    const baseline = figures.baseline && rateRatio(figures, 'baseline', best);
+  if ('fastifyFull' in figures) {
+    const baseline = figures.baseline && rateRatio(figures, 'baseline', 'fastifyFull');
     const options = { unit: ' ×', baseline };
     goals.push(
       atLeast(
         'S3',
-        `${lists}: relative to ${names[best]}`,
-        rateRatio(figures, 'service', best),
+        `${lists}: relative to ${names.fastifyFull}`,
+        rateRatio(figures, 'service', 'fastifyFull'),
         2.5,
         options,
       ),

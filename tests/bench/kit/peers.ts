@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Dataset } from './dataset.ts';
 import { peersFolder } from './install-peers.ts';
@@ -12,51 +12,21 @@ export const peers = {
     name: 'fastify + better-sqlite3, FULL',
     durability: 'on disk before the response: one commit per request',
   },
-  expressFull: {
-    name: 'express + better-sqlite3, FULL',
-    durability: 'on disk before the response: one commit per request',
-  },
   fastifyNormal: {
     name: 'fastify + better-sqlite3, NORMAL',
     durability: 'survives a crash of the process; a power loss can lose the last commits',
-  },
-  expressNormal: {
-    name: 'express + better-sqlite3, NORMAL',
-    durability: 'survives a crash of the process; a power loss can lose the last commits',
-  },
-  jsonServer: {
-    name: 'json-server',
-    durability:
-      'none: every save rewrites the whole file in place without fsync, so a crash can lose all ' +
-      'of it',
   },
 };
 export type PeerName = keyof typeof peers;
 
 export function startPeer(name: PeerName, folder: string, path: string): Promise<Subject> {
-  const synchronous = name.endsWith('Full') ? 'FULL' : 'NORMAL';
+  const synchronous = name === 'fastifyFull' ? 'FULL' : 'NORMAL';
   const spec = { path, synchronous, key: benchKey };
-  return launch(['node', join(peersFolder, programOf(name)), JSON.stringify(spec)], folder);
+  return launch(['node', join(peersFolder, 'fastify.js'), JSON.stringify(spec)], folder);
 }
 
-function programOf(name: PeerName): string {
-  if (name === 'jsonServer') return 'json-server.js';
-  return name.startsWith('express') ? 'express.js' : 'fastify.js';
-}
-
-/** Translates the path of a list to the peer's query syntax. */
-export function listPathOn(name: PeerName | 'service', path: string): string {
-  if (name !== 'jsonServer') return path;
-  return path.replace('limit=', '_sort=createdAt&_order=desc&_limit=');
-}
-
-/** Stores a dataset in the peer's storage format. */
-export function fillPeer(name: PeerName, dataset: Dataset, path: string): void {
-  if (name === 'jsonServer') writeJson(dataset, path);
-  else writeTable(dataset, path);
-}
-
-function writeTable({ count, memoryAt }: Dataset, path: string): void {
+/** Stores a dataset as a peer does. */
+export function fillPeer({ count, memoryAt }: Dataset, path: string): void {
   const db = new Database(path, { create: true });
   db.run('PRAGMA journal_mode = WAL');
   db.run(readFileSync(join(peersFolder, 'schema.sql'), 'utf8'));
@@ -69,9 +39,4 @@ function writeTable({ count, memoryAt }: Dataset, path: string): void {
     }
   })();
   db.close();
-}
-
-function writeJson({ count, memoryAt }: Dataset, path: string): void {
-  const memories = Array.from({ length: count }, (_, at) => memoryAt(at));
-  writeFileSync(path, JSON.stringify({ memories }));
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
-/* The storage of the express and fastify servers. It uses prepared statements and indexes. */
+/* The storage of the fastify servers. It uses prepared statements and indexes. */
 
 /** The argument of the process: { path, synchronous, key }. */
 export const spec = JSON.parse(process.argv[2] ?? '{}');
