@@ -2,7 +2,6 @@ import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import type { Storage } from '../storage/storage.ts';
-import { faultPoint } from '../threads/fault-points.ts';
 import type { ResponseHead } from './response.ts';
 import { type Count, createSharedRateLimit } from './shared-rate-limit.ts';
 
@@ -42,7 +41,7 @@ export function createProjectLimit(
 ) {
   if (rateLimit === null) return () => {};
   const { requests, seconds } = rateLimit;
-  const takeQuota = faultPoint('shared-quota', storage.takeQuota);
+  const { takeQuota } = storage;
   const policy = `"default";q=${requests};w=${seconds}`;
   const limit =
     takeQuota === null

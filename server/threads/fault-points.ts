@@ -10,8 +10,7 @@ export type FaultPoint =
   | 'lease-ms'
   | 'lock-order'
   | 'mcp-turns'
-  | 'shared-connections'
-  | 'shared-quota';
+  | 'shared-connections';
 
 /** Set only by the harnesses, before a thread loads its modules. */
 const replacements: Partial<Record<FaultPoint, unknown>> = Reflect.get(globalThis, 'faults') ?? {};

@@ -16,7 +16,6 @@ import { power, powerAlone } from './power.ts';
 import { queue } from './queue.ts';
 import { replays } from './replays.ts';
 import { severalServers } from './servers.ts';
-import { sharedLimit } from './shared-limit.ts';
 import { shown } from './shown.ts';
 import { slow } from './slow.ts';
 import { steps } from './steps.ts';
@@ -47,7 +46,6 @@ export const harnesses: Harness[] = [
   health,
   linear,
   threads,
-  sharedLimit,
   frozenBackend,
   twins,
   linearServers,

@@ -42,7 +42,6 @@ export const variants: Record<string, Variant> = {
   /** Transactions lock keys and users in random order. */
   'unsorted-locks': { points: { 'lock-order': () => Math.random() - 0.5 } },
   'one-connection': { points: { 'shared-connections': 1 } },
-  'rate-limit-in-memory': { points: { 'shared-quota': null } },
   'stop-at-once': { prepare: stopAtOnce },
   /** No protection removed: the worker takes longer for each document. */
   'slow-split': { handler: slowed },
