@@ -83,7 +83,7 @@ async function startTarget({ folder, copyOf, size }: Context, tree: Tree): Promi
   const key = await createKey(folder, tree, database, 'neighbour');
   const subject = await startService(folder, { tree, database });
   const dataset = searchDatasetOf([neighbours]);
-  await importDataset(subject.url, dataset, { key });
+  await importDataset(subject.url, dataset, key);
   return { subject, key };
 }
 

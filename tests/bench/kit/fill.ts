@@ -17,26 +17,22 @@ export async function fill(
   tree: Tree,
   database: string,
   dataset: Dataset,
-  report: (done: number) => void = () => {},
 ): Promise<void> {
   const service = await startService(folder, { tree, database, env: { LOG_LEVEL: 'warn' } });
   try {
-    await importDataset(service.url, dataset, { report });
+    await importDataset(service.url, dataset);
   } finally {
     await service.stop();
   }
 }
 
-type Options = { key?: string; report?: (done: number) => void };
-
 /** Imports the memories in order, except that the requests of the two senders overlap. */
 export async function importDataset(
   url: string,
   { count, memoryAt }: Dataset,
-  { key, report = () => {} }: Options = {},
+  key?: string,
 ): Promise<void> {
   let next = 0;
-  let done = 0;
   async function send(): Promise<void> {
     while (next < count) {
       const from = next;
@@ -46,8 +42,6 @@ export async function importDataset(
       const text = await postJson(url, '/v1/import', { items }, key);
       const { failedCount } = JSON.parse(text) as { failedCount: number };
       if (failedCount > 0) throw new Error(`the import rejected ${failedCount} memories: ${text}`);
-      done += items.length;
-      report(done);
     }
   }
   await Promise.all(Array.from({ length: senders }, send));
