@@ -5,7 +5,7 @@ import { Glob } from 'bun';
 import { limits } from '../sdk/contract/limits.ts';
 
 const root = join(import.meta.dir, '..');
-const folders = ['', 'docs/', 'docs/decisions/', 'docs/examples/', 'sdk/'];
+const folders = ['', 'docs/', 'docs/decisions/', 'docs/examples/', 'sdk/', 'tests/'];
 const pages = folders.flatMap((folder) => [...new Glob(`${folder}*.md`).scanSync(root)]).sort();
 const textOf = (page: string) => Bun.file(join(root, page)).text();
 
