@@ -48,8 +48,8 @@ export function withTypes(
   properties: TProperties,
 ): Record<string, unknown> {
   const typed: Record<string, unknown> = { ...query };
-  for (const [name, { type }] of Object.entries(properties)) {
-    const text = query[name] ?? '';
+  for (const [name, text] of Object.entries(query)) {
+    const type = properties[name]?.type;
     if (type === 'integer' && /^-?\d{1,15}$/.test(text)) typed[name] = Number(text);
     if (type === 'boolean' && /^(?:true|false)$/.test(text)) typed[name] = text === 'true';
   }
