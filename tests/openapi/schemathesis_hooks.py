@@ -19,6 +19,7 @@ RULES = (
     "must not contain the character U+0000",
     "must not use the key",
     "must contain text",
+    "this service has no model",
 )
 
 
