@@ -51,6 +51,7 @@ export function startBacklog(options: {
   let isStopping = false;
   let lastFault = '';
   let sweptAt = Number.NEGATIVE_INFINITY;
+  let workedAt = Number.NEGATIVE_INFINITY;
   /** How long to rest before the next sweep if there is no other work. */
   let restMs = 0;
 
@@ -77,10 +78,14 @@ export function startBacklog(options: {
     restMs = 0;
     const found = await storage.usersToEmbed({ limit: usersAtOnce });
     for (const user of found) users.add(user);
-    if (found.length === 0) restMs = sweepEveryMs;
+    if (found.length > 0) return;
+    // The tasks of the memories that were embedded last may still be running.
+    const isSoon = sweptAt - workedAt < sweepAfterWorkMs;
+    restMs = isSoon ? sweepAfterWorkMs : sweepEveryMs;
   }
 
   async function embedNext(user: UserToEmbed): Promise<void> {
+    workedAt = performance.now();
     restMs = Math.min(restMs, sweepAfterWorkMs);
     try {
       const step = await embedSome(user, memoriesAtOnce, 'background');
