@@ -13,8 +13,8 @@ export type TcpProxy = {
   /** Forwards the next statement with this text, drops the response and closes the connection. */
   loseAnswerTo(text: string): void;
   /**
-   * Forwards the next statements with this text and their responses. Drops the response to what the
-   * client sends next, which ends the transaction, and closes the connection.
+   * Forwards the next statements with this text and their responses. Drops the response to the
+   * COMMIT that follows on the same connection, and closes the connection.
    */
   loseCommitAfter(text: string): void;
   /** Forwards the next statement with this text and drops all responses on its connection. */
@@ -26,7 +26,13 @@ export type TcpProxy = {
 
 type Address = { hostname: string; port: number };
 
-type Ends = { other: Socket<Ends> | null; waiting: Buffer[]; isDeaf: boolean };
+type Ends = {
+  other: Socket<Ends> | null;
+  waiting: Buffer[];
+  isDeaf: boolean;
+  /** The name of the prepared statement COMMIT, once it is known. */
+  commit: string;
+};
 
 /** `sent` is called with a client's data before the proxy forwards the data. */
 export function startTcpProxy(
@@ -43,12 +49,13 @@ export function startTcpProxy(
   function passOn(client: Socket<Ends>, bytes: Buffer): void {
     if (isSilent) return;
     sent(client, bytes);
+    const commits = isCommit(client, bytes);
     if (lost !== null && bytes.includes(lost)) {
       lost = null;
       loseAnswer(client);
     }
     if (committed !== null && bytes.includes(committed.text)) committed.client = client;
-    else if (committed?.client === client) {
+    else if (committed?.client === client && commits) {
       committed = null;
       loseAnswer(client);
     }
@@ -60,6 +67,16 @@ export function startTcpProxy(
     else client.data.other.write(bytes);
   }
 
+  /** COMMIT is sent by the name of the prepared statement, which the client has told before. */
+  function isCommit(client: Socket<Ends>, bytes: Buffer): boolean {
+    const end = bytes.indexOf('\0COMMIT\0');
+    if (end < 0) return client.data.commit !== '' && bytes.includes(`\0${client.data.commit}\0`);
+    // A message begins with its type and its length in four bytes; then follows the name.
+    const begin = bytes.lastIndexOf('\0', end - 1) + 2;
+    client.data.commit = bytes.toString('latin1', begin, end);
+    return false;
+  }
+
   /** The server still executes the statement, but the client receives no response. */
   function loseAnswer(client: Socket<Ends>): void {
     client.data.isDeaf = true;
@@ -69,7 +86,7 @@ export function startTcpProxy(
   async function connectServer(client: Socket<Ends>): Promise<void> {
     const server = await Bun.connect<Ends>({
       ...to,
-      data: { other: client, waiting: [], isDeaf: false },
+      data: { other: client, waiting: [], isDeaf: false, commit: '' },
       socket: {
         data(_, bytes) {
           if (!isSilent && !client.data.isDeaf) client.write(bytes);
@@ -89,7 +106,7 @@ export function startTcpProxy(
       port: at,
       socket: {
         open(client) {
-          client.data = { other: null, waiting: [], isDeaf: false };
+          client.data = { other: null, waiting: [], isDeaf: false, commit: '' };
           clients.add(client);
           connectServer(client).catch(() => client.terminate());
         },
