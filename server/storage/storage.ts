@@ -283,4 +283,4 @@ export type TaskStorage = Omit<TaskQueue, 'taskQueueState'> & Pick<Storage, 'get
 export type ConnectedStorage = TaskStorage & VectorQueue;
 
 /** Plain data and ports that can be posted to a thread. */
-export type StorageConnection = { data: unknown; transfer: readonly unknown[] };
+export type StorageConnection = { data: unknown; transfer: readonly MessagePort[] };

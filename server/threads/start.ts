@@ -1,3 +1,4 @@
+import type { Transferable } from 'node:worker_threads';
 import { type Channel, createChannel } from './channel.ts';
 import { pingEveryMs, ticksIn } from './messages.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
@@ -29,7 +30,7 @@ export type Thread = Channel & {
   fault(): string | null;
   /** Returns why the thread's calls fail at once, or null. */
   refusal(): string | null;
-  post(message: unknown, transfer?: readonly unknown[]): void;
+  post(message: unknown, transfer?: readonly Transferable[]): void;
   /** Asks the thread to finish and close its resources; terminates it after a timeout. */
   stop(): Promise<void>;
   terminate(): void;
@@ -157,7 +158,7 @@ function startThread({ name, lost, onLost, onNotice, hungTicks, ...start }: Star
     ready: ready.promise,
     refusal,
     fault: () => (isStopping ? null : silentFor(silentTicks)),
-    post: (message, transfer = []) => worker.postMessage(message, [...transfer] as never[]),
+    post: (message, transfer = []) => worker.postMessage(message, transfer),
     async stop() {
       isStopping = true;
       channel.flush();

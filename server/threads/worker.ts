@@ -1,11 +1,11 @@
-import { Worker } from 'node:worker_threads';
+import { type Transferable, Worker } from 'node:worker_threads';
 
 export type WorkerOptions = {
   name: string;
   /** The path of the thread's module, relative to the repository root. */
   module: string;
   data: unknown;
-  transfer?: readonly unknown[];
+  transfer?: readonly Transferable[];
   /** Modules that are loaded first. */
   preload: readonly string[];
 };
@@ -15,7 +15,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const settings = {
     name,
     workerData: data,
-    transferList: [...transfer] as never[],
+    transferList: [...transfer],
     // Supported by Bun's Worker, but missing from Node's types.
     preload: [...preload],
   };

@@ -195,7 +195,8 @@ function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): 
  */
 function queryOf(session: Bun.ReservedSQL, { text, values, isScript }: Statement) {
   if (values.length > 0 || isScript) return session.unsafe(text, values.map(asText));
-  return session(Object.defineProperty([text], 'raw', { value: [text] }) as never);
+  const template = Object.defineProperty<readonly string[]>([text], 'raw', { value: [text] });
+  return session(template as TemplateStringsArray);
 }
 
 /**
