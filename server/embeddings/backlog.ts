@@ -1,6 +1,7 @@
 import type { Logger } from '../log.ts';
 import { count } from '../metrics/counts.ts';
-import type { NewVectors, UserToEmbed, VectorQueue } from '../storage/vector-storage.ts';
+import type { UserRef } from '../storage/project-storage.ts';
+import type { NewVectors, VectorQueue } from '../storage/vector-storage.ts';
 import { createNotifier } from '../tasks/notifier.ts';
 import { FairQueue } from '../threads/fair-queue.ts';
 import { createMemoryVectors, type OpenModel } from './memory-vectors.ts';
@@ -15,9 +16,9 @@ import { textsToEmbed } from './texts.ts';
  */
 export type Backlog = {
   /** Embeds the memories of these users next. */
-  notify(users: readonly UserToEmbed[]): void;
+  notify(users: readonly UserRef[]): void;
   /** Embeds a few new memories of the user now. Rejects if the model or the storage fails. */
-  embedNow(user: UserToEmbed): Promise<void>;
+  embedNow(user: UserRef): Promise<void>;
   /** Stops without waiting for the model, because the next start repeats what is interrupted. */
   stop(): void;
 };
@@ -84,7 +85,7 @@ export function startBacklog(options: {
     restMs = isSoon ? sweepAfterWorkMs : sweepEveryMs;
   }
 
-  async function embedNext(user: UserToEmbed): Promise<void> {
+  async function embedNext(user: UserRef): Promise<void> {
     workedAt = performance.now();
     restMs = Math.min(restMs, sweepAfterWorkMs);
     try {
@@ -97,7 +98,7 @@ export function startBacklog(options: {
     }
   }
 
-  async function embedSome(user: UserToEmbed, limit: number, priority: Priority): Promise<Step> {
+  async function embedSome(user: UserRef, limit: number, priority: Priority): Promise<Step> {
     const opened = await open();
     const { modelId } = opened;
     const { from, upTo, memories } = await storage.memoriesToEmbed({ ...user, modelId, limit });
@@ -147,12 +148,12 @@ export function startBacklog(options: {
 
 /** The users that are to be looked at, each once, projects in turn. */
 function createUserQueue() {
-  const queue = new FairQueue<UserToEmbed>();
+  const queue = new FairQueue<UserRef>();
   const queued = new Set<string>();
-  const nameOf = ({ projectId, userId }: UserToEmbed) => `${projectId} ${userId}`;
+  const nameOf = ({ projectId, userId }: UserRef) => `${projectId} ${userId}`;
   return {
     /** Returns false if there are too many. */
-    add(user: UserToEmbed): boolean {
+    add(user: UserRef): boolean {
       const name = nameOf(user);
       if (queued.has(name)) return true;
       if (queued.size >= maxUsers) return false;
@@ -160,7 +161,7 @@ function createUserQueue() {
       queue.push(user.projectId, user);
       return true;
     },
-    dequeue(): UserToEmbed | undefined {
+    dequeue(): UserRef | undefined {
       const user = queue.dequeue();
       if (user !== undefined) queued.delete(nameOf(user));
       return user;

@@ -1,7 +1,8 @@
 import type { Config } from '../config.ts';
 import type { LogEntry, Logger } from '../log.ts';
+import type { UserRef } from '../storage/project-storage.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { QuestionVector, UserToEmbed } from '../storage/vector-storage.ts';
+import type { QuestionVector } from '../storage/vector-storage.ts';
 import type { Thread, Threads } from '../threads/start.ts';
 import type { Endpoint } from './endpoint.ts';
 import { builtInModel } from './model.ts';
@@ -28,7 +29,7 @@ export type Embedder = {
    * Embeds the few newest memories of a user. Resolves in any case, at most after a moment, or
    * after a longer one if the search has found nothing without them.
    */
-  embedNow(user: UserToEmbed, options: { foundNothing: boolean }): Promise<void>;
+  embedNow(user: UserRef, options: { foundNothing: boolean }): Promise<void>;
   /** Notifies the thread of changed memories. This is cheap enough to call after every write. */
   noteChange(projectId: number, userIds: Iterable<string>): void;
   stop(): Promise<void>;
@@ -70,7 +71,7 @@ export function createEmbedder(options: {
   const embedding = createTurns(atOnce);
   let thread: Thread | null = null;
   let isStopping = false;
-  const changed = new Map<string, UserToEmbed>();
+  const changed = new Map<string, UserRef>();
   let isFirst = true;
   let isOpened = false;
   let pauseMs = firstPauseMs;

@@ -1,8 +1,9 @@
 import { workerData } from 'node:worker_threads';
 import { createLogger, type LogEntry } from '../log.ts';
 import { connectStorage } from '../storage/open.ts';
+import type { UserRef } from '../storage/project-storage.ts';
 import type { StorageConnection } from '../storage/storage.ts';
-import type { PresentModel, QuestionVector, UserToEmbed } from '../storage/vector-storage.ts';
+import type { PresentModel, QuestionVector } from '../storage/vector-storage.ts';
 import { type Incoming, openInbox, parent, watched, yieldPriority } from '../threads/serve.ts';
 import { startBacklog } from './backlog.ts';
 import { openBuiltInModel } from './built-in.ts';
@@ -26,7 +27,7 @@ export type ModelStart = {
 export type ModelNotice = { log: LogEntry } | 'opened';
 
 /** A message from the HTTP thread: users with new memories. */
-export type Changed = { changed: UserToEmbed[] };
+export type Changed = { changed: UserRef[] };
 
 type Present = OpenModel & { mean: number; deviation: number };
 
@@ -97,7 +98,7 @@ async function ask(text: string): Promise<QuestionVector | null> {
 
 function run({ operation, argument }: Incoming): Promise<unknown> {
   if (operation === 'ask') return ask(argument as string);
-  return backlog.embedNow(argument as UserToEmbed);
+  return backlog.embedNow(argument as UserRef);
 }
 
 function isChanged(message: unknown): message is Changed {

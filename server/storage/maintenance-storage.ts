@@ -1,3 +1,5 @@
+import type { UserRef } from './project-storage.ts';
+
 export interface MaintenanceStorage {
   /**
    * Runs one bounded step of the periodic cleanup, which deletes expired memories and old
@@ -11,7 +13,7 @@ export interface MaintenanceStorage {
    * Stores the search index of the next user after this one who has many changes since the last
    * time, so that the user's first search is fast. Returns the user, or null if none is left.
    */
-  storeNextSnapshot(after: UserName | null): Promise<UserName | null>;
+  storeNextSnapshot(after: UserRef | null): Promise<UserRef | null>;
 
   /** Runs a slow, thorough integrity check. Returns the damage, or an empty array. */
   findDamage(): Promise<string[]>;
@@ -22,8 +24,6 @@ export interface MaintenanceStorage {
   /** Returns the size of the database and the time of its last backup. */
   figures(): Promise<StorageFigures>;
 }
-
-export type UserName = { projectId: number; userId: string };
 
 export type MaintenanceReport = {
   expiredMemories: number;

@@ -1,5 +1,8 @@
 import type { MemoryStatus, MemoryType } from '../../sdk/contract/memory.ts';
 
+/** Identifies a user among those of all projects. */
+export type UserRef = { projectId: number; userId: string };
+
 export type UserPage = { users: UserRow[]; next: string | null };
 
 export type UserRow = { userId: string; memories: number; lastCreatedAt: number };

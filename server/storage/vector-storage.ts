@@ -1,3 +1,5 @@
+import type { UserRef } from './project-storage.ts';
+
 /**
  * The vectors of memories, made in the background. A write stores no work for them:
  * `users.embedded_change` says up to which of the user's changes all memories have vectors of the
@@ -14,13 +16,13 @@ export interface VectorQueue {
   ensureModel(model: Model): Promise<PresentModel>;
 
   /** Returns up to `limit` users who have memories without vectors, projects in turn. */
-  usersToEmbed(query: { limit: number }): Promise<UserToEmbed[]>;
+  usersToEmbed(query: { limit: number }): Promise<UserRef[]>;
 
   /**
    * Returns the user's next memories without vectors in order of change: at most `limit`, and about
    * 1,000,000 characters of text, but at least one if there is any.
    */
-  memoriesToEmbed(query: UserToEmbed & { modelId: number; limit: number }): Promise<ToEmbed>;
+  memoriesToEmbed(query: UserRef & { modelId: number; limit: number }): Promise<ToEmbed>;
 
   /**
    * Stores the vectors of the memories that are still at the given change, and records that the
@@ -28,7 +30,7 @@ export interface VectorQueue {
    * embedded change is not `from` any more: another server has done the work.
    */
   storeVectors(
-    result: UserToEmbed & { modelId: number; from: number; upTo: number; vectors: NewVectors[] },
+    result: UserRef & { modelId: number; from: number; upTo: number; vectors: NewVectors[] },
   ): Promise<boolean>;
 
   /** Returns an estimate of the number of memories without vectors. */
@@ -47,8 +49,6 @@ export type Model = {
 };
 
 export type PresentModel = Model & { modelId: number };
-
-export type UserToEmbed = { projectId: number; userId: string };
 
 /** `from` is the user's embedded change. */
 export type ToEmbed = { from: number; upTo: number; memories: MemoryToEmbed[] };

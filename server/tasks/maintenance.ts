@@ -1,6 +1,6 @@
 import type { Logger } from '../log.ts';
 import { count } from '../metrics/counts.ts';
-import type { UserName } from '../storage/maintenance-storage.ts';
+import type { UserRef } from '../storage/project-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createNotifier } from './notifier.ts';
 
@@ -26,7 +26,7 @@ export function startMaintenance(options: {
   let lastRunAt = clock();
   const pause = createNotifier();
   /** The last user whose search index was stored. Null after all users. */
-  let stored: UserName | null = null;
+  let stored: UserRef | null = null;
 
   async function run(): Promise<void> {
     try {

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { readSeries } from '../../server/metrics/counts.ts';
-import type { UserName } from '../../server/storage/maintenance-storage.ts';
+import type { UserRef } from '../../server/storage/project-storage.ts';
 import { query } from '../support/postgres.ts';
 import { createRandom } from '../support/random.ts';
 import { until } from '../support/until.ts';
@@ -90,7 +90,7 @@ describe.each([
   /** Stores the snapshots of all users who need one. Returns these users. */
   async function storeAll(): Promise<string[]> {
     const found: string[] = [];
-    let user: UserName | null = null;
+    let user: UserRef | null = null;
     do {
       user = await opened.storage.storeNextSnapshot(user);
       if (user?.projectId === project.id) found.push(user.userId);

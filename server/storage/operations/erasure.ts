@@ -1,6 +1,7 @@
 import { erasedResponse } from '../../memory/responses.ts';
 import { isExpired } from '../../memory/visibility.ts';
 import type { WriteOperation, WriteTx } from '../engine.ts';
+import type { UserRef } from '../project-storage.ts';
 import { WriteConflict } from '../refusals.ts';
 import type { Storage, WriteResult } from '../storage.ts';
 import { findResponse, removeFromResponses, storeResponse } from './idempotency.ts';
@@ -10,7 +11,6 @@ import { removeWork } from './tasks.ts';
 import { keyOfUser, lockUser, recordChange } from './users.ts';
 
 type Erase = Parameters<Storage['eraseUser']>[0];
-type User = { projectId: number; userId: string };
 /** A memory to remove, as it was read. `change` is the number of the change that wrote it. */
 type Removed = { id: string; bytes: number; change: number };
 type Found = Removed & { expiresAt: number | null };
@@ -56,7 +56,7 @@ export const eraseUser: WriteOperation<Erase, WriteResult> = {
 /** Deletes memories of one user, with their tasks and their text in stored responses. */
 export async function removeMemories(
   tx: WriteTx,
-  { projectId, userId }: User,
+  { projectId, userId }: UserRef,
   rows: readonly Removed[],
 ): Promise<void> {
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
@@ -75,7 +75,7 @@ export async function removeMemories(
  */
 export async function removeRows(
   tx: WriteTx,
-  { projectId, userId }: User,
+  { projectId, userId }: UserRef,
   { id, change }: Omit<Removed, 'bytes'>,
 ): Promise<void> {
   const [deleted] = await Promise.all([
@@ -97,7 +97,7 @@ export async function removeExpired(
   tx: WriteTx,
   { now, limit }: { now: number; limit: number },
 ): Promise<{ removed: number; more: boolean }> {
-  const found = await tx.all<Removed & User>(
+  const found = await tx.all<Removed & UserRef>(
     `SELECT project_id AS "projectId", user_id AS "userId", id, bytes, last_change AS change
      FROM memories WHERE expires_at <= CAST($1 AS bigint) ORDER BY expires_at LIMIT CAST($2 AS bigint)`,
     now,

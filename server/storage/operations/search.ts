@@ -12,7 +12,7 @@ import {
   type StoredVectors,
   vectorsOf,
 } from '../held-indexes.ts';
-import type { UserName } from '../maintenance-storage.ts';
+import type { UserRef } from '../project-storage.ts';
 import { SearchResults } from '../search-results.ts';
 import type { SearchResult, Storage, StoredMemory } from '../storage.ts';
 import { memoriesWithTasks, memoryColumns, notExpired } from './columns.ts';
@@ -41,8 +41,8 @@ const largeBytes = 4_096;
 const readAtOnce = 16;
 
 /**
- * Searches a user's memories, in one snapshot. The reader thread keeps the user's index, which is
- * brought up to date first.
+ * Searches a user's memories, in one read transaction. The reader thread keeps the user's index,
+ * which is brought up to date first.
  */
 export const searchMemories: ReadOperation<Search, SearchResult> = {
   name: 'searchMemories',
@@ -100,7 +100,7 @@ function* inParts<Item>(items: Iterable<Item>, size: () => number): Generator<It
  * Finds the next user, in the order of ids, with many changes since the last snapshot, and stores
  * the user's index. So a first search is fast, too. Returns null if no user is left.
  */
-export const storeNextSnapshot: ReadOperation<{ after: UserName | null }, UserName | null> = {
+export const storeNextSnapshot: ReadOperation<{ after: UserRef | null }, UserRef | null> = {
   name: 'storeNextSnapshot',
   async run(tx, { after }) {
     const next = await nextUnstored(tx, after);
@@ -114,7 +114,7 @@ export const storeNextSnapshot: ReadOperation<{ after: UserName | null }, UserNa
   },
 };
 
-/** Updates the index to the state of the snapshot. See IndexUpdate for the deadline. */
+/** Updates the index to what the read transaction sees. See IndexUpdate for the deadline. */
 async function catchUp(
   tx: Tx,
   held: HeldIndex,

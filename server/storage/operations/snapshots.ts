@@ -3,14 +3,14 @@ import { indexFormat, SearchIndex } from '../../search/index.ts';
 import { countText } from '../../threads/garbage.ts';
 import type { Tx, WriteOperation, Writer } from '../engine.ts';
 import type { HeldIndex } from '../held-indexes.ts';
-import type { UserName } from '../maintenance-storage.ts';
+import type { UserRef } from '../project-storage.ts';
 import { sql } from './sql.ts';
 import { keyOfUser } from './users.ts';
 
 /*
  * A snapshot is a user's search index as it is stored, so that a reader thread does not have to
  * build it from the user's memories. `users.snapshot_change` says up to which change it is
- * complete. What is wrong with a snapshot is that of a cache: it is ignored, and replaced later.
+ * complete. It is a cache: a snapshot that is damaged or of another format is ignored and replaced.
  *
  *   none -> stored by a reader thread -> replaced, when enough has been added
  *                                    \-> dropped, by a write that removes text
@@ -79,9 +79,9 @@ export const storeSnapshot: WriteOperation<Stored, boolean> = {
 };
 
 /** Returns the first user after this one whose snapshot is to be stored or replaced. */
-export async function nextUnstored(tx: Tx, after: UserName | null): Promise<UserName | null> {
+export async function nextUnstored(tx: Tx, after: UserRef | null): Promise<UserRef | null> {
   const { projectId, userId } = after ?? { projectId: -1, userId: '' };
-  const next = await tx.one<UserName>(
+  const next = await tx.one<UserRef>(
     sql`SELECT project_id AS "projectId", user_id AS "userId" FROM users
      WHERE (project_id, user_id) > (CAST($1 AS bigint), CAST($2 AS text))
        AND memories >= ${String(minMemories)} AND bytes <= ${String(maxTextBytes)}

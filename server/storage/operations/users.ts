@@ -33,9 +33,7 @@ export async function recordChange(
   );
   if (row === undefined) throw new Error('the user was neither found nor created');
   // The row contains the user's id, which must not remain after an erasure.
-  if (row.memories === 0 && memories < 0) {
-    await removeEmpty(tx, projectId, userId);
-  }
+  if (row.memories === 0 && memories < 0) await removeEmpty(tx, projectId, userId);
   return row.change;
 }
 

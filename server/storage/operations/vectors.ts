@@ -1,4 +1,5 @@
 import type { ShortRead, Tx, WriteOperation } from '../engine.ts';
+import type { UserRef } from '../project-storage.ts';
 import { WriteConflict } from '../refusals.ts';
 import type {
   MemoryToEmbed,
@@ -6,7 +7,6 @@ import type {
   NewVectors,
   PresentModel,
   ToEmbed,
-  UserToEmbed,
   VectorQueue,
 } from '../vector-storage.ts';
 import { sql } from './sql.ts';
@@ -90,7 +90,7 @@ export const storeVectors: WriteOperation<Stored, boolean> = {
 /** Stores nothing if the memory has changed since its text was read. */
 async function storeOne(
   tx: Tx,
-  { projectId, userId, modelId }: UserToEmbed & { modelId: number },
+  { projectId, userId, modelId }: UserRef & { modelId: number },
   { id, change, textHash, data }: NewVectors,
 ): Promise<void> {
   const memory = [projectId, userId, id] as const;
@@ -123,10 +123,10 @@ async function storeOne(
 }
 
 /** The projects take turns. */
-export const usersToEmbed: ShortRead<{ limit: number }, UserToEmbed[]> = {
+export const usersToEmbed: ShortRead<{ limit: number }, UserRef[]> = {
   name: 'usersToEmbed',
   run: (tx, { limit }) =>
-    tx.all<UserToEmbed>(
+    tx.all<UserRef>(
       `SELECT project_id AS "projectId", user_id AS "userId" FROM (
          SELECT project_id, user_id,
            row_number() OVER (PARTITION BY project_id ORDER BY user_id) AS turn
