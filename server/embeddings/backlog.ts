@@ -53,8 +53,8 @@ export function startBacklog(options: {
   let lastFault = '';
   let sweptAt = Number.NEGATIVE_INFINITY;
   let workedAt = Number.NEGATIVE_INFINITY;
-  /** How long to rest before the next sweep if there is no other work. */
-  let restMs = 0;
+  /** Whether the last sweep has found all work done. */
+  let isIdle = false;
 
   async function loop(): Promise<void> {
     while (!isStopping) {
@@ -70,24 +70,25 @@ export function startBacklog(options: {
     const isOverdue = performance.now() - sweptAt >= sweepEveryMs;
     const user = isOverdue ? undefined : users.dequeue();
     if (user !== undefined) return embedNext(user);
-    if (!isOverdue) await work.wait(restMs);
+    if (!isOverdue && isIdle) await work.wait(restMs());
     if (isOverdue || users.isEmpty()) await sweep();
   }
 
   async function sweep(): Promise<void> {
     sweptAt = performance.now();
-    restMs = 0;
     const found = await storage.usersToEmbed({ limit: usersAtOnce });
     for (const user of found) users.add(user);
-    if (found.length > 0) return;
-    // The tasks of the memories that were embedded last may still be running.
-    const isSoon = sweptAt - workedAt < sweepAfterWorkMs;
-    restMs = isSoon ? sweepAfterWorkMs : sweepEveryMs;
+    isIdle = found.length === 0;
+  }
+
+  /** The tasks of the memories that were embedded last may still be running. */
+  function restMs(): number {
+    const isSoon = performance.now() - workedAt < sweepAfterWorkMs;
+    return isSoon ? sweepAfterWorkMs : sweepEveryMs;
   }
 
   async function embedNext(user: UserRef): Promise<void> {
     workedAt = performance.now();
-    restMs = Math.min(restMs, sweepAfterWorkMs);
     try {
       const step = await embedSome(user, memoriesAtOnce, 'background');
       lastFault = '';
@@ -130,7 +131,7 @@ export function startBacklog(options: {
   return {
     notify(changed) {
       for (const user of changed) {
-        if (!users.add(user)) restMs = 0;
+        if (!users.add(user)) isIdle = false;
       }
       work.notify();
     },
