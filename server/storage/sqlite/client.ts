@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type { Channel } from '../../threads/channel.ts';
 import type { Engine, ShortRead, Tx, WriteOperation } from '../engine.ts';
 import type { StorageFigures, StorageHealth } from '../maintenance-storage.ts';
@@ -6,10 +5,8 @@ import { activeProject, createPooledReads } from '../pooled-reads.ts';
 import type { ReaderPool } from '../reader-pool.ts';
 import { notRead } from './errors.ts';
 import type { FileCheck } from './file-identity.ts';
+import { logBytes, longLogBytes, sizeOf } from './path.ts';
 import type { WriterClient } from './writer-client.ts';
-
-/** The operator is warned if the WAL is larger than this. */
-const longLogBytes = 256 * 1024 * 1024;
 
 /** The engine of the HTTP thread. */
 export function createEngine(parts: { writer: WriterClient; readers: ReaderPool; tx: Tx }): Engine {
@@ -61,7 +58,7 @@ type Parts = { path: string; fileCheck: FileCheck; writer: WriterClient };
 
 export function stateOf({ path, fileCheck, writer }: Parts): StorageHealth {
   const fault = fileCheck() ?? writer.fault();
-  const log = sizeOf(`${path}-wal`);
+  const log = logBytes(path);
   const megabytes = Math.round(log / 1_048_576);
   const isLong = log > longLogBytes; // mutate-ignore boundary: the log is never this long exactly
   const longLog = `the write-ahead log has grown to ${megabytes} MB: a read transaction has been open for too long`;
@@ -69,10 +66,5 @@ export function stateOf({ path, fileCheck, writer }: Parts): StorageHealth {
 }
 
 export function figuresOf(path: string, lastBackupAt: number | null): StorageFigures {
-  return { databaseBytes: sizeOf(path), logBytes: sizeOf(`${path}-wal`), lastBackupAt };
-}
-
-/** Returns 0 if the file does not exist. */
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return { databaseBytes: sizeOf(path), logBytes: logBytes(path), lastBackupAt };
 }

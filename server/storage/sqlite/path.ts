@@ -38,6 +38,13 @@ function assertLogMoved(link: string, target: string): void {
   );
 }
 
+/** The operator is warned if the WAL is larger than this. */
+export const longLogBytes = 256 * 1024 * 1024;
+
+export function logBytes(path: string): number {
+  return sizeOf(`${path}-wal`);
+}
+
 /** Throws if there is no file at the path. */
 export function assertExists(path: string): void {
   if (!existsSync(path)) throw new MissingDatabaseError(`no database found at ${path}`);
@@ -63,7 +70,7 @@ export function assertWhole(name: string): void {
   }
   if (file !== undefined && file.size > 0) return;
   // mutate-ignore constant: a log has a header
-  if (sizeOf(`${path}-wal`) > 0) {
+  if (logBytes(path) > 0) {
     throw new Error(
       `${path} is missing or empty, but ${path}-wal contains the latest writes. Move the file ` +
         'back to its place, or run "memory restore <backup>", which keeps that log.',
@@ -82,6 +89,7 @@ function hasFrames(wal: string): boolean {
   return sizeOf(wal) > walHeaderBytes;
 }
 
-function sizeOf(path: string): number {
+/** Returns 0 if the file does not exist. */
+export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

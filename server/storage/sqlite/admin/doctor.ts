@@ -8,13 +8,12 @@ import { structuralFaults } from '../check.ts';
 import { isDamage } from '../errors.ts';
 import { isLocked } from '../lock.ts';
 import { assertOurs } from '../migrate.ts';
-import { assertWhole } from '../path.ts';
+import { assertWhole, logBytes, longLogBytes } from '../path.ts';
 import { busyTimeoutMs } from '../settings.ts';
 import { createTx } from '../transaction.ts';
 import { maxRebuiltBytes } from '../writer/scrub.ts';
 
 const spareBytes = 512 * 1024 * 1024;
-const longLogBytes = 256 * 1024 * 1024;
 
 export async function diagnose(path: string, now: number): Promise<Finding[]> {
   try {
@@ -94,10 +93,6 @@ function aboutSpace(path: string): Finding {
   const level = free > spareBytes ? 'warning' : 'failure';
   const advice = 'free up disk space: writes fail if the disk is full';
   return { name: 'disk', level, found, advice };
-}
-
-function logBytes(path: string): number {
-  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function aboutLog(path: string): Finding {
