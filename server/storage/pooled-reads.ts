@@ -4,9 +4,15 @@ import type { ReaderPool } from './reader-pool.ts';
 /** Operations that belong to no project share this one's turn. */
 const noProject = 0;
 
-/** Returns the project whose turn an operation uses, and notes that the project is active. */
-export function activeProject(readers: ReaderPool, input: unknown): number {
+/** Returns the project whose turn an operation uses. */
+export function projectOf(input: unknown): number {
   const { projectId = noProject } = (input ?? {}) as { projectId?: number };
+  return projectId;
+}
+
+/** Like `projectOf`, and notes that the project is active. */
+export function activeProject(readers: ReaderPool, input: unknown): number {
+  const projectId = projectOf(input);
   if (projectId !== noProject) readers.noteActive(projectId);
   return projectId;
 }

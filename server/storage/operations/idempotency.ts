@@ -8,6 +8,13 @@ import { sql } from './sql.ts';
 
 type Row = StoredResponse & { fingerprint: string };
 
+/** Names the idempotency key of a client's write; null for a write without a key. */
+export function nameOfKey(input: unknown): string | null {
+  const { projectId, idempotency } = (input ?? {}) as Partial<Write>;
+  if (idempotency === undefined || idempotency === null) return null;
+  return JSON.stringify([projectId, idempotency.scope, idempotency.key]);
+}
+
 /** Runs a client's write once per key. The effect and the response commit together. */
 export async function once(
   tx: WriteTx,

@@ -1,11 +1,9 @@
 import type { Engine, Tx, WriteTx } from '../engine.ts';
+import { nameOfKey } from '../operations/idempotency.ts';
+import { projectOf } from '../pooled-reads.ts';
 import type { QueueLimit } from '../queue-limit.ts';
-import type { Write } from '../storage.ts';
 import { notRead } from './errors.ts';
 import type { WriteQueue } from './write-queue.ts';
-
-/** Operations that belong to no project share this one's turn. */
-export const noProject = 0;
 
 /** The deadline of statements that depend on the amount of data, such as those of an erasure. */
 const longDeadlineMs = 10 * 60_000;
@@ -28,7 +26,7 @@ export function createShortEngine(parts: {
         projectId: projectOf(input),
         cost: operation.cost?.(input) ?? 1,
         work: (own) => operation.run(writeTxOf(own, queueLimit), input),
-        key: keyOf(input),
+        key: nameOfKey(input),
         users: operation.users?.(input) ?? null,
         deadlineMs: operation.isLong ? longDeadlineMs : undefined,
       }),
@@ -40,15 +38,4 @@ export function createShortEngine(parts: {
       }
     },
   };
-}
-
-export function projectOf(input: unknown): number {
-  const { projectId = noProject } = (input ?? {}) as { projectId?: number };
-  return projectId;
-}
-
-function keyOf(input: unknown): string | null {
-  const { projectId, idempotency } = (input ?? {}) as Partial<Write>;
-  if (idempotency === undefined || idempotency === null) return null;
-  return JSON.stringify([projectId, idempotency.scope, idempotency.key]);
 }

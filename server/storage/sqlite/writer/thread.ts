@@ -2,9 +2,9 @@ import { workerData } from 'node:worker_threads';
 import type { Port } from '../../../threads/channel.ts';
 import { type Inbox, type Incoming, openInbox, parent, watched } from '../../../threads/serve.ts';
 import type { WriteTx } from '../../engine.ts';
+import { nameOfKey } from '../../operations/idempotency.ts';
 import { writeOperations } from '../../operations/index.ts';
 import { QueueLimit } from '../../queue-limit.ts';
-import type { Write } from '../../storage.ts';
 import { watchFile } from '../file-identity.ts';
 import {
   maxSmallRows,
@@ -84,14 +84,7 @@ function addWrite(call: Incoming): void {
   const { cost = () => 1, isBackground = false } = operation;
   const isLarge = isBackground || cost(argument) > maxSmallRows;
   const run = (tx: WriteTx) => operation.run(tx, argument);
-  group.add({ key: keyOf(argument), run, reply, fail }, isLarge ? 'large' : 'small');
-}
-
-/** Identifies the idempotency key of a client's write. */
-function keyOf(argument: unknown): string | null {
-  const { projectId, idempotency } = (argument ?? {}) as Partial<Write>;
-  if (idempotency === undefined || idempotency === null) return null;
-  return JSON.stringify([projectId, idempotency.scope, idempotency.key]);
+  group.add({ key: nameOfKey(argument), run, reply, fail }, isLarge ? 'large' : 'small');
 }
 
 function listen(port: Port): void {
