@@ -31,7 +31,6 @@ const shared = [
   'activity',
   'engine',
   'engine-storage',
-  'claimable',
   'findings',
   'held-indexes',
   'pooled-reads',

@@ -1,5 +1,4 @@
 import { faultPoint } from '../../threads/fault-points.ts';
-import { claimable } from '../claimable.ts';
 import type { ShortRead, Tx, WriteOperation, WriteTx } from '../engine.ts';
 import { failedBeforeImport } from '../status.ts';
 import type { Lease, Task, TaskQueue, TaskResult } from '../task-storage.ts';
@@ -142,6 +141,12 @@ export const claimTasks: WriteOperation<Claim, Task[]> = {
     }
   },
 };
+
+/** A task that has been attempted before is claimed alone, because it may crash the process. */
+function claimable(due: Due[]): Due[] {
+  const attempted = due.findIndex(({ attempts }) => attempts > 0);
+  return attempted < 0 ? due : due.slice(0, Math.max(1, attempted));
+}
 
 function readDue(tx: Tx, { now, horizon, limit }: Claim): Promise<Due[]> {
   return tx.all<Due>(
