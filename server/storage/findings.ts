@@ -1,5 +1,10 @@
 import type { Finding } from './admin-storage.ts';
-import type { Contradictions } from './operations/consistency.ts';
+import type { Tx } from './engine.ts';
+import type { StoredKey } from './key-storage.ts';
+import { type Contradictions, findContradictions } from './operations/consistency.ts';
+import { listKeys } from './operations/keys.ts';
+import { taskQueueState } from './operations/reads.ts';
+import type { QueueState } from './task-storage.ts';
 
 /* The checks of `memory doctor` that do not depend on the backend. */
 
@@ -7,28 +12,33 @@ export function ok(name: string, found: string): Finding {
   return { name, level: 'ok', found };
 }
 
-/** `count` is the number of API keys that are neither revoked nor expired. */
-export function aboutKeys(count: number): Finding {
+/** What the rows of the database show. `more` is appended to what is found about the queue. */
+export async function aboutRows(tx: Tx, now: number, more = ''): Promise<Finding[]> {
+  return [
+    aboutConsistency(await findContradictions(tx)),
+    aboutKeys(await listKeys.run(tx, undefined), now),
+    ...aboutWork(await taskQueueState.run(tx, undefined), now, more),
+  ];
+}
+
+function aboutKeys(keys: readonly StoredKey[], now: number): Finding {
+  const isUsable = ({ revokedAt, expiresAt }: StoredKey) =>
+    revokedAt === null && (expiresAt === null || expiresAt > now);
+  const count = keys.filter(isUsable).length;
   if (count > 0) return ok('keys', `${count} in use`);
   const advice = 'create a key with "memory keys create", or set MEMORY_API_KEY for the server';
   return { name: 'keys', level: 'warning', found: 'none', advice };
 }
 
-/**
- * The numbers of pending and failed tasks, and the time when the oldest pending task was accepted.
- */
-export type QueueCounts = { pending: number; oldest: number | null; failed: number };
-
 const stuckMs = 5 * 60_000;
 
-/** `more` is appended to the text of the first finding. */
-export function aboutWork(
-  { pending, oldest, failed }: QueueCounts,
+function aboutWork(
+  { pending, oldestAcceptedAt, failed }: QueueState,
   now: number,
-  more = '',
+  more: string,
 ): Finding[] {
   // mutate-ignore constant: the age is rounded to seconds
-  const waitsMs = oldest === null ? 0 : Math.max(0, now - oldest);
+  const waitsMs = oldestAcceptedAt === null ? 0 : Math.max(0, now - oldestAcceptedAt);
   const age = pending > 0 ? `, the oldest for ${Math.round(waitsMs / 1_000)} s` : '';
   const queue = ok('queue', `${pending} pending${age}${more}`);
   if (waitsMs > stuckMs) {
@@ -40,7 +50,7 @@ export function aboutWork(
   return [queue, { name: 'failed records', level: 'warning', found: String(failed), advice }];
 }
 
-export function aboutConsistency(found: Contradictions): Finding {
+function aboutConsistency(found: Contradictions): Finding {
   const name = 'consistency';
   const wrong = Object.entries(found).filter(([, rows]) => rows > 0);
   if (wrong.length === 0) return ok(name, 'counts and references are right');

@@ -95,9 +95,9 @@ test('doctor runs the PostgreSQL checks and reports no problem', async () => {
     'connections ok',
     'transactions ok',
     'replication slots ok',
+    'consistency ok',
     'keys ok',
     'queue ok',
-    'consistency ok',
     'dead rows ok',
   ]);
   expect(code).toBe(0);

@@ -101,7 +101,7 @@ async function visibleStatus<Row extends StatusRow>(
   return row !== undefined && mayAccess(onlyUserId, row) ? row : null;
 }
 
-export const taskQueueState: ReadOperation<void, QueueState> = {
+export const taskQueueState: ShortRead<void, QueueState> = {
   name: 'taskQueueState',
   async run(tx) {
     const [work, ended] = await Promise.all([

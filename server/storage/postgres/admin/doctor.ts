@@ -1,8 +1,7 @@
 import type { Finding } from '../../admin-storage.ts';
-import { aboutConsistency, aboutKeys, aboutWork, ok, type QueueCounts } from '../../findings.ts';
-import { findContradictions } from '../../operations/consistency.ts';
+import { aboutRows, ok } from '../../findings.ts';
 import { readWorkerCommits } from '../citus.ts';
-import { type Connection, createConnection, query, statement } from '../connection.ts';
+import { type Connection, createConnection, query } from '../connection.ts';
 import { faultOf } from '../errors.ts';
 import { readVersion, schemaVersion } from '../migrate.ts';
 import { inSnapshot } from '../tx.ts';
@@ -150,30 +149,20 @@ function aboutSlots({ keptWalBytes }: Settings): Finding {
   return { name: 'replication slots', level: 'warning', found, advice };
 }
 
-type Contents = { keys: number; deadShare: number };
+type Counts = { expiredLeases: number; deadShare: number };
+
+const countsQuery = `SELECT
+    (SELECT count(*) FROM tasks WHERE state = 'running'
+      AND leased_until < extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "expiredLeases",
+    (SELECT coalesce(max(n_dead_tup::float8 / (n_live_tup + 10000)), 0)
+      FROM pg_stat_user_tables WHERE schemaname = current_schema()) AS "deadShare"`;
 
 async function aboutContents(connection: Connection, now: number): Promise<Finding[]> {
-  const [[contents], [queue]] = (await connection.run([
-    statement(
-      `SELECT (SELECT count(*) FROM api_keys WHERE revoked_at IS NULL
-           AND (expires_at IS NULL OR expires_at > $1::int8))::float8 AS keys,
-         (SELECT coalesce(max(n_dead_tup::float8 / (n_live_tup + 10000)), 0)
-          FROM pg_stat_user_tables WHERE schemaname = current_schema()) AS "deadShare"`,
-      now,
-    ),
-    statement(
-      `SELECT count(*) FILTER (WHERE run_at IS NOT NULL)::float8 AS pending,
-         min(accepted_at) FILTER (WHERE run_at IS NOT NULL)::float8 AS oldest,
-         count(*) FILTER (WHERE state = 'failed')::float8 AS failed,
-         count(*) FILTER (WHERE state = 'running'
-           AND leased_until < extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ended
-       FROM tasks`,
-    ),
-  ])) as [Contents[], (QueueCounts & { ended: number })[]];
-  if (contents === undefined || queue === undefined) return [];
-  const work = aboutWork(queue, now, `, ${queue.ended} with an expired lease`);
-  const consistency = aboutConsistency(await inSnapshot(connection, findContradictions));
-  return [aboutKeys(contents.keys), ...work, consistency, aboutDeadRows(contents.deadShare)];
+  const [counts] = await query<Counts>(connection, countsQuery);
+  const { expiredLeases = 0, deadShare = 0 } = counts ?? {};
+  const more = `, ${expiredLeases} with an expired lease`;
+  const findings = await inSnapshot(connection, (tx) => aboutRows(tx, now, more));
+  return [...findings, aboutDeadRows(deadShare)];
 }
 
 function aboutDeadRows(deadShare: number): Finding {

@@ -2,8 +2,7 @@ import { Database, SQLiteError } from 'bun:sqlite';
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Finding } from '../../admin-storage.ts';
-import { aboutConsistency, aboutKeys, aboutWork, ok, type QueueCounts } from '../../findings.ts';
-import { findContradictions } from '../../operations/consistency.ts';
+import { aboutRows, ok } from '../../findings.ts';
 import { structuralFaults } from '../check.ts';
 import { isDamage } from '../errors.ts';
 import { isLocked } from '../lock.ts';
@@ -60,9 +59,7 @@ async function aboutContents(db: Database, path: string, now: number): Promise<F
   return [
     aboutVersion(db, ours),
     aboutStructure(db),
-    aboutConsistency(await findContradictions(createTx(db))),
-    aboutKeys(countKeys(db, now)),
-    ...aboutWork(countTasks(db), now),
+    ...(await aboutRows(createTx(db), now)),
     ...aboutErasure(db, path),
   ];
 }
@@ -122,26 +119,6 @@ function aboutStructure(db: Database): Finding {
   if (faults.length === 0) return ok('structure', 'sound');
   const found = faults.join('; ');
   return { name: 'structure', level: 'failure', found, advice: restoreAdvice };
-}
-
-function countKeys(db: Database, now: number): number {
-  const { n } = db
-    .prepare(
-      `SELECT count(*) AS n FROM api_keys
-       WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
-    )
-    .get(now) as { n: number };
-  return n;
-}
-
-function countTasks(db: Database): QueueCounts {
-  return db
-    .prepare(
-      `SELECT count(*) FILTER (WHERE state IN ('waiting', 'running')) AS pending,
-         min(accepted_at) FILTER (WHERE state IN ('waiting', 'running')) AS oldest,
-         count(*) FILTER (WHERE state = 'failed') AS failed FROM tasks`,
-    )
-    .get() as QueueCounts;
 }
 
 function aboutErasure(db: Database, path: string): Finding[] {
