@@ -47,16 +47,6 @@ export class Matcher {
     return this.prefix !== null && word.startsWith(this.prefix.text) ? this.prefix.match : null;
   }
 
-  /** Returns the match of an n-gram or, if there is none, of its longest prefix with a match. */
-  matchNgram(text: string): Match | null {
-    // mutate-ignore boundary: no n-gram is empty
-    for (let length = text.length; length > 0; length -= 1) {
-      const match = this.ngrams.get(text.slice(0, length));
-      if (match !== undefined) return match;
-    }
-    return null;
-  }
-
   addFuzzy(word: string, term: number): Match {
     const match = { term, weight: this.#weights.fuzzy };
     this.words.set(word, match);

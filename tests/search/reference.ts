@@ -80,7 +80,16 @@ function wordsIn(text: string, inLabel: boolean): Word[] {
 function matchOf(text: string, matcher: Matcher) {
   if (isLowSurrogate(text.charCodeAt(0))) return null;
   if (!isUnspaced(text.charCodeAt(0))) return matcher.match(text);
-  return matcher.matchNgram(text);
+  return ngramMatch(text, matcher);
+}
+
+/** Returns the match of an n-gram or, if there is none, of its longest prefix with a match. */
+function ngramMatch(text: string, { ngrams }: Matcher) {
+  for (let length = text.length; length > 0; length -= 1) {
+    const match = ngrams.get(text.slice(0, length));
+    if (match !== undefined) return match;
+  }
+  return null;
 }
 
 function addFuzzyMatches(chunks: readonly Chunk[], matcher: Matcher): void {
