@@ -6,7 +6,6 @@ import { noSuchMemory, ServiceError } from './errors.ts';
 import { createAuth } from './http/auth.ts';
 import { readBy } from './http/authenticate.ts';
 import { createBodyReader } from './http/body.ts';
-import { type BodyQueueLimits, createBodyQueue } from './http/body-queue.ts';
 import { consolePages } from './http/console.ts';
 import { allowOrigin } from './http/cors.ts';
 import { constantHeaders, errorResponse, textual } from './http/errors.ts';
@@ -28,6 +27,7 @@ import { createTrace, type Trace } from './http/trace.ts';
 import { transfer } from './http/transfer.ts';
 import { newRequestId } from './ids.ts';
 import { count } from './metrics/counts.ts';
+import { type Admission, createAdmission } from './threads/admission.ts';
 
 type Ended = Parameters<Trace['end']>[0];
 type Failed = Ended & {
@@ -41,7 +41,7 @@ export function createApp(services: Services) {
   const { config, log, storage } = services;
   const trace = createTrace(services);
   const auth = createAuth(services);
-  const bodies = createBodyReader(createBodyQueue(bodyQueueLimits(config)), config.maxBodyBytes);
+  const bodies = createBodyReader(admissionOf(config), config.maxBodyBytes);
   const work = createWork(services);
   const readHealth = createHealth(services, work);
   const routes: RouteServices = { ...services, bodies };
@@ -125,10 +125,12 @@ function isInvalid(error: unknown): boolean {
 
 /**
  * Limits the total size of all admitted bodies to twice the maximum body size, because handling a
- * body takes several times its size in memory.
+ * body takes several times its size in memory. Bun may already have buffered about 1 MiB of the
+ * body of each request that waits.
  */
-function bodyQueueLimits({ maxBodyBytes }: Config): BodyQueueLimits {
-  const totalBytes = 2 * maxBodyBytes;
-  const projectBytes = totalBytes / 2;
-  return { totalBytes, projectBytes, maxWaiting: 96, maxProjectWaiting: 32, maxWaitMs: 30_000 };
+function admissionOf({ maxBodyBytes }: Config): Admission {
+  const running = { total: 2 * maxBodyBytes, project: maxBodyBytes };
+  const limits = { running, waiting: { total: 96, project: 32 }, maxWaitMs: 30_000 };
+  const refusal = 'too many large requests are being processed; try again shortly';
+  return createAdmission(limits, refusal);
 }

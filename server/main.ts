@@ -139,7 +139,6 @@ async function serve(wiring: Wiring): Promise<RunningServer> {
     log,
     fetch: (request) => app.fetch(request),
     threads,
-    clock,
   });
   const services: Services = {
     storage,

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
+import type { Admission } from '../threads/admission.ts';
 import { mapYielding, yieldToEventLoop } from '../threads/event-loop.ts';
 import { countText } from '../threads/garbage.ts';
-import type { BodyQueue } from './body-queue.ts';
 import { createDiscard } from './discard.ts';
 import { invalidBody, JsonScan, type Range } from './json-scan.ts';
 
@@ -26,7 +26,7 @@ export type BodyReader = {
   mayStillSend(request: Request): boolean;
 };
 
-export function createBodyReader(queue: BodyQueue, maxBodyBytes: number): BodyReader {
+export function createBodyReader(admission: Admission, maxBodyBytes: number): BodyReader {
   const releases = new WeakMap<Request, () => void>();
   /** The length of each body that was read and parsed. */
   const received = new WeakMap<Request, number>();
@@ -45,7 +45,8 @@ export function createBodyReader(queue: BodyQueue, maxBodyBytes: number): BodyRe
       const declared = declaredBytes(request.headers);
       const scan = new JsonScan();
       const bytes = await readBytes(request, { declared, maxBytes, scan }, async () => {
-        releases.set(request, await queue.admit(projectId, declared ?? maxBytes));
+        const size = declared ?? maxBytes;
+        releases.set(request, await admission.admit({ projectId, size, waitingSize: 1 }));
       });
       received.set(request, bytes.length);
       return parseJson(bytes, scan.end());

@@ -4,6 +4,7 @@ import { ServiceError } from '../errors.ts';
 import type { Caller } from '../http/authenticate.ts';
 import type { Fetch } from '../http/listen.ts';
 import type { Logger } from '../log.ts';
+import { type AdmissionLimits, createAdmission } from '../threads/admission.ts';
 import type { Port } from '../threads/channel.ts';
 import { faultPoint } from '../threads/fault-points.ts';
 import { openInbox } from '../threads/serve.ts';
@@ -17,7 +18,6 @@ import type {
   McpStart,
 } from './protocol.ts';
 import type { ContentRange } from './tools/session.ts';
-import { createTurns, type TurnLimits } from './turns.ts';
 
 /** The HTTP thread's handle to the MCP thread, which starts on the first request. */
 export type Mcp = {
@@ -32,14 +32,17 @@ export type Mcp = {
   stop(): Promise<void>;
 };
 
-/** A message has at most `limits.saveBodyBytes`, and so does each request of its tool. */
-const turnLimits: TurnLimits = faultPoint('mcp-turns', {
-  maxRunning: 16,
-  maxProjectRunning: 4,
-  maxWaitingBytes: 32 * 1024 * 1024,
-  maxProjectWaitingBytes: 4 * 1024 * 1024,
+/**
+ * Limits the calls that run, and the bytes of the messages that wait. A message has at most
+ * `limits.saveBodyBytes`, and so does each request of its tool.
+ */
+const admissionLimits: AdmissionLimits = faultPoint('mcp-turns', {
+  running: { total: 16, project: 4 },
+  waiting: { total: 32 * 1024 * 1024, project: 4 * 1024 * 1024 },
   maxWaitMs: 10_000,
 });
+/** A waiting message also needs memory for its request and its parsed form. */
+const minWaitingBytes = 4 * 1024;
 
 export function createMcp(options: {
   version: string;
@@ -47,11 +50,12 @@ export function createMcp(options: {
   /** The service's request handler. Tools call it with the client's API key. */
   fetch: Fetch;
   threads: Threads;
-  /** A monotonic clock, in milliseconds. */
-  clock(): number;
 }): Mcp {
-  const { version, log, fetch, threads, clock } = options;
-  const turns = createTurns(turnLimits, clock);
+  const { version, log, fetch, threads } = options;
+  const admission = createAdmission(
+    admissionLimits,
+    'too many MCP calls are waiting; try again shortly',
+  );
   /** The ranges of the tools' requests. Only tools can ask for parts of contents. */
   const ranges = new WeakMap<Request, ContentRange>();
   let thread: Thread | undefined;
@@ -79,20 +83,25 @@ export function createMcp(options: {
   return {
     async handle({ headers, body, requestId, signal }, { projectId, readOnly }, userId) {
       const request: McpRequest = { headers: [...headers], body, requestId, userId, readOnly };
-      const turn = { projectId, bytes: bytesOf(headers), signal };
-      const response = await turns.run(turn, () => {
+      const waitingSize = Math.max(minWaitingBytes, bytesOf(headers));
+      const end = await admission.admit({ projectId, size: 1, waitingSize, signal });
+      try {
         thread ??= start();
-        return thread.call('handle', request);
-      });
-      const { status, contentType, text } = response as McpResponse;
-      const head = contentType === null ? {} : { headers: { 'content-type': contentType } };
-      return new Response(text === '' ? null : text, { status, ...head });
+        return responseOf((await thread.call('handle', request)) as McpResponse);
+      } finally {
+        end();
+      }
     },
     rangeOf: (request) => ranges.get(request),
     async stop() {
       await thread?.stop();
     },
   };
+}
+
+function responseOf({ status, contentType, text }: McpResponse): Response {
+  const head = contentType === null ? {} : { headers: { 'content-type': contentType } };
+  return new Response(text === '' ? null : text, { status, ...head });
 }
 
 /** Without a declared length, a message counts as one of the maximum size. */

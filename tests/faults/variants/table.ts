@@ -69,12 +69,6 @@ export const variants: Record<string, Variant> = {
 };
 
 function noTurns() {
-  const [running, bytes] = [1e9, 1e12];
-  return {
-    maxRunning: running,
-    maxProjectRunning: running,
-    maxWaitingBytes: bytes,
-    maxProjectWaitingBytes: bytes,
-    maxWaitMs: 10_000,
-  };
+  const [running, waiting] = [1e9, 1e12].map((limit) => ({ total: limit, project: limit }));
+  return { running, waiting, maxWaitMs: 10_000 };
 }

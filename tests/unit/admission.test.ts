@@ -1,22 +1,25 @@
 import { describe, expect, test } from 'bun:test';
-import { type BodyQueueLimits, createBodyQueue } from '../../server/http/body-queue.ts';
+import { type AdmissionLimits, createAdmission } from '../../server/threads/admission.ts';
 
 const MiB = 1024 * 1024;
-const usual = {
-  totalBytes: 10 * MiB,
-  projectBytes: 5 * MiB,
-  maxWaiting: 5,
-  maxProjectWaiting: 3,
+const usual: AdmissionLimits = {
+  running: { total: 10 * MiB, project: 5 * MiB },
+  waiting: { total: 5, project: 3 },
   maxWaitMs: 5_000,
 };
 
-/** Creates a queue. `started` lists the names of the admitted bodies in order. */
-function queueOf(limits: Partial<BodyQueueLimits> = {}) {
-  const queue = createBodyQueue({ ...usual, ...limits });
+/** Creates an admission of bodies. `started` lists the names of the admitted ones in order. */
+function queueOf(limits: Partial<AdmissionLimits> = {}) {
+  const queue = createAdmission({ ...usual, ...limits }, 'too much is waiting');
   const started: string[] = [];
   const release = new Map<string, () => void>();
-  function admit(name: string, projectId: number, mib: number): Promise<unknown> {
-    return queue.admit(projectId, mib * MiB).then(
+  function admit(
+    name: string,
+    projectId: number,
+    mib: number,
+    about: { waitingSize?: number; signal?: AbortSignal } = {},
+  ): Promise<unknown> {
+    return queue.admit({ projectId, size: mib * MiB, waitingSize: 1, ...about }).then(
       (free) => {
         started.push(name);
         release.set(name, free);
@@ -79,7 +82,7 @@ describe('bodies of several projects', () => {
   });
 
   test('projects take turns', async () => {
-    const { admit, free, started } = queueOf({ projectBytes: 10 * MiB });
+    const { admit, free, started } = queueOf({ running: { total: 10 * MiB, project: 10 * MiB } });
     void admit('full', 3, 10);
     for (const name of ['a', 'b', 'c']) void admit(name, 1, 10);
     void admit('other', 2, 10);
@@ -149,12 +152,41 @@ describe('a body is rejected with 503 and Retry-After', () => {
   });
 
   test('if exactly the maximum number of bodies of all projects is waiting', async () => {
-    const { admit } = queueOf({ maxWaiting: 2 });
+    const { admit } = queueOf({ waiting: { total: 2, project: 2 } });
     void admit('running', 1, 10);
     void admit('first', 2, 1);
     void admit('second', 3, 1);
     const answer = await Promise.race([admit('third', 4, 1), settle()]);
     expect(answer).toMatchObject(unavailable);
+  });
+});
+
+describe('work that waits', () => {
+  const unavailable = { code: 'unavailable', message: 'too much is waiting' };
+
+  test('counts by its own size, which is free again when it begins', async () => {
+    const { admit, free, started } = queueOf({ waiting: { total: 10, project: 8 } });
+    void admit('a', 1, 5);
+    void admit('b', 1, 5, { waitingSize: 5 });
+    expect(await admit('c', 1, 5, { waitingSize: 4 })).toMatchObject(unavailable);
+    expect(await admit('d', 2, 5, { waitingSize: 6 })).toMatchObject(unavailable);
+    await free('a');
+    void admit('e', 1, 5, { waitingSize: 8 });
+    await free('b');
+    expect(started).toEqual(['a', 'b', 'e']);
+  });
+
+  test('does not begin if its client has gone', async () => {
+    const { admit, free, started } = queueOf();
+    const gone = new AbortController();
+    void admit('a', 1, 5);
+    const left = admit('left', 1, 1, { signal: gone.signal });
+    void admit('b', 1, 1);
+    gone.abort();
+    await settle();
+    await free('a');
+    expect(await left).toMatchObject(unavailable);
+    expect(started).toEqual(['a', 'b']);
   });
 });
 
