@@ -1,10 +1,10 @@
 import { type Entry, isRejected, pairOf, type Rejected } from './records.ts';
 
 /**
- * The records of a part of the input, and the invalid ones between them. `place` identifies the
+ * The records of a part of the input, and the invalid ones between them. `position` identifies the
  * part; `bytes` is its length.
  */
-export type Chunk = { place: string; entries: Entry[]; rejected: Rejected[]; bytes: number };
+export type Chunk = { position: string; entries: Entry[]; rejected: Rejected[]; bytes: number };
 
 /** The records of one request, with its idempotency key. */
 export type Part = { key: string; entries: Entry[] };
@@ -28,7 +28,7 @@ const bytesInChunk = 900_000;
  */
 export async function* chunksOf(all: AsyncIterable<Entry | Rejected>): AsyncGenerator<Chunk> {
   let [seen, group, part, size] = [0, 0, 0, 0];
-  let chunk: Chunk = { place: '0.0', entries: [], rejected: [], bytes: 0 };
+  let chunk: Chunk = { position: '0.0', entries: [], rejected: [], bytes: 0 };
   for await (const one of all) {
     const groupOfRecord = Math.floor(seen / recordsInGroup);
     const bytes = Buffer.byteLength(one.text);
@@ -38,7 +38,7 @@ export async function* chunksOf(all: AsyncIterable<Entry | Rejected>): AsyncGene
       part = groupOfRecord === group ? part + 1 : 0;
       group = groupOfRecord;
       size = 0;
-      chunk = { place: `${group}.${part}`, entries: [], rejected: [], bytes: 0 };
+      chunk = { position: `${group}.${part}`, entries: [], rejected: [], bytes: 0 };
     }
     seen += 1;
     chunk.bytes += bytes + 1;
@@ -59,14 +59,14 @@ export async function* chunksOf(all: AsyncIterable<Entry | Rejected>): AsyncGene
  * which a replay would not do. If the caller supplies a key, the position is appended to it.
  */
 export function partsOf(
-  { place, entries }: Chunk,
+  { position, entries }: Chunk,
   { type = '', idempotencyKey }: { type?: string | undefined; idempotencyKey?: string | undefined },
 ): Part[] {
-  if (idempotencyKey !== undefined) return [{ key: `${idempotencyKey}:${place}`, entries }];
+  if (idempotencyKey !== undefined) return [{ key: `${idempotencyKey}:${position}`, entries }];
   const { bare = [], named = [] } = Object.groupBy(entries, (entry) =>
     pairOf(entry) === undefined ? 'bare' : 'named',
   );
-  const hash = new Bun.CryptoHasher('sha256').update(`${place}\n${type}\n`);
+  const hash = new Bun.CryptoHasher('sha256').update(`${position}\n${type}\n`);
   for (const { text } of bare) hash.update(`${text}\n`);
   return [
     { key: `batch-${hash.digest('hex')}`, entries: bare },

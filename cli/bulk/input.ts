@@ -112,7 +112,7 @@ export async function* readLines(
     if (size <= maxLineBytes) pieces.push(piece);
     else pieces = [];
   }
-  function take(): Line[] {
+  function endLine(): Line[] {
     const tooLong = size > maxLineBytes;
     const bytes = pieces.length === 1 ? (pieces[0] ?? Buffer.of()) : Buffer.concat(pieces);
     pieces = [];
@@ -125,11 +125,11 @@ export async function* readLines(
     for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, start)) {
       hold(chunk.subarray(start, at));
       start = at + 1;
-      yield* take();
+      yield* endLine();
     }
     hold(chunk.subarray(start));
   }
-  yield* take();
+  yield* endLine();
 }
 
 function isBlank(bytes: Uint8Array): boolean {

@@ -20,8 +20,8 @@ export async function connectWithoutKey(term: Terminal, options: GlobalOptions) 
   return client(term, baseUrl, 'none');
 }
 
-type Origin = 'flag' | 'environment' | 'profile' | 'default';
-type Resolved = { value: string; from: Origin; project?: string };
+type SettingSource = 'flag' | 'environment' | 'profile' | 'default';
+type Resolved = { value: string; from: SettingSource; project?: string };
 
 export function resolveBaseUrl(term: Terminal, { baseUrl }: { baseUrl?: string }): Resolved {
   if (baseUrl !== undefined) return { value: parseBaseUrl(baseUrl, '--base-url'), from: 'flag' };

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CliError, errorCode, errorText } from '../errors.ts';
 import { isObject } from '../terminal/json.ts';
-import { configFolder, type Place, type Terminal } from '../terminal/terminal.ts';
+import { configFolder, type Platform, type Terminal } from '../terminal/terminal.ts';
 import { shownPath } from '../terminal/text.ts';
 
 /**
@@ -70,13 +70,13 @@ export function useService(term: Terminal, baseUrl: string, project: string): vo
   writeProfile(term, { ...readProfile(term), baseUrl, project });
 }
 
-export function profilePath(place: Place): string {
-  return join(configFolder(place), 'memory-service', 'profile.json');
+export function profilePath(platform: Platform): string {
+  return join(configFolder(platform), 'memory-service', 'profile.json');
 }
 
 /** Returns the path of the profile with `~` for the home directory. */
-export function shownProfilePath(place: Place): string {
-  return shownPath(place, profilePath(place));
+export function shownProfilePath(platform: Platform): string {
+  return shownPath(platform, profilePath(platform));
 }
 
 export function readProfile(term: Terminal): Profile {

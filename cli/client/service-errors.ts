@@ -81,7 +81,7 @@ function textOf(
   const { code, name, details, cause } = error;
   const message = messageOf(error);
   if (name === 'AuthenticationError') {
-    return `The API key in ${placeOfKey(term, options, baseUrl)} was rejected: ${message}.`;
+    return `The API key in ${keySource(term, options, baseUrl)} was rejected: ${message}.`;
   }
   if (code === 'connection' || code === 'timeout') {
     const isRefused = /refused/i.test(errorCode(cause));
@@ -96,7 +96,7 @@ function textOf(
 }
 
 /** The service does not know where the key came from. */
-function placeOfKey(term: Terminal, options: GlobalOptions, baseUrl: string): string {
+function keySource(term: Terminal, options: GlobalOptions, baseUrl: string): string {
   const from = resolveApiKey(term, options, baseUrl)?.from;
   if (from === 'profile') return shownProfilePath(term);
   return from === 'environment' ? 'MEMORY_API_KEY' : '--api-key';

@@ -149,8 +149,8 @@ type StoredKey = Awaited<ReturnType<Admin['listKeys']>>[number];
 
 function createKey(term: Terminal, database: string | undefined, key: NewKey) {
   async function create(admin: Admin, isNew: boolean) {
-    const place = shownDatabase(databaseUrlOf(term, database));
-    if (isNew) await note(term, `Created a new database at ${place}.`);
+    const shown = shownDatabase(databaseUrlOf(term, database));
+    if (isNew) await note(term, `Created a new database at ${shown}.`);
     const known = (await admin.listKeys()).map((one) => one.project);
     // The server creates the project `default` even without a key.
     const isNewProject = ![defaultProject, ...known].includes(key.project);

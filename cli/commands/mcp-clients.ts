@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser';
 import { CliError, errorText } from '../errors.ts';
-import { configFolder, type Place, type Terminal } from '../terminal/terminal.ts';
+import { configFolder, type Platform, type Terminal } from '../terminal/terminal.ts';
 import { quoted, shownPath } from '../terminal/text.ts';
 
 /*
@@ -21,7 +21,7 @@ const name = 'memory';
 type Client = {
   title: string;
   /** The settings file, to which JSON is written. */
-  fileOf?: (place: Place) => string;
+  fileOf?: (platform: Platform) => string;
   /** The commands that replace the entry, run in order. Only the last one must succeed. */
   commandsOf?: (entry: string[]) => string[][];
   snippetOf(entry: ServerEntry): string;
@@ -46,7 +46,7 @@ const known: Record<ClientName, Client> = {
   },
   vscode: {
     title: 'VS Code',
-    fileOf: (place) => join(appFolder(place), 'Code', 'User', 'mcp.json'),
+    fileOf: (platform) => join(appFolder(platform), 'Code', 'User', 'mcp.json'),
     snippetOf: json('servers', { type: 'stdio' }),
   },
   codex: {
@@ -56,14 +56,14 @@ const known: Record<ClientName, Client> = {
   },
   'claude-desktop': {
     title: 'Claude Desktop',
-    fileOf: (place) => join(appFolder(place), 'Claude', 'claude_desktop_config.json'),
+    fileOf: (platform) => join(appFolder(platform), 'Claude', 'claude_desktop_config.json'),
     snippetOf: json('mcpServers', {}),
   },
 };
 
-function appFolder(place: Place): string {
-  if (place.platform !== 'darwin') return configFolder(place);
-  return join(place.home, 'Library', 'Application Support');
+function appFolder(platform: Platform): string {
+  if (platform.platform !== 'darwin') return configFolder(platform);
+  return join(platform.home, 'Library', 'Application Support');
 }
 
 export function snippetFor(client: ClientName, entry: ServerEntry): string {

@@ -94,13 +94,17 @@ const columns: Column<Comparison>[] = [
 
 function differenceError(items: Comparison[], verify: boolean): CliError {
   const different = items.filter(({ isEqual }) => !isEqual);
-  const places = different.map(({ table, project }) =>
+  const differences = different.map(({ table, project }) =>
     project === null ? table : `${table} of project ${project}`,
   );
   const hint = verify
     ? 'A server may have written to one of them since the copy.'
     : 'Servers refuse to open this target. Empty it and copy again.';
-  return new CliError('databases_differ', `The databases differ in ${places.join(', ')}.`, hint);
+  return new CliError(
+    'databases_differ',
+    `The databases differ in ${differences.join(', ')}.`,
+    hint,
+  );
 }
 
 function rowsOf(count: number): string {

@@ -38,7 +38,7 @@ async function filesOf(term: Terminal, arg: string, skipped: string[]): Promise<
   const found = await statOf(term, arg);
   const isPattern = found === undefined && wildcard.test(arg);
   if (isPattern || found?.isDirectory()) {
-    const walk = isPattern ? walkFor(term, externalId) : { root: externalId, takes: isDocument };
+    const walk = isPattern ? walkFor(term, externalId) : { root: externalId, accepts: isDocument };
     const files = await Array.fromAsync(filesIn(term, walk, walk.root, skipped));
     if (files.length > 0) return files;
     const error = new CliError('file_not_found', `No documents found in ${arg}.`);
@@ -54,8 +54,8 @@ function externalIdOf({ platform }: Terminal, path: string): string {
   return posix.normalize(platform === 'win32' ? path.replaceAll('\\', '/') : path);
 }
 
-/** `takes` says whether to ingest a file of the folder, or undefined if it does not match. */
-type Walk = { root: string; takes(path: string): boolean | undefined };
+/** `accepts` says whether to ingest a file of the folder, or undefined if it does not match. */
+type Walk = { root: string; accepts(path: string): boolean | undefined };
 
 /** Returns the walk for a pattern. The root is the folder before the first wildcard. */
 function walkFor(term: Terminal, pattern: string): Walk {
@@ -69,7 +69,7 @@ function walkFor(term: Terminal, pattern: string): Walk {
   const glob = new Bun.Glob(pattern);
   return {
     root: fixed || (pattern.startsWith('/') ? '/' : '.'),
-    takes: (path) => (glob.match(externalIdOf(term, path)) ? !isNeverText(path) : undefined),
+    accepts: (path) => (glob.match(externalIdOf(term, path)) ? !isNeverText(path) : undefined),
   };
 }
 
@@ -94,12 +94,12 @@ async function* filesIn(
     const joined = posix.join(folder, entry.name);
     // A bare `-` would mean stdin.
     const path = joined === '-' ? './-' : joined;
-    const takes = entry.isDirectory() || walk.takes(path);
-    if (takes === undefined) continue;
+    const accepts = entry.isDirectory() || walk.accepts(path);
+    if (accepts === undefined) continue;
     if (entry.isDirectory()) yield* filesIn(term, walk, path, skipped);
     else if (entry.isSymbolicLink()) skipped.push('links');
     else if (!entry.isFile()) skipped.push('pipes and devices');
-    else if (!takes) skipped.push(extensionOf(path) || 'no extension');
+    else if (!accepts) skipped.push(extensionOf(path) || 'no extension');
     else yield { ...about(path), bytes: (await statOf(term, path))?.size ?? 0 };
   }
 }

@@ -37,16 +37,16 @@ export function createRateLimit(quota: number, seconds: number, clock: () => num
 export function createProjectLimit(
   rateLimit: Config['rateLimit'],
   clock: () => number,
-  storage: Pick<Storage, 'takeQuota'>,
+  storage: Pick<Storage, 'reserveQuota'>,
 ) {
   if (rateLimit === null) return () => {};
   const { requests, seconds } = rateLimit;
-  const { takeQuota } = storage;
+  const { reserveQuota } = storage;
   const policy = `"default";q=${requests};w=${seconds}`;
   const limit =
-    takeQuota === null
+    reserveQuota === null
       ? createRateLimit(requests, seconds, clock)
-      : createSharedRateLimit(rateLimit, clock, takeQuota);
+      : createSharedRateLimit(rateLimit, clock, reserveQuota);
   return async ({ projectId }: { projectId: number }, headers: ResponseHead['headers']) => {
     const { left, resetSeconds } = await limit.count(projectId);
     headers[headerNames.rateLimitPolicy] = policy;

@@ -4,48 +4,48 @@ import type { Storage } from '../storage/storage.ts';
 export type Count = { left: number; resetSeconds: number };
 
 /**
- * Limits each project's request rate across several servers. A server takes quota from the
+ * Limits each project's request rate across several servers. A server reserves quota from the
  * storage in batches, each before the previous one is used up, and counts requests in memory:
  *
- *   spent -> take -> some left -> less than a batch left -> take in the background
- *                \-> nothing granted: reject until the window ends
+ *   spent -> reserve -> some left -> less than a batch left -> reserve in the background
+ *                   \-> nothing granted: reject until the window ends
  *
  * All servers together allow at most the quota in a window. While the storage is unavailable, each
- * server counts separately. Quota that a server takes but does not use is lost.
+ * server counts separately. Quota that a server reserves but does not use is lost.
  */
 export type SharedRateLimit = { count(projectId: number): Promise<Count> };
 
-type Take = NonNullable<Storage['takeQuota']>;
+type Reserve = NonNullable<Storage['reserveQuota']>;
 
 /** This server's share of a project's window. `spendUntil` and `resetsAt` are monotonic times. */
 type Share = {
   /** Identifies the window in the storage; null if this server counts separately. */
   endsAt: number | null;
   /**
-   * The window ends between these two times, which are computed from the times at which a take was
-   * sent and returned.
+   * The window ends between these two times, which are computed from the times at which a
+   * reservation was sent and returned.
    */
   spendUntil: number;
   resetsAt: number;
   left: number;
-  taken: number;
-  untaken: number;
+  granted: number;
+  available: number;
   isExhausted: boolean;
-  /** The number of requests waiting for a take. */
+  /** The number of requests waiting for a reservation. */
   waiting: number;
-  taking: Promise<void> | null;
+  reservation: Promise<void> | null;
 };
 
 /** The number of batches in a quota. A server holds about two batches, or 1.6% of the quota. */
 const batches = 128;
-/** The maximum number of takes per request. A window may end before a take returns. */
-const maxTakes = 5; // mutate-ignore constant: five windows never end in a row
+/** The maximum number of reservations per request. A window may end before one returns. */
+const maxReservations = 5; // mutate-ignore constant: five windows never end in a row
 const maxShares = 10_000;
 
 export function createSharedRateLimit(
   { requests, seconds }: { requests: number; seconds: number },
   clock: () => number,
-  take: Take,
+  reserve: Reserve,
 ): SharedRateLimit {
   const batch = Math.ceil(requests / batches);
   const shares = new Map<number, Share>();
@@ -59,29 +59,29 @@ export function createSharedRateLimit(
     return share;
   }
 
-  /** Takes more quota. All waiting requests of a project share one take. */
+  /** Reserves more quota. All waiting requests of a project share one reservation. */
   function refill(projectId: number, share: Share): Promise<void> {
-    share.taking ??= takeMore(projectId, share).finally(() => {
-      share.taking = null;
+    share.reservation ??= reserveMore(projectId, share).finally(() => {
+      share.reservation = null;
     });
-    return share.taking;
+    return share.reservation;
   }
 
-  async function takeMore(projectId: number, share: Share): Promise<void> {
+  async function reserveMore(projectId: number, share: Share): Promise<void> {
     const amount = batch + share.waiting;
     const sentAt = clock();
     try {
-      const taken = await take({ projectId, amount, limit: requests, seconds });
-      if (taken.endsAt !== share.endsAt) empty(share);
-      share.endsAt = taken.endsAt;
-      share.spendUntil = sentAt + taken.endsInMs;
-      share.resetsAt = clock() + taken.endsInMs;
-      share.untaken = taken.untaken;
-      add(share, taken.granted, amount);
+      const grant = await reserve({ projectId, amount, limit: requests, seconds });
+      if (grant.endsAt !== share.endsAt) empty(share);
+      share.endsAt = grant.endsAt;
+      share.spendUntil = sentAt + grant.endsInMs;
+      share.resetsAt = clock() + grant.endsInMs;
+      share.available = grant.available;
+      add(share, grant.granted, amount);
     } catch {
       if (clock() >= share.spendUntil) beginAlone(share);
-      add(share, Math.min(amount, requests - share.taken), amount);
-      share.untaken = requests - share.taken;
+      add(share, Math.min(amount, requests - share.granted), amount);
+      share.available = requests - share.granted;
     }
   }
 
@@ -99,16 +99,16 @@ export function createSharedRateLimit(
   function spend(projectId: number, share: Share): Count {
     share.left -= 1;
     if (share.left < batch && !share.isExhausted) void refill(projectId, share);
-    return counted(share, share.left + share.untaken);
+    return counted(share, share.left + share.available);
   }
 
   return {
     async count(projectId) {
       const share = shareOf(projectId);
-      for (let takes = 0; ; takes += 1) {
+      for (let reservations = 0; ; reservations += 1) {
         if (clock() >= share.spendUntil) empty(share);
         if (share.left > 0) return spend(projectId, share);
-        if (share.isExhausted || takes === maxTakes) return counted(share, -1);
+        if (share.isExhausted || reservations === maxReservations) return counted(share, -1);
         share.waiting += 1;
         await refill(projectId, share);
         share.waiting -= 1;
@@ -120,17 +120,17 @@ export function createSharedRateLimit(
 function newShare(): Share {
   const times = { endsAt: null, spendUntil: 0, resetsAt: 0 };
   // mutate-ignore boolean: the first request empties the share
-  const counts = { left: 0, taken: 0, untaken: 0, isExhausted: false, waiting: 0 };
-  return { ...times, ...counts, taking: null };
+  const counts = { left: 0, granted: 0, available: 0, isExhausted: false, waiting: 0 };
+  return { ...times, ...counts, reservation: null };
 }
 
 function empty(share: Share): void {
-  Object.assign(share, { left: 0, taken: 0, untaken: 0, isExhausted: false });
+  Object.assign(share, { left: 0, granted: 0, available: 0, isExhausted: false });
 }
 
 /** Adds granted quota. If less than `amount` was granted, the window is exhausted. */
 function add(share: Share, granted: number, amount: number): void {
   share.left += granted;
-  share.taken += granted;
+  share.granted += granted;
   share.isExhausted = granted < amount;
 }

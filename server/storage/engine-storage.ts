@@ -46,7 +46,14 @@ import type { ConnectedStorage, Page, SearchResult, Storage } from './storage.ts
 const noPage: Page = { items: ['[]'], next: null };
 const noResult: SearchResult = { items: ['[]'], meaning: 'off', missing: 0 };
 
-type OfEngine = 'name' | 'takeQuota' | 'findDamage' | 'health' | 'figures' | 'connection' | 'close';
+type OfEngine =
+  | 'name'
+  | 'reserveQuota'
+  | 'findDamage'
+  | 'health'
+  | 'figures'
+  | 'connection'
+  | 'close';
 
 /** Keeps the promises of storage.ts with the operations, on any engine. */
 export function createStorage(engine: Engine): Omit<Storage, OfEngine> {

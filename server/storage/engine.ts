@@ -1,4 +1,4 @@
-import type { HeldIndexes } from './held-indexes.ts';
+import type { IndexCache } from './index-cache.ts';
 import type { QueueLimit } from './queue-limit.ts';
 
 /*
@@ -36,7 +36,7 @@ export type WriteTx = Tx & {
 
 /** The snapshot of a read in a reader thread. */
 export type ReaderTx = Tx & {
-  readonly indexes: HeldIndexes;
+  readonly indexes: IndexCache;
   /**
    * Runs the work once the read has been answered, unless too much such work is still going on. No
    * client waits for it, and its errors are ignored.

@@ -39,11 +39,11 @@ export type MeasuredGroup = MeasuredUser & {
  * window begins with the first call after the previous window ended, as measured by the database's
  * clock.
  */
-export type QuotaTake = { projectId: number; amount: number; limit: number; seconds: number };
+export type QuotaRequest = { projectId: number; amount: number; limit: number; seconds: number };
 
 /**
  * `granted` is at most the requested amount, and the grants of one window never exceed its limit.
- * `untaken` is the part of the limit that is still available. `endsAt` identifies the window, which
+ * `available` is what remains of the limit. `endsAt` identifies the window, which
  * ends in `endsInMs` milliseconds.
  */
-export type QuotaTaken = { granted: number; untaken: number; endsAt: number; endsInMs: number };
+export type QuotaGrant = { granted: number; available: number; endsAt: number; endsInMs: number };

@@ -31,9 +31,9 @@ export function createReadPace(onResume: () => void): ReadPace {
   return {
     isPaused: (projectId) => paused.has(projectId),
     add(projectId, units, begunAt) {
-      const takesMs = units / maxUnitsPerMs;
-      if (takesMs < minPauseMs) return;
-      sentAt.set(projectId, Math.max(sentAt.get(projectId) ?? begunAt, begunAt) + takesMs);
+      const pauseMs = units / maxUnitsPerMs;
+      if (pauseMs < minPauseMs) return;
+      sentAt.set(projectId, Math.max(sentAt.get(projectId) ?? begunAt, begunAt) + pauseMs);
       if (!paused.has(projectId)) pause(projectId);
     },
   };

@@ -1,6 +1,6 @@
 import { type Incoming, openInbox, parent, watched, yieldPriority } from '../threads/serve.ts';
 import type { ReaderTx, Tx, Writer } from './engine.ts';
-import { createHeldIndexes } from './held-indexes.ts';
+import { createIndexCache } from './index-cache.ts';
 import { readOperations } from './operations/index.ts';
 
 type AfterReply = Parameters<ReaderTx['afterReply']>[0];
@@ -23,7 +23,7 @@ export function serveReads(options: {
   close(): void;
 }): void {
   const { inSnapshot, write, notRead, close } = options;
-  const indexes = createHeldIndexes(options.maxIndexBytes);
+  const indexes = createIndexCache(options.maxIndexBytes);
   let planned: AfterReply | null = null;
   let running = 0;
 

@@ -3,7 +3,13 @@ import type { Order } from '../../sdk/contract/page.ts';
 import type { TaskStatus } from '../../sdk/contract/tasks.ts';
 import type { KeyStorage } from './key-storage.ts';
 import type { MaintenanceStorage } from './maintenance-storage.ts';
-import type { Measurement, QuotaTake, QuotaTaken, UserPage, UserRange } from './project-storage.ts';
+import type {
+  Measurement,
+  QuotaGrant,
+  QuotaRequest,
+  UserPage,
+  UserRange,
+} from './project-storage.ts';
 import type { TaskQueue } from './task-storage.ts';
 import type { SearchMeaning, VectorQueue } from './vector-storage.ts';
 
@@ -124,10 +130,10 @@ export interface Storage extends KeyStorage, MaintenanceStorage, TaskQueue, Vect
   ensureProject(name: string): Promise<number>;
 
   /**
-   * Reserves part of a project's rate limit for this server; see QuotaTake. Null if only one server
-   * can use the storage.
+   * Reserves part of a project's rate limit for this server; see QuotaRequest. Null if only one
+   * server can use the storage.
    */
-  readonly takeQuota: ((take: QuotaTake) => Promise<QuotaTaken>) | null;
+  readonly reserveQuota: ((request: QuotaRequest) => Promise<QuotaGrant>) | null;
 
   /** Returns the data that another thread needs to open the same storage with `connectStorage`. */
   connection(): StorageConnection;

@@ -78,16 +78,16 @@ describe('memory import --from chatgpt', () => {
       'Not imported: messages on abandoned branches: 1, hidden messages: 1, images and files: 1, ' +
         'tool messages: 2, thoughts: 1, conversations without messages: 1.\n',
     );
-    const origin = { type: 'memory', source: 'chatgpt', occurredAt: '2026-02-13T16:26:40.500Z' };
+    const fields = { type: 'memory', source: 'chatgpt', occurredAt: '2026-02-13T16:26:40.500Z' };
     expect(await all(userId)).toMatchObject([
       {
-        ...origin,
+        ...fields,
         content: 'I moved to Bern\n[image]',
         externalId: 'c-1#a',
         metadata: { role: 'user', conversation: 'Moving to Bern' },
       },
       {
-        ...origin,
+        ...fields,
         content: 'How do you like it?',
         externalId: 'c-1#f',
         metadata: { role: 'assistant', conversation: 'Moving to Bern' },

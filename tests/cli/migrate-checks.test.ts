@@ -63,7 +63,7 @@ describe('--verify', () => {
     ['maintenance', 'maintenance', `name = 'uptime'`, 'value', ['+ 1', '- 1']],
   ] as const)(
     'detects a change of %s, in %s where %s: %s',
-    async (place, table, where, column, by) => {
+    async (difference, table, where, column, by) => {
       const change = async (value: string) => {
         const text = `UPDATE ${target.schema}.${table} SET ${column} = ${value} WHERE ${where} RETURNING 1`;
         expect(await query(await target.base(), text)).toHaveLength(1);
@@ -72,7 +72,7 @@ describe('--verify', () => {
       const { code, stderr } = await verify();
       await change(by[1] === '' ? `left(${column}, -1)` : `${column} ${by[1]}`);
       expect(stderr).toBe(
-        `Error: The databases differ in ${place}.\n` +
+        `Error: The databases differ in ${difference}.\n` +
           'A server may have written to one of them since the copy.\n',
       );
       expect(code).toBe(1);

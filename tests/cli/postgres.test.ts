@@ -42,17 +42,17 @@ test('keys are created, listed and revoked, and a running server applies the cha
 
 test('doctor counts only keys that are in use', async () => {
   const own = await newDatabase();
-  const there = ['--database', own.url];
+  const flags = ['--database', own.url];
   const keys = async () => {
-    const { stdout } = await memory(['doctor', '--json', ...there]);
+    const { stdout } = await memory(['doctor', '--json', ...flags]);
     const { items } = JSON.parse(stdout) as { items: { name: string }[] };
     return items.find(({ name }) => name === 'keys');
   };
-  const create = () => memory(['keys', 'create', '--json', ...there]);
+  const create = () => memory(['keys', 'create', '--json', ...flags]);
   const { id } = JSON.parse((await create()).stdout);
   await create();
   await create();
-  await memory(['keys', 'revoke', id, ...there]);
+  await memory(['keys', 'revoke', id, ...flags]);
   expect(await keys()).toMatchObject({ level: 'ok', found: '2 in use' });
   await own.drop();
 });
@@ -190,8 +190,8 @@ test.each([
 ])('doctor fails if %s is %s', async (setting, value, name, words) => {
   const own = await newDatabase();
   const none = 'VIEW pg_stat_replication AS SELECT 1 WHERE false';
-  const there = await shadow(own, [settingAs(setting, value), none]);
-  const { code, stdout } = await memory(['doctor', '--json', '--database', there]);
+  const database = await shadow(own, [settingAs(setting, value), none]);
+  const { code, stdout } = await memory(['doctor', '--json', '--database', database]);
   const { items } = JSON.parse(stdout) as { items: { name: string }[] };
   expect(items.find((one) => one.name === name)).toMatchObject({
     level: 'failure',
@@ -203,7 +203,7 @@ test.each([
 
 test('doctor warns about many connections, a long transaction and WAL of an inactive slot', async () => {
   const own = await newDatabase();
-  const there = await shadow(own, [
+  const database = await shadow(own, [
     settingAs('max_connections', '100'),
     `VIEW pg_stat_activity AS SELECT 'client backend' AS backend_type, 0 AS pid,
        now() - interval '15 minutes' AS xact_start FROM generate_series(1, 80)`,
@@ -211,7 +211,7 @@ test('doctor warns about many connections, a long transaction and WAL of an inac
     `VIEW pg_replication_slots AS SELECT '0/C0000000'::pg_lsn AS restart_lsn, false AS active
        UNION ALL SELECT '0/0'::pg_lsn, true`,
   ]);
-  const { code, stdout } = await memory(['doctor', '--json', '--database', there]);
+  const { code, stdout } = await memory(['doctor', '--json', '--database', database]);
   const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
   const warnings = items.filter(({ level }) => level === 'warning');
   expect(warnings.map(({ name, found }) => `${name}: ${found}`)).toEqual([
@@ -238,12 +238,12 @@ test.each([
   ['', 'local', '1 connected, synchronous: none'],
 ])('doctor accepts the standbys %p with synchronous_commit = %s', async (names, commit, found) => {
   const own = await newDatabase();
-  const there = await shadow(own, [
+  const database = await shadow(own, [
     settingAs('synchronous_standby_names', names),
     'VIEW pg_stat_replication AS SELECT 1',
     `VIEW pg_settings AS SELECT 'synchronous_commit' AS name, '${commit}' AS reset_val`,
   ]);
-  const { stdout } = await memory(['doctor', '--json', '--database', there]);
+  const { stdout } = await memory(['doctor', '--json', '--database', database]);
   const { items } = JSON.parse(stdout) as { items: { name: string }[] };
   expect(items.find(({ name }) => name === 'standbys')).toMatchObject({ level: 'ok', found });
   await own.drop();
@@ -251,14 +251,14 @@ test.each([
 
 test('doctor says that the next server start creates the tables, until they exist', async () => {
   const own = await newDatabase();
-  const there = ['--database', own.url];
+  const flags = ['--database', own.url];
   const advice = async () => {
-    const { stdout } = await memory(['doctor', '--json', ...there]);
+    const { stdout } = await memory(['doctor', '--json', ...flags]);
     const { items } = JSON.parse(stdout) as { items: { name: string; advice?: string }[] };
     return items.find(({ name }) => name === 'version')?.advice ?? 'none';
   };
   expect(await advice()).toContain('the next server start creates');
-  await memory(['keys', 'create', ...there]);
+  await memory(['keys', 'create', ...flags]);
   expect(await advice()).toBe('none');
   await own.drop();
 });
@@ -268,11 +268,11 @@ test.each([
   [5.1, 'warning'],
 ])('doctor reports a database clock that differs by %d s as %s', async (seconds, level) => {
   const own = await newDatabase();
-  const there = await shadow(own, [
+  const database = await shadow(own, [
     `FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$
        SELECT pg_catalog.clock_timestamp() + interval '${seconds} seconds' $$`,
   ]);
-  const { stdout } = await memory(['doctor', '--json', '--database', there]);
+  const { stdout } = await memory(['doctor', '--json', '--database', database]);
   await own.drop();
   const { items } = JSON.parse(stdout) as { items: { name: string }[] };
   expect(items.find(({ name }) => name === 'clock')).toMatchObject({ level });
@@ -280,13 +280,13 @@ test.each([
 
 test('doctor accepts a transaction of 14 minutes and 1023 MB of retained WAL', async () => {
   const own = await newDatabase();
-  const there = await shadow(own, [
+  const database = await shadow(own, [
     `VIEW pg_stat_activity AS SELECT 'client backend' AS backend_type, 0 AS pid,
        now() - interval '14 minutes' AS xact_start`,
     `FUNCTION pg_current_wal_lsn() RETURNS pg_lsn LANGUAGE sql AS $$ SELECT '1/0'::pg_lsn $$`,
     `VIEW pg_replication_slots AS SELECT '0/C0100000'::pg_lsn AS restart_lsn, false AS active`,
   ]);
-  const { stdout } = await memory(['doctor', '--json', '--database', there]);
+  const { stdout } = await memory(['doctor', '--json', '--database', database]);
   await own.drop();
   const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
   const shown = items.map(({ name, level, found }) => `${name} ${level}: ${found}`);

@@ -9,10 +9,10 @@ const terminalIn = (home: string) => testTerminal({ code: 0, stdout: '', stderr:
 const shared = { service: 'http://127.0.0.1:7070', project: 'default' };
 
 test('the profile is in the configuration folder of the system', () => {
-  const place = { home: '/ada', env: {}, platform: 'linux' };
-  expect(profilePath(place)).toBe('/ada/.config/memory-service/profile.json');
-  expect(profilePath({ ...place, env: { XDG_CONFIG_HOME: '/xdg' } })).toStartWith('/xdg/');
-  expect(profilePath({ ...place, platform: 'win32' })).toContain('AppData');
+  const platform = { home: '/ada', env: {}, platform: 'linux' };
+  expect(profilePath(platform)).toBe('/ada/.config/memory-service/profile.json');
+  expect(profilePath({ ...platform, env: { XDG_CONFIG_HOME: '/xdg' } })).toStartWith('/xdg/');
+  expect(profilePath({ ...platform, platform: 'win32' })).toContain('AppData');
 });
 
 test('only its user can read a profile', () => {

@@ -21,15 +21,15 @@ export type Question = {
 /** One user's memories and the questions about them. */
 export type User = { name: string; turns: Turn[]; questions: Question[] };
 
-const here = join(import.meta.dir, 'conversations');
+const folder = join(import.meta.dir, 'conversations');
 
 /** Reads the project's own conversations as the memories of one user. */
 export function readConversations(): User {
   const user: User = { name: 'conversations', turns: [], questions: [] };
-  for (const file of readdirSync(here)
+  for (const file of readdirSync(folder)
     .filter((name) => name.endsWith('.txt'))
     .sort()) {
-    readConversation(user, file.slice(0, -'.txt'.length), readFileSync(join(here, file), 'utf8'));
+    readConversation(user, file.slice(0, -'.txt'.length), readFileSync(join(folder, file), 'utf8'));
   }
   return user;
 }
@@ -125,7 +125,7 @@ function tagged(name: string): (tag: string) => string {
 }
 
 function readQuestions(name: string, idOf: (tag: string) => string): Question[] {
-  const lines = readFileSync(join(here, `${name}.questions`), 'utf8')
+  const lines = readFileSync(join(folder, `${name}.questions`), 'utf8')
     .trim()
     .split('\n');
   return lines.map((line) => readQuestion(line, name, idOf));

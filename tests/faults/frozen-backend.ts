@@ -31,7 +31,7 @@ export const frozenBackend: Harness = {
   run,
 };
 
-/** With this limit and load, the server takes quota from the database about once per second. */
+/** With this limit and load, the server reserves quota from the database about once per second. */
 const env = { MEMORY_RATE_LIMIT: '8000/60' };
 
 async function run({ tier, variants, seed }: RunOptions): Promise<Finding> {

@@ -52,7 +52,7 @@ async function runClient(
 ): Promise<void> {
   const { target, ledger, pauseMs = 0 } = options;
   const random = options.random.fork(userId);
-  const owner: Owner = { userId, memories: [], origins: new Map() };
+  const owner: Owner = { userId, memories: [], byExternalId: new Map() };
   const nextWrite = createWrites(owner, ledger, random);
   const answered: Answered[] = [];
   while (!stopping()) {

@@ -23,7 +23,7 @@ const attempts = 3;
 /** Creates a script of `length` writes. With `reads`, a list precedes each write. */
 export function createScript(seed: number, length: number, { reads }: { reads: boolean }): Script {
   const ledger = createLedger();
-  const owner: Owner = { userId: 'script', memories: [], origins: new Map() };
+  const owner: Owner = { userId: 'script', memories: [], byExternalId: new Map() };
   const nextWrite = createWrites(owner, ledger, createRandom(seed));
   let unknown: Write | null = null;
   let last: { write: Write; text: string } | null = null;

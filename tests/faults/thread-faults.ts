@@ -37,7 +37,7 @@ export function triggeredAt(folder: string, name: string): number | null {
 
 /** Removes the request for a fault and the files that record its progress. */
 export function withdrawFault(folder: string, name: string): void {
-  for (const end of ['', '.taken', '.triggered'])
+  for (const end of ['', '.claimed', '.triggered'])
     rmSync(fileOf(folder, name) + end, { force: true });
 }
 
@@ -75,7 +75,7 @@ function trigger(folder: string, name: string, when: ThreadFault['when']): void 
   if (!existsSync(file)) return;
   const fault = JSON.parse(readFileSync(file, 'utf8')) as ThreadFault;
   if (fault.when !== when) return;
-  if (!take(file)) return;
+  if (!claim(file)) return;
   writeFileSync(`${file}.triggered`, String(Date.now()));
   if (fault.what === 'throw') throw new Error('a fault in this thread');
   if (fault.what === 'exit') process.exit(1);
@@ -84,9 +84,9 @@ function trigger(folder: string, name: string, when: ThreadFault['when']): void 
 }
 
 /** Returns false if another thread with the same name claimed the fault first. */
-function take(file: string): boolean {
+function claim(file: string): boolean {
   try {
-    renameSync(file, `${file}.taken`);
+    renameSync(file, `${file}.claimed`);
     return true;
   } catch {
     return false;

@@ -104,8 +104,8 @@ async function sendAgain(fleet: Fleet, call: Call, seen: Seen): Promise<void> {
 
 function shuffled<T>(items: T[], random: Random): T[] {
   return items
-    .map((item) => ({ item, place: random.next() }))
-    .sort((a, b) => a.place - b.place)
+    .map((item) => ({ item, key: random.next() }))
+    .sort((a, b) => a.key - b.key)
     .map(({ item }) => item);
 }
 

@@ -14,7 +14,7 @@ export type Owner = {
   userId: string;
   memories: string[];
   /** Memory ids by external id. */
-  origins: Map<string, string>;
+  byExternalId: Map<string, string>;
 };
 
 type Made = Omit<Write, 'idempotencyKey'>;
@@ -22,7 +22,7 @@ type Made = Omit<Write, 'idempotencyKey'>;
 /** A record's body and the text of the memory that must result from it. */
 type Record = { body: { [key: string]: unknown }; content: string };
 
-const originCount = 20;
+const externalIds = 20;
 const words = 'the user prefers dark mode; Größe 12 · 東京へ行く 🦊 naïve café\n'.split(' ');
 
 /** Returns a function that draws the client's next write at random. */
@@ -67,7 +67,7 @@ export function createWrites(owner: Owner, ledger: Ledger, random: Random): () =
       ...{ method: 'DELETE', path: `/v1/memories/${id}` },
       settle() {
         memories.splice(index, 1);
-        for (const [name, of] of owner.origins) if (of === id) owner.origins.delete(name);
+        for (const [name, of] of owner.byExternalId) if (of === id) owner.byExternalId.delete(name);
         ledger.gone(id);
         return [id];
       },
@@ -76,18 +76,18 @@ export function createWrites(owner: Owner, ledger: Ledger, random: Random): () =
 
   function record(): Record {
     const [head, line] = [text(), text()];
-    const envelope = { userId, source: 'load', externalId: `x-${random.between(0, originCount)}` };
-    const origin = random.chance(0.5) ? envelope : { userId };
+    const envelope = { userId, source: 'load', externalId: `x-${random.between(0, externalIds)}` };
+    const key = random.chance(0.5) ? envelope : { userId };
     const comments = [{ author: 'user', content: line }];
     if (random.chance(0.5)) {
       const data = { subject: head, comments };
-      return { body: { type: 'ticket', ...origin, data }, content: `${head}\n\nuser: ${line}` };
+      return { body: { type: 'ticket', ...key, data }, content: `${head}\n\nuser: ${line}` };
     }
-    return { body: { type: 'document', ...origin, data: { text: head } }, content: head };
+    return { body: { type: 'document', ...key, data: { text: head } }, content: head };
   }
 
   function accepted({ body, content }: Record, id: string): string {
-    if (typeof body.externalId === 'string') owner.origins.set(body.externalId, id);
+    if (typeof body.externalId === 'string') owner.byExternalId.set(body.externalId, id);
     return owe(id, content);
   }
 

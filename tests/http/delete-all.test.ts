@@ -16,7 +16,7 @@ import {
 } from '../support/http.ts';
 import { leaseRecord } from '../support/queue.ts';
 import { withServer } from '../support/server.ts';
-import { essence, sendKeyed, settled } from '../support/writes.ts';
+import { completeMemories, essence, sendKeyed } from '../support/writes.ts';
 
 const server = await withServer();
 
@@ -121,7 +121,9 @@ describe('an erasure with an idempotency key', () => {
     const again = await sendKeyed(server, eraseOf(userId), userId);
     expect(again.headers.get('idempotency-status')).toBe('replayed');
     expect(essence(again)).toEqual(essence(first));
-    expect((await settled(server, userId)).map(({ content }) => content)).toEqual(['later']);
+    expect((await completeMemories(server, userId)).map(({ content }) => content)).toEqual([
+      'later',
+    ]);
   });
 
   test('is rejected for another user, and erases nothing', async () => {

@@ -5,7 +5,7 @@ import { limits } from '../../sdk/contract/limits.ts';
 import { smallQueueRecords } from '../storage/fixtures.ts';
 import { ask, bodyOf, expectError, getPage, newUser } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { settled } from '../support/writes.ts';
+import { completeMemories } from '../support/writes.ts';
 
 let server: TestServer;
 const { pendingRecords } = limits;
@@ -38,5 +38,5 @@ test('every accepted record is processed', async () => {
   const userId = newUser();
   const { accepted } = bodyOf<BatchAccepted>(await sendBatch(userId, smallQueueRecords), 202);
   expect(accepted).toBe(smallQueueRecords);
-  expect(await settled(server, userId)).toHaveLength(smallQueueRecords);
+  expect(await completeMemories(server, userId)).toHaveLength(smallQueueRecords);
 });

@@ -55,9 +55,9 @@ describe.each(writesWithBody)('%s', (_, make) => {
   });
 
   test('accepts a valid body with any value in one field or rejects it with a 400', async () => {
-    const place = fc.constantFrom(...pathsOf(body));
+    const field = fc.constantFrom(...pathsOf(body));
     const value = fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }), fc.anything());
-    const changed = fc.tuple(place, value).map(([where, what]) => {
+    const changed = fc.tuple(field, value).map(([where, what]) => {
       return withValue(body, where, JSON.parse(JSON.stringify(what, jsonOnly) ?? 'null'));
     });
     await fc.assert(fc.asyncProperty(changed, keyed, sendBody), runs);

@@ -38,7 +38,7 @@ describe('GET /health', () => {
   });
 
   test('reports the number of pending records and the age of the oldest', async () => {
-    const heldAt = performance.now();
+    const leasedAt = performance.now();
     const leased = await leaseRecord(server);
     const first = await until(async () => {
       const state = await health();
@@ -50,7 +50,7 @@ describe('GET /health', () => {
       return (state.oldestPendingSeconds ?? 0) > (first.oldestPendingSeconds ?? 0) ? state : null;
     });
     expect(later.oldestPendingSeconds).toBeLessThanOrEqual(
-      (performance.now() - heldAt + 10) / 1_000,
+      (performance.now() - leasedAt + 10) / 1_000,
     );
     // Ingesting the record again revokes the test's lease on its task and wakes the worker.
     const again = { userId: leased.userId, externalId: leased.externalId, data: { text: 'again' } };

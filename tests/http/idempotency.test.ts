@@ -10,7 +10,14 @@ import {
 } from '../support/http.ts';
 import { withServer } from '../support/server.ts';
 import { exchange, head } from '../support/socket.ts';
-import { essence, prepare, sendKeyed, settled, writes, writesWithBody } from '../support/writes.ts';
+import {
+  completeMemories,
+  essence,
+  prepare,
+  sendKeyed,
+  writes,
+  writesWithBody,
+} from '../support/writes.ts';
 
 const server = await withServer();
 
@@ -28,14 +35,14 @@ describe.each(writes)('%s with an idempotency key', (_, make) => {
     const { userId, request } = await prepare(server, make);
     const first = await sendKeyed(server, request, userId);
     expect(markOf(first)).toBe('created');
-    const effect = await settled(server, userId);
+    const effect = await completeMemories(server, userId);
     for (let n = 0; n < 3; n += 1) {
       const again = await sendKeyed(server, request, userId);
       expect(markOf(again)).toBe('replayed');
       expect(essence(again)).toEqual(essence(first));
       expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
     }
-    expect(await settled(server, userId)).toEqual(effect);
+    expect(await completeMemories(server, userId)).toEqual(effect);
   });
 
   test('has one effect and equal responses with fifty concurrent duplicates', async () => {
@@ -47,7 +54,10 @@ describe.each(writes)('%s with an idempotency key', (_, make) => {
     expect(new Set(answers.map((answer) => JSON.stringify(essence(answer)))).size).toBe(1);
     const alone = await prepare(server, make);
     await sendKeyed(server, alone.request, alone.userId);
-    const [many, one] = [await settled(server, userId), await settled(server, alone.userId)];
+    const [many, one] = [
+      await completeMemories(server, userId),
+      await completeMemories(server, alone.userId),
+    ];
     expect(many.map(({ content }) => content)).toEqual(one.map(({ content }) => content));
   });
 
@@ -149,9 +159,9 @@ describe('Idempotency-Key', () => {
 
   test.each(writes)('returns 400 with 256 characters: %s', async (_, make) => {
     const { userId, request } = await prepare(server, make);
-    const before = await settled(server, userId);
+    const before = await completeMemories(server, userId);
     expectInvalid(await sendKeyed(server, request, 'k'.repeat(256)), 'Idempotency-Key');
-    expect(await settled(server, userId)).toEqual(before);
+    expect(await completeMemories(server, userId)).toEqual(before);
   });
 
   test('is case-sensitive', async () => {
@@ -175,7 +185,7 @@ test('after a restart, every key returns its first response and rejects other re
       return { key: userId, request, first: await sendKeyed(server, request, userId) };
     }),
   );
-  const effects = await Promise.all(sent.map(({ key }) => settled(server, key)));
+  const effects = await Promise.all(sent.map(({ key }) => completeMemories(server, key)));
   await server.restart();
   for (const { key, request, first } of sent) {
     const again = await sendKeyed(server, request, key);
@@ -184,7 +194,7 @@ test('after a restart, every key returns its first response and rejects other re
     const other = { method: 'POST', path: '/v1/memories', body: { userId: key, content: 'other' } };
     expectError(await sendKeyed(server, other, key), 400, 'idempotency_key_reused');
   }
-  expect(await Promise.all(sent.map(({ key }) => settled(server, key)))).toEqual(effects);
+  expect(await Promise.all(sent.map(({ key }) => completeMemories(server, key)))).toEqual(effects);
 });
 
 test('a number outside the range of a double differs from null', async () => {

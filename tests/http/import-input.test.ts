@@ -149,9 +149,9 @@ describe('POST /v1/import', () => {
 
   test('lists failed items in order, regardless of the reason', async () => {
     const userId = newUser();
-    const origin = { source: 's', externalId: 'e' };
+    const externalKey = { source: 's', externalId: 'e' };
     const items = ['a', 'b', 'c'].map((name) => {
-      return { ...importable(userId), ...origin, id: `mem_${userId}_${name}` };
+      return { ...importable(userId), ...externalKey, id: `mem_${userId}_${name}` };
     });
     const { failed } = await importAll([...items, null, items[0]]);
     expect(failed.map(({ index }) => index)).toEqual([1, 2, 3]);

@@ -3,9 +3,9 @@ import { type Answer, askRaw, expectError, expectInvalid, newUser, save } from '
 import { withValue } from '../support/inputs.ts';
 import { withServer } from '../support/server.ts';
 import {
+  completeMemories,
   prepare,
   sendKeyed,
-  settled,
   type WriteRequest,
   writes,
   writesWithBody,
@@ -18,11 +18,11 @@ const markOf = (answer: Answer) => answer.headers.get('idempotency-status');
 /** Sends both requests with the same key. `other` must be rejected and change nothing. */
 async function refusesReuse(userId: string, first: WriteRequest, other: WriteRequest) {
   expect(markOf(await sendKeyed(server, first, userId))).toBe('created');
-  const before = await settled(server, userId);
+  const before = await completeMemories(server, userId);
   const answer = await sendKeyed(server, other, userId);
   expectError(answer, 400, 'idempotency_key_reused');
   expect(markOf(answer)).toBeNull();
-  expect(await settled(server, userId)).toEqual(before);
+  expect(await completeMemories(server, userId)).toEqual(before);
   expect(markOf(await sendKeyed(server, first, userId))).toBe('replayed');
 }
 
@@ -115,7 +115,7 @@ describe('a used key is rejected with idempotency_key_reused', () => {
     const [created, ...refused] = (await Promise.all(saves)).sort((a, b) => a.status - b.status);
     expect(created).toMatchObject({ status: 201 });
     for (const answer of refused) expectError(answer, 400, 'idempotency_key_reused');
-    expect(await settled(server, userId)).toHaveLength(1);
+    expect(await completeMemories(server, userId)).toHaveLength(1);
   });
 
   test('for another long text of the same length', async () => {
@@ -162,14 +162,14 @@ describe('an invalid request with a used key gets its validation error', () => {
   test.each(writesWithBody)('%s', async (_, make) => {
     const { userId, request } = await prepare(server, make);
     await sendKeyed(server, request, userId);
-    const before = await settled(server, userId);
+    const before = await completeMemories(server, userId);
     const more = { ...request, body: { ...request.body, nope: 1 } };
     expectInvalid(await sendKeyed(server, more, userId), 'nope');
     const text = await sendKeyed(server, request, userId, { 'content-type': 'text/plain' });
     expectError(text, 415, 'unsupported_media_type');
     const query = { ...request, path: `${request.path}?nope=1` };
     expectInvalid(await sendKeyed(server, query, userId), 'nope');
-    expect(await settled(server, userId)).toEqual(before);
+    expect(await completeMemories(server, userId)).toEqual(before);
     expect(markOf(await sendKeyed(server, request, userId))).toBe('replayed');
   });
 });

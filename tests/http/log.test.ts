@@ -258,9 +258,9 @@ test('when the log resumes, it states the number of dropped lines', async () => 
 });
 
 function freePort(): number {
-  const held = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
-  held.stop(true);
-  return held.port;
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
+  listener.stop(true);
+  return listener.port;
 }
 
 test('a write that a read-only key may not make is logged with the key', async () => {

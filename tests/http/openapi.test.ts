@@ -170,8 +170,8 @@ describe('the running server', () => {
     const memory = { userId: 'u-1', content: 'a memory to work on' };
     const target = path.includes('{id}') ? (id ?? (await server.client.save(memory)).id) : '';
     const query = new URLSearchParams();
-    for (const { name, in: place, example } of parameters.map(resolve)) {
-      if (place !== 'query' || example === undefined) continue;
+    for (const { name, in: location, example } of parameters.map(resolve)) {
+      if (location !== 'query' || example === undefined) continue;
       if (typeof example !== 'object') query.set(name, String(example));
       else
         for (const [key, one] of Object.entries(example ?? {})) query.set(`${name}[${key}]`, one);

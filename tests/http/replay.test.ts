@@ -3,7 +3,7 @@ import type { Accepted } from '../../sdk/contract/ingest.ts';
 import type { SavedMemory } from '../../sdk/contract/memory.ts';
 import { type Answer, ask, bodyOf, expectError, getMemory, newUser } from '../support/http.ts';
 import { withServer } from '../support/server.ts';
-import { essence, importable, sendKeyed, settled } from '../support/writes.ts';
+import { completeMemories, essence, importable, sendKeyed } from '../support/writes.ts';
 
 /* Replays after the memory has been changed or deleted, with and without a restart in between. */
 
@@ -80,7 +80,7 @@ describe.each(restarts)('a replay %s', (_, between) => {
       status: 204,
       mark: 'replayed',
     });
-    expect(await settled(server, userId)).toEqual([]);
+    expect(await completeMemories(server, userId)).toEqual([]);
   });
 
   test.each(ingests)(
@@ -96,7 +96,7 @@ describe.each(restarts)('a replay %s', (_, between) => {
       const again = await sendKeyed(server, request, userId);
       const text = JSON.stringify({ id: memoryId, memoryId, deleted: true });
       expect(essence(again)).toEqual({ ...essence(first), text });
-      expect(await settled(server, userId)).toEqual([]);
+      expect(await completeMemories(server, userId)).toEqual([]);
     },
   );
 
@@ -118,7 +118,7 @@ describe.each(restarts)('a replay %s', (_, between) => {
       const again = await sendKeyed(server, request, `${userId}${path}`);
       expect(essence(again)).toEqual(essence(first));
       expect(again.text).not.toContain(canary);
-      expect(await settled(server, userId)).toEqual([]);
+      expect(await completeMemories(server, userId)).toEqual([]);
     }
   });
 

@@ -17,7 +17,7 @@ import {
 } from '../support/http.ts';
 import { leaseRecord } from '../support/queue.ts';
 import { type TestServer, withServer } from '../support/server.ts';
-import { importable, settled } from '../support/writes.ts';
+import { completeMemories, importable } from '../support/writes.ts';
 
 const server = await withServer();
 const another = await withServer();
@@ -63,7 +63,7 @@ async function fill(project: TestServer, userId: string): Promise<Memory[]> {
   ];
   const batch = { items: items.map((item) => ({ userId, ...item })) };
   bodyOf(await ask(project, 'POST', '/v1/ingest/batch', { body: batch }), 202);
-  return settled(project, userId);
+  return completeMemories(project, userId);
 }
 
 const byId = (memories: Memory[]) => memories.toSorted((a, b) => (a.id < b.id ? -1 : 1));

@@ -134,8 +134,12 @@ describe.each(ways)('over $transport, version $version', (way) => {
   });
 
   test('the external id of a memory from another source is not shown as a key', async () => {
-    const origin = { source: 'crm', externalId: 'T-1' };
-    const { id } = await server.client.save({ userId, content: 'Has an open ticket', ...origin });
+    const externalKey = { source: 'crm', externalId: 'T-1' };
+    const { id } = await server.client.save({
+      userId,
+      content: 'Has an open ticket',
+      ...externalKey,
+    });
     const head = `[${id}] ${new Date().toISOString().slice(0, 10)} memory crm`;
     expect(await memory.call('list_memories')).toBe(
       `${head}: Has an open ticket\nEnd of the list.`,

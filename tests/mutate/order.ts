@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { testsOfArea } from './areas.ts';
 import { root } from './sources.ts';
 
-type Place = { path: string; line: number };
+type Position = { path: string; line: number };
 
 /**
  * The number of test files in the second stage. They kill most of the remaining mutants in seconds.
@@ -28,7 +28,7 @@ export async function createOrder(tests: string[]) {
   }
   const rarity = (word: string) => Math.log(tests.length / (filesWith.get(word) ?? tests.length));
 
-  return ({ path, line }: Place, text: string): string[][] => {
+  return ({ path, line }: Position, text: string): string[][] => {
     const lines = text.split('\n').slice(Math.max(0, line - around), line + around);
     const about = [...new Set(wordsIn(lines.join(' ')))];
     const named = wordsIn(path);

@@ -5,21 +5,21 @@ import { MemoryClient } from '../../sdk/index.ts';
 import { startChild } from '../support/process.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
+import { type Installed, installService, runInstallScript } from './install.ts';
 import { mcpHello } from './mcp-hello.ts';
 import { checkPages } from './pages.ts';
-import { type Placed, placeService, runInstallScript } from './place.ts';
 import { emptyProject, type Project } from './project.ts';
 
 /* Tests of the packed service and CLI that need no package registry. */
 
 let project: Project;
 let server: TestServer;
-let placed: Placed;
+let installed: Installed;
 let env: Record<string, string> = {};
 
 beforeAll(async () => {
   project = await emptyProject();
-  placed = await placeService(project.folder);
+  installed = await installService(project.folder);
   server = await startTestServer();
   const home = { HOME: project.folder, XDG_CONFIG_HOME: project.folder };
   env = { ...home, MEMORY_API_KEY: server.key, MEMORY_BASE_URL: server.url };
@@ -30,11 +30,11 @@ afterAll(async () => {
 });
 
 test('the CLI is one file with bytecode and contains no server code', async () => {
-  const text = await Bun.file(join(placed.folder, 'cli/main.js')).text();
+  const text = await Bun.file(join(installed.folder, 'cli/main.js')).text();
   expect(text).toContain('@bytecode');
-  expect(Bun.file(join(placed.folder, 'cli/main.js.jsc')).size).toBeGreaterThan(100_000);
+  expect(Bun.file(join(installed.folder, 'cli/main.js.jsc')).size).toBeGreaterThan(100_000);
   expect(text).not.toMatch(/typebox|elysia|bun:sqlite|StdioServerTransport/i);
-  const { dependencies } = await Bun.file(join(placed.folder, 'package.json')).json();
+  const { dependencies } = await Bun.file(join(installed.folder, 'package.json')).json();
   expect(Object.keys(dependencies).sort()).toEqual([
     '@modelcontextprotocol/server',
     '@sinclair/typebox',
@@ -53,21 +53,21 @@ async function saveAndList(command: string[], userId: string, more: Record<strin
 }
 
 describe('the command', () => {
-  test('runs on Node before the install script', () => saveAndList([placed.memory], 'before'));
+  test('runs on Node before the install script', () => saveAndList([installed.memory], 'before'));
 
   test('runs through the shell after the install script, without Node in PATH', async () => {
-    await runInstallScript(placed);
+    await runInstallScript(installed);
     const tools = project.file('tools');
     await mkdir(tools);
     await symlink(Bun.which('readlink') ?? '', join(tools, 'readlink'));
-    await saveAndList([placed.memory], 'after', { PATH: tools });
+    await saveAndList([installed.memory], 'after', { PATH: tools });
   });
 
   test('runs when Node is called explicitly', () =>
-    saveAndList(['node', join(placed.folder, 'memory.mjs')], 'by-node'));
+    saveAndList(['node', join(installed.folder, 'memory.mjs')], 'by-node'));
 
   test('is also installed as memory-service, which without arguments starts the service', async () => {
-    const program = join(placed.folder, 'memory-service.mjs');
+    const program = join(installed.folder, 'memory-service.mjs');
     await saveAndList(['node', program], 'as-package');
     const MEMORY_DATABASE_URL = `sqlite:${project.file('as-package.db')}`;
     const service = startChild(['node', program], { ...env, MEMORY_DATABASE_URL, PORT: '0' });
@@ -85,7 +85,7 @@ describe('the command', () => {
     };
     for (const [name, text] of Object.entries(strange)) await project.write(name, text);
     const { MEMORY_BASE_URL: _, ...others } = env;
-    for (const command of [[placed.memory], ['node', join(placed.folder, 'memory.mjs')]]) {
+    for (const command of [[installed.memory], ['node', join(installed.folder, 'memory.mjs')]]) {
       const shown = await project.run([...command, 'profile', 'show', '--json'], others);
       expect(JSON.parse(shown).baseUrl).toMatchObject({ from: 'default' });
     }
@@ -94,7 +94,7 @@ describe('the command', () => {
 
   test('runs through a symbolic link and returns the exit code of a failure', async () => {
     const other = project.file('with a space');
-    await symlink(placed.memory, other);
+    await symlink(installed.memory, other);
     await saveAndList([other], 'other');
     await expect(project.run([other, 'get', 'mem_none'], env)).rejects.toThrow(
       'exited with status 3',
@@ -104,22 +104,24 @@ describe('the command', () => {
 
 test('the package contains the dynamically imported contract, server and admin code', async () => {
   await project.write('bad.jsonl', '{ "type": "ticket" }\n');
-  const checked = project.run([placed.memory, 'ingest', 'batch', 'bad.jsonl', '--dry-run'], env);
+  const checked = project.run([installed.memory, 'ingest', 'batch', 'bad.jsonl', '--dry-run'], env);
   await expect(checked).rejects.toThrow('line 1: userId: is required');
   const database = `sqlite:${project.file('memory.db')}`;
   const serve = ['serve', '--port', '0', '--database', database];
-  const child = startChild([placed.memory, ...serve], { ...env, MEMORY_API_KEY: '' });
+  const child = startChild([installed.memory, ...serve], { ...env, MEMORY_API_KEY: '' });
   await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
   const [, url = ''] = /running at (\S+)/.exec(child.log()) ?? [];
   await checkPages(url);
   expect(await child.end('SIGTERM')).toBe(0);
-  expect(await project.run([placed.memory, 'doctor', '--database', database], env)).toContain('ok');
+  expect(await project.run([installed.memory, 'doctor', '--database', database], env)).toContain(
+    'ok',
+  );
 });
 
 test('the package contains the model, its licence and a notice', async () => {
   const database = `sqlite:${project.file('meaning.db')}`;
   const own = { ...env, MEMORY_EMBEDDINGS: 'local' };
-  const child = startChild([placed.memory, 'serve', '--port', '0', '--database', database], own);
+  const child = startChild([installed.memory, 'serve', '--port', '0', '--database', database], own);
   await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
   const [, url = ''] = /running at (\S+)/.exec(child.log()) ?? [];
   const client = new MemoryClient({ apiKey: server.key, baseUrl: url });
@@ -130,7 +132,7 @@ test('the package contains the model, its licence and a notice', async () => {
     return items[0]?.id === id;
   });
   expect(await child.end('SIGTERM')).toBe(0);
-  const read = (path: string) => Bun.file(join(placed.folder, path)).text();
+  const read = (path: string) => Bun.file(join(installed.folder, path)).text();
   expect(await read('server/embeddings/minilm/LICENSE')).toContain('Apache License');
   expect(await read('THIRD-PARTY-NOTICES.txt')).toContain('all-MiniLM-L6-v2, Apache-2.0');
 });
@@ -148,10 +150,10 @@ describe('MCP', () => {
   }
 
   test('works over stdio, also with the settings written for a client', async () => {
-    expect(await greet([placed.memory, 'mcp', '--user', 'u'])).toContain('"name":"memory"');
-    await project.run([placed.memory, 'profile', 'set', env.MEMORY_BASE_URL ?? ''], env);
+    expect(await greet([installed.memory, 'mcp', '--user', 'u'])).toContain('"name":"memory"');
+    await project.run([installed.memory, 'profile', 'set', env.MEMORY_BASE_URL ?? ''], env);
     const install = ['mcp', 'install', 'cursor', '--user', 'u', '--yes'];
-    await project.run([placed.memory, ...install], env);
+    await project.run([installed.memory, ...install], env);
     const { mcpServers } = await Bun.file(project.file('.cursor/mcp.json')).json();
     const { command, args } = mcpServers.memory;
     expect(await greet([command, ...args])).toContain('"name":"memory"');
@@ -161,7 +163,7 @@ describe('MCP', () => {
     const database = `sqlite:${project.file('mcp.db')}`;
     const serve = ['serve', '--port', '0', '--database', database];
     const key = 'sixteen-or-more-characters';
-    const child = startChild([placed.memory, ...serve], { ...env, MEMORY_API_KEY: key });
+    const child = startChild([installed.memory, ...serve], { ...env, MEMORY_API_KEY: key });
     await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
     const [, url = ''] = /running at (\S+)/.exec(child.log()) ?? [];
     const response = await fetch(`${url}/mcp/users/u`, {

@@ -99,8 +99,8 @@ test('the error from a wait that timed out has the last error as its cause', asy
   expect(error).toMatchObject({ ingestStatus: { status: 'processing' }, cause: { status: 503 } });
   expect(error.attempts).toBe(server.requests.length);
   using limited = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '50' }));
-  const held = await failure(clientOf(limited).waitUntilComplete('mem_1', { timeoutMs: 500 }));
-  expect(held).toMatchObject({ code: 'wait_timeout', cause: { retryAfterMs: 50_000 } });
+  const limitedTo = await failure(clientOf(limited).waitUntilComplete('mem_1', { timeoutMs: 500 }));
+  expect(limitedTo).toMatchObject({ code: 'wait_timeout', cause: { retryAfterMs: 50_000 } });
 });
 
 test('a wait does not poll again before the Retry-After of the last response', async () => {

@@ -26,9 +26,9 @@ const chunkOf = (text: string) => ({ start: 0, length: text.length, text, isRepl
 function open(memories: [text: string, degrees: number | null][]) {
   const index = new SearchIndex();
   const table = new VectorTable(dims);
-  for (const [place, [text, degrees]] of memories.entries()) {
-    const id = `${place}`;
-    index.put({ id, createdAt: place, chunks: [chunkOf(text)] });
+  for (const [ordinal, [text, degrees]] of memories.entries()) {
+    const id = `${ordinal}`;
+    index.put({ id, createdAt: ordinal, chunks: [chunkOf(text)] });
     if (degrees !== null) table.put(id, 1, packVector(at(degrees)));
   }
   const meaning: Meaning = {
@@ -96,9 +96,9 @@ describe('a search by words and meaning', () => {
 
   test('uses the vectors of each chunk, and those of the present text', () => {
     const { index, table, search } = open([['first', 80]]);
-    const chunks = ['one', 'two', 'three'].map((text, place) => ({
+    const chunks = ['one', 'two', 'three'].map((text, ordinal) => ({
       ...chunkOf(text),
-      start: place * 10,
+      start: ordinal * 10,
     }));
     index.put({ id: 'long', createdAt: 9, chunks });
     const parts = [at(80), new Float32Array(dims), at(5)].map(packVector);

@@ -241,8 +241,8 @@ export async function claimOne(storage: Storage, fields: ClaimFields = {}): Prom
 }
 
 export async function complete(storage: Storage, task: Task, now = 3_000): Promise<boolean> {
-  const [held = false] = await storage.completeTasks([{ ...task, now, chunks: 1 }]);
-  return held;
+  const [isStored = false] = await storage.completeTasks([{ ...task, now, chunks: 1 }]);
+  return isStored;
 }
 
 /** Completes all tasks in the storage, whatever their state, because the tests share one queue. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { openInPlace } from '../../server/storage/sqlite/lock.ts';
+import { openUnmoved } from '../../server/storage/sqlite/lock.ts';
 import { openInFolder, openKeys } from './sqlite.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -33,9 +33,9 @@ test.if(canTest)('a server that cannot write to the lock file does not start', a
 
 test('two commands can open the database at the same time', async () => {
   await using opened = await openInFolder();
-  // openKeys() also calls openInPlace(), so the lock is held twice at the same time.
+  // openKeys() also calls openUnmoved(), so the lock is held twice at the same time.
   const open = () => openKeys(opened.path, { create: false });
-  const admin = await openInPlace(opened.path, open);
+  const admin = await openUnmoved(opened.path, open);
   expect(await admin.listKeys()).toEqual([]);
   admin.close();
 });

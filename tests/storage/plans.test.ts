@@ -72,9 +72,9 @@ const madeRecord = (fields: Partial<NewMemory> = {}) =>
 
 /** Returns the names of the operation's statements that touch more than one part. */
 async function wideStatements(operation: () => Promise<unknown>): Promise<string[]> {
-  recorder.take();
+  recorder.drain();
   await operation();
-  const sent = recorder.take().filter(isPlanned);
+  const sent = recorder.drain().filter(isPlanned);
   expect(sent.length).toBeGreaterThan(0);
   const found = new Set<string>();
   for (const statement of sent) {

@@ -27,9 +27,9 @@ afterAll(async () => {
 
 /** Starts ten writes at once and returns the number of their transactions. */
 async function countTransactions(write: () => Promise<unknown>): Promise<number> {
-  recorder.take();
+  recorder.drain();
   await Promise.all(Array.from({ length: 10 }, write));
-  return recorder.take().filter(({ text }) => text === 'COMMIT').length;
+  return recorder.drain().filter(({ text }) => text === 'COMMIT').length;
 }
 
 test('saves that arrive together are stored in one transaction', async () => {

@@ -79,11 +79,11 @@ test.concurrent('every save of a locked user fails after five seconds', async ()
 test.concurrent('one connection is left for other projects while updates of a locked user wait', async () => {
   await using context = await setUp();
   const { other, project } = context;
-  const [locked, free, neighbour] = [memory({ userId: 'held' }), memory(), memory()];
+  const [locked, free, neighbour] = [memory({ userId: 'locked' }), memory(), memory()];
   await project.save(locked);
   await project.save(free);
   await other.save(neighbour);
-  const unlock = await lockUser('held');
+  const unlock = await lockUser('locked');
   const wait = (count: number) =>
     Array.from({ length: count }, () => project.update(locked.id, { content: 'waits' }));
   const waiting = wait(2);

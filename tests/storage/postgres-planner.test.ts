@@ -42,18 +42,18 @@ afterAll(async () => {
 test('every cleanup sends the same statements, so that no statement is prepared again', async () => {
   const textsAt = async (now: number) => {
     await project.save(memory({ userId: 'gone', expiresAt: now }), { at: now - 1 });
-    recorder.take();
+    recorder.drain();
     expect(await storage.maintain({ now, elapsedMs: 1 })).toMatchObject({ expiredMemories: 1 });
-    const cleanup = recorder.take().filter(({ text }) => text.includes('expires_at'));
+    const cleanup = recorder.drain().filter(({ text }) => text.includes('expires_at'));
     return new Set(cleanup.map(({ text }) => text));
   };
   expect(await textsAt(6_000)).toEqual(await textsAt(5_000));
 });
 
 test('a list query reads only the rows of its page', async () => {
-  recorder.take();
+  recorder.drain();
   expect((await project.page(userId, { limit: 20 })).items).toHaveLength(20);
-  const [list] = recorder.take().filter(isPlanned);
+  const [list] = recorder.drain().filter(isPlanned);
   if (list === undefined) throw new Error('no statement was sent');
   await query(database.url, 'ANALYZE');
   // The query reads about four blocks for each of 21 memories, and as many for each task.

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { ReaderTx, Value } from '../../server/storage/engine.ts';
-import { createHeldIndexes } from '../../server/storage/held-indexes.ts';
+import { createIndexCache } from '../../server/storage/index-cache.ts';
 import { listTasks, listUsers, measureMemories } from '../../server/storage/operations/project.ts';
 import { openForReading } from '../../server/storage/sqlite/settings.ts';
 import { createTx } from '../../server/storage/sqlite/transaction.ts';
@@ -41,7 +41,7 @@ test.each<[name: string, uses: string, run: (tx: ReaderTx) => Promise<unknown>]>
   const tx = createTx(db);
   const explained: ReaderTx = {
     ...tx,
-    indexes: createHeldIndexes(0),
+    indexes: createIndexCache(0),
     afterReply() {},
     all(text, ...values) {
       const plan = db.prepare<{ detail: string }, Value[]>(

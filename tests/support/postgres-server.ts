@@ -19,7 +19,7 @@ const socket = join(folder, 'socket');
 process.umask(0o022);
 
 /** Returns false if another process already runs the server. */
-function takeLock(): boolean {
+function acquireLock(): boolean {
   try {
     writeFileSync(lock, String(process.pid), { flag: 'wx' });
     return true;
@@ -27,7 +27,7 @@ function takeLock(): boolean {
     const pid = Number(existsSync(lock) ? readFileSync(lock, 'utf8') : 0);
     if (isAlive(pid)) return false;
     rmSync(lock, { force: true });
-    return takeLock();
+    return acquireLock();
   }
 }
 
@@ -102,4 +102,4 @@ async function serve(): Promise<void> {
   }
 }
 
-if (takeLock()) await serve();
+if (acquireLock()) await serve();

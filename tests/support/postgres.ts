@@ -20,7 +20,7 @@ export function folderOf(): string {
 
 let server: Promise<string> | undefined;
 /** Prevents garbage collection. The server stops when its last connection closes. */
-const held: Socket[] = [];
+const sockets: Socket[] = [];
 
 /** Returns the URL of the database in which tests create schemas. Starts the server if needed. */
 export function postgresUrl(): Promise<string> {
@@ -71,7 +71,7 @@ function ask(path: string): Promise<{ url?: string; error?: string } | undefined
     socket: {
       data: (socket: Socket, bytes: Buffer) => {
         socket.unref();
-        held.push(socket);
+        sockets.push(socket);
         resolve(JSON.parse(bytes.toString()));
       },
       close: () => resolve(undefined),

@@ -4,7 +4,7 @@ import { leased as leasedInSqlite } from './queue-sqlite.ts';
 import type { TestServer } from './server.ts';
 
 /** A document that stays `processing` because the test holds the lease of its task. */
-export type HeldRecord = {
+export type LeasedRecord = {
   memoryId: string;
   userId: string;
   externalId: string;
@@ -13,7 +13,7 @@ export type HeldRecord = {
 };
 
 /** Leases a memory's task under another owner. Returns a function that fails the task. */
-export type Hold = (databaseUrl: string, memoryId: string) => Promise<HeldRecord['fail']>;
+export type Hold = (databaseUrl: string, memoryId: string) => Promise<LeasedRecord['fail']>;
 
 const externalId = 'leased';
 
@@ -21,7 +21,7 @@ const externalId = 'leased';
  * Ingests a document, waits until it is processed, and then leases its task again. Leasing the task
  * earlier would race with the worker. On SQLite, a restarted server reclaims the task.
  */
-export async function leaseRecord(server: TestServer): Promise<HeldRecord> {
+export async function leaseRecord(server: TestServer): Promise<LeasedRecord> {
   const userId = newUser();
   const record = { userId, externalId, data: { text: 'leased text' } };
   const { memoryId } = await ingest(server, '/v1/ingest/document', record);

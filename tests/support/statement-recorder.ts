@@ -36,10 +36,10 @@ export function recordStatements(databaseUrl: string) {
   return {
     url: url.href,
     stop: proxy.stop,
-    take(): SentStatement[] {
-      const taken = sent;
+    drain(): SentStatement[] {
+      const drained = sent;
       sent = [];
-      return taken;
+      return drained;
     },
   };
 }

@@ -95,7 +95,7 @@ export async function prepare(server: TestServer, make: MakeWrite) {
 }
 
 /** Waits until all memories of the user are complete, and returns them. */
-export function settled(server: TestServer, userId: string): Promise<Memory[]> {
+export function completeMemories(server: TestServer, userId: string): Promise<Memory[]> {
   return until(async () => {
     const { items } = await getPage(server, userId);
     return items.every(({ status }) => status === 'complete') ? items : null;

@@ -32,7 +32,7 @@ const shared = [
   'engine',
   'engine-storage',
   'findings',
-  'held-indexes',
+  'index-cache',
   'pooled-reads',
   'position',
   'queue-limit',

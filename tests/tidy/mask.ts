@@ -9,10 +9,10 @@ export type Masked = {
 export function masked(text: string): Masked {
   const scan: Scan = { text, at: 0, code: '', prose: '', open: [] };
   while (scan.at < text.length) {
-    const dull = take(scan, plain);
+    const dull = read(scan, plain);
     if (dull !== null) put(scan, dull, dull, dull);
-    const remark = take(scan, comment);
-    const string = take(scan, quoted) ?? takeRegex(scan);
+    const remark = read(scan, comment);
+    const string = read(scan, quoted) ?? readRegex(scan);
     if (remark !== null) put(scan, remark, blank(remark), remark);
     else if (string !== null) put(scan, string, edges(string, 1), edges(string, 1));
     else putOther(scan);
@@ -36,13 +36,13 @@ const regex = /\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/y;
 /** Matches code after which a slash begins a regular expression rather than a division. */
 const beforeRegex = /(?:^|[(,=:[!&|?{};+\-*%~^<>]|\breturn|\btypeof|\bcase|\bof|\bin)\s*$/;
 
-function take(scan: Scan, pattern: RegExp): string | null {
+function read(scan: Scan, pattern: RegExp): string | null {
   pattern.lastIndex = scan.at;
   return pattern.exec(scan.text)?.[0] ?? null;
 }
 
-function takeRegex(scan: Scan): string | null {
-  return beforeRegex.test(scan.code.slice(-200)) ? take(scan, regex) : null;
+function readRegex(scan: Scan): string | null {
+  return beforeRegex.test(scan.code.slice(-200)) ? read(scan, regex) : null;
 }
 
 function put(scan: Scan, token: string, code: string, prose: string): void {
@@ -65,7 +65,7 @@ function putOther(scan: Scan): void {
 
 /** Blanks the text of a template up to its end or to the next `${`. */
 function putTemplate(scan: Scan): void {
-  const token = take(scan, template) ?? scan.text.slice(scan.at);
+  const token = read(scan, template) ?? scan.text.slice(scan.at);
   if (token.endsWith('${')) scan.open.push(0);
   put(scan, token, edges(token, 0), edges(token, 0));
 }

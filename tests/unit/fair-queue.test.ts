@@ -7,28 +7,28 @@ function filled(...items: [owner: number, item: string][]): FairQueue<string> {
   return queue;
 }
 
-function takeAll(queue: FairQueue<string>, admits?: (owner: number) => boolean): string[] {
-  const taken: string[] = [];
+function drain(queue: FairQueue<string>, admits?: (owner: number) => boolean): string[] {
+  const items: string[] = [];
   for (let item = queue.dequeue(admits); item !== undefined; item = queue.dequeue(admits)) {
-    taken.push(item);
+    items.push(item);
   }
-  return taken;
+  return items;
 }
 
-test('items of one owner are taken in arrival order', () => {
-  expect(takeAll(filled([1, 'a'], [1, 'b'], [1, 'c']))).toEqual(['a', 'b', 'c']);
+test('items of one owner are dequeued in arrival order', () => {
+  expect(drain(filled([1, 'a'], [1, 'b'], [1, 'c']))).toEqual(['a', 'b', 'c']);
 });
 
 test('owners take turns, regardless of how many items each has', () => {
   const queue = filled([1, 'a'], [1, 'b'], [1, 'c'], [2, 'x'], [3, 'y'], [2, 'z']);
-  expect(takeAll(queue)).toEqual(['a', 'x', 'y', 'b', 'z', 'c']);
+  expect(drain(queue)).toEqual(['a', 'x', 'y', 'b', 'z', 'c']);
 });
 
 test('an owner that was served less goes first', () => {
   const queue = filled([1, 'a'], [1, 'b'], [2, 'x']);
   expect(queue.dequeue()).toBe('a');
   queue.push(3, 'y');
-  expect(takeAll(queue)).toEqual(['x', 'y', 'b']);
+  expect(drain(queue)).toEqual(['x', 'y', 'b']);
 });
 
 test('an item takes as many turns of its owner as it costs', () => {
@@ -36,7 +36,7 @@ test('an item takes as many turns of its owner as it costs', () => {
   for (const item of ['batch 1', 'batch 2']) queue.push(1, item, 3);
   expect(queue.dequeue()).toBe('batch 1');
   for (const item of ['a', 'b', 'c', 'd']) queue.push(2, item);
-  expect(takeAll(queue)).toEqual(['a', 'b', 'c', 'batch 2', 'd']);
+  expect(drain(queue)).toEqual(['a', 'b', 'c', 'batch 2', 'd']);
 });
 
 test('an idle owner accumulates no turns', () => {
@@ -44,7 +44,7 @@ test('an idle owner accumulates no turns', () => {
   expect([queue.dequeue(), queue.dequeue()]).toEqual(['a', 'b']);
   queue.push(2, 'x');
   queue.push(2, 'y');
-  expect(takeAll(queue)).toEqual(['x', 'c', 'y', 'd']);
+  expect(drain(queue)).toEqual(['x', 'c', 'y', 'd']);
 });
 
 test('an owner gets no credit for the time since its last item', () => {
@@ -54,14 +54,14 @@ test('an owner gets no credit for the time since its last item', () => {
   for (const item of ['b', 'c', 'd']) queue.push(2, item);
   expect([queue.dequeue(), queue.dequeue(), queue.dequeue()]).toEqual(['x', 'a', 'b']);
   for (const item of ['y', 'z', 'w']) queue.push(1, item);
-  expect(takeAll(queue)).toEqual(['y', 'z', 'c', 'w', 'd']);
+  expect(drain(queue)).toEqual(['y', 'z', 'c', 'w', 'd']);
 });
 
 test('an owner that is not admitted keeps its turn and does not block others', () => {
   const queue = filled([1, 'a'], [2, 'x'], [2, 'y']);
-  expect(takeAll(queue, (owner) => owner !== 1)).toEqual(['x', 'y']);
+  expect(drain(queue, (owner) => owner !== 1)).toEqual(['x', 'y']);
   expect(queue.countOf(1)).toBe(1);
-  expect(takeAll(queue)).toEqual(['a']);
+  expect(drain(queue)).toEqual(['a']);
 });
 
 test('clear() removes all waiting items', () => {

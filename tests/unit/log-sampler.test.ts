@@ -6,32 +6,33 @@ import { createLogger, type LogEntry } from '../../server/log.ts';
 function samplerAt() {
   const clock = { ms: 5_000 };
   const sample = createSampler(() => clock.ms);
-  const take = (kind: string, count: number) => Array.from({ length: count }, () => sample(kind));
-  return { clock, sample, take };
+  const samples = (kind: string, count: number) =>
+    Array.from({ length: count }, () => sample(kind));
+  return { clock, sample, samples };
 }
 
 test('a burst of twenty lines of one kind is written, and the next line is suppressed', () => {
-  const { take } = samplerAt();
-  expect(take('401', 21)).toEqual([...Array(20).fill(0), null]);
-  expect(take('429', 1)).toEqual([0]);
+  const { samples } = samplerAt();
+  expect(samples('401', 21)).toEqual([...Array(20).fill(0), null]);
+  expect(samples('429', 1)).toEqual([0]);
 });
 
 test('after the burst, two lines a second are written, each with the number of suppressed lines', () => {
-  const { clock, take } = samplerAt();
-  take('401', 120);
+  const { clock, samples } = samplerAt();
+  samples('401', 120);
   clock.ms += 499;
-  expect(take('401', 1)).toEqual([null]);
+  expect(samples('401', 1)).toEqual([null]);
   clock.ms += 1;
-  expect(take('401', 3)).toEqual([101, null, null]);
+  expect(samples('401', 3)).toEqual([101, null, null]);
   clock.ms += 500;
-  expect(take('401', 2)).toEqual([2, null]);
+  expect(samples('401', 2)).toEqual([2, null]);
 });
 
 test('after a quiet period, the full burst is available again, and no more', () => {
-  const { clock, take } = samplerAt();
-  take('401', 50);
+  const { clock, samples } = samplerAt();
+  samples('401', 50);
   clock.ms += 3_600_000;
-  expect(take('401', 21)).toEqual([30, ...Array(19).fill(0), null]);
+  expect(samples('401', 21)).toEqual([30, ...Array(19).fill(0), null]);
 });
 
 test('a line states how many lines were suppressed before it, even if it was only one', () => {

@@ -4,10 +4,10 @@ import { ListQuery } from '../../sdk/contract/page.ts';
 import { sentence, type Validator, validateChat, validator } from '../../sdk/contract/validate.ts';
 import { validateBatchBody } from '../../server/http/batch.ts';
 
-/** Returns a list whose item at `place` throws when read. Validation must stop before that item. */
-function unseenAfter(place: number): unknown[] {
-  const list = Array(place).fill(0);
-  Object.defineProperty(list, place, {
+/** Returns a list whose item at `index` throws when read. Validation must stop before that item. */
+function unseenAfter(index: number): unknown[] {
+  const list = Array(index).fill(0);
+  Object.defineProperty(list, index, {
     enumerable: true,
     get() {
       throw new Error('looked at');

@@ -45,16 +45,16 @@ export function memoryConverter({ source, userId, nowMs, losses }: Options) {
       if (!carried.has(name) && holdsSomething(item[name])) losses.add(name);
     }
     const user = userId ?? given.userId;
-    const origin = given.source ?? source;
+    const from = given.source ?? source;
     const externalId = externalIdOf(given.externalId);
     const createdAt = timeOf(given.createdAt) ?? new Date(nowMs).toISOString();
     return {
-      id: idOf([origin, user, externalId ?? given.content], externalId !== null),
+      id: idOf([from, user, externalId ?? given.content], externalId !== null),
       userId: user,
       content: given.content,
       metadata: metadataOf(item, given.metadata),
       type: 'memory',
-      source: origin,
+      source: from,
       externalId,
       status: 'complete',
       occurredAt: timeOf(given.occurredAt),

@@ -79,19 +79,19 @@ export function Try({ operation, resolve }: { operation: Described; resolve: Res
   );
 }
 
-function labelOf({ name, in: place }: Parameter): string {
-  return name === 'metadata' && place === 'query' ? 'metadata, as key=value' : name;
+function labelOf({ name, in: location }: Parameter): string {
+  return name === 'metadata' && location === 'query' ? 'metadata, as key=value' : name;
 }
 
 async function send(operation: Described, values: Values, body: string): Promise<Answer> {
   const headers = new Headers();
   const query = new URLSearchParams();
   let { path } = operation;
-  for (const { name, in: place } of operation.parameters) {
+  for (const { name, in: location } of operation.parameters) {
     const value = values[name] ?? '';
-    if (place === 'path') path = path.replace(`{${name}}`, () => encodeURIComponent(value));
+    if (location === 'path') path = path.replace(`{${name}}`, () => encodeURIComponent(value));
     else if (value === '') continue;
-    else if (place === 'header') headers.set(name, value);
+    else if (location === 'header') headers.set(name, value);
     else query.append(...pairOf(name, value));
   }
   const apiKey = storedKey();

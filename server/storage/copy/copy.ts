@@ -147,9 +147,9 @@ export async function compare(
     await report(done, total);
   };
   const [contents, copied] = [await sumsOf(source, count), await sumsOf(target, count)];
-  const places = new Map([...contents.places, ...copied.places]);
+  const groups = new Map([...contents.groups, ...copied.groups]);
   const none: Sum = { rows: 0, sum: 0 };
-  return [...places].map(([key, { table, projectId }]) => {
+  return [...groups].map(([key, { table, projectId }]) => {
     const project = contents.names.get(projectId) ?? copied.names.get(projectId) ?? null;
     const [one, other] = [contents.sums.get(key) ?? none, copied.sums.get(key) ?? none];
     const isEqual = one.rows === other.rows && one.sum === other.sum;
@@ -159,7 +159,7 @@ export async function compare(
 
 async function sumsOf(side: CopySide, count: (rows: number) => Promise<void>) {
   const sums = new Map<string, Sum>();
-  const places = new Map<string, { table: string; projectId: number }>();
+  const groups = new Map<string, { table: string; projectId: number }>();
   const names = new Map<number, string>();
   for (const table of copiedTables) {
     let { rows, last } = await readBatch(side, table, null);
@@ -167,7 +167,7 @@ async function sumsOf(side: CopySide, count: (rows: number) => Promise<void>) {
       for (const row of rows) {
         const projectId = Number(row.project_id ?? 0);
         const key = `${table.name} ${projectId}`;
-        places.set(key, { table: table.name, projectId });
+        groups.set(key, { table: table.name, projectId });
         sums.set(key, addRow(sums.get(key) ?? { rows: 0, sum: 0 }, row));
         if (table.name === 'projects') names.set(projectId, String(row.name));
       }
@@ -175,5 +175,5 @@ async function sumsOf(side: CopySide, count: (rows: number) => Promise<void>) {
       ({ rows, last } = await readBatch(side, table, last));
     }
   }
-  return { sums, places, names };
+  return { sums, groups, names };
 }

@@ -61,8 +61,8 @@ function readRows(
   limit = batchRows,
 ): Promise<Row[]> {
   const order = keys.join(', ');
-  const places = keys.map((_, index) => `$${index + 1}`).join(', ');
-  const beyond = after === null ? '' : `AND (${order}) > (${places})`;
+  const parameters = keys.map((_, index) => `$${index + 1}`).join(', ');
+  const beyond = after === null ? '' : `AND (${order}) > (${parameters})`;
   const text = `SELECT ${columns} FROM ${name} WHERE ${where} ${beyond} ORDER BY ${order} LIMIT ${limit}`;
   return side.read(text, ...(after ?? []));
 }
@@ -87,10 +87,10 @@ export async function countRows(side: CopySide): Promise<number> {
 
 export function insert({ name }: CopiedTable, row: Row): Statement {
   const columns = Object.keys(row);
-  const places = columns.map((_, index) => `$${index + 1}`).join(', ');
+  const parameters = columns.map((_, index) => `$${index + 1}`).join(', ');
   // Even an empty database has a row for the uptime.
   const conflict = name === 'maintenance' ? 'ON CONFLICT (name) DO UPDATE SET value = $2' : '';
-  const text = `INSERT INTO ${name} (${columns.join(', ')}) VALUES (${places}) ${conflict}`;
+  const text = `INSERT INTO ${name} (${columns.join(', ')}) VALUES (${parameters}) ${conflict}`;
   return { text, values: Object.values(row) };
 }
 

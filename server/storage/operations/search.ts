@@ -2,16 +2,16 @@ import { parseQuery } from '../../search/query.ts';
 import type { ReadOperation, Tx } from '../engine.ts';
 import {
   addVectors,
+  type CachedIndex,
   type ChangedMemory,
-  type HeldIndex,
   IndexUpdate,
   meaningUsed,
-  newHeldIndex,
+  newCachedIndex,
   rank,
   removeMissing,
   type StoredVectors,
   vectorsOf,
-} from '../held-indexes.ts';
+} from '../index-cache.ts';
 import type { UserRef } from '../project-storage.ts';
 import { SearchResults } from '../search-results.ts';
 import type { SearchResult, Storage, StoredMemory } from '../storage.ts';
@@ -48,7 +48,7 @@ export const searchMemories: ReadOperation<Search, SearchResult> = {
   name: 'searchMemories',
   async run(tx, read) {
     const { projectId, userId, now, meaning = null } = read;
-    const own = tx.indexes.take(JSON.stringify([projectId, userId]));
+    const own = tx.indexes.get(JSON.stringify([projectId, userId]));
     try {
       const user = [projectId, userId] as const;
       await catchUp(tx, own, user, meaning);
@@ -107,9 +107,9 @@ export const storeNextSnapshot: ReadOperation<{ after: UserRef | null }, UserRef
     if (next === null) return null;
     const user = [next.projectId, next.userId] as const;
     // The thread keeps the indexes of users who search.
-    const held = newHeldIndex();
-    await catchUp(tx, held, user, null);
-    tx.afterReply((write) => handOver(write, held, user));
+    const cached = newCachedIndex();
+    await catchUp(tx, cached, user, null);
+    tx.afterReply((write) => handOver(write, cached, user));
     return next;
   },
 };
@@ -117,21 +117,21 @@ export const storeNextSnapshot: ReadOperation<{ after: UserRef | null }, UserRef
 /** Updates the index to what the read transaction sees. See IndexUpdate for the deadline. */
 async function catchUp(
   tx: Tx,
-  held: HeldIndex,
+  cached: CachedIndex,
   user: User,
   model: { modelId: number; dims: number } | null,
 ): Promise<void> {
   const row = (await readUser(tx, user)) ?? noUser;
   // A lower change number means that the user was erased and created again.
-  if (row.lastChange < held.lastChange) Object.assign(held, newHeldIndex());
-  if (row.snapshotChange !== held.snapshotChange) {
-    Object.assign(held, { snapshotChange: row.snapshotChange, unstored: 0 });
+  if (row.lastChange < cached.lastChange) Object.assign(cached, newCachedIndex());
+  if (row.snapshotChange !== cached.snapshotChange) {
+    Object.assign(cached, { snapshotChange: row.snapshotChange, unstored: 0 });
   }
-  if (held.lastChange < 0 && row.memories >= minMemories) await restore(tx, held, user);
-  await applyChanges(tx, held, user, row.lastChange);
-  if (held.index.size !== row.memories) await removeDeleted(tx, held, user);
+  if (cached.lastChange < 0 && row.memories >= minMemories) await restore(tx, cached, user);
+  await applyChanges(tx, cached, user, row.lastChange);
+  if (cached.index.size !== row.memories) await removeDeleted(tx, cached, user);
   if (model === null) return;
-  const own = vectorsOf(held, model);
+  const own = vectorsOf(cached, model);
   while (own.change < row.embeddedChange) {
     const upTo = await nextChange(tx, 'memories', user, own.change);
     const bound = Math.min(upTo ?? row.embeddedChange, row.embeddedChange);
@@ -140,9 +140,9 @@ async function catchUp(
 }
 
 /** Begins with the index in the user's snapshot, if there is one. */
-async function restore(tx: Tx, held: HeldIndex, user: User): Promise<void> {
-  const index = await readSnapshot(tx, user, held.snapshotChange);
-  if (index !== null) Object.assign(held, { index, lastChange: held.snapshotChange });
+async function restore(tx: Tx, cached: CachedIndex, user: User): Promise<void> {
+  const index = await readSnapshot(tx, user, cached.snapshotChange);
+  if (index !== null) Object.assign(cached, { index, lastChange: cached.snapshotChange });
 }
 
 function readUser(tx: Tx, user: User): Promise<UserRow | undefined> {
@@ -160,14 +160,14 @@ function readUser(tx: Tx, user: User): Promise<UserRow | undefined> {
  */
 async function applyChanges(
   tx: Tx,
-  held: HeldIndex,
+  cached: CachedIndex,
   user: User,
   lastChange: number,
 ): Promise<void> {
-  const update = new IndexUpdate(held);
-  const before = held.lastChange;
-  while (held.lastChange < lastChange) {
-    const from = held.lastChange;
+  const update = new IndexUpdate(cached);
+  const before = cached.lastChange;
+  while (cached.lastChange < lastChange) {
+    const from = cached.lastChange;
     const bounds = await Promise.all([
       nextChange(tx, 'memories', user, from),
       nextChange(tx, 'tasks', user, from),
@@ -248,12 +248,12 @@ async function readContent(tx: Tx, user: User, id: string): Promise<string> {
 }
 
 /** Removes from the index the memories that are no longer in the database. */
-async function removeDeleted(tx: Tx, held: HeldIndex, user: User): Promise<void> {
+async function removeDeleted(tx: Tx, cached: CachedIndex, user: User): Promise<void> {
   const existing = await tx.all<{ id: string }>(
     'SELECT id FROM memories WHERE project_id = $1 AND user_id = $2',
     ...user,
   );
-  removeMissing(held, new Set(existing.map(({ id }) => id)));
+  removeMissing(cached, new Set(existing.map(({ id }) => id)));
 }
 
 function readVectors(

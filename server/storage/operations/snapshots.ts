@@ -2,7 +2,7 @@ import { count } from '../../metrics/counts.ts';
 import { indexFormat, SearchIndex } from '../../search/index.ts';
 import { countText } from '../../threads/garbage.ts';
 import type { Tx, WriteOperation, Writer } from '../engine.ts';
-import type { HeldIndex } from '../held-indexes.ts';
+import type { CachedIndex } from '../index-cache.ts';
 import type { UserRef } from '../project-storage.ts';
 import { sql } from './sql.ts';
 import { keyOfUser } from './users.ts';
@@ -39,16 +39,16 @@ const maxBytes = 8 * 1024 * 1024;
 const maxTextBytes = 16 * 1024 * 1024;
 const checksumBytes = 8;
 
-export function isSnapshotDue({ unstored, index }: HeldIndex): boolean {
+export function isSnapshotDue({ unstored, index }: CachedIndex): boolean {
   return unstored >= Math.max(minMemories, index.size * replacedShare);
 }
 
 /** Hands the index over to be stored. */
-export async function handOver(write: Writer, held: HeldIndex, user: User): Promise<void> {
+export async function handOver(write: Writer, cached: CachedIndex, user: User): Promise<void> {
   const [projectId, userId] = user;
-  const { lastChange: change, snapshotChange: from } = held;
-  held.unstored = 0;
-  const bytes = pack(held.index.toBytes(), checksumSeed(user, change));
+  const { lastChange: change, snapshotChange: from } = cached;
+  cached.unstored = 0;
+  const bytes = pack(cached.index.toBytes(), checksumSeed(user, change));
   const data = bytes.length > maxBytes ? null : bytes.toString('latin1');
   await write(storeSnapshot, { projectId, userId, from, change, data });
 }

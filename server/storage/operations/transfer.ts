@@ -41,11 +41,11 @@ async function importAll(tx: WriteTx, write: Import): Promise<StoredResponse> {
   const external = await Promise.all(
     memories.map((memory) => findExternal(tx, projectId, memory, at)),
   );
-  const isTaken = (index: number) => {
+  const isKnown = (index: number) => {
     const row = known[index];
     return row !== undefined && !isExpired(row, at);
   };
-  const { outcomes, items } = sortOut(write, isTaken, (index) => external[index] !== null);
+  const { outcomes, items } = outcomesOf(write, isKnown, (index) => external[index] !== null);
   await Promise.all(items.flatMap((item) => store(tx, write, item, changes)));
   await changes.store();
   return importedResponse(outcomes, batch);
@@ -89,16 +89,16 @@ async function removeStillThere(
  * Determines the outcome of each memory, including conflicts within the batch. A memory that has
  * expired is not stored, so it takes neither its id nor its external id.
  */
-function sortOut(
+function outcomesOf(
   { memories, at }: Import,
-  isTaken: (index: number) => boolean,
+  isKnown: (index: number) => boolean,
   isConflict: (index: number) => boolean,
 ): { outcomes: ImportOutcome[]; items: Item[] } {
   const ids = new Set<string>();
   const keys = new Set<string>();
   const items: Item[] = [];
   const outcomes = memories.map((memory, ordinal): ImportOutcome => {
-    if (isTaken(ordinal) || ids.has(memory.id)) return 'skipped';
+    if (isKnown(ordinal) || ids.has(memory.id)) return 'skipped';
     const key = JSON.stringify([memory.userId, externalKey(memory) ?? ordinal]);
     if (isConflict(ordinal) || keys.has(key)) return 'conflict';
     if (isExpired(memory, at)) return 'imported';

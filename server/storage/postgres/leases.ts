@@ -25,8 +25,8 @@ export function keepLeases(engine: Pick<Engine, 'write'>): Leased & { stop(): vo
 
   const heartbeat = setInterval(() => {
     const byLength = Map.groupBy(leases.values(), ({ leaseMs }) => leaseMs);
-    for (const [leaseMs, held] of byLength) {
-      const renewal = { leases: held.map(({ lease }) => lease), leaseMs };
+    for (const [leaseMs, entries] of byLength) {
+      const renewal = { leases: entries.map(({ lease }) => lease), leaseMs };
       // If the heartbeat fails, the leases end and the tasks run again.
       engine.write(renewLeases, renewal).catch(() => {});
     }

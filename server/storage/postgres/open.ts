@@ -14,7 +14,7 @@ import { cannotOpen, isStarting, notRead, notStored } from './errors.ts';
 import { createHealth } from './health.ts';
 import { keepLeases } from './leases.ts';
 import { assertFinished, migrate } from './migrate.ts';
-import { takeQuota } from './quotas.ts';
+import { reserveQuota } from './quotas.ts';
 import { createReadAhead } from './read-ahead.ts';
 import type { ReaderStart } from './reader/thread.ts';
 import { createSharedConnection } from './shared-connection.ts';
@@ -93,9 +93,9 @@ export async function openPostgres(
     ...createStorage(engine),
     ...queue,
     ...cleanup,
-    async takeQuota(take) {
+    async reserveQuota(request) {
       try {
-        return await takeQuota(quotas, take);
+        return await reserveQuota(quotas, request);
       } catch (error) {
         throw notStored(error);
       }

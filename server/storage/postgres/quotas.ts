@@ -1,4 +1,4 @@
-import type { QuotaTake, QuotaTaken } from '../project-storage.ts';
+import type { QuotaGrant, QuotaRequest } from '../project-storage.ts';
 import { type Connection, statement } from './connection.ts';
 
 /** Short, because a request may be waiting. On failure, the server counts requests in memory. */
@@ -10,7 +10,7 @@ const maxLate = "interval '1 minute'";
 const isOpen = `q.ends_at > excluded.ends_at - make_interval(secs => $3::float8)
   AND q.ends_at < excluded.ends_at + ${maxLate}`;
 
-const take = `INSERT INTO quotas AS q (project_id, used, ends_at)
+const reserve = `INSERT INTO quotas AS q (project_id, used, ends_at)
   VALUES ($1::bigint, $2::bigint, clock_timestamp() + make_interval(secs => $3::float8))
   ON CONFLICT (project_id) DO UPDATE SET
     used = CASE WHEN ${isOpen} THEN q.used + excluded.used ELSE excluded.used END,
@@ -23,14 +23,14 @@ type Row = { used: number; endsAt: number; endsInMs: number };
 /**
  * Reserves quota from a project's window. The row lock serializes the reservations of all servers.
  */
-export async function takeQuota(
+export async function reserveQuota(
   connection: Connection,
-  { projectId, amount, limit, seconds }: QuotaTake,
-): Promise<QuotaTaken> {
-  const wanted = statement(take, projectId, amount, seconds);
+  { projectId, amount, limit, seconds }: QuotaRequest,
+): Promise<QuotaGrant> {
+  const wanted = statement(reserve, projectId, amount, seconds);
   const [[row] = []] = (await connection.run([wanted], deadlineMs)) as Row[][];
   if (row === undefined) throw new Error('no quota row was returned');
   const { used, ...window } = row;
   const granted = Math.min(amount, Math.max(0, limit - (used - amount)));
-  return { granted, untaken: Math.max(0, limit - used), ...window };
+  return { granted, available: Math.max(0, limit - used), ...window };
 }

@@ -9,16 +9,16 @@ const nothingDone = { expiredMemories: 0, expiredKeys: 0, more: false };
 
 const now = 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)';
 
-const takeTurn: WriteOperation<string, boolean> = {
-  name: 'takeTurn',
+const claimTurn: WriteOperation<string, boolean> = {
+  name: 'claimTurn',
   async run(tx, holder) {
-    const taken = await tx.run(
+    const claimed = await tx.run(
       `INSERT INTO turns AS t (name, holder, held_until) VALUES ('cleanup', $1, ${now} + ${turnMs})
        ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, held_until = excluded.held_until
        WHERE t.holder = excluded.holder OR t.held_until < ${now}`,
       holder,
     );
-    return taken > 0;
+    return claimed > 0;
   },
 };
 
@@ -33,16 +33,16 @@ const endTurn: WriteOperation<string, number> = {
  */
 export async function createCleanup(engine: Pick<Engine, 'read' | 'write'>) {
   const holder = crypto.randomUUID();
-  // Take a turn at the start, so that admin commands can detect the running server. Ignore errors,
-  // because a server must be able to start and serve reads if the disk is full.
-  await engine.write(takeTurn, holder).catch(() => {});
+  // Claim the turn at the start, so that admin commands can detect the running server. Ignore
+  // errors, because a server must be able to start and serve reads if the disk is full.
+  await engine.write(claimTurn, holder).catch(() => {});
   return {
     maintain: (async (run) =>
-      (await engine.write(takeTurn, holder))
+      (await engine.write(claimTurn, holder))
         ? engine.write(maintain, run)
         : nothingDone) satisfies Storage['maintain'],
     storeNextSnapshot: (async (after) =>
-      (await engine.write(takeTurn, holder))
+      (await engine.write(claimTurn, holder))
         ? engine.read(storeNextSnapshot, { after })
         : null) satisfies Storage['storeNextSnapshot'],
     /** Ends this server's turn, so that another server can run the cleanup at once. */

@@ -94,8 +94,8 @@ export function createWriteQueue(given: {
     plan();
   }
 
-  /** Takes the next write whose user and key are free. */
-  function take(admits: (projectId: number, waiting: Waiting) => boolean): Waiting | undefined {
+  /** Dequeues the next write whose user and key are free. */
+  function dequeue(admits: (projectId: number, waiting: Waiting) => boolean): Waiting | undefined {
     for (;;) {
       const next = queue.dequeue(admits);
       if (next === undefined || !reserved.park(next)) return next;
@@ -116,7 +116,7 @@ export function createWriteQueue(given: {
       const [connection] = idle.splice(open, 1);
       if (connection === undefined) return;
       const retried = isRetryingLocked ? undefined : locked.dequeue(mayRun);
-      const next = retried ?? take(mayRun);
+      const next = retried ?? dequeue(mayRun);
       if (next === undefined) {
         idle.push(connection);
         if (isDraining && idle.length === connections.length) drained.resolve();
@@ -154,13 +154,13 @@ export function createWriteQueue(given: {
     }
   }
 
-  /** Takes further writes for the group. They may have the same user, but not the same key. */
+  /** Dequeues further writes for the group. They may have the same user, but not the same key. */
   function gather(first: Waiting): Waiting[] {
     const group = [first];
     reserved.addKey(first);
     let rows = first.cost;
     while (rows < maxRowsInGroup) {
-      const next = take((_, { isAlone, cost }) => !isAlone && rows + cost <= maxRowsInGroup);
+      const next = dequeue((_, { isAlone, cost }) => !isAlone && rows + cost <= maxRowsInGroup);
       if (next === undefined) break;
       group.push(next);
       reserved.addKey(next);

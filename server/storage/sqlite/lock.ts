@@ -36,7 +36,7 @@ const movingPatienceMs = 10_000;
  * running. Otherwise, a process could open the old file with the WAL of the new file, and apply
  * that WAL to the old file. After the first read, SQLite's own lock blocks a restore.
  */
-export function openInPlace<T>(path: string, open: () => T): T {
+export function openUnmoved<T>(path: string, open: () => T): T {
   if (isReadOnly(dirname(path))) return open();
   const lock = tryLock(movingAt(path), path, { shared: true, patienceMs: movingPatienceMs });
   if (lock === null)
@@ -48,7 +48,7 @@ export function openInPlace<T>(path: string, open: () => T): T {
   }
 }
 
-/** Blocks `openInPlace` in all processes until released. */
+/** Blocks `openUnmoved` in all processes until released. */
 export function lockForMoving(path: string): Lock {
   const lock = tryLock(movingAt(path), path, { patienceMs: movingPatienceMs });
   if (lock !== null) return { release: () => lock.close(true) };

@@ -110,7 +110,7 @@ async function startThreads(
   return {
     name: 'sqlite',
     ...createStorage(engine),
-    takeQuota: null,
+    reserveQuota: null,
     health: async () => stateOf({ path, fileCheck, writer }),
     figures: async () => figuresOf(path, await engine.readShort(lastBackupAt, undefined)),
     findDamage: damageCheck.findDamage,

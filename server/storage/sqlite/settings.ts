@@ -89,13 +89,13 @@ function configured(db: Database, path: string, settings: Settings): Database {
     return db;
   } catch (error) {
     closeKeepingLog(path, db);
-    if (isBusy(error)) throw heldByAnother(path, error);
+    if (isBusy(error)) throw openElsewhere(path, error);
     if (isDamage(error)) throw damaged(path, [error.message]);
     throw error instanceof SQLiteError ? cannotOpen(path, error) : error;
   }
 }
 
-export function heldByAnother(path: string, cause: unknown): Error {
+export function openElsewhere(path: string, cause: unknown): Error {
   return new Error(`another program has ${path} open; stop it and try again`, { cause });
 }
 

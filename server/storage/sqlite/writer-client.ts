@@ -43,14 +43,14 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
     module: 'server/storage/sqlite/writer/thread.ts',
     data,
     lost: (reason) => outcomeUnknown(new Error(reason)),
-    onNotice: (notice) => take(notice as WriterNotice),
+    onNotice: (notice) => receive(notice as WriterNotice),
   });
 
   function order(message: WriterOrder, transfer: MessagePort[] = []): void {
     writer.post(message, transfer);
   }
 
-  function take(notice: WriterNotice): void {
+  function receive(notice: WriterNotice): void {
     if ('fault' in notice) fault = notice.fault;
     else if ('warning' in notice) warn(notice.warning, notice.error);
     else if ('syncFailed' in notice) checkpointer.noteSyncFailure();

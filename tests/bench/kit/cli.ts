@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { $ } from 'bun';
 import { hostTarget } from '../../../.release/executables.ts';
-import { placeService, runInstallScript } from '../../package/place.ts';
+import { installService, runInstallScript } from '../../package/install.ts';
 import { benchKey } from './requests.ts';
 import type { Tree } from './trees.ts';
 
@@ -19,12 +19,12 @@ export async function buildExecutable(folder: string, { root }: Tree): Promise<s
 /** Installs the packed service as npm does. */
 export async function installPackage(project: string) {
   await mkdir(project, { recursive: true });
-  const placed = await placeService(project);
-  await runInstallScript(placed);
+  const installed = await installService(project);
+  await runInstallScript(installed);
   return {
-    installed: [placed.memory],
+    installed: [installed.memory],
     // Without install scripts, the installed command is this file, run by Node.
-    byNode: ['node', join(placed.folder, 'memory.mjs')],
+    byNode: ['node', join(installed.folder, 'memory.mjs')],
   };
 }
 

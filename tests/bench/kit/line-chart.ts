@@ -55,14 +55,14 @@ function scales({ lines, bands = [], logX = false, logY = false }: LineChart) {
   const y = ends(ticks);
   return {
     ticks,
-    toX: (value: number) => place(value, x, [plot.left, plot.right], logX),
-    toY: (value: number) => place(value, y, [plot.bottom, plot.top], logY),
+    toX: (value: number) => scaled(value, x, [plot.left, plot.right], logX),
+    toY: (value: number) => scaled(value, y, [plot.bottom, plot.top], logY),
   };
 }
 
 type Range = readonly [number, number];
 
-function place(value: number, [least, most]: Range, [from, to]: Range, log: boolean): number {
+function scaled(value: number, [least, most]: Range, [from, to]: Range, log: boolean): number {
   const at = (one: number) => (log ? Math.log(Math.max(one, least)) : one);
   const share = (at(value) - at(least)) / (at(most) - at(least) || 1);
   return from + share * (to - from);

@@ -56,7 +56,7 @@ export async function load({
     writeAll(socket, request);
   }
   function receive(socket: Socket<State>, chunk: Buffer): void {
-    const response = socket.data.parser.take(chunk);
+    const response = socket.data.parser.parse(chunk);
     if (response === null || socket.data.done) return;
     if (response.status >= 300) fail(new Error(`the server rejected a request: ${response.head}`));
     const now = performance.now();

@@ -28,7 +28,7 @@ export async function openLoop({ url, perSecond, seconds, next }: OpenLoop): Pro
   const begun = performance.now();
   const handlers = {
     data(socket: Socket<State>, chunk: Buffer) {
-      const response = socket.data.parser.take(chunk);
+      const response = socket.data.parser.parse(chunk);
       if (response === null) return;
       if (response.status >= 300)
         return failed.reject(new Error(`the server rejected a request: ${response.head}`));

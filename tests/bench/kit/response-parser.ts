@@ -1,7 +1,7 @@
 /** Finds the end of each HTTP response on a connection without pipelining. */
 export type ResponseParser = {
   /** Adds received bytes. Returns the response once it is complete, and null before that. */
-  take(chunk: Buffer): ParsedResponse | null;
+  parse(chunk: Buffer): ParsedResponse | null;
 };
 
 /** `body` is empty unless the parser was created with `keepBody`. */
@@ -26,9 +26,9 @@ export function createResponseParser({ keepBody = false } = {}): ResponseParser 
   }
 
   return {
-    take(chunk) {
+    parse(chunk) {
       const bytes = body === null ? begin(chunk) : chunk;
-      if (bytes === null || !body?.takes(bytes)) return null;
+      if (bytes === null || !body?.append(bytes)) return null;
       const text = Buffer.concat(kept).toString();
       body = null;
       kept = [];
@@ -39,8 +39,8 @@ export function createResponseParser({ keepBody = false } = {}): ResponseParser 
 
 type Keep = (part: Buffer) => void;
 
-/** `takes` adds received bytes and returns whether the body is complete. */
-type Body = { takes(bytes: Buffer): boolean };
+/** `append` adds received bytes and returns whether the body is complete. */
+type Body = { append(bytes: Buffer): boolean };
 
 function bodyOf(head: string, keep: Keep): Body {
   if (/\r\ntransfer-encoding: chunked/i.test(head)) return chunkedBody(keep);
@@ -48,7 +48,7 @@ function bodyOf(head: string, keep: Keep): Body {
   if (digits === undefined) throw new Error(`the response has no Content-Length: ${head}`);
   let missing = Number(digits);
   return {
-    takes(bytes) {
+    append(bytes) {
       keep(bytes);
       missing -= bytes.length;
       return missing <= 0;
@@ -62,7 +62,7 @@ function chunkedBody(keep: Keep): Body {
   let missing = 0;
   let isLast = false;
   return {
-    takes(bytes) {
+    append(bytes) {
       let at = 0;
       while (at < bytes.length) {
         if (missing > 0) {

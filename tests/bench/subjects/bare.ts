@@ -43,9 +43,9 @@ type UserRequest = SaveRequest & { userId: string };
 function save({ userId, content, metadata = {} }: UserRequest): string {
   const createdAt = Date.now();
   const id = `mem_${crypto.randomUUID()}`;
-  const origin = { source: null, externalId: null, occurredAt: null, expiresAt: null };
+  const unset = { source: null, externalId: null, occurredAt: null, expiresAt: null };
   const row = { id, userId, content, metadata: JSON.stringify(metadata), type: 'memory' as const };
-  store?.save({ ...row, ...origin }, createdAt);
+  store?.save({ ...row, ...unset }, createdAt);
   const time = new Date(createdAt).toISOString();
   return JSON.stringify({
     memoryId: id,

@@ -27,7 +27,7 @@ export async function writeBulkFile(
   onRecord: (record: UserRecord) => void = () => {},
 ): Promise<BulkFile> {
   const writer = Bun.file(path).writer();
-  const badAt = placesOf(badLines, lines, random);
+  const badAt = randomLines(badLines, lines, random);
   const bad = new Map<number, string>();
   let number = 0;
   const write = (text: string | Uint8Array) => {
@@ -59,13 +59,13 @@ export async function writeBulkFile(
  * Picks lines outside the run of identical lines. Never picks the first line, because the command
  * detects the file's format from that line.
  */
-function placesOf(count: number, lines: number, random: Random): Set<number> {
-  const places = new Set<number>();
-  while (places.size < count) {
-    const place = random.between(1, lines);
-    if (!isEqualRun(place, lines)) places.add(place);
+function randomLines(count: number, lines: number, random: Random): Set<number> {
+  const picked = new Set<number>();
+  while (picked.size < count) {
+    const line = random.between(1, lines);
+    if (!isEqualRun(line, lines)) picked.add(line);
   }
-  return places;
+  return picked;
 }
 
 function isEqualRun(index: number, lines: number): boolean {

@@ -8,7 +8,7 @@ export type Owed = { counts: Map<string, number>; add(record: UserRecord): void 
 /** Computes the memories that must exist after the records have been ingested in order. */
 export function createOwed(): Owed {
   const counts = new Map<string, number>();
-  const origins = new Map<string, string>();
+  const shownByKey = new Map<string, string>();
   function change(shown: string, by: 1 | -1): void {
     const count = (counts.get(shown) ?? 0) + by;
     if (count === 0) counts.delete(shown);
@@ -21,10 +21,10 @@ export function createOwed(): Owed {
       change(shown, 1);
       if (record.externalId === undefined) return;
       // A later record with the same user, source and external id replaces the earlier one.
-      const origin = JSON.stringify([record.userId, record.source, record.externalId]);
-      const before = origins.get(origin);
+      const key = JSON.stringify([record.userId, record.source, record.externalId]);
+      const before = shownByKey.get(key);
       if (before !== undefined) change(before, -1);
-      origins.set(origin, shown);
+      shownByKey.set(key, shown);
     },
   };
 }

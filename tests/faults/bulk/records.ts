@@ -13,7 +13,7 @@ const sentences = [
   'The export stops after the first page, in every browser.',
 ];
 const sources = ['helpdesk', 'crm'];
-const originShare = 0.05;
+const keyedShare = 0.05;
 
 /** An event that a product sends repeatedly. Each occurrence is a separate memory. */
 export const equalRecord: UserRecord = {
@@ -25,7 +25,7 @@ export const equalRecord: UserRecord = {
 export function recordAt(index: number, random: Random): UserRecord {
   const userId = random.pick(users);
   const record = { userId, ...contentAt(index, random) };
-  if (!random.chance(originShare)) return record;
+  if (!random.chance(keyedShare)) return record;
   // The range is small, so some ids repeat, and their records replace earlier ones.
   const externalId = String(random.between(0, 2_000));
   return { ...record, source: random.pick(sources), externalId };

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { BackupContents } from '../../admin-storage.ts';
-import { openInPlace } from '../lock.ts';
+import { openUnmoved } from '../lock.ts';
 import { assertExists, canonicalPath } from '../path.ts';
 import { closeKeepingLog, keepFilesPrivate, openForReading, openForWriting } from '../settings.ts';
 import { copyInto, inspect, moveDurably, removeCopy, syncFile } from './database-copy.ts';
@@ -15,16 +15,16 @@ import { copyInto, inspect, moveDurably, removeCopy, syncFile } from './database
 export function backupDatabase(name: string, target: string): BackupContents {
   assertExists(name);
   const path = canonicalPath(name);
-  refuseTaken(target);
+  rejectExisting(target);
   keepFilesPrivate();
   if (!existsSync(dirname(target))) throw new Error(`the folder ${dirname(target)} does not exist`);
   removeOrphans(target);
   // Include the process id, so that two concurrent backups do not write to the same file.
   const partial = `${target}.${process.pid}.partial`;
   try {
-    copyInto(partial, () => openInPlace(path, () => openForReading(path)));
+    copyInto(partial, () => openUnmoved(path, () => openForReading(path)));
     const contents = inspect(partial);
-    refuseTaken(target);
+    rejectExisting(target);
     syncFile(partial);
     moveDurably(partial, target);
     return contents;
@@ -36,7 +36,7 @@ export function backupDatabase(name: string, target: string): BackupContents {
 /** Stores when the database was backed up. */
 export function storeBackupTime(name: string, at: number): void {
   const path = canonicalPath(name);
-  const db = openInPlace(path, () => openForWriting(path));
+  const db = openUnmoved(path, () => openForWriting(path));
   try {
     db.prepare(
       `INSERT INTO maintenance (name, value) VALUES ('last_backup', ?)
@@ -65,7 +65,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-function refuseTaken(target: string): void {
+function rejectExisting(target: string): void {
   if (existsSync(target))
     throw new Error(`${target} already exists; choose another name for the backup`);
 }

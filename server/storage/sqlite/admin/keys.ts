@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import type { KeyAdmin } from '../../admin-storage.ts';
 import { createKey, listKeys, revokeKey } from '../../operations/keys.ts';
-import { openInPlace } from '../lock.ts';
+import { openUnmoved } from '../lock.ts';
 import { assertFinished, migrate } from '../migrate.ts';
 import { assertExists, canonicalPath } from '../path.ts';
 import { closeKeepingLog, keepFilesPrivate, openForWriting } from '../settings.ts';
@@ -12,7 +12,7 @@ export function openKeyAdmin(name: string, { create }: { create: boolean }): Key
   if (!create) assertExists(name);
   keepFilesPrivate();
   const path = canonicalPath(name);
-  const db = openInPlace(path, () => openMigrated(path));
+  const db = openUnmoved(path, () => openMigrated(path));
   const writeAlone = createAlone(db);
   const tx = createTx(db);
   return {

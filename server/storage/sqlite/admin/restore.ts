@@ -11,8 +11,8 @@ import {
   applySetting,
   busyTimeoutMs,
   closeKeepingLog,
-  heldByAnother,
   keepFilesPrivate,
+  openElsewhere,
   openForWriting,
 } from '../settings.ts';
 import { type CarriedOver, carryOver } from './carry-over.ts';
@@ -115,7 +115,7 @@ function foldLog(path: string): void {
     db.close(true);
   } catch (error) {
     if (db !== null) closeKeepingLog(path, db);
-    if (isBusy(error)) throw db === null ? error : heldByAnother(path, error);
+    if (isBusy(error)) throw db === null ? error : openElsewhere(path, error);
   }
 }
 

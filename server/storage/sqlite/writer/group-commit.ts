@@ -40,9 +40,9 @@ export function createGroupCommit(options: {
   health: WriteHealth;
   tx: Omit<WriteTx, 'pause'>;
   /** Called after each group, when its replies may be sent. */
-  settled(): void;
+  afterGroup(): void;
 }): GroupCommit {
-  const { db, health, settled } = options;
+  const { db, health, afterGroup } = options;
   let current: Execution | null = null;
   const pause = async () => current?.pause();
   const tx: WriteTx = { ...options.tx, pause };
@@ -79,7 +79,7 @@ export function createGroupCommit(options: {
     if (group.length === 0) return;
     if (fault === null) await commitGroup(group);
     else failAll(group, unavailable(`${fault}; nothing was stored`));
-    settled();
+    afterGroup();
   }
 
   async function commitGroup(group: Execution[]): Promise<void> {

@@ -60,7 +60,7 @@ const group = createGroupCommit({
       what === 'memory' ? scrubber.noteDeleted() : scrubber.noteErased(),
     queueLimit: new QueueLimit(),
   },
-  settled() {
+  afterGroup() {
     flushReplies();
     checkpoints.committed();
   },

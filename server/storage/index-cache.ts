@@ -18,7 +18,7 @@ import type { SearchMeaning } from './vector-storage.ts';
  * user's index was last updated.
  */
 
-export type HeldIndex = {
+export type CachedIndex = {
   index: SearchIndex;
   /** The index contains all of the user's changes up to this change number. */
   lastChange: number;
@@ -27,11 +27,11 @@ export type HeldIndex = {
   /** The number of memories that were added or changed since the user's snapshot. */
   unstored: number;
   /** The vectors of one model, once a search has needed them. */
-  vectors: HeldVectors | null;
+  vectors: CachedVectors | null;
 };
 
 /** `change` is the embedded change up to which the vectors have been read. */
-export type HeldVectors = { modelId: number; change: number; table: VectorTable };
+export type CachedVectors = { modelId: number; change: number; table: VectorTable };
 
 /** Vectors as stored, made for this change of the memory. */
 export type StoredVectors = { id: string; change: number; data: Uint8Array };
@@ -48,9 +48,9 @@ export type ChangedMemory = {
   memoryChange: number;
 };
 
-export type HeldIndexes = {
+export type IndexCache = {
   /** Returns the index with this name, or a new index, and marks it as most recently used. */
-  take(name: string): HeldIndex;
+  get(name: string): CachedIndex;
   /** Drops the least recently used indexes until the rest fit within the limit. */
   dropOldest(): void;
 };
@@ -58,32 +58,32 @@ export type HeldIndexes = {
 /** The hash seed of the indexes. It is secret so that clients cannot choose words that collide. */
 const seed = crypto.getRandomValues(new Uint32Array(1))[0];
 
-export function newHeldIndex(): HeldIndex {
+export function newCachedIndex(): CachedIndex {
   const index = new SearchIndex(seed);
   return { index, lastChange: -1, snapshotChange: -1, unstored: 0, vectors: null };
 }
 
-export function createHeldIndexes(maxBytes: number): HeldIndexes {
+export function createIndexCache(maxBytes: number): IndexCache {
   /** The indexes in order of use, with the most recently used last. */
-  const held = new Map<string, HeldIndex>();
+  const cached = new Map<string, CachedIndex>();
   return {
-    take(name) {
-      const known = held.get(name);
+    get(name) {
+      const known = cached.get(name);
       const result = known === undefined ? 'miss' : 'hit';
       count('memory_search_index_lookups_total', { result });
-      const index = known ?? newHeldIndex();
-      held.delete(name);
-      held.set(name, index);
+      const index = known ?? newCachedIndex();
+      cached.delete(name);
+      cached.set(name, index);
       return index;
     },
     // Keep the most recent index even if it exceeds the limit by itself. Otherwise, each search
     // would rebuild the index.
     dropOldest() {
       let bytes = 0;
-      for (const one of held.values()) bytes += bytesOf(one);
-      for (const [name, one] of held) {
-        if (bytes <= maxBytes || held.size === 1) return;
-        held.delete(name);
+      for (const one of cached.values()) bytes += bytesOf(one);
+      for (const [name, one] of cached) {
+        if (bytes <= maxBytes || cached.size === 1) return;
+        cached.delete(name);
         count('memory_search_index_evictions_total', {});
         bytes -= bytesOf(one);
       }
@@ -91,7 +91,7 @@ export function createHeldIndexes(maxBytes: number): HeldIndexes {
   };
 }
 
-function bytesOf({ index, vectors }: HeldIndex): number {
+function bytesOf({ index, vectors }: CachedIndex): number {
   return index.bytes + (vectors?.table.bytes ?? 0);
 }
 
@@ -101,7 +101,7 @@ const largeIndexBytes = 16 * 1024 * 1024;
 
 /** Searches the index. A search cannot report progress while it runs. */
 export function rank(
-  { index, vectors }: HeldIndex,
+  { index, vectors }: CachedIndex,
   query: Query,
   question: SearchMeaning | null,
 ): Ranked {
@@ -110,7 +110,7 @@ export function rank(
   return index.bytes > largeIndexBytes ? announced(search) : search();
 }
 
-function meaningOf({ table }: HeldVectors, question: SearchMeaning): Meaning {
+function meaningOf({ table }: CachedVectors, question: SearchMeaning): Meaning {
   const { dims, vector, mean, deviation, alone } = question;
   const bytes = new Uint8Array(Buffer.from(vector, 'base64'));
   return {
@@ -130,21 +130,21 @@ const garbageOfRow = 500;
 
 /** Applies changed memories to a user's index, in batches of whole changes. */
 export class IndexUpdate {
-  readonly #held: HeldIndex;
+  readonly #cached: CachedIndex;
   readonly #deadline = performance.now() + budgetMs;
 
-  constructor(held: HeldIndex) {
-    this.#held = held;
+  constructor(cached: CachedIndex) {
+    this.#cached = cached;
   }
 
   apply(changed: ChangedMemory): void {
     const { id, createdAt, content, metadata, occurredAt } = changed;
     const { isSearchable, memoryChange } = changed;
-    this.#held.vectors?.table.removeOlder(id, memoryChange);
+    this.#cached.vectors?.table.removeOlder(id, memoryChange);
     const put = () => {
       const chunks = isSearchable ? indexedChunks(content, metadata, occurredAt) : [];
-      this.#held.index.put({ id, createdAt, chunks });
-      this.#held.unstored += 1;
+      this.#cached.index.put({ id, createdAt, chunks });
+      this.#cached.unstored += 1;
     };
     if (content.length > largeUnits) announced(put);
     else put();
@@ -156,14 +156,17 @@ export class IndexUpdate {
    * search continues with the remaining changes.
    */
   complete(change: number): void {
-    this.#held.lastChange = change;
+    this.#cached.lastChange = change;
     if (performance.now() > this.#deadline) {
       throw unavailable("this user's search index is still being built; try again");
     }
   }
 }
 
-export function removeMissing({ index, vectors }: HeldIndex, existing: ReadonlySet<string>): void {
+export function removeMissing(
+  { index, vectors }: CachedIndex,
+  existing: ReadonlySet<string>,
+): void {
   for (const id of [...index.ids()]) {
     if (existing.has(id)) continue;
     index.remove(id);
@@ -172,16 +175,19 @@ export function removeMissing({ index, vectors }: HeldIndex, existing: ReadonlyS
 }
 
 /** Returns the index's vectors of this model. Vectors of another model are dropped. */
-export function vectorsOf(held: HeldIndex, model: { modelId: number; dims: number }): HeldVectors {
-  if (held.vectors?.modelId !== model.modelId) {
-    held.vectors = { modelId: model.modelId, change: -1, table: new VectorTable(model.dims) };
+export function vectorsOf(
+  cached: CachedIndex,
+  model: { modelId: number; dims: number },
+): CachedVectors {
+  if (cached.vectors?.modelId !== model.modelId) {
+    cached.vectors = { modelId: model.modelId, change: -1, table: new VectorTable(model.dims) };
   }
-  return held.vectors;
+  return cached.vectors;
 }
 
 /** Says for how many memories a search had vectors. */
 export function meaningUsed(
-  { index, vectors }: HeldIndex,
+  { index, vectors }: CachedIndex,
   meaning: SearchMeaning | null,
 ): Pick<SearchResult, 'meaning' | 'missing'> {
   if (meaning === null) return { meaning: 'off', missing: 0 };
@@ -191,10 +197,10 @@ export function meaningUsed(
 
 /** Adds the vectors of changes up to `embeddedChange`. */
 export function addVectors(
-  held: HeldVectors,
+  cached: CachedVectors,
   rows: Iterable<StoredVectors>,
   embeddedChange: number,
 ): void {
-  for (const { id, change, data } of rows) held.table.put(id, change, data);
-  held.change = embeddedChange;
+  for (const { id, change, data } of rows) cached.table.put(id, change, data);
+  cached.change = embeddedChange;
 }

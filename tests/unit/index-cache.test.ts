@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readSeries } from '../../server/metrics/counts.ts';
 import { SearchIndex } from '../../server/search/index.ts';
-import { createHeldIndexes } from '../../server/storage/held-indexes.ts';
+import { createIndexCache } from '../../server/storage/index-cache.ts';
 
 /** The number of memories in a large index. Only one large index fits into the limit. */
 const large = 1_000;
@@ -12,17 +12,17 @@ function filled(index: SearchIndex, memories: number): SearchIndex {
   return index;
 }
 
-/** Returns indexes that hold one memory for each user. Reading a size counts as a use. */
-function held(...users: string[]) {
-  const indexes = createHeldIndexes(maxBytes);
-  const fill = (user: string, memories: number) => filled(indexes.take(user).index, memories);
+/** Returns a cache of indexes with one memory for each user. Reading a size counts as a use. */
+function cacheOf(...users: string[]) {
+  const indexes = createIndexCache(maxBytes);
+  const fill = (user: string, memories: number) => filled(indexes.get(user).index, memories);
   for (const user of users) fill(user, 1);
-  const sizeOf = (user: string) => indexes.take(user).index.size;
+  const sizeOf = (user: string) => indexes.get(user).index.size;
   return { sizeOf, fill, dropOldest: indexes.dropOldest };
 }
 
 test('indexes within the memory limit are kept', () => {
-  const { sizeOf, dropOldest } = held('a', 'b', 'c');
+  const { sizeOf, dropOldest } = cacheOf('a', 'b', 'c');
   dropOldest();
   expect(['a', 'b', 'c'].map(sizeOf)).toEqual([1, 1, 1]);
 });
@@ -34,7 +34,7 @@ test('lookups and evictions are counted', () => {
     return [...lookups, ...evictions].map(({ counts: [value = 0] }) => value);
   };
   const [hits = 0, misses = 0, evicted = 0] = counted();
-  const { fill, dropOldest } = held('a', 'b');
+  const { fill, dropOldest } = cacheOf('a', 'b');
   fill('a', large);
   fill('c', large);
   dropOldest();
@@ -42,7 +42,7 @@ test('lookups and evictions are counted', () => {
 });
 
 test('over the memory limit, the indexes that were used least recently are dropped', () => {
-  const { sizeOf, fill, dropOldest } = held('a', 'b');
+  const { sizeOf, fill, dropOldest } = cacheOf('a', 'b');
   fill('c', large);
   expect(sizeOf('a')).toBe(1);
   fill('d', large);
@@ -51,7 +51,7 @@ test('over the memory limit, the indexes that were used least recently are dropp
 });
 
 test('an index that exceeds the limit by itself is kept until another index is used', () => {
-  const { sizeOf, fill, dropOldest } = held('a');
+  const { sizeOf, fill, dropOldest } = cacheOf('a');
   fill('b', 2 * large);
   dropOldest();
   expect(sizeOf('b')).toBe(2 * large);

@@ -6,10 +6,10 @@ import { packService } from '../../.release/service.ts';
 const root = join(import.meta.dir, '../..');
 
 /** The folder of the installed service, and the command that npm would link. */
-export type Placed = { folder: string; memory: string };
+export type Installed = { folder: string; memory: string };
 
 /** Packs the service and installs it into a project without a registry. */
-export async function placeService(project: string): Promise<Placed> {
+export async function installService(project: string): Promise<Installed> {
   const modules = join(project, 'node_modules');
   const folder = join(modules, 'memory-service');
   const memory = join(modules, '.bin/memory');
@@ -28,6 +28,6 @@ export async function placeService(project: string): Promise<Placed> {
 }
 
 /** Runs the install script, as npm does unless scripts are disabled. */
-export async function runInstallScript({ folder }: Placed): Promise<void> {
+export async function runInstallScript({ folder }: Installed): Promise<void> {
   await $`node postinstall.mjs`.cwd(folder);
 }
