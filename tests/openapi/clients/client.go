@@ -66,7 +66,7 @@ func main() {
 	comment.SetTimestamp(m.Timestamp{TimeTime: &occurredAt})
 	data := m.NewTicketData("Refund", []m.TimelineEntry{*comment})
 	support := m.NewSupportRequest(userId, *data)
-	ticket := must(api.IngestAPI.IngestTicket(ctx).SupportRequest(*support).Execute())
+	ticket := must(api.IngestAPI.IngestTicket(ctx).SupportRequest(*support).Execute()).AcceptedRecord
 	placed := m.NewEventData("order_placed")
 	placed.AdditionalProperties = map[string]any{"amount": 129.9}
 	shop := m.NewProfileData("Runs a small shop")

@@ -42,7 +42,7 @@ comment = m.TimelineEntry(
     timestamp=m.Timestamp(occurred_at),
 )
 data = m.TicketData(subject="Refund", comments=[comment])
-ticket = ingest.ingest_ticket(m.SupportRequest(userId=user_id, data=data))
+ticket = ingest.ingest_ticket(m.SupportRequest(userId=user_id, data=data)).actual_instance
 event = m.EventData(name="order_placed", additional_properties={"amount": 129.9})
 profile = m.ProfileData(summary="Runs a small shop")
 items = [
