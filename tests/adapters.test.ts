@@ -13,6 +13,9 @@ const folders = join(root, 'sdk/adapters');
 const server = await withServer();
 const environment = () => ({ MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key });
 
+/** ADAPTER_SEQUENCES makes the tests longer. */
+const timeoutMs = 120_000 + 500 * Number(process.env.ADAPTER_SEQUENCES ?? 0);
+
 /** The package without which the tests of an adapter in Python are skipped. */
 const frameworks: Record<string, string> = {
   'claude-python': 'anthropic',
@@ -34,11 +37,15 @@ describe.each(readdirSync(folders))('the adapter %s', (adapter) => {
   const suites = [...new Glob('tests/*{.test.ts,test_*.py}').scanSync(folder)];
   test('has tests', () => expect(suites).not.toEqual([]));
 
-  test.skipIf(problem !== undefined).each(suites)('passes %s', async (suite) => {
-    const run = suite.endsWith('.py') ? runUnittest : runBunTest;
-    const { code, output } = await run(folder, suite);
-    expect({ code, output }).toMatchObject({ code: 0 });
-  });
+  test.skipIf(problem !== undefined).each(suites)(
+    'passes %s',
+    async (suite) => {
+      const run = suite.endsWith('.py') ? runUnittest : runBunTest;
+      const { code, output } = await run(folder, suite);
+      expect({ code, output }).toMatchObject({ code: 0 });
+    },
+    timeoutMs,
+  );
 });
 
 function runUnittest(folder: string, suite: string) {
@@ -49,7 +56,7 @@ function runUnittest(folder: string, suite: string) {
 
 async function runBunTest(folder: string, suite: string) {
   const env = { ...process.env, ...environment() };
-  const command = [process.execPath, 'test', '--timeout=120000', `./${suite}`];
+  const command = [process.execPath, 'test', `--timeout=${timeoutMs}`, `./${suite}`];
   const child = Bun.spawn(command, { cwd: folder, env, stdout: 'pipe', stderr: 'pipe' });
   const [out, errors] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   return { code: await child.exited, output: out + errors };
