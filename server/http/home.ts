@@ -29,19 +29,17 @@ export function home(services: Services, readHealth: () => Promise<Health>) {
       },
       { detail: details.home },
     )
-    .get('/assets/home.css', async ({ set }) => {
-      const { style } = await import('../home/assets.ts');
-      return sendFile(set, css, style);
-    })
-    .get('/assets/home.js', async ({ set }) => {
-      const { script } = await import('../home/assets.ts');
-      return sendFile(set, javascript, script);
-    })
+    .get('/assets/home.css', async ({ set }) => sendFile(set, css, (await readAssets()).style))
+    .get('/assets/home.js', async ({ set }) =>
+      sendFile(set, javascript, (await readAssets()).script),
+    )
     .get('/favicon.ico', async () => {
-      const { favicon } = await import('../home/assets.ts');
+      const { favicon } = await readAssets();
       return new Response(favicon, { headers: { 'content-type': 'image/x-icon' } });
     });
 }
+
+const readAssets = () => import('../home/assets.ts');
 
 /** Browsers ask for HTML first. Programs ask for JSON, or accept anything. */
 function isBrowser({ headers }: Request): boolean {

@@ -17,34 +17,27 @@ export const tags = {
   Service: 'Check the service, and get this document. No key is required.',
 };
 
-/** What the OpenAPI document says about a route, besides its method, path, query and body. */
+/** What the OpenAPI document says about a route, besides its path, query, body and statuses. */
 export type RouteDetail = {
   /** Generated clients use it as the method name. */
   operationId: string;
   tags: (keyof typeof tags)[];
   summary: string;
   description: string;
-  /** Default: 200. */
-  success?: 201 | 202 | 204;
-  /** The status if the operation replaced an existing memory. */
-  replaced?: 200;
   /** Undefined if the response has no body. */
   response?: TSchema;
   /** Whether a 201 or 202 response has the header `Location`. */
   location?: true;
   /** Whether the response is a memory, with its version as `ETag`. */
   etag?: true;
-  /** Whether the operation only reads, although its method is not GET. */
-  reads?: true;
 };
 
 const unchanged = 'If nothing would change, a `complete` memory keeps its version and times.';
 const replaces =
   'Ingesting the same `source` and `externalId` again for the same user replaces the memory, ' +
   `which keeps its id. ${unchanged}`;
-const accepted: Pick<RouteDetail, 'tags' | 'success' | 'response' | 'location'> = {
+const accepted: Pick<RouteDetail, 'tags' | 'response' | 'location'> = {
   tags: ['Ingest'],
-  success: 202,
   response: ingest.Accepted,
   location: true,
 };
@@ -54,8 +47,6 @@ export const details: Record<OperationName | 'home' | 'live' | 'openapi', RouteD
   save: {
     operationId: 'saveMemory',
     tags: ['Memories'],
-    success: 201,
-    replaced: 200,
     summary: 'Save a memory',
     description:
       "Stores text for a user. The memory is `complete` immediately. If one of the user's memories " +
@@ -108,7 +99,6 @@ export const details: Record<OperationName | 'home' | 'live' | 'openapi', RouteD
   delete: {
     operationId: 'deleteMemory',
     tags: ['Memories'],
-    success: 204,
     summary: 'Delete a memory',
     description:
       'When this returns, the memory is gone from lists, search and the queue. With `If-Match`, ' +
@@ -131,7 +121,6 @@ export const details: Record<OperationName | 'home' | 'live' | 'openapi', RouteD
     response: IngestStatus,
   },
   statusMany: {
-    reads: true,
     operationId: 'getMemoryStatuses',
     tags: ['Memories'],
     summary: 'Get the statuses of up to 1,000 memories',
@@ -169,7 +158,6 @@ export const details: Record<OperationName | 'home' | 'live' | 'openapi', RouteD
   'ingest.batch': {
     operationId: 'ingestBatch',
     tags: ['Ingest'],
-    success: 202,
     summary: 'Ingest up to 1,000 records at once',
     description:
       'Each item is accepted or rejected on its own: check `failedCount`. The valid items and the ' +
