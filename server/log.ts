@@ -7,7 +7,7 @@
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-export type LogFields = {
+type LogFields = {
   requestId?: string;
   /** The W3C trace context that the client sent. */
   traceparent?: string | undefined;

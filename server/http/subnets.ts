@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /** A set of IP addresses, given as addresses and as subnets such as `10.0.0.0/8`. */
-export type Subnets = { has(address: string): boolean };
+type Subnets = { has(address: string): boolean };
 
 /** Throws if an entry is not valid; see `isSubnet`. */
 export function createSubnets(entries: readonly string[]): Subnets {

@@ -15,7 +15,7 @@ const maxAuthorLength = 200;
  * a language model. `isFirst` means that the chunk begins its message or, outside of chats, its
  * memory.
  */
-export type Chunk = {
+type Chunk = {
   start: number;
   length: number;
   sender: 'user' | 'model' | null;

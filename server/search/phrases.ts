@@ -1,7 +1,7 @@
 import type { Query } from './query.ts';
 
 /** The maximum number of phrase pairs in a query. Further pairs are ignored. */
-export const maxPhrasePairs = 64;
+const maxPhrasePairs = 64;
 
 const nowhere = -2;
 

@@ -5,10 +5,10 @@ import { isUnspaced, ngramLength } from './scripts.ts';
 import { stopWords } from './words.ts';
 
 /** A search term: a normalized word, or an n-gram of a script without spaces. */
-export type Term = { text: string; isNgram: boolean };
+type Term = { text: string; isNgram: boolean };
 
 /** The indexes of two adjacent terms. A phrase pair was quoted or is part of a code. */
-export type Pair = { left: number; right: number; isPhrase: boolean };
+type Pair = { left: number; right: number; isPhrase: boolean };
 
 export type Query = {
   terms: Term[];
@@ -20,7 +20,7 @@ export type Query = {
 };
 
 /** The maximum number of distinct terms. Further terms of a long question are ignored. */
-export const maxTerms = 48;
+const maxTerms = 48;
 
 type Token = Term & { followsInPhrase: boolean };
 

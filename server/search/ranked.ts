@@ -13,7 +13,7 @@ export type RankedMemory = {
 };
 
 /** `date` is what the other parts gain because the chunk is of a day that the query is about. */
-export type ScoreParts = { words: number; phrase: number; meaning: number; date: number };
+type ScoreParts = { words: number; phrase: number; meaning: number; date: number };
 
 /**
  * The results of one search, best first and, among equal scores, newest first. The results are

@@ -23,10 +23,10 @@ export type ChunkScores = {
 };
 
 /** The parts of the scores for meaning. A chunk with at least `found` matches by meaning alone. */
-export type MeaningScores = { scores: Float64Array; found: number };
+type MeaningScores = { scores: Float64Array; found: number };
 
 /** The matching memories with their best chunks, as columns, oldest first. */
-export type Results = { memories: number[]; ranks: number[]; scores: number[] };
+type Results = { memories: number[]; ranks: number[]; scores: number[] };
 
 /** Scores all chunks. Adds fuzzy matches to the matcher. */
 export function scoreChunks(

@@ -9,11 +9,9 @@ export function unavailable(message: string, cause?: unknown): ServiceError {
 }
 
 /** The error for a write that may or may not have been stored. */
-export function outcomeUnknown(
-  cause: unknown,
-  advice = 'retry with the same Idempotency-Key',
-): ServiceError {
-  const message = `the database failed and the outcome is unknown; ${advice}`;
+export function outcomeUnknown(cause: unknown): ServiceError {
+  const message =
+    'the database failed and the outcome is unknown; retry with the same Idempotency-Key';
   return new ServiceError('internal', message, { retryAfterSeconds, cause });
 }
 

@@ -19,7 +19,7 @@ export type Call = [id: number, operation: string, argument: unknown, large: Pat
 export type Reply = { id: number; value?: unknown; error?: ThrownError; large: Path[] };
 
 /** The property names and indexes that lead to a string inside a value. */
-export type Path = (string | number)[];
+type Path = (string | number)[];
 
 /** A longer string, in UTF-16 units, takes less time on its own than inside the JSON. */
 const largeUnits = 1_024;
@@ -78,7 +78,7 @@ export function attachLarge(rest: unknown, large: readonly Path[], texts: string
 }
 
 /** An error as data. `code` is set for a ServiceError. */
-export type ThrownError = {
+type ThrownError = {
   code?: ErrorCode;
   message: string;
   stack?: string | undefined;
