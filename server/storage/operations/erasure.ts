@@ -6,7 +6,6 @@ import { WriteConflict } from '../refusals.ts';
 import type { Storage, WriteResult } from '../storage.ts';
 import { findResponse, removeFromResponses, storeResponse } from './idempotency.ts';
 import { dropSnapshot } from './snapshots.ts';
-import { sql } from './sql.ts';
 import { removeWork } from './tasks.ts';
 import { keyOfUser, lockUser, recordChange } from './users.ts';
 
@@ -32,7 +31,7 @@ export const eraseUser: WriteOperation<Erase, WriteResult> = {
     let erased = 0;
     for (;;) {
       const found = await tx.all<Found>(
-        sql`SELECT id, bytes, last_change AS change, expires_at AS "expiresAt" FROM memories
+        `SELECT id, bytes, last_change AS change, expires_at AS "expiresAt" FROM memories
          WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
            AND first_change <= CAST($3 AS bigint)
          ORDER BY created_at, id LIMIT ${String(rowsPerPart + 1)}`,

@@ -4,7 +4,6 @@ import type { Tx, WriteTx } from '../engine.ts';
 import { keyReused, WriteConflict } from '../refusals.ts';
 import type { NewResponse, StoredResponse, Write, WriteResult } from '../storage.ts';
 import { overIds } from './id-lists.ts';
-import { sql } from './sql.ts';
 
 type Row = StoredResponse & { fingerprint: string };
 
@@ -61,7 +60,7 @@ export async function storeResponse(
   const { scope, key, fingerprint } = idempotency;
   const { status, body, memoryId, version } = response;
   const stored = await tx.run(
-    sql`INSERT INTO idempotency_keys (project_id, scope, key, fingerprint, status, body, memory_id,
+    `INSERT INTO idempotency_keys (project_id, scope, key, fingerprint, status, body, memory_id,
        version, stored_uptime, created_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, ${tx.dialect.uptime}, $9)
      ON CONFLICT DO NOTHING`,

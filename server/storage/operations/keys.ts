@@ -2,7 +2,6 @@ import type { ShortRead, Tx, WriteOperation } from '../engine.ts';
 import type { NewKey, StoredKey } from '../key-storage.ts';
 import { WriteConflict } from '../refusals.ts';
 import { later } from './columns.ts';
-import { sql } from './sql.ts';
 
 type Flag = 'readOnly' | 'metricsOnly';
 type KeyRow = Omit<StoredKey, Flag> & Record<Flag, number>;
@@ -88,7 +87,7 @@ export const findKey: ShortRead<string, StoredKey | null> = {
   name: 'findKey',
   async run(tx, hash) {
     const row = await tx.one<KeyRow>(
-      sql`SELECT ${keyColumns} FROM ${keysWithProjects} WHERE k.hash = $1`,
+      `SELECT ${keyColumns} FROM ${keysWithProjects} WHERE k.hash = $1`,
       hash,
     );
     return row === undefined ? null : asKey(row);
@@ -99,7 +98,7 @@ export const listKeys: ShortRead<void, StoredKey[]> = {
   name: 'listKeys',
   async run(tx) {
     const rows = await tx.all<KeyRow>(
-      sql`SELECT ${keyColumns} FROM ${keysWithProjects} ORDER BY k.created_at, k.id`,
+      `SELECT ${keyColumns} FROM ${keysWithProjects} ORDER BY k.created_at, k.id`,
     );
     return rows.map(asKey);
   },

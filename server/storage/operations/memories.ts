@@ -29,7 +29,6 @@ import {
 } from './columns.ts';
 import { removeMemories } from './erasure.ts';
 import { once } from './idempotency.ts';
-import { sql } from './sql.ts';
 import { settleTask } from './tasks.ts';
 import { keyOfUser, lockUser, recordChange } from './users.ts';
 
@@ -129,7 +128,7 @@ type Located = Write & { id: string; expectedVersion: number | null };
 async function readVisible(tx: Tx, write: Located): Promise<KnownMemory> {
   const { projectId, id, at, onlyUserId, expectedVersion } = write;
   const memory = await tx.one<KnownMemory>(
-    sql`SELECT ${knownColumns} FROM ${memoriesWithTasks}
+    `SELECT ${knownColumns} FROM ${memoriesWithTasks}
      WHERE m.project_id = CAST($1 AS bigint) AND m.id = CAST($2 AS text)`,
     projectId,
     id,
@@ -154,7 +153,7 @@ export async function findExternal(
   if (key === null) return null;
   const { userId } = memory;
   const known = await tx.one<KnownMemory>(
-    sql`SELECT ${knownColumns} FROM ${memoriesWithTasks}
+    `SELECT ${knownColumns} FROM ${memoriesWithTasks}
      WHERE m.project_id = CAST($1 AS bigint) AND m.user_id = CAST($2 AS text)
        AND m.external_key = CAST($3 AS text)`,
     projectId,

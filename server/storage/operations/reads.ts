@@ -4,7 +4,6 @@ import { type StatusRow, statusOf } from '../status.ts';
 import type { Part, Read, StoredMemory, StoredStatus } from '../storage.ts';
 import type { QueueState } from '../task-storage.ts';
 import { memoriesWithTasks, memoryColumns, notExpired, statusColumns } from './columns.ts';
-import { sql } from './sql.ts';
 
 type Get = Read & Part & { id: string };
 type Status = Read & { id: string };
@@ -15,7 +14,7 @@ export const getMemory: ShortRead<Get, StoredMemory | null> = {
   name: 'getMemory',
   async run(tx, { projectId, id, now, onlyUserId }) {
     const found = await tx.one<StoredMemory>(
-      sql`SELECT ${memoryColumns}, m.content FROM ${memoriesWithTasks}
+      `SELECT ${memoryColumns}, m.content FROM ${memoriesWithTasks}
        WHERE m.project_id = CAST($1 AS bigint) AND m.id = CAST($2 AS text)
          AND ${isCurrent}`,
       projectId,
@@ -31,7 +30,7 @@ export const getMemoryPart: ReadOperation<Get, StoredMemory | null> = {
   name: 'getMemoryPart',
   async run(tx, { projectId, id, now, onlyUserId, range }) {
     const found = await tx.one<StoredMemory>(
-      sql`SELECT ${memoryColumns}, length(m.content) AS "contentLength",
+      `SELECT ${memoryColumns}, length(m.content) AS "contentLength",
          substr(m.content, CAST($4 AS integer), CAST($5 AS integer)) AS content
        FROM ${memoriesWithTasks}
        WHERE m.project_id = CAST($1 AS bigint) AND m.id = CAST($2 AS text)

@@ -17,7 +17,6 @@ import { SearchResults } from '../search-results.ts';
 import type { SearchResult, Storage, StoredMemory } from '../storage.ts';
 import { memoriesWithTasks, memoryColumns, notExpired } from './columns.ts';
 import { handOver, isSnapshotDue, minMemories, nextUnstored, readSnapshot } from './snapshots.ts';
-import { sql } from './sql.ts';
 
 type Search = Parameters<Storage['searchMemories']>[0];
 type User = readonly [projectId: number, userId: string];
@@ -73,7 +72,7 @@ async function readFound(
   id: string,
 ): Promise<StoredMemory | null> {
   const found = await tx.one<StoredMemory>(
-    sql`SELECT ${memoryColumns}, m.content FROM ${memoriesWithTasks}
+    `SELECT ${memoryColumns}, m.content FROM ${memoriesWithTasks}
      WHERE m.project_id = CAST($1 AS bigint) AND m.user_id = CAST($2 AS text)
        AND m.id = CAST($3 AS text) AND ${isCurrent}`,
     projectId,
@@ -186,7 +185,7 @@ async function nextChange(
   from: number,
 ): Promise<number | null> {
   const row = await tx.one<{ change: number }>(
-    sql`SELECT last_change AS change FROM ${table}
+    `SELECT last_change AS change FROM ${table}
      WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
        AND last_change > CAST($3 AS bigint)
      ORDER BY last_change LIMIT 1 OFFSET ${String(rowsPerBatch - 1)}`,
@@ -212,7 +211,7 @@ function readChanged(
   { from, upTo, before }: { from: number; upTo: number; before: number },
 ): Promise<Changed[]> {
   return tx.all<Changed>(
-    sql`SELECT ${columns} FROM memories AS m LEFT JOIN tasks AS t ON ${isTaskOf}
+    `SELECT ${columns} FROM memories AS m LEFT JOIN tasks AS t ON ${isTaskOf}
      WHERE ${ofUser('m')}
      UNION ALL
      SELECT ${columns} FROM tasks AS t JOIN memories AS m ON ${isTaskOf}
@@ -263,7 +262,7 @@ function readVectors(
   upTo: number,
 ): Promise<StoredVectors[]> {
   return tx.all<StoredVectors>(
-    sql`SELECT m.id, v.change, v.data
+    `SELECT m.id, v.change, v.data
      FROM memories AS m JOIN vectors AS v ON v.project_id = m.project_id
        AND v.user_id = m.user_id AND v.memory_id = m.id
      WHERE ${ofUser('m')} AND v.model_id = CAST($5 AS bigint) AND v.change = m.last_change`,

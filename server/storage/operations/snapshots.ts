@@ -4,7 +4,6 @@ import { countText } from '../../threads/garbage.ts';
 import type { Tx, WriteOperation, Writer } from '../engine.ts';
 import type { CachedIndex } from '../index-cache.ts';
 import type { UserRef } from '../project-storage.ts';
-import { sql } from './sql.ts';
 import { keyOfUser } from './users.ts';
 
 /*
@@ -82,7 +81,7 @@ export const storeSnapshot: WriteOperation<Stored, boolean> = {
 export async function nextUnstored(tx: Tx, after: UserRef | null): Promise<UserRef | null> {
   const { projectId, userId } = after ?? { projectId: -1, userId: '' };
   const next = await tx.one<UserRef>(
-    sql`SELECT project_id AS "projectId", user_id AS "userId" FROM users
+    `SELECT project_id AS "projectId", user_id AS "userId" FROM users
      WHERE (project_id, user_id) > (CAST($1 AS bigint), CAST($2 AS text))
        AND memories >= ${String(minMemories)} AND bytes <= ${String(maxTextBytes)}
        AND last_change - snapshot_change >= ${String(minMemories)}

@@ -3,7 +3,6 @@ import type { ShortRead, Tx, WriteOperation, WriteTx } from '../engine.ts';
 import { failedBeforeImport } from '../status.ts';
 import type { Lease, Task, TaskQueue, TaskResult } from '../task-storage.ts';
 import { later } from './columns.ts';
-import { sql } from './sql.ts';
 import { changeKnownUser, keyOfUser } from './users.ts';
 
 type Claim = Parameters<TaskQueue['claimTasks']>[0];
@@ -45,7 +44,7 @@ export function queueTask(
   { at, ordinal }: { at: number; ordinal: number },
 ): Promise<number> {
   return tx.run(
-    sql`INSERT INTO tasks AS t (project_id, user_id, memory_id, kind, state, accepted_at, ordinal,
+    `INSERT INTO tasks AS t (project_id, user_id, memory_id, kind, state, accepted_at, ordinal,
        run_at, updated_at, lease_token)
      VALUES ($1, $2, $3, 'index', 'waiting', $4, $5, $4, $4, ${tx.dialect.random})
      ON CONFLICT (project_id, user_id, memory_id, kind) DO UPDATE SET
@@ -69,7 +68,7 @@ export function addFailedTask(
   at: number,
 ): Promise<number> {
   return tx.run(
-    sql`INSERT INTO tasks (project_id, user_id, memory_id, kind, state, accepted_at, ordinal, run_at,
+    `INSERT INTO tasks (project_id, user_id, memory_id, kind, state, accepted_at, ordinal, run_at,
        updated_at, error_message, lease_token)
      VALUES ($1, $2, $3, 'index', 'failed', $4, 0, NULL, $4, $5, ${tx.dialect.random})`,
     projectId,
@@ -87,7 +86,7 @@ export function settleTask(
   { chunks, at }: { chunks: number; at: number },
 ): Promise<number> {
   return tx.run(
-    sql`UPDATE tasks SET state = 'complete', run_at = NULL, error_message = NULL, lease_owner = NULL,
+    `UPDATE tasks SET state = 'complete', run_at = NULL, error_message = NULL, lease_owner = NULL,
        lease_token = lease_token + 1, chunks_complete = CAST($5 AS bigint),
        chunks_total = CAST($5 AS bigint), updated_at = ${laterThan6}
      WHERE ${isTask}`,
@@ -115,7 +114,7 @@ function isDue({ dialect }: Tx, now: string, horizon: string): string {
 async function claim(tx: Tx, due: Due, { owner, now, leaseMs, horizon }: Claim): Promise<Task[]> {
   const { attempts, ...task } = due;
   const claimed = await tx.run(
-    sql`UPDATE tasks SET state = 'running', attempts = attempts + 1, lease_token = lease_token + 1,
+    `UPDATE tasks SET state = 'running', attempts = attempts + 1, lease_token = lease_token + 1,
        lease_owner = $6, leased_until = ${tx.dialect.leaseClock('$7')} + CAST($8 AS bigint)
      WHERE ${isTask} AND lease_token = CAST($5 AS bigint) AND ${isDue(tx, '$7', '$9')}`,
     ...leaseOf(task),
@@ -150,7 +149,7 @@ function claimable(due: Due[]): Due[] {
 
 function readDue(tx: Tx, { now, horizon, limit }: Claim): Promise<Due[]> {
   return tx.all<Due>(
-    sql`SELECT project_id AS "projectId", user_id AS "userId", memory_id AS "memoryId", kind,
+    `SELECT project_id AS "projectId", user_id AS "userId", memory_id AS "memoryId", kind,
        lease_token AS "leaseToken", attempts
      FROM tasks WHERE ${isDue(tx, '$1', '$2')}
      ORDER BY run_at, ordinal LIMIT CAST($3 AS bigint)`,
@@ -165,7 +164,7 @@ export const renewLeases: WriteOperation<{ leases: Lease[]; leaseMs: number }, v
   name: 'renewLeases',
   async run(tx, { leases, leaseMs }) {
     const now = tx.dialect.leaseClock('$6');
-    const text = sql`UPDATE tasks SET leased_until = ${now} + CAST($7 AS bigint)
+    const text = `UPDATE tasks SET leased_until = ${now} + CAST($7 AS bigint)
       WHERE ${isLeased} AND leased_until > ${now}`;
     await Promise.all(leases.map((lease) => tx.run(text, ...leaseOf(lease), 0, leaseMs)));
   },
@@ -199,7 +198,7 @@ async function completeTask(
   // Without a change, the user and the task have been erased.
   if (change === undefined) return false;
   const completed = await tx.run(
-    sql`UPDATE tasks SET state = 'complete', run_at = NULL, chunks_complete = CAST($6 AS bigint),
+    `UPDATE tasks SET state = 'complete', run_at = NULL, chunks_complete = CAST($6 AS bigint),
        chunks_total = CAST($6 AS bigint), error_message = NULL, lease_owner = NULL,
        updated_at = ${laterThan7}, last_change = CAST($8 AS bigint)
      WHERE ${isLeased}`,
@@ -216,7 +215,7 @@ export const failTask: WriteOperation<Failure, boolean> = {
   async run(tx, failure) {
     const { now, retryAt, errorMessage } = failure;
     const failed = await tx.run(
-      sql`UPDATE tasks SET state = $6, run_at = CAST($7 AS bigint), error_message = $8,
+      `UPDATE tasks SET state = $6, run_at = CAST($7 AS bigint), error_message = $8,
          lease_owner = NULL, updated_at = ${laterThan9}
        WHERE ${isLeased}`,
       ...leaseOf(failure),
@@ -233,7 +232,7 @@ export const releaseTask: WriteOperation<Lease, boolean> = {
   name: 'releaseTask',
   async run(tx, lease) {
     const released = await tx.run(
-      sql`UPDATE tasks SET state = 'waiting', attempts = attempts - 1, lease_owner = NULL
+      `UPDATE tasks SET state = 'waiting', attempts = attempts - 1, lease_owner = NULL
        WHERE ${isLeased}`,
       ...leaseOf(lease),
     );
@@ -249,7 +248,7 @@ export const recoverTasks: WriteOperation<{ owner: string; now: number }, number
   name: 'recoverTasks',
   run: (tx, { owner, now }) =>
     tx.run(
-      sql`UPDATE tasks SET state = 'waiting', lease_owner = NULL
+      `UPDATE tasks SET state = 'waiting', lease_owner = NULL
        WHERE run_at IS NOT NULL AND state = 'running'
          AND (${tx.dialect.hasOtherOwner('$1')} OR leased_until <= ${tx.dialect.leaseClock('$2')})`,
       owner,
@@ -273,7 +272,7 @@ export async function removeWork(tx: WriteTx, key: MemoryKey): Promise<void> {
   const { projectId, userId, memoryId } = key;
   const isOf = 'project_id = $1 AND user_id = $2 AND memory_id = $3';
   await Promise.all([
-    tx.run(sql`DELETE FROM tasks WHERE ${isOf}`, projectId, userId, memoryId),
-    tx.run(sql`DELETE FROM vectors WHERE ${isOf}`, projectId, userId, memoryId),
+    tx.run(`DELETE FROM tasks WHERE ${isOf}`, projectId, userId, memoryId),
+    tx.run(`DELETE FROM vectors WHERE ${isOf}`, projectId, userId, memoryId),
   ]);
 }

@@ -1,5 +1,4 @@
 import type { Tx } from '../engine.ts';
-import { sql } from './sql.ts';
 
 /** How a write changes what a user has. */
 export type Added = { memories: number; bytes: number };
@@ -21,7 +20,7 @@ export async function recordChange(
   // Both numbers of a new user are random, because a search index of an erased user with the same
   // id may still be in memory, or on its way to be stored.
   const row = await tx.one<{ memories: number; change: number }>(
-    sql`INSERT INTO users AS u (project_id, user_id, memories, bytes, last_change, snapshot_change)
+    `INSERT INTO users AS u (project_id, user_id, memories, bytes, last_change, snapshot_change)
      VALUES ($1, $2, $3, $4, ${tx.dialect.random}, -${tx.dialect.random})
      ON CONFLICT (project_id, user_id) DO UPDATE SET memories = u.memories + excluded.memories,
        bytes = u.bytes + excluded.bytes, last_change = u.last_change + 1

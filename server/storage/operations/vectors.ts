@@ -9,7 +9,6 @@ import type {
   ToEmbed,
   VectorQueue,
 } from '../vector-storage.ts';
-import { sql } from './sql.ts';
 import { keyOfUser } from './users.ts';
 
 type Wanted = Parameters<VectorQueue['memoriesToEmbed']>[0];
@@ -26,7 +25,7 @@ export const presentModel: ShortRead<void, PresentModel | null> = {
   name: 'presentModel',
   async run(tx) {
     const present = await tx.one<PresentModel>(
-      sql`SELECT ${modelColumns} FROM models WHERE is_present = 1`,
+      `SELECT ${modelColumns} FROM models WHERE is_present = 1`,
     );
     return present ?? null;
   },
@@ -46,7 +45,7 @@ export const ensureModel: WriteOperation<Model, PresentModel> = {
       ...[name, digest, dims, mean, deviation, probe],
     );
     const found = await tx.one<Known>(
-      sql`SELECT ${modelColumns}, is_present AS "isPresent"
+      `SELECT ${modelColumns}, is_present AS "isPresent"
        FROM models WHERE name = $1 AND digest = $2`,
       name,
       digest,
