@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { lines, memoryAt, summaryOf, temporaryFolder } from './command.ts';
 
-let server: TestServer;
-let memory: ReturnType<typeof memoryAt>;
-beforeAll(async () => {
-  server = await startTestServer();
-  memory = memoryAt(server);
-});
-afterAll(() => server.stop());
+const server = await withServer();
+const memory = memoryAt(server);
 
 const event = (userId: string, name: string) =>
   JSON.stringify({ type: 'event', userId, data: { name } });
@@ -55,19 +50,6 @@ describe('--errors-out', () => {
       expect((await server.client.list({ userId: 'early' })).items).toEqual([]);
     },
   );
-
-  test('overwrites an existing file next to the input file', async () => {
-    using folder = temporaryFolder();
-    const [file, out] = [folder.file('in.jsonl'), folder.file('bad.jsonl')];
-    writeFileSync(file, `${event('again', 'a')}\n{`);
-    writeFileSync(out, 'of an earlier run\n');
-    const { code, stderr } = await memory([...batch, file, '--errors-out', out]);
-    expect({ code, stderr }).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(summaryOf({ accepted: 1, replayed: 0, failed: 1 })),
-    });
-    expect(lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line).line)).toEqual([2]);
-  });
 });
 
 test('bad lines of concurrent requests are reported and stored in file order', async () => {
@@ -112,18 +94,6 @@ test('a JSON array and a record that spans several lines are accepted', async ()
   expect(stderr).toContain(`0 imported, ${lines(exported.stdout).length} skipped, 0 failed.`);
 });
 
-test('a record whose first line contains fields is accepted, like the ticket in docs/cli.md', async () => {
-  const page = await Bun.file(`${import.meta.dir}/../../docs/cli.md`).text();
-  const [, stdin = ''] = /^\$ cat ticket\.json\n(.*?)\n\n/ms.exec(page) ?? [];
-  expect(JSON.parse(stdin)).toHaveProperty('userId');
-  expect(lines(stdin).length).toBeGreaterThan(1);
-  expect(await memory([...batch, '-'], { stdin })).toEqual({
-    code: 0,
-    stdout: '',
-    stderr: summaryOf({ accepted: 1, replayed: 0, failed: 0 }),
-  });
-});
-
 test('--dry-run reports a line that is too large, and every other invalid line', async () => {
   using folder = temporaryFolder();
   const out = folder.file('bad.jsonl');
@@ -156,23 +126,6 @@ test('accepts a byte order mark, CRLF and a missing final newline', async () => 
   expect(array.stderr).toContain('1 accepted');
 });
 
-test('a second line that is only a JSON string is reported, and the other lines are ingested', async () => {
-  const stdin = [event('quote', 'a'), '"oops"', event('quote', 'b')].join('\n');
-  const { code, stderr } = await memory([...batch, '-'], { stdin });
-  expect(stderr).toContain(summaryOf({ accepted: 2, replayed: 0, failed: 1 }));
-  expect(stderr).toStartWith('line 2: ');
-  expect(code).toBe(1);
-});
-
-test('if one of two lines cannot be sent, the other one is ingested', async () => {
-  const deep = event('pair', 'deep').replace('"deep"', `${'['.repeat(33)}${']'.repeat(33)}`);
-  const stdin = `${event('pair', 'a')}\n${deep}`;
-  const { code, stderr } = await memory([...batch, '-'], { stdin });
-  expect(stderr).toContain(summaryOf({ accepted: 1, replayed: 0, failed: 1 }));
-  expect(stderr).toStartWith('line 2: the JSON must be at most 32 levels deep');
-  expect(code).toBe(1);
-});
-
 test('no request with several lines exceeds 1 MiB, the default limit of nginx', async () => {
   const sizes: number[] = [];
   const proxy = Bun.serve({
@@ -191,12 +144,6 @@ test('no request with several lines exceeds 1 MiB, the default limit of nginx', 
   await proxy.stop(true);
   expect(stderr).toContain(summaryOf({ accepted: 6, replayed: 0, failed: 0 }));
   expect(Math.max(...sizes)).toBeLessThan(1024 * 1024);
-});
-
-test('--dry-run reads a line of 17 MiB and reports that the service would reject it', async () => {
-  const stdin = event('dry', 'x'.repeat(17 * 1024 * 1024));
-  const { stderr } = await memory([...batch, '-', '--dry-run'], { stdin });
-  expect(stderr).toStartWith('item 1: is larger than 5 MiB, the default limit of the service\n');
 });
 
 test('exactly 20 invalid lines are all shown, without a note about more', async () => {

@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { describe, expect, test } from 'bun:test';
+import { startTestServer, type TestServer, withServer } from '../support/server.ts';
 import { lines, memoryAt, summaryOf } from './command.ts';
 
-let server: TestServer;
-let memory: ReturnType<typeof memoryAt>;
-beforeAll(async () => {
-  server = await startTestServer();
-  memory = memoryAt(server);
-});
-afterAll(() => server.stop());
+const server = await withServer();
+const memory = memoryAt(server);
 
 const event = (userId: string, name: string, more = {}) =>
   JSON.stringify({ type: 'event', userId, ...more, data: { name } });
@@ -66,14 +61,6 @@ describe('memory ingest batch', () => {
     expect(again).toEqual({ code: 0, stdout: '', stderr: summary(600, 1_000, 0) });
   });
 
-  test('a second run with an invalid line does not report that nothing is new', async () => {
-    const stdin = `${event('not new', 'a')}\n{`;
-    await memory([...batch, '-'], { stdin });
-    const { stderr } = await memory([...batch, '-'], { stdin });
-    expect(stderr).toContain(summary(0, 1, 1));
-    expect(stderr).not.toContain('An earlier run');
-  });
-
   test('twenty invalid lines are shown, and the rest are counted', async () => {
     const { stderr } = await memory([...batch, '-'], { stdin: '{\n'.repeat(30) });
     expect(stderr).toContain(summary(0, 0, 30));
@@ -81,23 +68,6 @@ describe('memory ingest batch', () => {
     expect(stderr).toContain('and 10 more; to see all: --errors-out <file>');
     const json = await memory([...batch, '-', '--json'], { stdin: '{\n'.repeat(30) });
     expect(json.stderr).toBe('');
-  });
-
-  test('--json lists failures in line order', async () => {
-    const stdin = Array.from({ length: 1_800 }, (_, index) =>
-      index % 360 === 7 ? '{' : event(index % 360 === 3 ? '' : 'order', `e${index}`),
-    ).join('\n');
-    const { stdout } = await memory([...batch, '-', '--json'], { stdin });
-    const found = lines(stdout).flatMap((line) => JSON.parse(line).line ?? []);
-    expect(found).toHaveLength(10);
-    expect(found).toEqual(found.toSorted((a: number, b: number) => a - b));
-  });
-
-  test('--wait waits for every record', async () => {
-    const stdin = [event('wait', 'a'), event('wait', 'b')].join('\n');
-    const { code, stdout } = await memory([...batch, '-', '--wait', '--json'], { stdin });
-    expect(JSON.parse(stdout)).toMatchObject({ complete: 2, stillProcessing: 0 });
-    expect(code).toBe(0);
   });
 
   test('a changed line does not affect later requests, even if its own request is split', async () => {
@@ -127,15 +97,6 @@ describe('memory ingest batch', () => {
     expect(items.map(({ content }) => content)).toEqual(['v2399']);
     await memory([...batch, '-'], { stdin: stdinOf(2_400), env });
     expect(watch.mostAtOnce()).toBe(4);
-  });
-
-  test('--idempotency-key replaces the content hash: different content is rejected', async () => {
-    const argv = [...batch, '-', '--idempotency-key', 'mine'];
-    await memory(argv, { stdin: event('keyed', 'a') });
-    const { code, stderr } = await memory(argv, { stdin: event('keyed', 'b') });
-    expect(stderr).toContain(summary(0, 0, 1));
-    expect(stderr).toContain('item 1: ');
-    expect(code).toBe(1);
   });
 
   test('no line is ingested under an --idempotency-key that was used for other lines', async () => {
@@ -176,15 +137,6 @@ test('chunks with too many JSON values are halved, and only a line nested too de
   expect(stderr).toContain(summary(450, 0, 1));
   expect(stderr).toContain('line 451: the JSON must be at most 32 levels deep');
   expect(await countOf('dense')).toBe(450);
-});
-
-test('equal lines are all stored, even if they fill several equal chunks', async () => {
-  const line = event('equal chunks', 'x'.repeat(400_000));
-  const stdin = Array(4).fill(line).join('\n');
-  expect(await memory([...batch, '-'], { stdin })).toMatchObject({
-    stderr: expect.stringContaining(summary(4, 0, 0)),
-  });
-  expect(await countOf('equal chunks')).toBe(4);
 });
 
 test('a rejected key ends the run with exit 4 and a hint on how to resume', async () => {

@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { describe, expect, test } from 'bun:test';
+import { withServer } from '../support/server.ts';
 import { memoryAt } from './command.ts';
 
-let server: TestServer;
-let memory: ReturnType<typeof memoryAt>;
-beforeAll(async () => {
-  server = await startTestServer();
-  memory = memoryAt(server);
-});
-afterAll(() => server.stop());
+const server = await withServer();
+const memory = memoryAt(server);
 
 async function fill(userId: string, count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) await server.client.save({ userId, content: 'x' });

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { symlinkSync } from 'node:fs';
 import type { Memory } from '../../sdk/index.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { type Files, foldersFor, names } from './folder.ts';
 
-let server: TestServer;
-let memory: ReturnType<typeof memoryAt>;
-beforeAll(async () => {
-  server = await startTestServer();
-  memory = memoryAt(server);
-});
-afterAll(() => server.stop());
+const server = await withServer();
+const memory = memoryAt(server);
 const inFolder = foldersFor(() => memory);
 
 async function storedOf(userId: string): Promise<Map<string | null, Memory>> {
@@ -189,22 +184,6 @@ describe('a long run', () => {
     const again = await folder.ingest(['many']);
     expect(again.code).toBe(0);
     expect((await storedOf('stopped')).size).toBe(40);
-  });
-
-  test('ends with exit 5 if the service is unreachable', async () => {
-    using folder = inFolder('away', many);
-    const env = { MEMORY_BASE_URL: 'http://127.0.0.1:1' };
-    const { code, stderr } = await folder.ingest(['many'], { env });
-    expect(stderr).toContain('Stopped after 0 records.');
-    expect(code).toBe(5);
-  });
-
-  test('waits for a rate limit', async () => {
-    const slow = await startTestServer({ MEMORY_RATE_LIMIT: '20/1' });
-    using folder = inFolder('slow', many);
-    const env = { MEMORY_BASE_URL: slow.url, MEMORY_API_KEY: slow.key };
-    expect(await folder.ingest(['many'], { env })).toMatchObject({ code: 0 });
-    await slow.stop();
   });
 });
 

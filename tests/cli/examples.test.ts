@@ -5,7 +5,7 @@ import { createProgram } from '../../cli/program.ts';
 import { backend } from '../support/backend.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
-import { temporaryFolder, testTerminal } from './command.ts';
+import { memory, temporaryFolder, testTerminal } from './command.ts';
 
 const folder = temporaryFolder();
 let server: TestServer;
@@ -51,7 +51,7 @@ afterAll(async () => {
 
 async function realIds(example: string): Promise<string> {
   if (example.includes('key_')) {
-    const { key: _, ...made } = JSON.parse((await shell('memory keys create --json')).stdout);
+    const { key: _, ...made } = JSON.parse((await run('memory keys create --json')).stdout);
     return example.replace(/key_\w+/, made.id);
   }
   if (!example.includes('mem_')) return example;
@@ -59,16 +59,22 @@ async function realIds(example: string): Promise<string> {
   return example.replace(/mem_\w+/, id);
 }
 
-async function shell(line: string) {
+const environment = () => ({
+  HOME: folder.path,
+  MEMORY_BASE_URL: server.url,
+  MEMORY_API_KEY: server.key,
+  MEMORY_DATABASE_URL: server.databaseUrl,
+});
+
+/** Runs the line. Only a line that needs a shell, or writes to the current folder, starts one. */
+async function run(line: string) {
+  if (!/[|<>&;$"'*]|^memory backup/.test(line)) {
+    const around = { env: { ...environment(), PATH: '' }, home: folder.path, cwd: folder.path };
+    return memory(line.split(' ').slice(1), around);
+  }
   const child = Bun.spawn(['sh', '-c', line], {
     cwd: folder.path,
-    env: {
-      PATH: `${folder.file('bin')}:${process.env.PATH}`,
-      HOME: folder.path,
-      MEMORY_BASE_URL: server.url,
-      MEMORY_API_KEY: server.key,
-      MEMORY_DATABASE_URL: server.databaseUrl,
-    },
+    env: { ...environment(), PATH: `${folder.file('bin')}:${process.env.PATH}` },
     stdout: 'pipe',
     stderr: 'pipe',
   });
@@ -85,7 +91,7 @@ const elsewhere =
     : /\bmemory (serve|restore|migrate|top|backup)/;
 for (const example of all.filter((line) => !elsewhere.test(line))) {
   test(`the example in the help succeeds: ${example}`, async () => {
-    const { code, stderr } = await shell(await realIds(example));
+    const { code, stderr } = await run(await realIds(example));
     expect({ code, stderr }).toMatchObject({
       code: 0,
       stderr: expect.not.stringContaining('Error'),

@@ -57,13 +57,6 @@ test('the document title is the page title', async () => {
   expect(await read('<p>no title')).not.toHaveProperty('title');
 });
 
-test('a page without text is reported', async () => {
-  const argv = ['ingest', 'document', '--user', 'u', '-', '--mime-type', 'text/html', '--dry-run'];
-  const { code, stderr } = await memory(argv, { stdin: '<script>a</script>' });
-  expect(stderr).toContain('The input contains no readable text.');
-  expect(code).toBe(1);
-});
-
 describe('any page', () => {
   const block = fc.constantFrom('p', 'div', 'ul', 'li', 'ol', 'table', 'tr', 'td', 'pre', 'h1');
   const inline = fc.constantFrom('b', 'a', 'span', 'em', 'blockquote', 'dd', 'center');

@@ -1,21 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { lines, memoryAt, temporaryFolder } from './command.ts';
 
-let server: TestServer;
-let memory: ReturnType<typeof memoryAt>;
-beforeAll(async () => {
-  server = await startTestServer();
-  memory = memoryAt(server);
-});
-afterAll(() => server.stop());
-
-const ticket = (userId: string, subject: string, more = {}) => ({
-  userId,
-  ...more,
-  data: { subject, comments: [{ author: 'user', content: 'Where is it?' }] },
-});
+const server = await withServer();
+const memory = memoryAt(server);
 
 async function contentsOf(userId: string): Promise<string[]> {
   const contents: string[] = [];
@@ -39,76 +28,6 @@ describe('memory ingest support', () => {
       metadata: { subject: 'Refund', priority: 'high', k: 'v' },
     });
   });
-
-  test('--json prints the API response; --wait --json prints the final status', async () => {
-    const pair = ['--source', 'zendesk', '--external-id', '1182', '--json'];
-    const accepted = JSON.parse((await memory([...flags, ...pair])).stdout);
-    expect(accepted).toMatchObject({ source: 'zendesk', externalId: '1182' });
-    const { stdout, stderr } = await memory([...flags, ...pair, '--wait']);
-    expect(JSON.parse(stdout)).toMatchObject({ memoryId: accepted.memoryId, status: 'complete' });
-    expect(stderr).toBe('');
-  });
-
-  test('--wait prints the final status', async () => {
-    const { code, stdout, stderr } = await memory([...flags, '--comment', 'user: x', '--wait']);
-    expect(stderr).toBe('Complete.\n');
-    expect(code).toBe(0);
-    expect((await server.client.status(stdout.trim())).status).toBe('complete');
-  });
-
-  test('accepts a file or stdin with one record that spans any number of lines', async () => {
-    using folder = temporaryFolder();
-    const file = folder.file('ticket.json');
-    writeFileSync(file, JSON.stringify(ticket('one', 'a'), null, 2));
-    expect((await memory(['ingest', 'support', file])).stdout).toMatch(/^mem_\w+\n$/);
-    const stdin = `${JSON.stringify({ type: 'ticket', ...ticket('one', 'b') })}\n`;
-    expect((await memory(['ingest', 'support', '-'], { stdin })).stdout).toMatch(/^mem_\w+\n$/);
-    expect(await contentsOf('one')).toEqual(['a\n\nuser: Where is it?', 'b\n\nuser: Where is it?']);
-  });
-
-  test('invalid JSON is reported with line and column', async () => {
-    const stdin = '\n{\n\n "userId": "u",\n "data": {"subject": "x" "comments": []}\n}';
-    const { code, stderr } = await memory(['ingest', 'support', '-'], { stdin });
-    expect(stderr).toStartWith(
-      'Error: The input is not valid JSON: comma expected at line 5, column 26.',
-    );
-    expect(code).toBe(1);
-  });
-
-  test('every invalid field is named', async () => {
-    const stdin = JSON.stringify({ data: { subject: '', comments: [] } });
-    const { code, stderr } = await memory(['ingest', 'support', '-'], { stdin });
-    expect(stderr).toContain('  userId: is required\n  data.subject: must not be empty');
-    expect(code).toBe(1);
-  });
-
-  test('a comment without an author: exit 2', async () => {
-    const { code, stderr } = await memory([...flags, '--comment', 'hello']);
-    expect(stderr).toContain('For example: --comment "user: Where is it?"');
-    expect(code).toBe(2);
-  });
-});
-
-test('memory ingest chat: from options and from a file', async () => {
-  const options = ['--message', 'user: Hi', '--title', 'T', '--tag', 'a', '--tag', 'b'];
-  const flags = await memory(['ingest', 'chat', '--user', 'chat', ...options]);
-  expect(await server.client.get(flags.stdout.trim())).toMatchObject({
-    type: 'conversation',
-    content: 'T\n\nuser: Hi',
-    metadata: { tags: ['a', 'b'] },
-  });
-  const record = { userId: 'chat', data: { messages: [{ role: 'agent', content: 'Yo' }] } };
-  const piped = await memory(['ingest', 'chat', '-'], { stdin: JSON.stringify(record) });
-  expect(await server.client.get(piped.stdout.trim())).toMatchObject({ content: 'agent: Yo' });
-});
-
-test('memory ingest record: any type', async () => {
-  const record = { type: 'profile', userId: 'record', data: { summary: 'Likes tea', age: 7 } };
-  const { stdout } = await memory(['ingest', 'record', '-'], { stdin: JSON.stringify(record) });
-  expect(await server.client.get(stdout.trim())).toMatchObject({
-    type: 'profile',
-    content: 'Likes tea\nage: 7',
-  });
 });
 
 describe('memory ingest document', () => {
@@ -126,27 +45,6 @@ describe('memory ingest document', () => {
       externalId: null,
       metadata: { title: 'T', pageCount: 3 },
     });
-  });
-
-  test('stores several files under their paths, even if some files cannot be read', async () => {
-    using folder = temporaryFolder();
-    const [a, b, none, empty] = ['a', 'b', 'none', 'empty'].map((name) => folder.file(name));
-    writeFileSync(`${a}`, 'text of a');
-    writeFileSync(`${b}`, 'text of b');
-    writeFileSync(`${empty}`, '');
-    const files = [`${a}`, `${none}`, `${empty}`, `${b}`];
-    const argv = ['ingest', 'document', '--user', 'docs', '--wait', ...files];
-    const { code, stdout, stderr } = await memory(argv);
-    expect(lines(stdout).map((line) => line.split('\t')[1])).toEqual([`${a}`, `${b}`]);
-    expect(lines(stderr)).toEqual([
-      `File not found: ${none}. Use - to read from stdin.`,
-      `${empty} is empty.`,
-      '2 accepted, 2 complete, 2 failed.',
-    ]);
-    expect(code).toBe(1);
-    const again = await memory(argv);
-    expect(again.stdout).toBe(stdout);
-    expect(await contentsOf('docs')).toHaveLength(2);
   });
 
   test('stores a single file under its path unless --external-id is given', async () => {
@@ -216,31 +114,5 @@ describe('a failed wait', () => {
     expect(code).toBe(1);
     const json = await memory(['wait', 'mem_a', '--json'], endpoint);
     expect(JSON.parse(json.stdout)).toMatchObject({ memoryId: 'mem_a', status: 'failed' });
-  });
-});
-
-describe('memory status and wait', () => {
-  test('status shows the fields', async () => {
-    const { id } = await server.client.save({ userId: 'status', content: 'x' });
-    const { code, stdout } = await memory(['status', id]);
-    expect(lines(stdout)).toContain('status\tcomplete');
-    expect(code).toBe(0);
-    const json = await memory(['status', id, '--json']);
-    expect(JSON.parse(json.stdout)).toEqual(await server.client.status(id));
-  });
-
-  test('wait reports each memory, and exits with status 3 if one is missing', async () => {
-    const data = { text: 'x' };
-    const { memoryId } = await server.client.ingest.document({ userId: 'wait', data });
-    const { id } = await server.client.save({ userId: 'wait', content: 'x' });
-    const all = await memory(['wait', memoryId, id]);
-    expect(lines(all.stdout).sort()).toEqual([`${memoryId}\tcomplete`, `${id}\tcomplete`].sort());
-    expect(all.code).toBe(0);
-    const some = await memory(['wait', id, 'mem_none', '--json']);
-    expect(lines(some.stdout).map((line) => JSON.parse(line))).toContainEqual({
-      memoryId: 'mem_none',
-      error: { code: 'not_found', message: expect.any(String) },
-    });
-    expect(some.code).toBe(3);
   });
 });

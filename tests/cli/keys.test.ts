@@ -68,15 +68,6 @@ test('--json prints objects, with times as the API writes them', async () => {
   expect(JSON.parse(revoked.stdout)).toEqual({ id: made.id, revoked: true });
 });
 
-test('on a terminal, the table omits columns with the same value in every row', async () => {
-  using folder = temporaryFolder();
-  const database = ['--database', `sqlite:${folder.file('new.db')}`];
-  await memory(['keys', 'create', ...database]);
-  const { stdout } = await memory(['keys', 'list', ...database], { terminal: 80 });
-  expect(lines(stdout)[0]).toMatch(/^ID +KEY +AGE +USED +NAME$/);
-  expect(lines(stdout)[1]).toMatch(/^key_\w+ +mk_\w+…\w{4} +\d+s +unnamed$/);
-});
-
 test('the table shows which keys have expired', async () => {
   using folder = temporaryFolder();
   const database = ['--database', `sqlite:${folder.file('new.db')}`];

@@ -1,33 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { expect, test } from 'bun:test';
+import { withServer } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 import { lines, memoryAt } from './command.ts';
 
 /* The columns of `memory list` on narrow terminals. */
 
-let server: TestServer;
-let memory: ReturnType<typeof memoryAt>;
-beforeAll(async () => {
-  server = await startTestServer();
-  memory = memoryAt(server);
-});
-afterAll(() => server.stop());
-
-test.each([50, 60, 70])(
-  'on a terminal of %d columns, prints fewer columns and full ids',
-  async (terminal) => {
-    const userId = `narrow-${terminal}`;
-    await server.client.save({ userId, content: 'Likes tea '.repeat(20) });
-    const data = { messages: [{ role: 'user', content: 'Hi '.repeat(100) }] };
-    const { memoryId } = await server.client.ingest.chat({ userId, data });
-    const { stdout } = await memory(['list', '--user', userId], { terminal });
-    const [header, chat] = lines(stdout);
-    expect(header).toMatch(/^ID .*CONTENT$/);
-    expect(chat).toStartWith(`${memoryId}  `);
-    expect(lines(stdout).filter((line) => Bun.stringWidth(line) > terminal)).toEqual([]);
-    expect(lines(stdout)).toHaveLength(3);
-  },
-);
+const server = await withServer();
+const memory = memoryAt(server);
 
 test('a narrower terminal drops first the age, then the type', async () => {
   const userId = 'dropped';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import {
   chmodSync,
   lstatSync,
@@ -9,16 +9,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { installationOf } from '../../cli/commands/mcp-clients.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { memoryAt, type Surroundings, temporaryFolder, testTerminal } from './command.ts';
 
 /* What transcripts/mcp.txt cannot show: other programs, links, systems and answers. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 /** Creates a home directory whose profile contains the server's key. */
 async function homeOf() {

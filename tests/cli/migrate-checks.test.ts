@@ -208,11 +208,6 @@ describe('memory migrate is rejected', () => {
     expect(await query(await empty.base(), tables, [empty.schema])).toEqual([]);
   });
 
-  test('without --from or --to: exit 2', async () => {
-    const { code, stderr } = await memory(['migrate', '--from', source]);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('Missing --to') });
-  });
-
   test('if a server was started on the source during the copy, and the copy is not served', async () => {
     await using from = await freshDatabase();
     await migrate(source, from.url);

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { expect, test } from 'bun:test';
+import { withServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 
 /* `1e999` is valid JSON, but JavaScript parses it as Infinity and would send it as null. */
 
-let server: TestServer;
-let memory: ReturnType<typeof memoryAt>;
-beforeAll(async () => {
-  server = await startTestServer();
-  memory = memoryAt(server);
-});
-afterAll(() => server.stop());
+const server = await withServer();
+const memory = memoryAt(server);
 
 const words = 'must not contain a number outside the range of a double';
 const event = (n: string) =>

@@ -120,20 +120,6 @@ ofFile('restore reads no backup from a terminal: exit 2', async () => {
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('a terminal') });
 });
 
-ofFile('a backup overwrites no file, and rejects a missing database', async () => {
-  const taken = folder.file('taken.db');
-  writeFileSync(taken, 'mine');
-  const refused = await memory(['backup', taken, ...on(server.databaseUrl)]);
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('exists') });
-  const none = await memory([
-    'backup',
-    folder.file('x.db'),
-    ...on(`sqlite:${folder.file('no.db')}`),
-  ]);
-  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('No database found') });
-  expect(existsSync(folder.file('no.db'))).toBe(false);
-});
-
 ofFile('restore rejects a running server and a damaged backup, and changes nothing', async () => {
   const file = folder.file('good.db');
   await memory(['backup', file, ...on(server.databaseUrl)]);
@@ -172,14 +158,6 @@ ofFile('doctor includes the write-ahead log in the database size', async () => {
   expect(stdout).toContain(`the database uses ${size.toFixed(1)} MB`);
 });
 
-test('doctor recommends a restore for a damaged file, and exits with status 1', async () => {
-  const broken = folder.file('sick.db');
-  writeFileSync(broken, 'not a database, but long enough to look at '.repeat(100));
-  const { code, stdout } = await memory(['doctor', ...on(`sqlite:${broken}`)]);
-  expect(code).toBe(1);
-  expect(stdout).toContain('memory restore');
-});
-
 async function findings(url: string): Promise<Record<string, string>[]> {
   return JSON.parse((await memory(['doctor', '--json', ...on(url)])).stdout).items;
 }
@@ -196,15 +174,6 @@ ofFile('doctor counts only keys that are in use', async () => {
   await admin.revokeKey(id);
   await admin.close();
   expect(await findings(url)).toContainEqual({ name: 'keys', level: 'ok', found: '2 in use' });
-});
-
-ofFile('doctor reports a missing file: exit 1', async () => {
-  const missing = folder.file('missing.db');
-  const { code, stdout } = await memory(['doctor', '--json', ...on(`sqlite:${missing}`)]);
-  expect(JSON.parse(stdout).items).toMatchObject([
-    { name: 'database', level: 'failure', found: `no file at ${missing}` },
-  ]);
-  expect(code).toBe(1);
 });
 
 ofFile('doctor warns about a file that its group can read, and about a full disk', async () => {
@@ -265,15 +234,4 @@ ofFile('doctor does not count a key at the time of its expiry', async () => {
   const keysAt = async (now: number) =>
     (await diagnoseFile(path, now)).find(({ name }) => name === 'keys')?.found;
   expect([await keysAt(expiresAt - 1), await keysAt(expiresAt)]).toEqual(['1 in use', 'none']);
-});
-
-ofFile('a backup prints how to restore it, except with --json', async () => {
-  const [file, other] = [folder.file('hint.db'), folder.file('no-hint.db')];
-  expect(await memory(['backup', file, ...on(server.databaseUrl)])).toEqual({
-    code: 0,
-    stdout: `${file}\n`,
-    stderr: `Backed up 1 memory. To restore the backup: memory restore ${file}\n`,
-  });
-  const json = await memory(['backup', other, '--json', ...on(server.databaseUrl)]);
-  expect(json).toMatchObject({ code: 0, stderr: '' });
 });

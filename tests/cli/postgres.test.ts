@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startServer } from '../../server/main.ts';
 import { newDatabase, postgresUrl, query, type TestDatabase } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
 import { lines, memory } from './command.ts';
 
 /* Tests of the administrative commands on a PostgreSQL database. */
@@ -35,8 +36,7 @@ test('keys are created, listed and revoked, and a running server applies the cha
   const { stdout } = await memory(['keys', 'list', '--json', ...on]);
   expect(JSON.parse(stdout).items).toMatchObject([{ id, name: 'first', revokedAt: null }]);
   expect(await memory(['keys', 'revoke', id, ...on])).toMatchObject({ code: 0 });
-  await Bun.sleep(600);
-  expect((await list()).status).toBe(401);
+  await until(async () => (await list()).status === 401, { what: 'the key to be rejected' });
   await server.stop();
 });
 
@@ -105,21 +105,12 @@ test('doctor runs the PostgreSQL checks and reports no problem', async () => {
 
 test('doctor warns if commits do not wait for a connected synchronous standby', async () => {
   const own = await newDatabase();
-  const url = new URL(own.url);
-  const schema = url.searchParams.get('search_path');
-  url.searchParams.set('search_path', `${schema},pg_catalog`);
-  // Simulates a standby by shadowing PostgreSQL's catalogue.
-  const statements = [
+  const there = await shadow(own, [
+    settingAs('synchronous_standby_names', 'any 1 (*)'),
     'VIEW pg_stat_replication AS SELECT 1',
     `VIEW pg_settings AS SELECT 'synchronous_commit' AS name, 'local' AS reset_val`,
-    `FUNCTION current_setting(name text) RETURNS text LANGUAGE sql AS $$
-       SELECT CASE name WHEN 'synchronous_standby_names' THEN 'any 1 (*)'
-         ELSE pg_catalog.current_setting(name) END $$`,
-  ];
-  for (const text of statements) {
-    await query(await postgresUrl(), `CREATE ${text.replace(' ', ` ${schema}.`)}`);
-  }
-  const { stdout } = await memory(['doctor', '--json', '--database', url.href]);
+  ]);
+  const { stdout } = await memory(['doctor', '--json', '--database', there]);
   expect(JSON.parse(stdout).items).toContainEqual({
     name: 'standbys',
     level: 'warning',
@@ -131,14 +122,12 @@ test('doctor warns if commits do not wait for a connected synchronous standby', 
 
 test('doctor warns if dead rows reach 100% of a table', async () => {
   const own = await newDatabase();
-  const url = new URL(own.url);
-  const schema = url.searchParams.get('search_path');
-  await memory(['keys', 'create', '--database', url.href]);
+  const schema = new URL(own.url).searchParams.get('search_path');
+  await memory(['keys', 'create', '--database', own.url]);
   // Shadows PostgreSQL's statistics. The percentage is of the live rows plus 10,000.
   const counts = `SELECT '${schema}' AS schemaname, 20000 AS n_dead_tup, 10000 AS n_live_tup`;
-  await query(await postgresUrl(), `CREATE VIEW ${schema}.pg_stat_user_tables AS ${counts}`);
-  url.searchParams.set('search_path', `${schema},pg_catalog`);
-  const { stdout } = await memory(['doctor', '--json', '--database', url.href]);
+  const there = await shadow(own, [`VIEW pg_stat_user_tables AS ${counts}`]);
+  const { stdout } = await memory(['doctor', '--json', '--database', there]);
   expect(JSON.parse(stdout).items).toContainEqual({
     name: 'dead rows',
     level: 'warning',

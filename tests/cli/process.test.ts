@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { startChild } from '../support/process.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { temporaryFolder } from './command.ts';
 import { program, shellAt } from './shell.ts';
@@ -9,13 +9,9 @@ import { program, shellAt } from './shell.ts';
 /* Tests that require a separate process: pipes, signals and exit codes. */
 
 const userId = 'big';
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-  const content = 'x'.repeat(60_000);
-  for (let count = 0; count < 40; count += 1) await server.client.save({ userId, content });
-});
-afterAll(() => server.stop());
+const server = await withServer();
+const content = 'x'.repeat(60_000);
+for (let count = 0; count < 40; count += 1) await server.client.save({ userId, content });
 
 const shell = shellAt(() => server);
 
@@ -101,12 +97,6 @@ print(process_count)`;
     expect(stderr).not.toContain('Bun v');
   });
 
-  test('reads a process substitution of the shell', async () => {
-    const { stdout } = await shell('$MEMORY ingest document -u u --dry-run --json <(printf Hi)')
-      .ended;
-    expect(JSON.parse(stdout.split('\n')[0] ?? '').data.text).toBe('Hi');
-  });
-
   test('reads from a named pipe; Ctrl-C ends the wait for input', async () => {
     using folder = temporaryFolder();
     const fifo = folder.file('fifo');
@@ -124,19 +114,6 @@ print(process_count)`;
     const event = JSON.stringify({ type: 'event', userId: 'fifo', data: { name: 'x' } });
     const { stderr } = await shell(`$MEMORY ingest batch <(printf '%s' '${event}')`).ended;
     expect(stderr).toBe('1 accepted, 0 failed.\n');
-  });
-
-  test('stdout contains only data: no help, hints or errors', async () => {
-    const line = `$MEMORY save --user pure x; $MEMORY nonsense; $MEMORY get mem_none`;
-    const { stdout, stderr, code } = await shell(line).ended;
-    expect(stdout).toMatch(/^mem_\w+\n$/);
-    expect(stderr).toContain('Saved.');
-    expect(code).toBe(3);
-  });
-
-  test('no colors in a pipe or with NO_COLOR', async () => {
-    const { stdout, stderr } = await shell('$MEMORY get mem_none; $MEMORY --help').ended;
-    expect(stdout + stderr).not.toContain('\u001b');
   });
 
   test('Ctrl-C during a read from stdin exits immediately with status 130', async () => {
@@ -227,18 +204,6 @@ describe('memory serve', () => {
     process.kill(npm.pid, 'SIGTERM');
     expect(await npm.exited).toBe(0);
     expect(npm.log()).toContain('Stopped.\n');
-  });
-
-  test('shows the profile path relative to the home directory', async () => {
-    using folder = temporaryFolder();
-    const database = `sqlite:${folder.file('memory.db')}`;
-    const env = { HOME: folder.path, XDG_CONFIG_HOME: '', MEMORY_API_KEY: '', LOG_LEVEL: 'silent' };
-    const child = startChild([...program, 'serve', '--port', '0', '--database', database], env);
-    await until(() => child.log().includes('memory list'), { what: 'the banner' });
-    expect(child.log()).toContain(
-      'It is stored for the CLI in ~/.config/memory-service/profile.json.\n',
-    );
-    await child.end('SIGTERM');
   });
 
   test('reports why it cannot start, exit 1', async () => {

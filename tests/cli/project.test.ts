@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Memory, Stats, Task } from '../../sdk/index.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTestServer, withServer } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 import { lines, memoryAt } from './command.ts';
 
 /* The commands that show what a project holds. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 async function newProject() {
   const key = await server.createKey(crypto.randomUUID());

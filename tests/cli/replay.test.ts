@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { SavedMemory } from '../../sdk/index.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { expect, test } from 'bun:test';
+import { withServer } from '../support/server.ts';
 import { memoryAt } from './command.ts';
 
 /* A replay after the memory has been deleted must not report the memory as existing. */
 
-let server: TestServer;
-let memory: ReturnType<typeof memoryAt>;
-beforeAll(async () => {
-  server = await startTestServer();
-  memory = memoryAt(server);
-});
-afterAll(() => server.stop());
+const server = await withServer();
+const memory = memoryAt(server);
 
 const user = ['--user', 'replay'];
 
@@ -48,15 +42,4 @@ test('a replayed update of a deleted memory: nothing on stdout, exit 1', async (
   expect(stderr).toContain(
     `Nothing was stored: an earlier request with this idempotency key stored ${id},`,
   );
-});
-
-test('the SDK returns a saved memory for any key, and says if it has been deleted', async () => {
-  const request = { userId: 'replay', content: 'typed' };
-  const saved: SavedMemory = await server.client.save(request, { idempotencyKey: 'typed' });
-  expect(saved.content).toBe('typed');
-  await server.client.delete(saved.id);
-  const again = await server.client.save(request, { idempotencyKey: 'typed' });
-  const { id } = saved;
-  expect(again.deleted).toBe(true);
-  expect<unknown>(again).toEqual({ id, memoryId: id, deleted: true });
 });

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { describe, expect, test } from 'bun:test';
+import { withServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 
 const userId = 'searcher';
-let server: TestServer;
-let memory: ReturnType<typeof memoryAt>;
-beforeAll(async () => {
-  server = await startTestServer();
-  memory = memoryAt(server);
-  const metadata = { plan: 'pro' };
-  await server.client.save({ userId, content: 'Asked for a refund\nof order 5512', metadata });
-  await server.client.save({ userId, content: 'Likes 😀\u0007 «quoted» tea\u001b[31m' });
-  const data = { subject: 'Refund', comments: [{ author: 'user', content: 'Where is it?' }] };
-  const { memoryId } = await server.client.ingest.support({ userId, source: 'crm', data });
-  await server.client.waitUntilComplete(memoryId);
-});
-afterAll(() => server.stop());
+const server = await withServer();
+const memory = memoryAt(server);
+const metadata = { plan: 'pro' };
+await server.client.save({ userId, content: 'Asked for a refund\nof order 5512', metadata });
+await server.client.save({ userId, content: 'Likes 😀\u0007 «quoted» tea\u001b[31m' });
+const data = { subject: 'Refund', comments: [{ author: 'user', content: 'Where is it?' }] };
+const { memoryId } = await server.client.ingest.support({ userId, source: 'crm', data });
+await server.client.waitUntilComplete(memoryId);
 
 const search = (...argv: string[]) => ['search', '--user', userId, ...argv];
 

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Load } from '../../cli/client/load.ts';
 import { startServer } from '../../server/main.ts';
 import { emptyDatabase } from '../support/backend.ts';
 import { save } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTestServer, withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { lines, memory, memoryAt, type Surroundings, temporaryFolder } from './command.ts';
 import { program } from './shell.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 const once = ['top', '--interval', '1', '--count', '1'];
 const top = (argv: string[], around: Surroundings = {}) => memoryAt(server)(argv, around);

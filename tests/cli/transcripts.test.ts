@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { Glob } from 'bun';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { replay } from './transcript.ts';
 
 /* To write the real output to the files: UPDATE_TRANSCRIPTS=1 bun test tests/cli/transcripts */
 
-let server: TestServer;
-beforeAll(async () => {
-  // The size of the log, which memory stats would show, varies.
-  server = await startTestServer({ MEMORY_METRICS: 'off' });
-});
-afterAll(() => server.stop());
+// The size of the log, which memory stats would show, varies.
+const server = await withServer({ MEMORY_METRICS: 'off' });
 
 const folder = `${import.meta.dir}/transcripts`;
 for (const name of [...new Glob('*.txt').scanSync(folder)].sort()) {

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Memory } from '../../sdk/index.ts';
 import { dropped, json, startFaultServer } from '../support/fault-server.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTestServer, withServer } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 import { lines, memoryAt, summaryOf, temporaryFolder } from './command.ts';
 
-let server: TestServer;
-let memory: ReturnType<typeof memoryAt>;
-beforeAll(async () => {
-  server = await startTestServer();
-  memory = memoryAt(server);
-});
-afterAll(() => server.stop());
+const server = await withServer();
+const memory = memoryAt(server);
 
 async function newProject(name: string) {
   const project = { ...server, key: await server.createKey(name) };
@@ -112,15 +107,6 @@ describe('memory import', () => {
     expect(piped.stderr).not.toContain('Reading from the terminal');
   });
 
-  test('--errors-out cannot be the input file', async () => {
-    using folder = temporaryFolder();
-    const file = folder.file('in.jsonl');
-    writeFileSync(file, '{');
-    const { code, stderr } = await memory(['import', file, '--errors-out', file]);
-    expect(stderr).toContain('would overwrite the input file');
-    expect({ code, text: readFileSync(file, 'utf8') }).toEqual({ code: 2, text: '{' });
-  });
-
   test('reports invalid lines and reasons, stores them in --errors-out, and continues', async () => {
     using folder = temporaryFolder();
     const out = folder.file('bad.jsonl');
@@ -163,22 +149,6 @@ describe('memory import', () => {
     });
     expect(stderr).toContain('line 51: the body must be at most 4096 bytes');
     await small.stop();
-  });
-
-  test('rejects different content under the same --idempotency-key', async () => {
-    const [one, two] = many('keyed', 2);
-    const argv = ['import', '-', '--idempotency-key', 'mine'];
-    await memory(argv, { stdin: jsonl([one]) });
-    const { code, stderr } = await memory(argv, { stdin: jsonl([two]) });
-    expect(stderr).toContain('item 1: ');
-    expect(code).toBe(1);
-  });
-
-  test('a rejected key ends the run with exit 4 and a hint on how to resume', async () => {
-    const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
-    const { code, stderr } = await memory(['import', '-'], { stdin: jsonl(many('k', 1)), env });
-    expect(stderr).toContain('Stopped after 0 records. Run the same command again to continue');
-    expect(code).toBe(4);
   });
 
   test('continues if the first lines are not JSON', async () => {

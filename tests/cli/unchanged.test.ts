@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { holdTask } from '../support/queue.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { foldersFor } from './folder.ts';
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 test('an unchanged document is printed with its current status, not that of its first response', async () => {
   using folder = foldersFor(() => memoryAt(server))('now', { 'a.md': 'a', 'b.md': 'b' });
@@ -48,14 +44,6 @@ test('a document that the service already stores is unchanged, even if sent with
   expect(again.stderr).toStartWith(`Unchanged. To show the memory: memory get ${stdout}`);
   const all = await folder.ingest(['.', '--idempotency-key', 'third']);
   expect(all.stderr).toContain('1 accepted, 1 unchanged, 0 failed.');
-});
-
-test('a record that the service already stores is reported as unchanged', async () => {
-  const chat = ['ingest', 'chat', '--user', 'u', '--external-id', 'e', '--message', 'user: Hi'];
-  const { stdout } = await memoryAt(server)([...chat, '--wait']);
-  const again = await memoryAt(server)(chat);
-  const stderr = `Unchanged. To show the memory: memory get ${stdout}`;
-  expect(again).toEqual({ code: 0, stdout, stderr });
 });
 
 test('a document is sent again if only its stored metadata has been changed', async () => {

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { startTestServer, type TestServer } from '../support/server.ts';
-import { memory, memoryAt, temporaryFolder } from './command.ts';
+import { withServer } from '../support/server.ts';
+import { memory, temporaryFolder } from './command.ts';
 import { shellAt } from './shell.ts';
 
 /* A command completes its work even if its output is closed or the disk is full. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 const shell = shellAt(() => server);
 
@@ -99,9 +95,4 @@ describe('a full disk: stderr reports what was created', () => {
     expect(stderr).toContain(`Created key ${id} in project default.`);
     expect(stderr).not.toMatch(/mk_\w{16}/);
   });
-});
-
-test('a list ends as soon as its reader closes the pipe', async () => {
-  await memoryAt(server)(['save', '--user', 'list', 'x']);
-  expect(await unread('$MEMORY list --user list --all')).toEqual({ code: 0, stderr: '' });
 });

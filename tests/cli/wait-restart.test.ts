@@ -3,7 +3,7 @@ import { startServer } from '../../server/main.ts';
 import { leaseRecord } from '../support/queue.ts';
 import type { TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { lines, memory, memoryAt, temporaryFolder } from './command.ts';
+import { memory, memoryAt, temporaryFolder } from './command.ts';
 
 test.concurrent.each([1, 3])(
   'memory wait for %d memories continues after a server restart',
@@ -75,20 +75,6 @@ function passingService(port: number, answers: number, status = 'complete') {
     proxy,
   };
 }
-
-test.concurrent('a wait for many memories continues while the service is unreachable', async () => {
-  const ids = Array.from({ length: 60 }, (_, at) => `mem_${at}`);
-  const first = passingService(0, 1, 'processing');
-  const env = { MEMORY_BASE_URL: first.url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
-  const waiting = memory(['wait', ...ids, '--timeout', '30s'], { env });
-  await first.gone;
-  await Bun.sleep(3_000);
-  const again = passingService(first.port, Number.POSITIVE_INFINITY);
-  const { code, stdout } = await waiting;
-  expect(new Set(lines(stdout).map((line) => line.split('\t')[0]))).toEqual(new Set(ids));
-  expect(code).toBe(0);
-  await again.proxy.stop(true);
-});
 
 test.concurrent('a wait for thousands of memories polls with one request while none completes', async () => {
   const ids = Array.from({ length: 5_000 }, (_, at) => `mem_${at}`);

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { IngestStatuses } from '../../sdk/index.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 
 /* Tests of how --wait reads the statuses of many memories, up to 1,000 per request. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 const records = (userId: string, count: number, more: object = {}) =>
   Array.from({ length: count }, (_, at) =>
