@@ -51,15 +51,6 @@ describe('POST /v1/ingest/batch', () => {
     await Promise.all(answer.items.map(({ memoryId }) => whenComplete(server, memoryId)));
   });
 
-  test('accepts items of different users', async () => {
-    const users = [newUser(), newUser()];
-    await batch(users.map((userId) => ({ type: 'event', userId, data: { name: userId } })));
-    for (const userId of users) {
-      const { items } = await getPage(server, userId);
-      expect(items.map(({ content }) => content)).toEqual([userId]);
-    }
-  });
-
   const data = { text: 'x' };
   const badItems: [name: string, item: unknown, field: string][] = [
     ['null', null, ''],

@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import type { Accepted, BatchAccepted } from '../../sdk/contract/ingest.ts';
-import type { SavedMemory } from '../../sdk/contract/memory.ts';
 import type { SearchAnswer } from '../../sdk/contract/search.ts';
 import type { Deleted } from '../../sdk/contract/transfer.ts';
 import { misfit } from '../support/document.ts';
@@ -16,7 +14,7 @@ import {
 } from '../support/http.ts';
 import { leaseRecord } from '../support/queue.ts';
 import { withServer } from '../support/server.ts';
-import { completeMemories, essence, sendKeyed } from '../support/writes.ts';
+import { sendKeyed } from '../support/writes.ts';
 
 const server = await withServer();
 
@@ -76,16 +74,6 @@ describe('DELETE /v1/memories?userId=', () => {
     expect(await erase(other)).toBe(1);
   });
 
-  test('keeps the data of the same user in other projects', async () => {
-    const theirs = { ...server, key: await server.createKey('theirs') };
-    const userId = newUser();
-    const their = await save(theirs, userId, canary);
-    expect(await erase(userId)).toBe(0);
-    await save(server, userId);
-    expect(await erase(userId)).toBe(1);
-    expect((await getPage(theirs, userId)).items.map(({ id }) => id)).toEqual([their.id]);
-  });
-
   test('deletes memories that are being processed, and their completion changes nothing', async () => {
     const leased = await leaseRecord(server);
     expect(await erase(leased.userId)).toBe(1);
@@ -111,21 +99,6 @@ describe('DELETE /v1/memories?userId=', () => {
 describe('an erasure with an idempotency key', () => {
   const eraseOf = (userId: string) => ({ method: 'DELETE', path: pathOf(userId) });
 
-  test('returns the first count when replayed, and keeps later memories', async () => {
-    const userId = newUser();
-    await save(server, userId);
-    const first = await sendKeyed(server, eraseOf(userId), userId);
-    expect(bodyOf<Deleted>(first, 200)).toEqual({ deleted: 1 });
-    await save(server, userId, 'later');
-    await server.restart();
-    const again = await sendKeyed(server, eraseOf(userId), userId);
-    expect(again.headers.get('idempotency-status')).toBe('replayed');
-    expect(essence(again)).toEqual(essence(first));
-    expect((await completeMemories(server, userId)).map(({ content }) => content)).toEqual([
-      'later',
-    ]);
-  });
-
   test('is rejected for another user, and erases nothing', async () => {
     const [userId, other] = [newUser(), newUser()];
     await save(server, other);
@@ -133,51 +106,5 @@ describe('an erasure with an idempotency key', () => {
     const answer = await sendKeyed(server, eraseOf(other), userId);
     expectError(answer, 400, 'idempotency_key_reused');
     expect((await getPage(server, other)).items).toHaveLength(1);
-  });
-
-  test('removes the text from the replay of a save and keeps its status', async () => {
-    const [userId, other] = [newUser(), newUser()];
-    const saveOf = (of: string) => {
-      return { method: 'POST', path: '/v1/memories', body: { userId: of, content: canary } };
-    };
-    const saved = await sendKeyed(server, saveOf(userId), userId);
-    const { id } = bodyOf<SavedMemory>(saved, 201);
-    const body = { content: `${canary} 2` };
-    const update = { method: 'PATCH', path: `/v1/memories/${id}`, body };
-    await sendKeyed(server, update, `${userId}-u`);
-    const theirs = await sendKeyed(server, saveOf(other), other);
-    await erase(userId);
-    const cut = { id, memoryId: id, deleted: true };
-    const replays = [
-      await sendKeyed(server, saveOf(userId), userId),
-      await sendKeyed(server, update, `${userId}-u`),
-    ];
-    expect(replays.map(({ status, body }) => [status, body])).toEqual([
-      [201, cut],
-      [200, cut],
-    ]);
-    expect(essence(await sendKeyed(server, saveOf(other), other))).toEqual(essence(theirs));
-    expect(await getPage(server, userId)).toEqual({ items: [], nextCursor: null });
-  });
-
-  test('leaves only ids in the replay of an ingest, and the replay restores nothing', async () => {
-    const userId = newUser();
-    const items = [{ type: 'document', userId, data: { text: canary } }];
-    const batch = { method: 'POST', path: '/v1/ingest/batch', body: { items } };
-    const first = await sendKeyed(server, batch, userId);
-    expect(bodyOf<BatchAccepted>(first, 202).accepted).toBe(1);
-    const one = {
-      method: 'POST',
-      path: '/v1/ingest/document',
-      body: { userId, data: items[0]?.data },
-    };
-    const single = await sendKeyed(server, one, `${userId}-1`);
-    const { memoryId } = bodyOf<Accepted>(single, 202);
-    expect(await erase(userId)).toBe(2);
-    expect(essence(await sendKeyed(server, batch, userId))).toEqual(essence(first));
-    const text = JSON.stringify({ id: memoryId, memoryId, deleted: true });
-    const again = essence(await sendKeyed(server, one, `${userId}-1`));
-    expect(again).toEqual({ ...essence(single), text });
-    expect((await getPage(server, userId)).items).toEqual([]);
   });
 });

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { ErrorBody } from '../../sdk/contract/errors.ts';
 import { operations } from '../../sdk/contract/operations.ts';
 import { document } from '../support/document.ts';
 import { ask, bodyOf, expectError, expectInvalid, readAnswer, save } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 
-let server: TestServer;
-let known: string;
-beforeAll(async () => {
-  server = await startTestServer();
-  known = (await save(server, 'known')).id;
-});
-afterAll(() => server.stop());
+const server = await withServer();
+const known = (await save(server, 'known')).id;
 
 const routes = Object.values(operations);
 const securedRoutes = routes

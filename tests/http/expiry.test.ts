@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import type { Accepted, BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { SavedMemory } from '../../sdk/contract/memory.ts';
-import { ask, bodyOf, expectError, newUser, whenComplete } from '../support/http.ts';
+import { ask, bodyOf, newUser, whenComplete } from '../support/http.ts';
 import { probes, readsWithoutProbe, type Sought, whereFound } from '../support/reads.ts';
 import { withServer } from '../support/server.ts';
-import { sendKeyed } from '../support/writes.ts';
 
 /* No read operation returns an expired or erased memory. */
 
@@ -94,44 +93,4 @@ test.each<[how: string, erase: (sought: Sought) => [method: string, path: string
     expect((await ask(server, method, path)).status).toBeLessThan(300);
     expect(await whereFound(server, sought)).toEqual([]);
   }
-});
-
-describe('a memory that has expired', () => {
-  const expiresAt = '2020-01-01';
-
-  test('is not counted for its user', async () => {
-    const { userId } = await saved();
-    await ask(server, 'POST', '/v1/memories', { body: { userId, content: 'x', expiresAt } });
-    const { items } = await server.client.users({ limit: 100 });
-    expect(items.find((one) => one.userId === userId)).toMatchObject({ memories: 1 });
-  });
-
-  test('cannot be changed or deleted', async () => {
-    const { id } = await saved({ expiresAt });
-    const body = { expiresAt: null };
-    expectError(await ask(server, 'PATCH', `/v1/memories/${id}`, { body }), 404, 'not_found');
-    expectError(await ask(server, 'DELETE', `/v1/memories/${id}`), 404, 'not_found');
-  });
-
-  test.each([
-    ['a save', '/v1/memories', { content: `to ${word}` }, 201],
-    ['an ingest', '/v1/ingest/document', { data: { text: `to ${word}` } }, 202],
-  ])('has no data in the replayed response to %s', async (_, path, fields, status) => {
-    const body = { userId: newUser(), externalId: word, ...fields, expiresAt: inAnHour() };
-    const request = { method: 'POST', path, body };
-    const key = crypto.randomUUID();
-    const { memoryId } = bodyOf<Accepted>(await sendKeyed(server, request, key), status);
-    passAnHour();
-    const replay = await sendKeyed(server, request, key);
-    const cut = { id: memoryId, memoryId, deleted: true };
-    expect(bodyOf<object>(replay, status)).toEqual(cut);
-    expect(replay.headers.get('idempotency-status')).toBe('replayed');
-  });
-
-  test('frees its external id for a new memory', async () => {
-    const named = { userId: newUser(), content: 'x', source: 's', externalId: 'e' };
-    const post = (body: object) => ask(server, 'POST', '/v1/memories', { body });
-    const former = bodyOf<SavedMemory>(await post({ ...named, expiresAt }), 201);
-    expect(bodyOf<SavedMemory>(await post(named), 201).id).not.toBe(former.id);
-  });
 });

@@ -113,16 +113,6 @@ describe('POST /v1/import', () => {
     expect((await getPage(server, second.userId)).items).toEqual([]);
   });
 
-  test('accepts the id of a memory in another project', async () => {
-    const theirs = { ...server, key: await server.createKey('theirs') };
-    const userId = newUser();
-    const [their, our] = [importable(userId), { ...importable(userId), content: 'ours' }];
-    expect(await importAll([their], theirs)).toMatchObject({ imported: 1 });
-    expect(await importAll([our])).toMatchObject({ imported: 1, skipped: 0 });
-    expect(await getMemory(theirs, their.id)).toEqual(their);
-    expect(await getMemory(server, our.id)).toEqual(our);
-  });
-
   test.each([['crm'], [null]])(
     'rejects source %p with an externalId of another memory',
     async (source) => {

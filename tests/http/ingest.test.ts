@@ -197,34 +197,6 @@ describe.each(endpoints)('the times of POST %s (%s)', (path, _, body) => {
   });
 });
 
-test('the latest timestamp of a timeline is occurredAt', async () => {
-  const comments = ['2026-05-09', '2026-05-08'].map((timestamp) => ({ content: 'x', timestamp }));
-  const body = { userId: newUser(), data: { subject: 'S', comments } };
-  const { memoryId } = await ingest(server, '/v1/ingest/support', body);
-  expect((await getMemory(server, memoryId)).occurredAt).toBe('2026-05-09T00:00:00.000Z');
-});
-
-test('empty times are treated as absent', async () => {
-  const comments = [{ content: 'x', timestamp: '' }];
-  const times = { occurredAt: '', expiresAt: '' };
-  const body = { userId: newUser(), ...times, data: { subject: 'S', comments } };
-  const { memoryId } = await ingest(server, '/v1/ingest/support', body);
-  const memory = await getMemory(server, memoryId);
-  expect(memory).toMatchObject({ occurredAt: null, expiresAt: null, content: 'S\n\nunknown: x' });
-});
-
-test('empty optional strings are treated as absent', async () => {
-  const data = { ...ticket, description: '', status: '', priority: '' };
-  const body = { userId: newUser(), source: '', externalId: '', data };
-  const first = await ingest(server, '/v1/ingest/support', body);
-  const second = await ingest(server, '/v1/ingest/support', body);
-  expect(second.memoryId).not.toBe(first.memoryId);
-  expect(first).toMatchObject({ source: null, externalId: null });
-  const memory = await getMemory(server, first.memoryId);
-  expect(memory.content).toBe('Login fails\n\nuser: Help');
-  expect(memory.metadata).toEqual({ subject: 'Login fails' });
-});
-
 /** The fields of the data that become metadata. */
 const descriptions: [type: string, data: object, metadata: object][] = [
   [

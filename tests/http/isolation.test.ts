@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
-import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { SavedMemory } from '../../sdk/contract/memory.ts';
 import { operations } from '../../sdk/contract/operations.ts';
 import {
@@ -96,13 +95,6 @@ test('an export and a list of users contain nothing of another project', async (
 });
 
 describe('the same userId in both projects', () => {
-  test('has disjoint lists', async () => {
-    const userId = newUser();
-    const [our, their] = [await save(server, userId, 'ours'), await save(theirs, userId, canary)];
-    expect((await getPage(server, userId)).items.map(({ id }) => id)).toEqual([our.id]);
-    expect((await getPage(theirs, userId)).items.map(({ id }) => id)).toEqual([their.id]);
-  });
-
   test("returns no data of the other project for the other project's cursor", async () => {
     const userId = newUser();
     for (const content of [canary, canary, canary]) await save(theirs, userId, content);
@@ -111,40 +103,5 @@ describe('the same userId in both projects', () => {
     expect(nextCursor).not.toBeNull();
     const path = `/v1/memories?userId=${userId}&cursor=${nextCursor}`;
     expect((await ask(server, 'GET', path)).text).not.toContain(canary);
-  });
-
-  test('creates two memories with the same source and externalId', async () => {
-    const record = { userId: newUser(), source: 's', externalId: 'e' };
-    const their = await ingest(theirs, '/v1/ingest/document', {
-      ...record,
-      data: { text: canary },
-    });
-    const our = await ingest(server, '/v1/ingest/document', { ...record, data: { text: 'ours' } });
-    expect(our.memoryId).not.toBe(their.memoryId);
-    expect((await getMemory(theirs, their.memoryId)).content).toBe(canary);
-  });
-
-  test('creates two memories with the same source and externalId in a batch', async () => {
-    const item = { type: 'document', userId: newUser(), source: 's', externalId: 'e' };
-    const batch = async (of: TestServer, text: string) => {
-      const body = { items: [{ ...item, data: { text } }] };
-      return bodyOf<BatchAccepted>(await ask(of, 'POST', '/v1/ingest/batch', { body }), 202);
-    };
-    const their = await batch(theirs, canary);
-    const our = await batch(server, 'ours');
-    expect(our.items[0]?.memoryId).not.toBe(their.items[0]?.memoryId ?? '');
-    const { items } = await getPage(theirs, item.userId);
-    expect(items.map(({ content }) => content)).toEqual([canary]);
-  });
-
-  test('creates two memories with the same idempotency key and request', async () => {
-    const options = {
-      body: { userId: newUser(), content: 'the same' },
-      headers: { 'idempotency-key': 'the-same' },
-    };
-    const our = await ask(server, 'POST', '/v1/memories', options);
-    const their = await ask(theirs, 'POST', '/v1/memories', options);
-    expect(their.headers.get('idempotency-status')).toBe('created');
-    expect(bodyOf<{ id: string }>(their, 201).id).not.toBe(bodyOf<{ id: string }>(our, 201).id);
   });
 });

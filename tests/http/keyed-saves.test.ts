@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { DeletedSince, SavedMemory } from '../../sdk/contract/memory.ts';
 import { type OperationName, operations } from '../../sdk/contract/operations.ts';
 import { documented, documentOf, jsonOf, misfit } from '../support/document.ts';
 import { ask, bodyOf, getMemory, getPage, newUser } from '../support/http.ts';
 import { requests } from '../support/operation-requests.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { sendKeyed } from '../support/writes.ts';
 
 /* Saves with a source and an externalId, which identify the memory to create or replace. */
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.stop());
+const server = await withServer();
 
 const post = (body: object) => ask(server, 'POST', '/v1/memories', { body });
 

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { endsModel, hangsModel } from './faulty-model.ts';
 
 const hungAfterMs = 6_000;
 const userId = 'u';
-let server: TestServer;
-let id: string;
-beforeAll(async () => {
-  const preload = [join(import.meta.dir, 'faulty-model.ts')];
-  server = await startTestServer({ MEMORY_EMBEDDINGS: 'local' }, preload, { hungAfterMs });
-  ({ id } = await server.client.save({ userId, content: 'Allergic to peanuts' }));
-});
-afterAll(() => server.stop());
+const preload = [join(import.meta.dir, 'faulty-model.ts')];
+const server = await withServer({ MEMORY_EMBEDDINGS: 'local' }, preload, { hungAfterMs });
+const { id } = await server.client.save({ userId, content: 'Allergic to peanuts' });
 
 const search = (query: string) => server.client.search({ userId, query });
 

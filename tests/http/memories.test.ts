@@ -6,14 +6,12 @@ import {
   expectError,
   getMemory,
   getPage,
-  getStatus,
   ingest,
   newUser,
   save,
   whenComplete,
 } from '../support/http.ts';
 import { goodMetadata, goodTexts } from '../support/inputs.ts';
-import { leaseRecord } from '../support/queue.ts';
 import { withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
@@ -126,25 +124,6 @@ describe('PATCH /v1/memories/:id', () => {
     const changed = { content: 'new', version: 2, updatedAt: expect.stringMatching(time) };
     expect(after).toEqual({ ...before, ...changed });
   });
-
-  test('completes a pending memory immediately and drops its task', async () => {
-    const leased = await leaseRecord(server);
-    expect(await getMemory(server, leased.memoryId)).toMatchObject({ status: 'processing' });
-    const updated = await patch(leased.memoryId, { content: 'new' });
-    expect(updated.body).toMatchObject({ status: 'complete', content: 'new' });
-    expect(await leased.fail('too late')).toBe(false);
-    expect(await getStatus(server, leased.memoryId)).toMatchObject({ status: 'complete' });
-  });
-
-  test('completes a failed memory and clears its error', async () => {
-    const leased = await leaseRecord(server);
-    expect(await leased.fail('no luck')).toBe(true);
-    expect(await getMemory(server, leased.memoryId)).toMatchObject({ status: 'failed' });
-    const updated = await patch(leased.memoryId, { content: 'new' });
-    expect(updated.body).toMatchObject({ status: 'complete', content: 'new' });
-    const status = await getStatus(server, leased.memoryId);
-    expect(status).toMatchObject({ status: 'complete', errorMessage: null });
-  });
 });
 
 describe('DELETE /v1/memories/:id', () => {
@@ -160,19 +139,5 @@ describe('DELETE /v1/memories/:id', () => {
     expectError(await patch(id, { content: 'x' }), 404, 'not_found');
     expectError(await ask(server, 'DELETE', path), 404, 'not_found');
     expect((await getPage(server, userId)).items).toEqual([]);
-  });
-
-  test('keeps the other memories of the user', async () => {
-    const userId = newUser();
-    const [one, two] = [await save(server, userId), await save(server, userId)];
-    await ask(server, 'DELETE', `/v1/memories/${one.id}`);
-    expect((await getPage(server, userId)).items.map(({ id }) => id)).toEqual([two.id]);
-  });
-
-  test('drops the pending task with the memory', async () => {
-    const leased = await leaseRecord(server);
-    expect((await ask(server, 'DELETE', `/v1/memories/${leased.memoryId}`)).status).toBe(204);
-    expect(await leased.fail('too late')).toBe(false);
-    expect((await getPage(server, leased.userId)).items).toEqual([]);
   });
 });

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, test } from 'bun:test';
+import { test } from 'bun:test';
 import { MemoryClient } from '../../sdk/index.ts';
 import { expectConsistent } from '../storage/invariants.ts';
 import { expectModel } from '../support/model/expect.ts';
 import { clock, type Door, type Options, recordOf } from '../support/model/model.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 /* The service behaves like the model, as seen with the SDK. */
 
-let server: TestServer;
 let projects = 0;
-beforeAll(async () => {
-  server = await startTestServer({}, [], { now: () => clock.now });
-});
-afterAll(() => server.stop());
+const server = await withServer({}, [], { now: () => clock.now });
 
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return Array.fromAsync(items);

@@ -1,23 +1,18 @@
 import { describe, expect, test } from 'bun:test';
-import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { Memory } from '../../sdk/contract/memory.ts';
-import { ask, bodyOf, expectInvalid, getPage, ingest, newUser, save } from '../support/http.ts';
+import type { Page } from '../../sdk/contract/page.ts';
+import { ask, expectInvalid, getPage, ingest, newUser, save } from '../support/http.ts';
 import { withServer } from '../support/server.ts';
 
 const server = await withServer();
 
-/** Reads all memories of the user, page by page. `meanwhile` runs during each request. */
-async function walk(
-  userId: string,
-  limit: number,
-  order = 'desc',
-  meanwhile: () => Promise<unknown> = async () => {},
-): Promise<Memory[]> {
+/** Reads all memories of the user, page by page. */
+async function walk(userId: string, limit: number): Promise<Memory[]> {
   const walked: Memory[] = [];
   for (let cursor: string | null = null, ended = false; !ended; ended = cursor === null) {
     const from: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const query = `limit=${limit}&order=${order}${from}`;
-    const [page] = await Promise.all([getPage(server, userId, query), meanwhile()]);
+    const query = `limit=${limit}${from}`;
+    const page: Page = await getPage(server, userId, query);
     cursor = page.nextCursor;
     if (cursor !== null) expect(page.items).toHaveLength(limit);
     walked.push(...page.items);
@@ -41,43 +36,6 @@ async function saveMany(userId: string, count: number): Promise<string[]> {
   }
   return ids;
 }
-
-/** Ingests a batch, whose memories all have the same creation time. */
-async function ingestMany(userId: string, count: number): Promise<string[]> {
-  const body = { items: Array(count).fill({ type: 'event', userId, data: { name: 'n' } }) };
-  const answer = await ask(server, 'POST', '/v1/ingest/batch', { body });
-  return bodyOf<BatchAccepted>(answer, 202).items.map(({ memoryId }) => memoryId);
-}
-
-test('paging returns each of 2,500 memories exactly once during concurrent saves', async () => {
-  const userId = newUser();
-  const ingested = await ingestMany(userId, 1_000);
-  const saved = await saveMany(userId, 1_500);
-  const savedMeanwhile: string[] = [];
-  const walked = await walk(userId, 100, 'desc', async () => {
-    const some = Array.from({ length: 5 }, () => save(server, userId, 'meanwhile'));
-    savedMeanwhile.push(...(await Promise.all(some)).map(({ id }) => id));
-  });
-  expect(new Set(idsOf(walked)).size).toBe(walked.length);
-  expect(walked).toEqual(walked.toSorted(newestFirst));
-  const old = walked.filter(({ content }) => content !== 'meanwhile');
-  expect(old).toHaveLength(2_500);
-  expect(idsOf(old).toSorted()).toEqual([...ingested, ...saved].toSorted());
-  const ascending = await walk(userId, 100, 'asc');
-  expect(ascending).toHaveLength(2_500 + savedMeanwhile.length);
-  expect(idsOf(ascending)).toEqual(idsOf(ascending.toSorted(newestFirst).reverse()));
-});
-
-describe('memories with the same creation time', () => {
-  test.each(['desc', 'asc'])('are returned exactly once each, by id (%s)', async (order) => {
-    const userId = newUser();
-    const ids = await ingestMany(userId, 101);
-    const walked = await walk(userId, 7, order);
-    expect(new Set(walked.map(({ createdAt }) => createdAt)).size).toBe(1);
-    const sorted = ids.toSorted();
-    expect(idsOf(walked)).toEqual(order === 'asc' ? sorted : sorted.reverse());
-  });
-});
 
 describe('GET /v1/memories', () => {
   test('returns 200 with no items for a user without memories', async () => {

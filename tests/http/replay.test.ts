@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Accepted } from '../../sdk/contract/ingest.ts';
 import type { SavedMemory } from '../../sdk/contract/memory.ts';
-import { type Answer, ask, bodyOf, expectError, getMemory, newUser } from '../support/http.ts';
+import { type Answer, ask, bodyOf, expectError, newUser } from '../support/http.ts';
 import { withServer } from '../support/server.ts';
 import { completeMemories, essence, importable, sendKeyed } from '../support/writes.ts';
 
@@ -38,27 +38,6 @@ const restarts: [name: string, between: () => Promise<void>][] = [
 ];
 
 describe.each(restarts)('a replay %s', (_, between) => {
-  test('of a save, after an update, is the first response', async () => {
-    const userId = newUser();
-    const first = await sendKeyed(server, saveOf(userId), userId);
-    const { id } = bodyOf<SavedMemory>(first, 201);
-    await sendKeyed(server, updateOf(id, 'newer'), `${userId}-u`);
-    await between();
-    expect(essence(await sendKeyed(server, saveOf(userId), userId))).toEqual(essence(first));
-    expect(await getMemory(server, id)).toMatchObject({ content: 'newer' });
-  });
-
-  test('of an update, after another update, does not restore the older text', async () => {
-    const userId = newUser();
-    const saved = bodyOf<SavedMemory>(await sendKeyed(server, saveOf(userId), userId), 201);
-    const older = updateOf(saved.id, 'older');
-    const first = await sendKeyed(server, older, `${userId}-1`);
-    await sendKeyed(server, updateOf(saved.id, 'newest'), `${userId}-2`);
-    await between();
-    expect(essence(await sendKeyed(server, older, `${userId}-1`))).toEqual(essence(first));
-    expect(await getMemory(server, saved.id)).toMatchObject({ content: 'newest' });
-  });
-
   test('of a save or an update, after a delete, has the old status but no text', async () => {
     const userId = newUser();
     const saved = await sendKeyed(server, saveOf(userId), userId);
@@ -120,19 +99,6 @@ describe.each(restarts)('a replay %s', (_, between) => {
       expect(again.text).not.toContain(canary);
       expect(await completeMemories(server, userId)).toEqual([]);
     }
-  });
-
-  test('of an update of an ingested memory, after a delete, has no text', async () => {
-    const userId = newUser();
-    const body = { userId, data: { text: canary } };
-    const request = { method: 'POST', path: '/v1/ingest/document', body };
-    const { memoryId } = bodyOf<Accepted>(await sendKeyed(server, request, userId), 202);
-    const update = updateOf(memoryId, canary);
-    bodyOf(await sendKeyed(server, update, `${userId}-u`), 200);
-    bodyOf(await ask(server, 'DELETE', `/v1/memories/${memoryId}`), 204);
-    await between();
-    const again = await sendKeyed(server, update, `${userId}-u`);
-    expect(bodyOf<object>(again, 200)).toEqual({ id: memoryId, memoryId, deleted: true });
   });
 
   test('of a used key with another request, after a delete, is rejected', async () => {

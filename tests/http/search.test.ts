@@ -50,14 +50,6 @@ describe('search', () => {
     expect((await search('zeppelin', { userId: 'many', limit: '12' })).items.length).toBe(12);
   });
 
-  test('finds nothing of other users and projects', async () => {
-    expect((await search('zeppelin', { userId: 'nobody' })).items).toEqual([]);
-    const authorization = `Bearer ${await server.createKey('other')}`;
-    const path = '/v1/memories/search?userId=many&query=zeppelin';
-    const answer = await ask(server, 'GET', path, { headers: { authorization } });
-    expect(answer.body).toEqual({ items: [], meaning: 'off' });
-  });
-
   test('accepts every filter of a list', async () => {
     const save = (content: string, tag: string) =>
       server.client.save({ userId: 'tagged', content, metadata: { tag, n: 7 } });

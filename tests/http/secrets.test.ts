@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { openAdmin } from '../../server/admin.ts';
 import { ask } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 /* Keys, texts and idempotency keys are neither logged nor repeated in errors. */
@@ -13,12 +13,8 @@ const lines: string[] = [];
 const errors: string[] = [];
 const keys: string[] = [];
 
-let server: TestServer;
-beforeAll(async () => {
-  const log = (line: string) => void lines.push(line);
-  server = await startTestServer({ LOG_LEVEL: 'debug' }, [], { log });
-});
-afterAll(() => server.stop());
+const log = (line: string) => void lines.push(line);
+const server = await withServer({ LOG_LEVEL: 'debug' }, [], { log });
 
 async function sendAs(key: string): Promise<void> {
   const headers = { authorization: `Bearer ${key}`, 'idempotency-key': idempotencyKey };

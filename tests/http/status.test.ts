@@ -1,14 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import {
-  ask,
-  expectError,
-  getMemory,
-  getStatus,
-  ingest,
-  newUser,
-  save,
-  whenComplete,
-} from '../support/http.ts';
+import { ask, expectError, getMemory, getStatus, ingest, newUser, save } from '../support/http.ts';
 import { leaseRecord } from '../support/queue.ts';
 import { withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
@@ -72,25 +63,6 @@ describe('GET /v1/memories/:id/status', () => {
     expect(done).toMatchObject({ memoryId, attempts: 1, errorMessage: null });
     expect(done.chunksTotal).toBeGreaterThan(100);
     expect(done.chunksComplete).toBe(done.chunksTotal);
-  });
-
-  test('has the same status and times as the memory', async () => {
-    const { memoryId } = await ingest(server, '/v1/ingest/document', {
-      userId: newUser(),
-      data: { text: 'x' },
-    });
-    const { status, createdAt, updatedAt } = await whenComplete(server, memoryId);
-    expect(await getStatus(server, memoryId)).toMatchObject({ status, createdAt, updatedAt });
-  });
-
-  test('returns 200 with the chunks of the new content after an update', async () => {
-    const { id } = await save(server, newUser());
-    const body = { content: 'A sentence of some length. '.repeat(400) };
-    await ask(server, 'PATCH', `/v1/memories/${id}`, { body });
-    const { status, chunksComplete, chunksTotal } = await getStatus(server, id);
-    expect(status).toBe('complete');
-    expect(chunksComplete).toBe(chunksTotal);
-    expect(chunksTotal).toBeGreaterThan(5);
   });
 
   test('returns 404 for an unknown id', async () => {

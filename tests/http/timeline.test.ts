@@ -39,34 +39,6 @@ describe.each(endpoints)('an entry at POST %s', (path, timeline) => {
     }
   });
 
-  test.each<[timestamp: unknown]>([
-    ['yesterday'],
-    ['2026-11'],
-    ['2026-11-20T10:00:00'],
-    ['2026-02-30T10:00:00Z'],
-    ['2026-11-20T24:00:00Z'],
-    ['2026-11-20T10:00:00+24:00'],
-    ['1795000000000'],
-    [1.5],
-    [1e15],
-    [true],
-    [{}],
-  ])('returns 400 if its timestamp is %j', async (timestamp) => {
-    expectInvalid(await sendEntry({ ...entry, timestamp }), `${first}.timestamp`);
-  });
-
-  test.each<[timestamp: unknown]>([
-    ['2026-11-20T10:00:00Z'],
-    ['2026-11-20'],
-    [''],
-    ['2024-02-29t10:00:00.123456-08:00'],
-    [0],
-    [-1],
-    [1_795_000_000_000],
-  ])('returns 202 if its timestamp is %j', async (timestamp) => {
-    expect((await sendEntry({ ...entry, timestamp })).status).toBe(202);
-  });
-
   test.each(['author', 'role'])('returns 202 with 100 characters of %s', async (speaker) => {
     for (const label of ['x'.repeat(100), astral.repeat(100)]) {
       expect((await sendEntry({ [speaker]: label, content: 'x' })).status).toBe(202);

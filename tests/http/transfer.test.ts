@@ -189,17 +189,6 @@ describe('an export is imported without loss', () => {
     expect(await getStatus(another, two.memoryId)).toMatchObject({ status: 'failed' });
   });
 
-  test('ingesting a record again updates its imported memory', async () => {
-    const userId = newUser();
-    const item = { ...importable(userId), externalId: 'e' };
-    await importAll(server, [item]);
-    const record = { userId, source: item.source, externalId: 'e', data: { text: 'grown' } };
-    const { memoryId } = await ingest(server, '/v1/ingest/document', record);
-    expect(memoryId).toBe(item.id);
-    const { content, createdAt } = await whenComplete(server, memoryId);
-    expect({ content, createdAt }).toEqual({ content: 'grown', createdAt: item.createdAt });
-  });
-
   test('a version of a billion can be updated, exported and imported again', async () => {
     const [from, into] = [await newProject(), await newProject()];
     const item = { ...importable(newUser()), version: 1e9 };
@@ -212,21 +201,6 @@ describe('an export is imported without loss', () => {
     );
     expect(await importAll(into, await exportAll(from))).toMatchObject({ imported: 1 });
     expect((await ask(into, 'GET', path)).headers.get('etag')).toBe(`"${1e9 + 1}"`);
-  });
-
-  test('an imported memory is updated, deleted and erased like any other', async () => {
-    const userId = newUser();
-    const items = ['a', 'b'].map((name) => ({
-      ...importable(userId),
-      id: `mem_${userId}_${name}`,
-    }));
-    await importAll(server, items);
-    const path = `/v1/memories/${items[0]?.id}`;
-    bodyOf(await ask(server, 'PATCH', path, { body: { content: 'newer' } }), 200);
-    bodyOf(await ask(server, 'DELETE', path), 204);
-    const erased = await ask(server, 'DELETE', `/v1/memories?userId=${userId}`);
-    expect(bodyOf<object>(erased, 200)).toEqual({ deleted: 1 });
-    expect(await importAll(server, items)).toMatchObject({ imported: 2, skipped: 0 });
   });
 });
 

@@ -186,32 +186,3 @@ describe('PATCH', () => {
     expect(bodyOf<Memory>(cleared, 200)).toMatchObject({ occurredAt: null, expiresAt: null });
   });
 });
-
-describe('50 clients that each add a key to the metadata of one memory', () => {
-  const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
-
-  async function addKeys(isConditional: boolean): Promise<Memory> {
-    const { id } = await save(server, newUser());
-    await Promise.all(
-      keys.map(async (key) => {
-        for (;;) {
-          const { metadata, version } = await getMemory(server, id);
-          const body = { metadata: { ...metadata, [key]: true } };
-          const answer = await patch(id, body, isConditional ? `"${version}"` : undefined);
-          if (answer.status !== 412) return;
-        }
-      }),
-    );
-    return getMemory(server, id);
-  }
-
-  test('lose no key with If-Match', async () => {
-    const { metadata, version } = await addKeys(true);
-    expect(Object.keys(metadata).sort()).toEqual(keys.toSorted());
-    expect(version).toBe(51);
-  });
-
-  test('lose keys without If-Match', async () => {
-    expect(Object.keys((await addKeys(false)).metadata).length).toBeLessThan(50);
-  });
-});
