@@ -8,11 +8,10 @@ export type Column = {
 const alignment = 8;
 const aligned = (length: number) => Math.ceil(length / alignment) * alignment;
 
-/** Joins the columns, after a header with `first` and the length of each column in bytes. */
-export function joinColumns(first: number, columns: readonly Column[]): Uint8Array {
-  const values = columns.map((column) => column.toBytes());
-  const header = Uint32Array.from([first, ...values.map(({ length }) => length)]);
-  const parts = [bytesOf(header), ...values];
+/** Joins columns, after a header with `first` and the length of each column in bytes. */
+export function joinColumns(first: number, columns: readonly Uint8Array[]): Uint8Array {
+  const lengths = columns.map(({ length }) => length);
+  const parts = [bytesOf(Uint32Array.of(first, columns.length, ...lengths)), ...columns];
   const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + aligned(length), 0));
   let end = 0;
   for (const part of parts) {
@@ -22,22 +21,19 @@ export function joinColumns(first: number, columns: readonly Column[]): Uint8Arr
   return joined;
 }
 
-/** Fills the columns that `create` returns when it is given the first number of the header. */
-export function splitColumns(
-  joined: Uint8Array,
-  create: (first: number) => readonly Column[],
-): void {
+/** Returns what `joinColumns` was given. Each column begins at a multiple of eight. */
+export function splitColumns(joined: Uint8Array): { first: number; columns: Uint8Array[] } {
   const bytes = joined.byteOffset % alignment === 0 ? joined : new Uint8Array(joined);
   const { buffer, byteOffset } = bytes;
-  const [first = 0] = new Uint32Array(buffer, byteOffset, 1);
-  const columns = create(first);
-  const lengths = new Uint32Array(buffer, byteOffset + 4, columns.length);
-  let start = aligned(4 + lengths.byteLength);
-  for (const [index, column] of columns.entries()) {
-    const length = lengths[index] ?? 0;
-    column.fill(bytes.subarray(start, start + length));
+  const [first = 0, count = 0] = new Uint32Array(buffer, byteOffset, 2);
+  const header = new Uint32Array(buffer, byteOffset, 2 + count);
+  let start = aligned(header.byteLength);
+  const columns = [...header.subarray(2)].map((length) => {
+    const column = bytes.subarray(start, start + length);
     start += aligned(length);
-  }
+    return column;
+  });
+  return { first, columns };
 }
 
 export function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {

@@ -20,7 +20,7 @@ const bytesPerIndex = 5 * 1024;
  * The version of stored indexes. It changes with their columns, and with everything that decides
  * which tokens a text has.
  */
-export const indexFormat = 1;
+export const indexFormat = 2;
 
 /** A memory in the index. Searches do not find a memory without chunks. */
 export type IndexedMemory = { id: string; createdAt: number; chunks: readonly IndexedChunk[] };
@@ -63,18 +63,18 @@ export class SearchIndex {
 
   /** Restores an index that `toBytes` has returned. It must not be empty. */
   static fromBytes(bytes: Uint8Array): SearchIndex {
-    let index = new SearchIndex();
-    splitColumns(bytes, (seed) => {
-      index = new SearchIndex(seed);
-      return index.#columns();
-    });
+    const { first: seed, columns } = splitColumns(bytes);
+    const index = new SearchIndex(seed);
+    const filled = index.#columns();
+    for (const [at, column] of columns.entries()) filled[at]?.fill(column);
     return index;
   }
 
   /** Returns the index as it is to be stored. Nothing of removed memories is in it. */
   toBytes(): Uint8Array {
     if (this.#memories.emptySlots > 0) this.#compact();
-    return joinColumns(this.#seed, this.#columns());
+    const columns = this.#columns().map((column) => column.toBytes());
+    return joinColumns(this.#seed, columns);
   }
 
   #columns(): Column[] {

@@ -1,3 +1,5 @@
+import { bytesOf, joinColumns, splitColumns } from './columns.ts';
+
 /** A memory's vectors, and the change of the memory for which they were made. */
 type Entry = { first: number; count: number; change: number };
 
@@ -48,21 +50,47 @@ export class VectorTable {
 
   /** Adds a memory's vectors as stored: for each, a float32 scale and an int8 per dimension. */
   put(id: string, change: number, stored: Uint8Array): void {
-    this.remove(id);
-    this.version += 1;
     const size = 4 + this.dims;
     const count = Math.floor(stored.byteLength / size);
-    this.#reserve(this.#rows + count);
     const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength);
+    const first = this.#add(id, change, count);
     for (let at = 0; at < count; at += 1) {
-      const row = this.#rows + at;
+      const row = first + at;
       this.#scales[row] = view.getFloat32(at * size, true);
       const values = stored.subarray(at * size + 4, (at + 1) * size);
       this.#data.set(new Int8Array(values.buffer, values.byteOffset, this.dims), row * this.dims);
     }
-    this.#entries.set(id, { first: this.#rows, count, change });
-    this.#rows += count;
-    this.#liveRows += count;
+  }
+
+  /** Returns the vectors of these memories as columns, for `putColumns`. */
+  toColumns(ids: readonly string[]): Uint8Array {
+    const part = this.#copy(ids);
+    const entries = [...part.#entries.values()];
+    return joinColumns(this.dims, [
+      Buffer.from([...part.#entries.keys()].join('\n')),
+      bytesOf(Float64Array.from(entries, ({ change }) => change)),
+      bytesOf(Uint32Array.from(entries, ({ count }) => count)),
+      bytesOf(part.#scales.subarray(0, part.#rows)),
+      bytesOf(part.#data.subarray(0, part.#rows * this.dims)),
+    ]);
+  }
+
+  /** Adds the vectors of many memories, which `toColumns` has returned. */
+  putColumns(joined: Uint8Array): void {
+    const { columns } = splitColumns(joined);
+    const [ids, changes, counts, scales, data] = columns;
+    if (!(ids && changes && counts && scales && data)) return;
+    const names = Buffer.from(ids).toString().split('\n');
+    // Removing vectors may move the others.
+    for (const id of names) this.remove(id);
+    const begin = this.#rows;
+    const changeOf = new Float64Array(changes.buffer, changes.byteOffset, changes.byteLength / 8);
+    const countOf = new Uint32Array(counts.buffer, counts.byteOffset, counts.byteLength / 4);
+    for (const [at, id] of names.entries()) {
+      this.#add(id, changeOf[at] ?? 0, countOf[at] ?? 0);
+    }
+    bytesOf(this.#scales).set(scales, begin * 4);
+    bytesOf(this.#data).set(data, begin * this.dims);
   }
 
   /** Removes the vectors of a memory, unless they were made for this change of it. */
@@ -79,6 +107,18 @@ export class VectorTable {
     if (this.#rows > 1_024 && this.#rows > 2 * this.#liveRows) this.#compact();
   }
 
+  /** Adds rows for a memory's vectors, instead of those it has. Returns the first one. */
+  #add(id: string, change: number, count: number): number {
+    this.remove(id);
+    this.version += 1;
+    const first = this.#rows;
+    this.#reserve(first + count);
+    this.#entries.set(id, { first, count, change });
+    this.#rows += count;
+    this.#liveRows += count;
+    return first;
+  }
+
   #reserve(rows: number): void {
     const capacity = this.#scales.length;
     if (rows <= capacity) return;
@@ -87,22 +127,26 @@ export class VectorTable {
     this.#data = new Int8Array(this.#data.buffer.transfer(wanted * this.dims));
   }
 
-  #compact(): void {
-    const [scales, data] = [this.#scales, this.#data];
-    const entries = this.#entries;
-    this.#entries = new Map();
-    this.#rows = 0;
-    this.#liveRows = 0;
-    this.#scales = new Float32Array(16);
-    this.#data = new Int8Array(16 * this.dims);
-    for (const [id, { first, count, change }] of entries) {
-      this.#reserve(this.#rows + count);
-      this.#scales.set(scales.subarray(first, first + count), this.#rows);
-      const values = data.subarray(first * this.dims, (first + count) * this.dims);
-      this.#data.set(values, this.#rows * this.dims);
-      this.#entries.set(id, { first: this.#rows, count, change });
-      this.#rows += count;
-      this.#liveRows += count;
+  #copy(ids: Iterable<string>): VectorTable {
+    const copy = new VectorTable(this.dims);
+    for (const id of ids) {
+      const entry = this.#entries.get(id);
+      if (entry === undefined) continue;
+      const { first, count, change } = entry;
+      const row = copy.#add(id, change, count);
+      copy.#scales.set(this.#scales.subarray(first, first + count), row);
+      const values = this.#data.subarray(first * this.dims, (first + count) * this.dims);
+      copy.#data.set(values, row * this.dims);
     }
+    return copy;
+  }
+
+  #compact(): void {
+    const copy = this.#copy(this.#entries.keys());
+    this.#entries = copy.#entries;
+    this.#rows = copy.#rows;
+    this.#liveRows = copy.#liveRows;
+    this.#scales = copy.#scales;
+    this.#data = copy.#data;
   }
 }

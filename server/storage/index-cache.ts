@@ -30,8 +30,19 @@ export type CachedIndex = {
   vectors: CachedVectors | null;
 };
 
-/** `change` is the embedded change up to which the vectors have been read. */
-export type CachedVectors = { modelId: number; change: number; table: VectorTable };
+/**
+ * `change` is the embedded change up to which the vectors have been read. `unstored` are the parts
+ * that were read row by row since the last read was answered.
+ */
+export type CachedVectors = {
+  modelId: number;
+  change: number;
+  table: VectorTable;
+  unstored: VectorPart[];
+};
+
+/** The memories that the user's changes after `after`, up to `upTo`, have written. */
+export type VectorPart = { after: number; upTo: number; ids: string[] };
 
 /** Vectors as stored, made for this change of the memory. */
 export type StoredVectors = { id: string; change: number; data: Uint8Array };
@@ -180,7 +191,8 @@ export function vectorsOf(
   model: { modelId: number; dims: number },
 ): CachedVectors {
   if (cached.vectors?.modelId !== model.modelId) {
-    cached.vectors = { modelId: model.modelId, change: -1, table: new VectorTable(model.dims) };
+    const table = new VectorTable(model.dims);
+    cached.vectors = { modelId: model.modelId, change: -1, table, unstored: [] };
   }
   return cached.vectors;
 }
@@ -195,12 +207,15 @@ export function meaningUsed(
   return { meaning: missing === 0 ? 'used' : 'partial', missing };
 }
 
-/** Adds the vectors of changes up to `embeddedChange`. */
+/** Adds the vectors of changes up to this one. */
 export function addVectors(
   cached: CachedVectors,
-  rows: Iterable<StoredVectors>,
-  embeddedChange: number,
+  rows: readonly StoredVectors[],
+  upTo: number,
 ): void {
   for (const { id, change, data } of rows) cached.table.put(id, change, data);
-  cached.change = embeddedChange;
+  if (rows.length > 0) {
+    cached.unstored.push({ after: cached.change, upTo, ids: rows.map(({ id }) => id) });
+  }
+  cached.change = upTo;
 }

@@ -14,6 +14,7 @@ const columns = {
   tasks: 'user_id',
   vectors: 'user_id',
   snapshots: 'user_id',
+  vector_parts: 'user_id',
   idempotency_keys: 'key',
 };
 

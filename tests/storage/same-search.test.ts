@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { packVector } from '../../server/embeddings/vector.ts';
 import { createRandom } from '../support/random.ts';
+import { embed, meaningOf, useModel } from './embedded.ts';
 import {
   claim,
   complete,
@@ -20,8 +20,6 @@ import { openSqliteStorage } from './sqlite.ts';
 
 const seed = 20_261_122;
 const memories = 150;
-const dims = 64;
-const model = { name: 'm', digest: 'same', dims, mean: 0.05, deviation: 0.1, probe: 'AAAA' };
 const queries = Number(process.env.SEARCH_QUERIES ?? 30);
 const words =
   'lantern harbour kettle walrus zeppelin garden winter coffee doctor invoice refund delivery ' +
@@ -34,40 +32,18 @@ let modelIds: [number, number];
 beforeAll(async () => {
   opened = await Promise.all([openSqliteStorage(), openPostgresStorage()]);
   projects = await Promise.all([newProject(opened[0]), newProject(opened[1])]);
-  const [one, other] = opened.map(({ storage }) => storage.ensureModel(model));
-  modelIds = [(await one)?.modelId ?? -1, (await other)?.modelId ?? -1];
+  modelIds = [await useModel(opened[0]), await useModel(opened[1])];
 });
 afterAll(async () => {
   for (const one of opened) await one.dispose();
 });
 
-/** A pseudo-random vector. Those of texts that begin with the same word are similar. */
-function vectorOf(text: string): Float32Array {
-  const [first = ''] = text.split(/\W/);
-  const [shared, own] = [createRandom(seed).fork(first), createRandom(seed).fork(text)];
-  const values = Array.from({ length: dims }, () => shared.next() + own.next() - 1);
-  const length = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
-  return Float32Array.from(values, (value) => value / length);
-}
-
-/** Stores a vector for each of the user's memories. */
-async function embed(at: 0 | 1, userId: string): Promise<void> {
-  const { storage } = opened[at];
-  const [projectId, modelId] = [projects[at].id, modelIds[at]];
-  const work = { projectId, userId, modelId };
-  const { from, upTo, memories } = await storage.memoriesToEmbed({ ...work, limit: 1_000 });
-  const vectors = memories.map(({ id, change, content }) => {
-    const data = Buffer.from(packVector(vectorOf(content))).toString('base64');
-    return { id, change, textHash: content, data };
-  });
-  expect(await storage.storeVectors({ ...work, from, upTo, vectors })).toBe(true);
-}
-
-/** What a search needs for the meaning of the query. */
-function meaningOf(modelId: number, query: string, alone: boolean) {
-  const { mean, deviation } = model;
-  const vector = Buffer.from(vectorOf(query).buffer).toString('base64');
-  return { modelId, dims, mean, deviation, vector, alone };
+async function embedAll(...userIds: string[]): Promise<void> {
+  for (const at of [0, 1] as const) {
+    for (const userId of userIds) {
+      await embed(opened[at], { projectId: projects[at].id, userId, modelId: modelIds[at] });
+    }
+  }
 }
 
 async function inBoth(work: (project: Project, opened: Opened) => Promise<unknown>) {
@@ -118,10 +94,7 @@ test('searches of both backends are equal, even after changes', async () => {
 
   await inBoth((project) => project.import(given));
   await expectSame({ isEmbedded: false });
-  for (const at of [0, 1] as const) {
-    await embed(at, 'ada');
-    await embed(at, 'ben');
-  }
+  await embedAll('ada', 'ben');
   await expectSame();
   const changed = given.filter((_, n) => n % 7 === 0).map(({ id }) => ({ id, content: text(9) }));
   const removed = given.filter((_, n) => n % 11 === 3).map(({ id }) => id);
@@ -134,6 +107,6 @@ test('searches of both backends are equal, even after changes', async () => {
   });
   // The changed memories have no vectors now.
   await expectSame();
-  for (const at of [0, 1] as const) await embed(at, 'ada');
+  await embedAll('ada');
   await expectSame();
 });

@@ -1,43 +1,16 @@
-import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { readSeries } from '../../server/metrics/counts.ts';
 import type { UserRef } from '../../server/storage/project-storage.ts';
-import { query } from '../support/postgres.ts';
 import { createRandom } from '../support/random.ts';
 import { until } from '../support/until.ts';
-import {
-  claim,
-  complete,
-  imported,
-  memory,
-  newProject,
-  type Opened,
-  type Project,
-  record,
-} from './fixtures.ts';
-import { openInSchema } from './postgres.ts';
-import { openInFolder } from './sqlite.ts';
+import { embed, meaningOf, useModel } from './embedded.ts';
+import { claim, complete, imported, memory, newProject, type Project, record } from './fixtures.ts';
+import { openPostgres, openSqlite, type Tables } from './tables.ts';
 
-/* The stored search indexes: they change no result, and do not outlive the text in them. */
-
-type Row = Record<string, unknown>;
-/** `run` runs a statement on a connection of its own. */
-type Tables = Opened & { run(sql: string): Promise<Row[]> };
-
-async function openSqlite(): Promise<Tables> {
-  const opened = await openInFolder();
-  const run = async (sql: string) => {
-    using db = new Database(opened.path);
-    db.run('PRAGMA busy_timeout = 5000');
-    return db.prepare<Row, []>(sql).all();
-  };
-  return Object.assign(opened, { run });
-}
-
-async function openPostgres(): Promise<Tables> {
-  const opened = await openInSchema();
-  return Object.assign(opened, { run: (sql: string) => query(opened.url, sql) });
-}
+/*
+ * What is stored of search indexes, the snapshots of words and the parts with vectors: it changes
+ * no result, and does not outlive the text in it.
+ */
 
 const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
 const random = createRandom(seed);
@@ -73,38 +46,53 @@ describe.each([
   const users = [userId, 'ben'];
   let opened: Tables;
   let project: Project;
+  let modelId: number;
 
   beforeAll(async () => {
     opened = await open();
+    modelId = await useModel(opened);
   });
   beforeEach(async () => {
     project = await newProject(opened);
   });
   afterAll(() => opened.dispose());
 
-  async function storedUsers(): Promise<unknown[]> {
-    const stored = `SELECT DISTINCT user_id FROM snapshots WHERE project_id = ${project.id}`;
+  async function storedUsers(table: 'snapshots' | 'vector_parts' = 'snapshots') {
+    const stored = `SELECT DISTINCT user_id FROM ${table} WHERE project_id = ${project.id}`;
     return (await opened.run(`${stored} ORDER BY user_id`)).map((row) => row.user_id);
   }
 
-  /** Stores the snapshots of all users who need one. Returns these users. */
-  async function storeAll(): Promise<string[]> {
+  /** The changes that the user's parts end with. */
+  async function partsOf(name: string): Promise<number[]> {
+    const ofUser = `project_id = ${project.id} AND user_id = '${name}'`;
+    const rows = await opened.run(`SELECT last_change FROM vector_parts WHERE ${ofUser}`);
+    return rows.map((row) => Number(row.last_change)).sort((a, b) => a - b);
+  }
+
+  async function sweep(): Promise<string[]> {
     const found: string[] = [];
     let user: UserRef | null = null;
     do {
       user = await opened.storage.storeNextSnapshot(user);
       if (user?.projectId === project.id) found.push(user.userId);
     } while (user !== null);
-    const areStored = async () => {
-      const stored = await storedUsers();
-      return found.every((name) => stored.includes(name));
-    };
-    await until(areStored, { what: 'the snapshots' });
     return found;
   }
 
-  const search = (name: string, asked: string) =>
-    project.search(asked, { userId: name, limit: 20, explain: true });
+  /** Stores what is to be stored of all users. Returns these users. */
+  async function storeAll(): Promise<string[]> {
+    const found = await sweep();
+    await until(async () => (await sweep()).length === 0, { what: 'the snapshots' });
+    return found;
+  }
+
+  const embedAll = (name: string, limit?: number) =>
+    embed(opened, { projectId: project.id, userId: name, modelId }, limit);
+
+  const search = (name: string, asked: string, alone: boolean | null = null) => {
+    const meaning = alone === null ? null : meaningOf(modelId, asked, alone);
+    return project.search(asked, { userId: name, limit: 20, explain: true, meaning });
+  };
 
   /** Adds memories, among them one that is not searchable yet. */
   async function add(name: string, count: number): Promise<void> {
@@ -127,7 +115,9 @@ describe.each([
     await opened.reopen();
     const found: unknown[] = [];
     for (const asked of queries) {
-      for (const name of users) found.push(await search(name, asked));
+      for (const name of users) {
+        for (const alone of [null, false, true]) found.push(await search(name, asked, alone));
+      }
     }
     return found;
   }
@@ -140,15 +130,18 @@ describe.each([
         for (const name of users) {
           if (round % 3 === 2) await remove(name);
           await add(name, round === 0 ? perUser : 20);
+          if (random.chance(0.8)) await embedAll(name);
         }
         await storeAll();
         for (const name of users) {
           if (random.chance(0.7)) await add(name, random.between(1, 40));
-          if (random.chance(0.1)) await remove(name);
+          if (random.chance(0.3)) await remove(name);
+          if (random.chance(0.5)) await embedAll(name, random.between(1, 30));
         }
         const queries = Array.from({ length: queriesPerRound }, () => text(6));
         const found = await answersAfterRestart(queries);
         await opened.run('DELETE FROM snapshots');
+        await opened.run('DELETE FROM vector_parts');
         expect(await answersAfterRestart(queries)).toEqual(found);
         expect(found.flat().length).toBeGreaterThan(queriesPerRound);
       }
@@ -175,19 +168,89 @@ describe.each([
     expect(await storeAll()).toEqual([]);
   });
 
+  test('with vectors is stored by the search that has read them row by row', async () => {
+    await project.import(some(200, { userId }));
+    await embedAll(userId);
+    await search(userId, 'lantern', true);
+    await until(async () => (await storedUsers('vector_parts')).length > 0, { what: 'the part' });
+    expect(await storeAll()).toEqual([]);
+    await opened.run('DELETE FROM vectors');
+    await opened.reopen();
+    expect(await search(userId, 'lantern', true)).not.toEqual([]);
+  });
+
+  test('with vectors is stored again once a quarter of them is missing in it', async () => {
+    await project.import(some(400, { userId }));
+    expect(await storeAll()).toEqual([userId]);
+    await embedAll(userId, 399);
+    expect(await storeAll()).toEqual([]);
+    await embedAll(userId);
+    expect(await storeAll()).toEqual([userId]);
+    await project.import(some(199, { userId }));
+    await embedAll(userId);
+    expect(await storeAll()).toEqual([]);
+    expect(await partsOf(userId)).toHaveLength(1);
+    await project.import(some(1, { userId }));
+    await embedAll(userId);
+    expect(await storeAll()).toEqual([userId]);
+    expect(await partsOf(userId)).toHaveLength(2);
+  });
+
+  test('with vectors loses only the part with a memory that has changed', async () => {
+    for (let part = 0; part < 3; part += 1) await project.import(some(500, { userId }));
+    await embedAll(userId);
+    await storeAll();
+    const stored = await partsOf(userId);
+    expect(stored).toHaveLength(3);
+    const [newest] = (await project.page(userId, { limit: 1 })).items;
+    await project.import([imported({ userId, createdAt: 1, content: 'walrus' })]);
+    await project.update(newest?.id ?? '', { expiresAt: 9e9 });
+    const left = await partsOf(userId);
+    expect(left).toHaveLength(2);
+    expect(stored).toEqual(expect.arrayContaining(left));
+    await opened.reopen();
+    await search(userId, 'lantern', true);
+    await until(async () => (await partsOf(userId)).length === 3, { what: 'the part' });
+    expect(await partsOf(userId)).toEqual(stored);
+    expect(await storedUsers()).toEqual([userId]);
+  });
+
+  test('with vectors of another model is not used, and replaced', async () => {
+    const stored = async () =>
+      opened.run(`SELECT model_id AS model FROM vector_parts WHERE project_id = ${project.id}`);
+    await project.import(some(perUser, { userId }));
+    await embedAll(userId);
+    await storeAll();
+    const [former] = await stored();
+    modelId = await useModel(opened, crypto.randomUUID());
+    await embedAll(userId, 10);
+    await opened.reopen();
+    await search(userId, 'lantern', true);
+    await embedAll(userId);
+    await storeAll();
+    expect(await stored()).not.toEqual([former]);
+    expect((await stored()).map(({ model }) => Number(model))).toEqual([modelId]);
+  });
+
   test.each<[string, string]>([
     ['is damaged', `UPDATE snapshots SET data = CAST('damaged index' AS TYPE)`],
     ['is cut off', 'UPDATE snapshots SET data = substr(data, 1, 100)'],
     ['is empty', `UPDATE snapshots SET data = CAST('' AS TYPE)`],
     ['is that of another change', 'UPDATE users SET snapshot_change = snapshot_change - 1'],
+    ['has damaged vectors', `UPDATE vector_parts SET data = CAST('damaged vectors' AS TYPE)`],
+    ['has cut off vectors', 'UPDATE vector_parts SET data = substr(data, 1, 1000)'],
+    ['has vectors of other changes', 'UPDATE vector_parts SET after_change = after_change - 1'],
+    ['has vectors of another model', 'UPDATE vector_parts SET model_id = model_id + 1'],
   ])('that %s is not used', async (_, damage) => {
-    await project.import(some(perUser, { userId, content: 'a lantern' }));
+    await project.import(some(perUser, { userId }));
+    await embedAll(userId);
     await storeAll();
+    const found = await search(userId, 'lantern', true);
     await opened.run(damage.replace('TYPE', open === openSqlite ? 'blob' : 'bytea'));
     await opened.reopen();
     const before = restores();
-    expect(await search(userId, 'lantern')).toHaveLength(20);
-    expect(restores()).toBe(before);
+    expect(await search(userId, 'lantern', true)).toEqual(found);
+    expect(restores() - before).toBe(damage.includes('vector_parts') ? 1 : 0);
   });
 
   test.each<[string, (id: string) => Promise<unknown>]>([
@@ -208,9 +271,12 @@ describe.each([
     const first = imported({ userId, content: 'a lantern', ...fields });
     await project.import([first, ...some(perUser, { userId })]);
     await project.import(some(perUser, { userId: 'other' }));
+    for (const name of [userId, 'other']) await embedAll(name);
     await storeAll();
     expect(await storedUsers()).toEqual([userId, 'other']);
+    expect(await storedUsers('vector_parts')).toEqual([userId, 'other']);
     await remove(first.id);
     expect(await storedUsers()).toEqual(['other']);
+    expect(await storedUsers('vector_parts')).toEqual(['other']);
   });
 });

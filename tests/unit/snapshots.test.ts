@@ -4,8 +4,14 @@ import { indexedChunks } from '../../server/memory/chunks.ts';
 import { indexFormat, SearchIndex } from '../../server/search/index.ts';
 import { eraseUser } from '../../server/storage/operations/erasure.ts';
 import { ensureProject } from '../../server/storage/operations/keys.ts';
-import { deleteMemory, saveMemory } from '../../server/storage/operations/memories.ts';
+import {
+  deleteMemory,
+  saveMemory,
+  updateMemory,
+} from '../../server/storage/operations/memories.ts';
 import { storeSnapshot } from '../../server/storage/operations/snapshots.ts';
+import { storeVectorPart } from '../../server/storage/operations/vector-parts.ts';
+import { ensureModel } from '../../server/storage/operations/vectors.ts';
 import { migrate } from '../../server/storage/sqlite/migrate.ts';
 import { createAlone } from '../../server/storage/sqlite/transaction.ts';
 import { memory } from '../storage/fixtures.ts';
@@ -29,8 +35,8 @@ test('the format changes with the tokens of a text and with the columns', () => 
   );
   const digest = new Bun.CryptoHasher('sha256').update(index.toBytes()).digest('hex');
   expect({ indexFormat, digest }).toEqual({
-    indexFormat: 1,
-    digest: 'b568c80463ed3006a0e291f7db2723001191fd83a4b399f2349c6b3e23035228',
+    indexFormat: 2,
+    digest: 'e4044384669fcd734bd5e43fab88bd26c0fe3ca18daf4149fd8c574e5cf618a5',
   });
 });
 
@@ -46,6 +52,7 @@ describe('a snapshot that arrives', () => {
   let db: Database;
   let alone: ReturnType<typeof createAlone>;
   let projectId: number;
+  let modelId: number;
   /** What a reader thread has seen of the user. */
   let seen: { change: number; from: number };
 
@@ -54,6 +61,8 @@ describe('a snapshot that arrives', () => {
     migrate(db, ':memory:');
     alone = createAlone(db);
     projectId = await alone(ensureProject, 'p');
+    const model = { name: 'm', digest: 'd', dims: 8, mean: 0, deviation: 1, probe: '' };
+    modelId = (await alone(ensureModel, model)).modelId;
     await save({ id });
     await save();
     const sql = 'SELECT last_change AS change, snapshot_change AS "from" FROM users';
@@ -65,9 +74,16 @@ describe('a snapshot that arrives', () => {
   const store = (from = seen.from) =>
     alone(storeSnapshot, { ...seen, from, projectId, userId, data: 'index' });
 
+  /** Stores the vectors of both memories, as the reader thread has seen them. */
+  const storeVectors = () => {
+    const part = { modelId, after: -1, upTo: seen.change, memories: 2, data: 'vectors' };
+    return alone(storeVectorPart, { ...part, projectId, userId });
+  };
+
   test('after further saves is stored, and replaced by the next one', async () => {
     await save();
     expect([await store(), await store(seen.change)]).toEqual([true, true]);
+    expect([await storeVectors(), await storeVectors()]).toEqual([true, true]);
   });
 
   test('after another one is refused', async () => {
@@ -76,13 +92,19 @@ describe('a snapshot that arrives', () => {
 
   test('after a memory was deleted is refused', async () => {
     await remove();
-    expect(await store()).toBe(false);
+    expect([await store(), await storeVectors()]).toEqual([false, false]);
   });
 
   test('after its user was erased and created again is refused', async () => {
     await alone(eraseUser, { ...write, projectId, userId });
-    expect(await store()).toBe(false);
+    expect([await store(), await storeVectors()]).toEqual([false, false]);
     await save();
-    expect(await store()).toBe(false);
+    expect([await store(), await storeVectors()]).toEqual([false, false]);
+  });
+
+  test('with vectors after a memory has changed is refused', async () => {
+    const changes = { expiresAt: 9_000 };
+    await alone(updateMemory, { ...write, projectId, id, changes });
+    expect([await store(), await storeVectors()]).toEqual([true, false]);
   });
 });

@@ -26,6 +26,11 @@ export const copiedTables: readonly CopiedTable[] = [
   { name: 'vectors', keys: ['project_id', 'user_id', 'memory_id'] },
   { name: 'snapshots', keys: ['project_id', 'user_id'], size: 'octet_length(data)' },
   {
+    name: 'vector_parts',
+    keys: ['project_id', 'user_id', 'last_change'],
+    size: 'octet_length(data)',
+  },
+  {
     name: 'idempotency_keys',
     keys: ['project_id', 'scope', 'key'],
     size: 'octet_length(body)',

@@ -2,6 +2,7 @@ import type { Tx, Value } from '../engine.ts';
 import { WriteConflict } from '../refusals.ts';
 import type { ImportedMemory, NewMemory, StoredMemory } from '../storage.ts';
 import { dropSnapshot } from './snapshots.ts';
+import { dropParts } from './vector-parts.ts';
 
 /*
  * The columns of memories, as every operation reads and writes them. Parameters are cast, so that
@@ -128,5 +129,6 @@ export async function replaceMemory(
   );
   if (replaced === 0) throw new WriteConflict();
   const isSameText = content === known.content && metadata === known.metadata;
-  if (!isSameText) await dropSnapshot(tx, projectId, userId);
+  if (!isSameText) await dropSnapshot(tx, projectId, userId, [known.change]);
+  else await dropParts(tx, [projectId, userId], known.change - 1, known.change);
 }

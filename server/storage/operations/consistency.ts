@@ -1,10 +1,16 @@
 import type { Tx } from '../engine.ts';
 
 /**
- * Numbers of rows that contradict others: users whose counts differ from their memories, and rows
- * of memories or users that do not exist.
+ * Numbers of rows that contradict others: users and parts whose counts differ from their memories,
+ * and rows of memories or users that do not exist.
  */
-export type Contradictions = { users: number; tasks: number; vectors: number; snapshots: number };
+export type Contradictions = {
+  users: number;
+  tasks: number;
+  vectors: number;
+  snapshots: number;
+  parts: number;
+};
 
 const wrongUsers = `SELECT count(*) AS n FROM (
     SELECT user_id FROM (
@@ -21,6 +27,11 @@ const withoutMemory = (table: 'tasks' | 'vectors') =>
 const withoutUser = `SELECT count(*) AS n FROM snapshots AS s WHERE NOT EXISTS (
     SELECT 1 FROM users AS u WHERE u.project_id = s.project_id AND u.user_id = s.user_id)`;
 
+const wrongParts = `SELECT count(*) AS n FROM vector_parts AS p WHERE memories <> (
+    SELECT count(*) FROM memories AS m
+    WHERE m.project_id = p.project_id AND m.user_id = p.user_id
+      AND m.last_change > p.after_change AND m.last_change <= p.last_change)`;
+
 /** Reads all memories' rows, but not their texts. */
 export async function findContradictions(tx: Tx): Promise<Contradictions> {
   const count = async (text: string) => (await tx.one<{ n: number }>(text))?.n ?? 0;
@@ -29,5 +40,6 @@ export async function findContradictions(tx: Tx): Promise<Contradictions> {
     tasks: await count(withoutMemory('tasks')),
     vectors: await count(withoutMemory('vectors')),
     snapshots: await count(withoutUser),
+    parts: await count(wrongParts),
   };
 }

@@ -63,7 +63,12 @@ export async function removeMemories(
   await Promise.all([
     ...rows.map((row) => removeRows(tx, { projectId, userId }, row)),
     removeFromResponses(tx, projectId, rows),
-    dropSnapshot(tx, projectId, userId),
+    dropSnapshot(
+      tx,
+      projectId,
+      userId,
+      rows.map(({ change }) => change),
+    ),
   ]);
   await tx.noteRemoved('memory');
 }

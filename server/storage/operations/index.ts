@@ -11,6 +11,7 @@ import { searchMemories, storeNextSnapshot } from './search.ts';
 import { storeSnapshot } from './snapshots.ts';
 import { claimTasks, completeTasks, failTask, recoverTasks, releaseTask } from './tasks.ts';
 import { importMemories } from './transfer.ts';
+import { storeVectorPart } from './vector-parts.ts';
 import { embeddingBacklog, ensureModel, storeVectors } from './vectors.ts';
 
 /* The operations that another thread runs, by the names in the messages to that thread. */
@@ -30,6 +31,7 @@ export const writeOperations: ReadonlyMap<string, WriteOperation<unknown, unknow
   ensureModel,
   storeVectors,
   storeSnapshot,
+  storeVectorPart,
   createKey,
   revokeKey,
   touchKeys,

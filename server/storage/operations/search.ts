@@ -3,6 +3,7 @@ import type { ReadOperation, Tx } from '../engine.ts';
 import {
   addVectors,
   type CachedIndex,
+  type CachedVectors,
   type ChangedMemory,
   IndexUpdate,
   meaningUsed,
@@ -16,7 +17,9 @@ import type { UserRef } from '../project-storage.ts';
 import { SearchResults } from '../search-results.ts';
 import type { SearchResult, Storage, StoredMemory } from '../storage.ts';
 import { memoriesWithTasks, memoryColumns, notExpired } from './columns.ts';
-import { handOver, isSnapshotDue, minMemories, nextUnstored, readSnapshot } from './snapshots.ts';
+import { minMemories, nextUnstored, readSnapshot, storeBuilt } from './snapshots.ts';
+import { nextPart } from './vector-parts.ts';
+import { presentModel } from './vectors.ts';
 
 type Search = Parameters<Storage['searchMemories']>[0];
 type User = readonly [projectId: number, userId: string];
@@ -51,7 +54,7 @@ export const searchMemories: ReadOperation<Search, SearchResult> = {
     try {
       const user = [projectId, userId] as const;
       await catchUp(tx, own, user, meaning);
-      if (isSnapshotDue(own)) tx.afterReply((write) => handOver(write, own, user));
+      storeBuilt(tx, own, user);
       const ranked = rank(own, parseQuery(read.query, now), meaning);
       const results = new SearchResults(ranked, read);
       for (const some of inParts(ranked, () => Math.min(readAtOnce, results.room))) {
@@ -107,8 +110,8 @@ export const storeNextSnapshot: ReadOperation<{ after: UserRef | null }, UserRef
     const user = [next.projectId, next.userId] as const;
     // The thread keeps the indexes of users who search.
     const cached = newCachedIndex();
-    await catchUp(tx, cached, user, null);
-    tx.afterReply((write) => handOver(write, cached, user));
+    await catchUp(tx, cached, user, await presentModel.run(tx));
+    storeBuilt(tx, cached, user, true);
     return next;
   },
 };
@@ -129,11 +132,26 @@ async function catchUp(
   if (cached.lastChange < 0 && row.memories >= minMemories) await restore(tx, cached, user);
   await applyChanges(tx, cached, user, row.lastChange);
   if (cached.index.size !== row.memories) await removeDeleted(tx, cached, user);
-  if (model === null) return;
-  const own = vectorsOf(cached, model);
-  while (own.change < row.embeddedChange) {
-    const upTo = await nextChange(tx, 'memories', user, own.change);
-    const bound = Math.min(upTo ?? row.embeddedChange, row.embeddedChange);
+  if (model !== null) await catchUpVectors(tx, vectorsOf(cached, model), user, row.embeddedChange);
+}
+
+/** Reads vectors in parts where they are stored in parts, and otherwise row by row. */
+async function catchUpVectors(
+  tx: Tx,
+  own: CachedVectors,
+  user: User,
+  embeddedChange: number,
+): Promise<void> {
+  while (own.change < embeddedChange) {
+    const part = await nextPart(tx, user, own, embeddedChange);
+    if (part !== null && part.bytes !== null) {
+      own.table.putColumns(part.bytes);
+      own.change = part.upTo;
+      continue;
+    }
+    const batch = await nextChange(tx, 'memories', user, own.change);
+    const beyond = part?.after === own.change ? part.upTo : part?.after;
+    const bound = Math.min(batch ?? embeddedChange, beyond ?? embeddedChange);
     addVectors(own, await readVectors(tx, user, own, bound), bound);
   }
 }

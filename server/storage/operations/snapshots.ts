@@ -1,10 +1,12 @@
 import { count } from '../../metrics/counts.ts';
 import { indexFormat, SearchIndex } from '../../search/index.ts';
 import { countText } from '../../threads/garbage.ts';
-import type { Tx, WriteOperation, Writer } from '../engine.ts';
+import type { ReaderTx, Tx, WriteOperation, Writer } from '../engine.ts';
 import type { CachedIndex } from '../index-cache.ts';
 import type { UserRef } from '../project-storage.ts';
+import { withChecksum, withoutChecksum } from './checksum.ts';
 import { keyOfUser } from './users.ts';
+import { dropParts, storePart } from './vector-parts.ts';
 
 /*
  * A snapshot is a user's search index as it is stored, so that a reader thread does not have to
@@ -36,18 +38,30 @@ const replacedShare = 0.25;
 const maxBytes = 8 * 1024 * 1024;
 /** A reader thread would be busy for too long with more text of a user that nobody searches. */
 const maxTextBytes = 16 * 1024 * 1024;
-const checksumBytes = 8;
 
-export function isSnapshotDue({ unstored, index }: CachedIndex): boolean {
-  return unstored >= Math.max(minMemories, index.size * replacedShare);
+/**
+ * Stores, after the reply, what the read has built, if it is worth it: the index, and vectors that
+ * were read row by row. A sweep stores all.
+ */
+export function storeBuilt(tx: ReaderTx, cached: CachedIndex, user: User, isSweep = false): void {
+  const { index, unstored, vectors } = cached;
+  const least = isSweep ? 1 : minMemories;
+  const isDue = unstored >= (isSweep ? least : Math.max(least, index.size * replacedShare));
+  const read = vectors?.unstored.splice(0) ?? [];
+  const parts = read.filter(({ ids }) => ids.length >= least);
+  if (!isDue && parts.length === 0) return;
+  tx.afterReply(async (write) => {
+    if (isDue) await storeIndex(write, cached, user);
+    for (const part of parts) if (vectors !== null) await storePart(write, vectors, user, part);
+  });
 }
 
-/** Hands the index over to be stored. */
-export async function handOver(write: Writer, cached: CachedIndex, user: User): Promise<void> {
+async function storeIndex(write: Writer, cached: CachedIndex, user: User): Promise<void> {
   const [projectId, userId] = user;
   const { lastChange: change, snapshotChange: from } = cached;
   cached.unstored = 0;
-  const bytes = pack(cached.index.toBytes(), checksumSeed(user, change));
+  const packed = Bun.zstdCompressSync(cached.index.toBytes(), { level: 1 });
+  const bytes = withChecksum(packed, ownerOf(user, change));
   const data = bytes.length > maxBytes ? null : bytes.toString('latin1');
   await write(storeSnapshot, { projectId, userId, from, change, data });
 }
@@ -77,15 +91,22 @@ export const storeSnapshot: WriteOperation<Stored, boolean> = {
   },
 };
 
-/** Returns the first user after this one whose snapshot is to be stored or replaced. */
+/**
+ * Returns the first user after this one with much to store: with many changes since the snapshot,
+ * or, once all memories are embedded, with many that are not in parts.
+ */
 export async function nextUnstored(tx: Tx, after: UserRef | null): Promise<UserRef | null> {
   const { projectId, userId } = after ?? { projectId: -1, userId: '' };
+  const inParts = `(SELECT coalesce(sum(p.memories), 0) FROM vector_parts AS p
+    WHERE p.project_id = u.project_id AND p.user_id = u.user_id)`;
   const next = await tx.one<UserRef>(
-    `SELECT project_id AS "projectId", user_id AS "userId" FROM users
+    `SELECT project_id AS "projectId", user_id AS "userId" FROM users AS u
      WHERE (project_id, user_id) > (CAST($1 AS bigint), CAST($2 AS text))
-       AND memories >= ${String(minMemories)} AND bytes <= ${String(maxTextBytes)}
-       AND last_change - snapshot_change >= ${String(minMemories)}
-       AND last_change - snapshot_change >= memories * ${String(replacedShare)}
+       AND memories >= ${minMemories} AND bytes <= ${maxTextBytes}
+       AND (last_change - snapshot_change >= ${minMemories}
+           AND last_change - snapshot_change >= memories * ${replacedShare}
+         OR embedded_change = last_change AND memories - ${inParts} >= ${minMemories}
+           AND memories - ${inParts} >= memories * ${replacedShare})
      ORDER BY project_id, user_id LIMIT 1`,
     projectId,
     userId,
@@ -104,18 +125,23 @@ export async function readSnapshot(
     ...user,
   );
   if (stored === undefined) return null;
-  const bytes = unpack(stored.data, checksumSeed(user, change));
-  if (bytes === null) return null;
+  const packed = withoutChecksum(stored.data, ownerOf(user, change));
+  if (packed === null) return null;
   count('memory_search_index_restores_total', {});
   countText(stored.data.length);
-  return SearchIndex.fromBytes(bytes);
+  return SearchIndex.fromBytes(Bun.zstdDecompressSync(packed));
 }
 
 /**
- * Deletes the user's snapshot, in the same transaction in which text of the user is removed. A
- * snapshot that is being stored is refused from now on.
+ * Deletes the user's snapshot and the vectors of memories of these changes, in the same transaction
+ * in which their text is removed. A snapshot that is being stored is refused from now on.
  */
-export async function dropSnapshot(tx: Tx, projectId: number, userId: string): Promise<void> {
+export async function dropSnapshot(
+  tx: Tx,
+  projectId: number,
+  userId: string,
+  changes: readonly number[],
+): Promise<void> {
   const user = [projectId, userId] as const;
   await Promise.all([
     tx.run(
@@ -123,25 +149,11 @@ export async function dropSnapshot(tx: Tx, projectId: number, userId: string): P
       ...user,
     ),
     tx.run('DELETE FROM snapshots WHERE project_id = $1 AND user_id = $2', ...user),
+    dropParts(tx, user, Math.min(...changes) - 1, Math.max(...changes)),
   ]);
 }
 
-/** With this seed, no other user's snapshot has the right checksum, and none of another format. */
-function checksumSeed([projectId, userId]: User, change: number): bigint {
-  return Bun.hash.xxHash64(JSON.stringify([indexFormat, projectId, userId, change]));
-}
-
-function pack(bytes: Uint8Array, seed: bigint): Buffer {
-  const packed = Bun.zstdCompressSync(bytes, { level: 1 });
-  const checksum = Buffer.alloc(checksumBytes);
-  checksum.writeBigUInt64LE(Bun.hash.xxHash64(packed, seed));
-  return Buffer.concat([checksum, packed]);
-}
-
-function unpack(data: Uint8Array, seed: bigint): Uint8Array | null {
-  if (data.length <= checksumBytes) return null;
-  const packed = data.subarray(checksumBytes);
-  const checksum = Buffer.from(data.subarray(0, checksumBytes)).readBigUInt64LE();
-  if (checksum !== Bun.hash.xxHash64(packed, seed)) return null;
-  return Bun.zstdDecompressSync(packed);
+/** No other user's snapshot is taken for this one, and none of another format. */
+function ownerOf([projectId, userId]: User, change: number): (string | number)[] {
+  return [indexFormat, projectId, userId, change];
 }

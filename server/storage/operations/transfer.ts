@@ -81,7 +81,9 @@ async function removeStillThere(
   for (const { userId, bytes } of rows) changes.add(userId, { memories: -1, bytes: -bytes });
   await Promise.all(rows.map((row) => removeRows(tx, { projectId, userId: row.userId }, row)));
   await removeFromResponses(tx, projectId, rows);
-  await Promise.all(rows.map(({ userId }) => dropSnapshot(tx, projectId, userId)));
+  await Promise.all(
+    rows.map(({ userId, change }) => dropSnapshot(tx, projectId, userId, [change])),
+  );
   await tx.noteRemoved('memory');
 }
 

@@ -10,6 +10,7 @@ import type {
   VectorQueue,
 } from '../vector-storage.ts';
 import { keyOfUser } from './users.ts';
+import { dropParts } from './vector-parts.ts';
 
 type Wanted = Parameters<VectorQueue['memoriesToEmbed']>[0];
 type Stored = Parameters<VectorQueue['storeVectors']>[0];
@@ -81,6 +82,8 @@ export const storeVectors: WriteOperation<Stored, boolean> = {
       from,
     );
     if (advanced === 0) return false;
+    // Only vectors of a former model can be there already.
+    await dropParts(tx, [projectId, userId], from, upTo);
     await Promise.all(vectors.map((one) => storeOne(tx, { projectId, userId, modelId }, one)));
     return true;
   },

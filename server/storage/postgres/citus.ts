@@ -11,16 +11,23 @@ const distributed = [
   ['tasks', 'user_id'],
   ['vectors', 'user_id'],
   ['snapshots', 'user_id'],
+  ['vector_parts', 'user_id'],
   ['idempotency_keys', 'key'],
 ];
 
 /**
- * Distributes the tables, which must be empty. An index is unique only within a machine, so it must
- * contain the user; ids are unique because they are random.
+ * Distributes those of these tables that contain data of users. They must be empty. An index is
+ * unique only within a machine, so it must contain the user; ids are unique, because they are
+ * random.
  */
-export const distribute = `ALTER TABLE memories DROP CONSTRAINT memories_pkey;
-  ALTER TABLE memories ADD PRIMARY KEY (project_id, id, user_id);
-  ${distributed.map(([table = '', column = '']) => distributeBy(table, column)).join('\n  ')}`;
+export function distribute(tables: readonly string[]): string {
+  const chosen = distributed.filter(([table = '']) => tables.includes(table));
+  return `${tables.includes('memories') ? withUserInKey : ''}
+    ${chosen.map(([table = '', column = '']) => distributeBy(table, column)).join('\n  ')}`;
+}
+
+const withUserInKey = `ALTER TABLE memories DROP CONSTRAINT memories_pkey;
+  ALTER TABLE memories ADD PRIMARY KEY (project_id, id, user_id);`;
 
 function distributeBy(table: string, column: string): string {
   const colocated = table === 'users' || column === 'key' ? 'none' : 'users';
@@ -42,14 +49,18 @@ export async function hasCitus(read: Read): Promise<boolean> {
   return (await read(`SELECT 1 AS one FROM pg_extension WHERE extname = 'citus'`)).length > 0;
 }
 
+export async function isDistributed(read: Read): Promise<boolean> {
+  if (!(await hasCitus(read))) return false;
+  const users = `SELECT 1 AS one FROM pg_dist_partition WHERE logicalrelid = 'users'::regclass`;
+  return (await read(users)).length > 0;
+}
+
 /**
  * Returns the synchronous_commit of each worker, which the settings of our sessions do not affect.
  * Null if the tables are not distributed; other applications may also use the extension.
  */
 export async function readWorkerCommits(read: Read): Promise<string[] | null> {
-  if (!(await hasCitus(read))) return null;
-  const users = `SELECT 1 AS one FROM pg_dist_partition WHERE logicalrelid = 'users'::regclass`;
-  if ((await read(users)).length === 0) return null;
+  if (!(await isDistributed(read))) return null;
   const rows = await read(`SELECT result FROM run_command_on_workers('SHOW synchronous_commit')`);
   return rows.map(({ result }) => String(result));
 }

@@ -1,22 +1,26 @@
 import { MissingDatabaseError } from '../../errors.ts';
 import { progressTable, unfinishedCopy } from '../copy/side.ts';
-import { distribute, hasCitus } from './citus.ts';
+import { distribute, hasCitus, isDistributed } from './citus.ts';
 import { type Connection, query, statement } from './connection.ts';
 import { isConflict, stateOf } from './errors.ts';
 import schema from './sql/001-schema.sql' with { type: 'text' };
+import vectorParts from './sql/002-vector-parts.sql' with { type: 'text' };
 
 /** Earlier versions have never been released; their databases are rejected below. */
 const firstVersion = 7;
 
 /** The migrations from `firstVersion` on. Append only: a released migration is never changed. */
-const migrations: string[] = [schema];
+const migrations: string[] = [schema, vectorParts];
 
 type Reading = Pick<Connection, 'run'>;
 
-/** The names of all tables that the migrations create. */
-export const tableNames = migrations.flatMap((script) =>
-  [...script.matchAll(/^CREATE (?:UNLOGGED )?TABLE (\w+)/gm)].map(([, name = '']) => name),
-);
+/** Returns the names of the tables that the migrations create. */
+const tablesOf = (scripts: readonly string[]) =>
+  scripts.flatMap((script) =>
+    [...script.matchAll(/^CREATE (?:UNLOGGED )?TABLE (\w+)/gm)].map(([, name = '']) => name),
+  );
+
+export const tableNames = tablesOf(migrations);
 
 export const schemaVersion = firstVersion + migrations.length - 1;
 
@@ -126,8 +130,10 @@ async function migrateOnce(connection: Connection): Promise<void> {
     }
     // Only new tables are distributed. To distribute tables with rows, the operator has to stop all
     // servers.
-    if (stored === 0 && (await hasCitus((text) => query(session, text)))) {
-      await run({ text: distribute, values: [], isScript: true });
+    const areOthers = stored === 0 ? hasCitus : isDistributed;
+    if (await areOthers((text) => query(session, text))) {
+      const created = tablesOf(migrations.slice(Math.max(0, stored + 1 - firstVersion)));
+      await run({ text: distribute(created), values: [], isScript: true });
     }
     await run(statement('COMMIT'));
   } catch (error) {
