@@ -77,6 +77,6 @@ async function completeByUser(
   return results.map((result) => isStored.get(result) ?? false);
 }
 
-function nameOf({ projectId, userId, memoryId }: Lease): string {
-  return JSON.stringify([projectId, userId, memoryId]);
+function nameOf({ projectId, userId, memoryId, kind }: Lease): string {
+  return JSON.stringify([projectId, userId, memoryId, kind]);
 }

@@ -36,9 +36,7 @@ export function createReadAhead(read: Reading): ReadAhead {
   return {
     expect(tasks) {
       begun.clear();
-      expected = tasks.flatMap(({ projectId, memoryId }) =>
-        memoryId === null ? [] : [{ projectId, id: memoryId }],
-      );
+      expected = tasks.map(({ projectId, memoryId: id }) => ({ projectId, id }));
     },
     getMemory(asked) {
       readOn(asked.now);
