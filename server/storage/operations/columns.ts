@@ -28,9 +28,11 @@ export const statusColumns = `m.id AS "memoryId", ${memoryStatus} AS status,
   coalesce(t.attempts, 0) AS attempts, t.error_message AS "errorMessage",
   m.created_at AS "createdAt", ${updatedAt} AS "updatedAt"`;
 
-export const memoriesWithTasks = `memories AS m
-  LEFT JOIN tasks AS t ON t.project_id = m.project_id AND t.user_id = m.user_id
-    AND t.memory_id = m.id AND t.kind = 'index'`;
+/** Whether the task `t` indexes the memory `m`. */
+export const isTaskOf = `t.project_id = m.project_id AND t.user_id = m.user_id
+  AND t.memory_id = m.id AND t.kind = 'index'`;
+
+export const memoriesWithTasks = `memories AS m LEFT JOIN tasks AS t ON ${isTaskOf}`;
 
 /** The time of the event that the memory describes or, if unknown, the memory's creation time. */
 export const memoryTime = 'coalesce(m.occurred_at, m.created_at)';
@@ -89,6 +91,22 @@ export function insertMemory(
     updated,
     memory.content,
   );
+}
+
+/** Returns '' if the memory does not exist. */
+export async function readContent(
+  tx: Tx,
+  projectId: number,
+  userId: string,
+  id: string,
+): Promise<string> {
+  const row = await tx.one<{ content: string }>(
+    'SELECT content FROM memories WHERE project_id = $1 AND user_id = $2 AND id = $3',
+    projectId,
+    userId,
+    id,
+  );
+  return row?.content ?? '';
 }
 
 /** A memory as a write reads it. `change` is the number of its user's change that wrote it. */

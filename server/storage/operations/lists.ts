@@ -14,6 +14,7 @@ import {
   memoryStatus,
   memoryTime,
   notExpired,
+  readContent,
 } from './columns.ts';
 import { StatementValues } from './statement-values.ts';
 
@@ -100,7 +101,7 @@ async function fillPage(
     for (const { bytes, ...row } of rows) {
       if (read.filter !== null && !matches(row, read.filter)) continue;
       if (!page.hasRoom(bytes)) return page.cut();
-      const content = row.content ?? (await readContent(tx, read.projectId, row));
+      const content = row.content ?? (await readContent(tx, read.projectId, row.userId, row.id));
       if (!page.add({ ...row, content })) return page.cut();
     }
     if (end === null) return page.whole();
@@ -177,14 +178,4 @@ function conditions({ dialect }: Tx, values: StatementValues, filter: Filter): s
     ...(to === null ? [] : [`${memoryTime} < ${values.bigint(to)}`]),
     ...necessaryTexts(metadata).map((text) => dialect.contains('m.metadata', values.text(text))),
   ];
-}
-
-async function readContent(tx: Tx, projectId: number, { userId, id }: Pick<Row, 'userId' | 'id'>) {
-  const row = await tx.one<{ content: string }>(
-    'SELECT content FROM memories WHERE project_id = $1 AND user_id = $2 AND id = $3',
-    projectId,
-    userId,
-    id,
-  );
-  return row?.content ?? '';
 }

@@ -16,7 +16,7 @@ import {
 import type { UserRef } from '../project-storage.ts';
 import { SearchResults } from '../search-results.ts';
 import type { SearchResult, Storage, StoredMemory } from '../storage.ts';
-import { memoriesWithTasks, memoryColumns, notExpired } from './columns.ts';
+import { isTaskOf, memoriesWithTasks, memoryColumns, notExpired, readContent } from './columns.ts';
 import { minMemories, nextUnstored, readSnapshot, storeBuilt } from './snapshots.ts';
 import { nextPart } from './vector-parts.ts';
 import { presentModel } from './vectors.ts';
@@ -217,8 +217,6 @@ async function nextChange(
 const columns = `m.id, m.created_at AS "createdAt", m.occurred_at AS "occurredAt", m.metadata,
   (t.state IS NULL OR t.state = 'complete') AS "isSearchable", m.last_change AS "memoryChange",
   CASE WHEN m.bytes <= ${largeBytes} THEN m.content END AS content`;
-const isTaskOf = `t.project_id = m.project_id AND t.user_id = m.user_id AND t.memory_id = m.id
-  AND t.kind = 'index'`;
 const ofUser = (table: string) => `${table}.project_id = CAST($1 AS bigint)
   AND ${table}.user_id = CAST($2 AS text) AND ${table}.last_change > CAST($3 AS bigint)
   AND ${table}.last_change <= CAST($4 AS bigint)`;
@@ -229,7 +227,7 @@ function readChanged(
   { from, upTo, before }: { from: number; upTo: number; before: number },
 ): Promise<Changed[]> {
   return tx.all<Changed>(
-    `SELECT ${columns} FROM memories AS m LEFT JOIN tasks AS t ON ${isTaskOf}
+    `SELECT ${columns} FROM ${memoriesWithTasks}
      WHERE ${ofUser('m')}
      UNION ALL
      SELECT ${columns} FROM tasks AS t JOIN memories AS m ON ${isTaskOf}
@@ -248,20 +246,11 @@ async function applyRows(tx: Tx, update: IndexUpdate, user: User, rows: Changed[
   }
   for (let start = 0; start < large.length; start += readAtOnce) {
     const some = large.slice(start, start + readAtOnce);
-    const contents = await Promise.all(some.map(({ id }) => readContent(tx, user, id)));
+    const contents = await Promise.all(some.map(({ id }) => readContent(tx, ...user, id)));
     for (const [index, row] of some.entries()) {
       update.apply({ ...row, content: contents[index] ?? '' });
     }
   }
-}
-
-async function readContent(tx: Tx, user: User, id: string): Promise<string> {
-  const row = await tx.one<{ content: string }>(
-    'SELECT content FROM memories WHERE project_id = $1 AND user_id = $2 AND id = $3',
-    ...user,
-    id,
-  );
-  return row?.content ?? '';
 }
 
 /** Removes from the index the memories that are no longer in the database. */
