@@ -42,7 +42,6 @@ const shared = [
   'reader-thread',
   'refusals',
   'search-results',
-  'status',
 ]
   .map((name) => `server/storage/${name}.ts`)
   .concat('server/storage/copy/', 'server/storage/operations/');

@@ -1,6 +1,7 @@
+import { splitChunks } from '../../memory/chunks.ts';
 import { mayAccess } from '../../memory/visibility.ts';
+import { announced } from '../../threads/serve.ts';
 import type { ReadOperation, ShortRead, Tx } from '../engine.ts';
-import { type StatusRow, statusOf } from '../status.ts';
 import type { Part, Read, StoredMemory, StoredStatus } from '../storage.ts';
 import type { QueueState } from '../task-storage.ts';
 import { memoriesWithTasks, memoryColumns, notExpired, statusColumns } from './columns.ts';
@@ -44,6 +45,21 @@ export const getMemoryPart: ReadOperation<Get, StoredMemory | null> = {
     return found !== undefined && mayAccess(onlyUserId, found) ? found : null;
   },
 };
+
+/**
+ * `savedContent` is set if the memory has no task. The memory's chunks are then counted on request.
+ */
+type StatusRow = StoredStatus & { userId: string; savedContent: string | null };
+
+/** Splitting a longer text (in UTF-16 units) may take a second on a busy machine. */
+const largeUnits = 500_000;
+
+function statusOf({ userId: _, savedContent, ...status }: StatusRow): StoredStatus {
+  if (savedContent === null) return status;
+  const count = () => splitChunks(savedContent).length;
+  const chunks = savedContent.length > largeUnits ? announced(count) : count();
+  return { ...status, chunksComplete: chunks, chunksTotal: chunks };
+}
 
 /** Splitting 64 KiB into chunks takes about a millisecond. */
 const longBytes = 64 * 1024;

@@ -1,6 +1,5 @@
 import { faultPoint } from '../../threads/fault-points.ts';
 import type { ShortRead, Tx, WriteOperation, WriteTx } from '../engine.ts';
-import { failedBeforeImport } from '../status.ts';
 import type { Lease, Task, TaskQueue, TaskResult } from '../task-storage.ts';
 import { later } from './columns.ts';
 import { changeKnownUser, keyOfUser } from './users.ts';
@@ -61,6 +60,9 @@ export function queueTask(
     ordinal,
   );
 }
+
+/** The error message of a memory that was imported with the status `failed`. */
+const failedBeforeImport = 'processing failed before the memory was imported';
 
 export function addFailedTask(
   tx: Tx,
