@@ -20,7 +20,7 @@ export function packVector(vector: Float32Array): Uint8Array<ArrayBuffer> {
   return packed;
 }
 
-/** The first `count` vectors of a table: `data` holds `dims` int8 for each entry of `scales`. */
+/** The first `count` vectors of a block: `data` holds `dims` int8 for each entry of `scales`. */
 export type StoredVectors = { scales: Float32Array; data: Int8Array; count: number };
 
 /** Compares a vector with many: the scan of all vectors that a search needs. */
@@ -53,23 +53,30 @@ export class VectorScan {
   }
 
   /** Returns the dot product of `query` with each of the vectors. */
-  dotProducts(
-    query: Float32Array,
-    { scales, data, count }: StoredVectors,
-  ): Float32Array<ArrayBuffer> {
+  dotProducts(query: Float32Array, blocks: readonly StoredVectors[]): Float32Array<ArrayBuffer> {
     const kernel = this.#kernel;
     const dims = this.#dims;
     kernel.floats(this.#query, dims).set(query);
     kernel.run.quantize(this.#query, this.#quantized, this.#queryScale, 1, dims);
-    const products = new Float32Array(count);
-    for (let from = 0; from < count; from += blockRows) {
-      const rows = Math.min(blockRows, count - from);
-      kernel.floats(this.#scales, rows).set(scales.subarray(from, from + rows));
-      kernel.int8s(this.#rows, rows * dims).set(data.subarray(from * dims, (from + rows) * dims));
-      this.#multiply(rows + (rows % 2));
-      products.set(kernel.floats(this.#out, rows), from);
+    const products = new Float32Array(blocks.reduce((sum, { count }) => sum + count, 0));
+    let done = 0;
+    for (const block of blocks) {
+      for (let from = 0; from < block.count; from += blockRows) {
+        const rows = Math.min(blockRows, block.count - from);
+        this.#load(block, from, rows);
+        this.#multiply(rows + (rows % 2));
+        products.set(kernel.floats(this.#out, rows), done);
+        done += rows;
+      }
     }
     return products;
+  }
+
+  #load({ scales, data }: StoredVectors, from: number, rows: number): void {
+    const dims = this.#dims;
+    const values = data.subarray(from * dims, (from + rows) * dims);
+    this.#kernel.floats(this.#scales, rows).set(scales.subarray(from, from + rows));
+    this.#kernel.int8s(this.#rows, rows * dims).set(values);
   }
 
   /** The kernel takes vectors in pairs; the partner of an odd last one is not read from `out`. */

@@ -52,7 +52,8 @@ export function addMeaning(
   const cosines = cosinesOf(timeline, rows, meaning, weights);
   const { mean, deviation, alone } = meaning;
   let [low, high] = [mean - deviationsBelow * deviation, mean + deviationsAbove * deviation];
-  for (const cosine of cosines) {
+  for (let rank = 0; rank < cosines.length; rank += 1) {
+    const cosine = cosines[rank] ?? Number.NaN;
     if (cosine < low) low = cosine;
     if (cosine > high) high = cosine;
   }
@@ -90,9 +91,12 @@ function cosinesOf(
   { vector, table, scan }: Meaning,
   weights: SearchWeights,
 ): Float64Array {
-  const products = scan.dotProducts(vector, table.table);
-  const cosines = Float64Array.from(rows, (row) => products[row] ?? Number.NaN);
-  const turns = Float64Array.from(cosines);
+  const products = scan.dotProducts(vector, table.blocks);
+  const cosines = new Float64Array(rows.length);
+  for (let rank = 0; rank < rows.length; rank += 1) {
+    cosines[rank] = products[rows[rank] ?? -1] ?? Number.NaN;
+  }
+  const turns = cosines.slice();
   for (let rank = 1; rank < rows.length; rank += 1) {
     const areTurns = (flags[rank] ?? 0) & (flags[rank - 1] ?? 0) & isTurn;
     const before = cosines[rank - 1] ?? Number.NaN;

@@ -1,10 +1,25 @@
 import { bytesOf, joinColumns, splitColumns } from './columns.ts';
 
-/** A memory's vectors, and the change of the memory for which they were made. */
-type Entry = { first: number; count: number; change: number };
+/** Rows of vectors: for each entry of `scales`, `dims` int8 of `data`. */
+export type VectorBlock = {
+  /** The number of rows in earlier blocks. */
+  first: number;
+  /** The number of rows in use. */
+  count: number;
+  scales: Float32Array;
+  data: Int8Array;
+};
 
-/** The approximate size of a Map entry in bytes. */
+/** A memory's vectors in a block, and the change of the memory for which they were made. */
+type Entry = { id: string; block: VectorBlock; first: number; count: number; change: number };
+
+/** The approximate size of an entry, with its id, in bytes. */
 const bytesPerEntry = 120;
+/** A block for new vectors has as many rows as there are already, within these limits. */
+const minRows = 16;
+const maxRows = 512;
+/** The table is compacted when it has more rows or slots than this, most of which are not used. */
+const minRemoved = 1_024; // mutate-ignore constant: affects only cost
 
 /**
  * The vectors of one model, by memory. Vector i of a memory belongs to its chunk i. A vector whose
@@ -14,139 +29,173 @@ export class VectorTable {
   readonly dims: number;
   /** Changes with every change of the table. */
   version = 0;
-  #entries = new Map<string, Entry>();
+  /** Entries in order of insertion. The slot of a removed entry stays empty. */
+  #entries: (Entry | null)[] = [];
+  /** Null if stored columns were added, until a change needs the slots. */
+  #slots: Map<string, number> | null = new Map();
+  /** The slot that was found last. Memories are mostly looked up in the order of the slots. */
+  #last = 0;
+  #size = 0;
+  #blocks: VectorBlock[] = [];
   #rows = 0;
   #liveRows = 0;
-  #scales = new Float32Array(16);
-  #data: Int8Array<ArrayBuffer>;
 
   constructor(dims: number) {
     this.dims = dims;
-    this.#data = new Int8Array(16 * dims);
   }
 
   /** The number of memories that have an entry, even one without vectors. */
   get size(): number {
-    return this.#entries.size;
+    return this.#size;
   }
 
   get bytes(): number {
-    const columns = this.#scales.byteLength + this.#data.byteLength;
-    return columns + this.#entries.size * bytesPerEntry;
+    const sizes = this.#blocks.map(({ scales, data }) => scales.byteLength + data.byteLength);
+    return sizes.reduce((sum, size) => sum + size, this.#entries.length * bytesPerEntry);
   }
 
-  /** All vectors in use: those of removed memories are among them. */
-  get table(): { scales: Float32Array; data: Int8Array; count: number } {
-    return { scales: this.#scales, data: this.#data, count: this.#rows };
+  /** All vectors, those of removed memories among them. */
+  get blocks(): readonly VectorBlock[] {
+    return this.#blocks;
   }
 
   /** Returns the row of the vector of the memory's chunk, or -1. */
   rowOf(id: string, chunk: number): number {
-    const entry = this.#entries.get(id);
-    if (entry === undefined || chunk >= entry.count) return -1;
-    const row = entry.first + chunk;
-    return this.#scales[row] === 0 ? -1 : row;
+    const entry = this.#find(id);
+    if (entry === null || chunk >= entry.count) return -1;
+    const { block, first } = entry;
+    return block.scales[first + chunk] === 0 ? -1 : block.first + first + chunk;
   }
 
   /** Adds a memory's vectors as stored: for each, a float32 scale and an int8 per dimension. */
   put(id: string, change: number, stored: Uint8Array): void {
+    this.remove(id);
     const size = 4 + this.dims;
     const count = Math.floor(stored.byteLength / size);
+    const block = this.#blockFor(count);
     const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength);
-    const first = this.#add(id, change, count);
     for (let at = 0; at < count; at += 1) {
-      const row = first + at;
-      this.#scales[row] = view.getFloat32(at * size, true);
+      const row = block.count + at;
+      block.scales[row] = view.getFloat32(at * size, true);
       const values = stored.subarray(at * size + 4, (at + 1) * size);
-      this.#data.set(new Int8Array(values.buffer, values.byteOffset, this.dims), row * this.dims);
+      block.data.set(new Int8Array(values.buffer, values.byteOffset, this.dims), row * this.dims);
     }
+    this.#add({ id, block, first: block.count, count, change });
+    block.count += count;
   }
 
   /** Returns the vectors of these memories as columns, for `putColumns`. */
-  toColumns(ids: readonly string[]): Uint8Array {
-    const part = this.#copy(ids);
-    const entries = [...part.#entries.values()];
-    return joinColumns(this.dims, [
-      Buffer.from([...part.#entries.keys()].join('\n')),
-      bytesOf(Float64Array.from(entries, ({ change }) => change)),
-      bytesOf(Uint32Array.from(entries, ({ count }) => count)),
-      bytesOf(part.#scales.subarray(0, part.#rows)),
-      bytesOf(part.#data.subarray(0, part.#rows * this.dims)),
-    ]);
+  toColumns(ids: Iterable<string>): Uint8Array {
+    const found = [...ids].map((id) => this.#find(id)).filter((entry) => entry !== null);
+    const rows = found.reduce((sum, { count }) => sum + count, 0);
+    const scales = new Float32Array(rows);
+    const data = new Int8Array(rows * this.dims);
+    let row = 0;
+    for (const { block, first, count } of found) {
+      const end = first + count;
+      scales.set(block.scales.subarray(first, end), row);
+      data.set(block.data.subarray(first * this.dims, end * this.dims), row * this.dims);
+      row += count;
+    }
+    const changes = Float64Array.from(found, ({ change }) => change);
+    const counts = Uint32Array.from(found, ({ count }) => count);
+    const names = Buffer.from(found.map(({ id }) => id).join('\n'));
+    return joinColumns(this.dims, [names, ...[changes, counts, scales, data].map(bytesOf)]);
   }
 
-  /** Adds the vectors of many memories, which `toColumns` has returned. */
+  /** Adds the vectors of one or more memories that are not in the table, and keeps the bytes. */
   putColumns(joined: Uint8Array): void {
-    const { columns } = splitColumns(joined);
-    const [ids, changes, counts, scales, data] = columns;
-    if (!(ids && changes && counts && scales && data)) return;
-    const names = Buffer.from(ids).toString().split('\n');
-    // Removing vectors may move the others.
-    for (const id of names) this.remove(id);
-    const begin = this.#rows;
-    const changeOf = new Float64Array(changes.buffer, changes.byteOffset, changes.byteLength / 8);
-    const countOf = new Uint32Array(counts.buffer, counts.byteOffset, counts.byteLength / 4);
-    for (const [at, id] of names.entries()) {
-      this.#add(id, changeOf[at] ?? 0, countOf[at] ?? 0);
+    const [names, changes, counts, scales, data] = splitColumns(joined).columns;
+    if (!(names && changes && counts && scales && data)) return;
+    const block = {
+      first: this.#rows,
+      count: scales.length / 4,
+      scales: new Float32Array(scales.buffer, scales.byteOffset, scales.length / 4),
+      data: new Int8Array(data.buffer, data.byteOffset, data.length),
+    };
+    this.#blocks.push(block);
+    const changeOf = new Float64Array(changes.buffer, changes.byteOffset, changes.length / 8);
+    const countOf = new Uint32Array(counts.buffer, counts.byteOffset, counts.length / 4);
+    const ids = Buffer.from(names.buffer, names.byteOffset, names.length).toString().split('\n');
+    if (this.#slots?.size === 0) this.#slots = null;
+    let first = 0;
+    for (let at = 0; at < ids.length; at += 1) {
+      const count = countOf[at] ?? 0;
+      this.#add({ id: ids[at] ?? '', block, first, count, change: changeOf[at] ?? 0 });
+      first += count;
     }
-    bytesOf(this.#scales).set(scales, begin * 4);
-    bytesOf(this.#data).set(data, begin * this.dims);
   }
 
   /** Removes the vectors of a memory, unless they were made for this change of it. */
   removeOlder(id: string, change: number): void {
-    if (this.#entries.get(id)?.change !== change) this.remove(id);
+    if (this.#find(id)?.change !== change) this.remove(id);
   }
 
   remove(id: string): void {
-    const entry = this.#entries.get(id);
-    if (entry === undefined) return;
-    this.#entries.delete(id);
+    const slots = this.#slotsById();
+    const slot = slots.get(id);
+    if (slot === undefined) return;
+    this.#liveRows -= this.#entries[slot]?.count ?? 0;
+    this.#size -= 1;
+    this.#entries[slot] = null;
+    slots.delete(id);
     this.version += 1;
-    this.#liveRows -= entry.count;
-    if (this.#rows > 1_024 && this.#rows > 2 * this.#liveRows) this.#compact();
+    if (isMostlyRemoved(this.#rows, this.#liveRows)) this.#compact();
+    else if (isMostlyRemoved(this.#entries.length, this.#size)) this.#compact();
   }
 
-  /** Adds rows for a memory's vectors, instead of those it has. Returns the first one. */
-  #add(id: string, change: number, count: number): number {
-    this.remove(id);
+  #add(entry: Entry): void {
+    const slot = this.#entries.push(entry) - 1;
+    this.#slots?.set(entry.id, slot);
+    this.#size += 1;
+    this.#rows += entry.count;
+    this.#liveRows += entry.count;
     this.version += 1;
-    const first = this.#rows;
-    this.#reserve(first + count);
-    this.#entries.set(id, { first, count, change });
-    this.#rows += count;
-    this.#liveRows += count;
-    return first;
   }
 
-  #reserve(rows: number): void {
-    const capacity = this.#scales.length;
-    if (rows <= capacity) return;
-    const wanted = Math.max(rows, capacity * 2);
-    this.#scales = new Float32Array(this.#scales.buffer.transfer(wanted * 4));
-    this.#data = new Int8Array(this.#data.buffer.transfer(wanted * this.dims));
+  #find(id: string): Entry | null {
+    const last = this.#entries[this.#last];
+    if (last?.id === id) return last;
+    const next = this.#entries[this.#last + 1];
+    const slot = next?.id === id ? this.#last + 1 : this.#slotsById().get(id);
+    if (slot === undefined) return null;
+    this.#last = slot;
+    return this.#entries[slot] ?? null;
   }
 
-  #copy(ids: Iterable<string>): VectorTable {
-    const copy = new VectorTable(this.dims);
-    for (const id of ids) {
-      const entry = this.#entries.get(id);
-      if (entry === undefined) continue;
-      const { first, count, change } = entry;
-      const row = copy.#add(id, change, count);
-      copy.#scales.set(this.#scales.subarray(first, first + count), row);
-      const values = this.#data.subarray(first * this.dims, (first + count) * this.dims);
-      copy.#data.set(values, row * this.dims);
+  #slotsById(): Map<string, number> {
+    if (this.#slots !== null) return this.#slots;
+    this.#slots = new Map();
+    for (const [slot, entry] of this.#entries.entries()) {
+      if (entry !== null) this.#slots.set(entry.id, slot);
     }
-    return copy;
+    return this.#slots;
+  }
+
+  /** Returns a block with room for so many rows. */
+  #blockFor(count: number): VectorBlock {
+    const last = this.#blocks.at(-1);
+    if (last !== undefined && last.count + count <= last.scales.length) return last;
+    const rows = Math.max(count, Math.min(maxRows, Math.max(minRows, this.#rows)));
+    const [scales, data] = [new Float32Array(rows), new Int8Array(rows * this.dims)];
+    const block = { first: this.#rows, count: 0, scales, data };
+    this.#blocks.push(block);
+    return block;
   }
 
   #compact(): void {
-    const copy = this.#copy(this.#entries.keys());
-    this.#entries = copy.#entries;
-    this.#rows = copy.#rows;
-    this.#liveRows = copy.#liveRows;
-    this.#scales = copy.#scales;
-    this.#data = copy.#data;
+    const live = this.#entries.filter((entry) => entry !== null);
+    const joined = this.toColumns(live.map(({ id }) => id));
+    this.#entries = [];
+    this.#slots = new Map();
+    this.#size = 0;
+    this.#blocks = [];
+    this.#rows = 0;
+    this.#liveRows = 0;
+    if (live.length > 0) this.putColumns(joined);
   }
+}
+
+function isMostlyRemoved(all: number, live: number): boolean {
+  return all > minRemoved && all > 2 * live;
 }

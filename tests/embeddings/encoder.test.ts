@@ -60,7 +60,7 @@ test('a vector has length 1, and its stored form keeps the similarities', () => 
     scales: Float32Array.from({ length: copies * 4 }, (_, row) => scales[row % 4] ?? 0),
     data: Int8Array.from({ length: copies * 4 * 384 }, (_, at) => data[at % (4 * 384)] ?? 0),
   };
-  const found = new VectorScan(module, 384).dotProducts(query, table);
+  const found = new VectorScan(module, 384).dotProducts(query, [table]);
   const expected = texts.map((text) => dot(query, embed(text)));
   found.forEach((similarity, row) => {
     expect(Math.abs(similarity - (expected[row % 4] ?? Number.NaN))).toBeLessThan(0.005);

@@ -1,4 +1,3 @@
-import { countText } from '../../threads/garbage.ts';
 import type { Tx, WriteOperation, Writer } from '../engine.ts';
 import type { CachedVectors, VectorPart } from '../index-cache.ts';
 import { withChecksum, withoutChecksum } from './checksum.ts';
@@ -97,7 +96,6 @@ export async function nextPart(
   );
   if (found === undefined) return null;
   const { data, ...part } = found;
-  countText(data?.length ?? 0);
   return { ...part, bytes: data && withoutChecksum(data, ownerOf(user, { modelId, ...part })) };
 }
 
