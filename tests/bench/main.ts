@@ -33,6 +33,7 @@ import { ingest } from './s5-ingest.ts';
 import { search } from './s6-search.ts';
 import { searchClients } from './s6b-clients.ts';
 import { searchGrowth } from './s6c-search-growth.ts';
+import { activeUsers } from './s6d-active-users.ts';
 import { meaning } from './s6m-meaning.ts';
 import { neighbour } from './s7-neighbour.ts';
 import { savesBesideSearches } from './s7b-saves-beside-searches.ts';
@@ -52,6 +53,7 @@ const benchmarks: Benchmark[] = [
   search,
   searchClients,
   searchGrowth,
+  activeUsers,
   meaning,
   neighbour,
   savesBesideSearches,
