@@ -9,8 +9,6 @@ import type { Services } from './services.ts';
 
 /** About how long a restart takes. */
 const retryAfterSeconds = 5;
-/** Takes the place of a body, so that Elysia does not parse it. */
-const unread = Symbol('unread');
 
 export type Auth = ReturnType<typeof createAuth>;
 
@@ -37,7 +35,6 @@ export function createAuth(services: Services) {
 
   function plugin(name: string, isRead: (request: Request) => boolean) {
     return new Elysia({ name })
-      .onParse({ as: 'scoped' }, () => unread)
       .derive({ as: 'scoped' }, async ({ request, set }): Promise<Authenticated> => {
         const caller = await authorize(request, set.headers);
         // Replaces what Elysia has parsed, which merges repeated parameters.

@@ -24,7 +24,7 @@ import { validateBatchBody, validateItems } from './batch.ts';
 import { writeOf } from './idempotency.ts';
 import { details } from './openapi/details.ts';
 import { type ResponseHead, sendResult } from './response.ts';
-import { jsonBody, noQuery, schema } from './schema.ts';
+import { jsonBody } from './schema.ts';
 import type { RouteServices } from './services.ts';
 
 type Context = Authenticated & { request: Request; set: ResponseHead };
@@ -60,31 +60,26 @@ export function ingest(auth: Auth, services: RouteServices) {
     };
   }
 
-  const json = { ...jsonBody(bodies), query: noQuery };
   return new Elysia({ prefix: '/v1/ingest' })
     .use(auth.byMethod)
 
     .post('/support', acceptOne('ticket'), {
-      ...json,
-      body: schema(SupportRequest, validateSupport),
+      ...jsonBody(bodies, SupportRequest, { validate: validateSupport }),
       detail: details['ingest.support'],
     })
 
     .post('/document', acceptOne('document'), {
-      ...json,
-      body: schema(DocumentRequest, validateDocument),
+      ...jsonBody(bodies, DocumentRequest, { validate: validateDocument }),
       detail: details['ingest.document'],
     })
 
     .post('/chat', acceptOne('conversation'), {
-      ...json,
-      body: schema(ChatRequest, validateChat),
+      ...jsonBody(bodies, ChatRequest, { validate: validateChat }),
       detail: details['ingest.chat'],
     })
 
     .post('', acceptOne(), {
-      ...json,
-      body: schema(IngestRecord, validateRecord),
+      ...jsonBody(bodies, IngestRecord, { validate: validateRecord }),
       detail: details['ingest.record'],
     })
 
@@ -96,8 +91,7 @@ export function ingest(auth: Auth, services: RouteServices) {
         return accept({ request, caller, sent, set }, items.valid, items.batch);
       },
       {
-        ...json,
-        body: schema(BatchRequest, validateBatchBody),
+        ...jsonBody(bodies, BatchRequest, { validate: validateBatchBody }),
         detail: details['ingest.batch'],
       },
     );

@@ -19,7 +19,7 @@ import { details } from './openapi/details.ts';
 import { badRequest } from './parse.ts';
 import { changesOf, newMemory } from './requests.ts';
 import { sendJson, sendPage, sendResult } from './response.ts';
-import { jsonBody, noQuery, querySchema, schema } from './schema.ts';
+import { jsonBody, noQuery, querySchema } from './schema.ts';
 import type { RouteServices } from './services.ts';
 
 export function memories({ byMethod: auth }: Auth, services: RouteServices) {
@@ -29,7 +29,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
     if (changedUserId !== undefined) embedder?.noteChange(projectId, [changedUserId]);
   }
 
-  const json = { ...jsonBody(bodies, limits.saveBodyBytes), query: noQuery };
+  const maxBytes = limits.saveBodyBytes;
   return new Elysia({ prefix: '/v1/memories' })
     .use(auth)
 
@@ -45,8 +45,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
         return sendResult(set, request, result);
       },
       {
-        ...json,
-        body: schema(SaveRequest),
+        ...jsonBody(bodies, SaveRequest, { maxBytes }),
         detail: details.save,
       },
     )
@@ -91,8 +90,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
         return sendResult(set, request, result);
       },
       {
-        ...json,
-        body: schema(UpdateRequest, validateUpdate),
+        ...jsonBody(bodies, UpdateRequest, { validate: validateUpdate, maxBytes }),
         detail: details.update,
       },
     )

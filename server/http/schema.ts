@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox';
-import { validator } from '../../sdk/contract/validate.ts';
+import { type Validator, validator } from '../../sdk/contract/validate.ts';
 import { type Authenticated, type Caller, withBoundUser } from './authenticate.ts';
 import type { BodyReader } from './body.ts';
 import { parse } from './parse.ts';
@@ -9,9 +9,8 @@ import { readNoQuery, readQuery, withTypes } from './query.ts';
 export type Received<Value = unknown> = { caller: Caller; value: Value };
 
 /**
- * A schema of the contract as a Standard Schema, which Elysia applies to a body or a query. For an
- * invalid value, it throws `invalid_request`. It returns no issues, because Elysia's error for
- * issues contains the value.
+ * A schema of the contract as a Standard Schema. For an invalid value, it throws `invalid_request`.
+ * It returns no issues, because Elysia's error for issues contains the value.
  */
 export type RequestSchema<T, Shape extends TSchema = TSchema> = {
   shape: Shape;
@@ -24,29 +23,29 @@ export type RequestSchema<T, Shape extends TSchema = TSchema> = {
 };
 
 /**
- * Reads a JSON body after the key has been checked, and before the request is validated. Elysia
- * adds what `transform` returns to the context. It reads the source of `transform`, also in the
- * minified executable, and understands only a function that destructures the context.
+ * The options of a route with a JSON body and without a query. The body is read and validated once
+ * the key has been checked. With `none`, Elysia does neither. `validate` may check more than the
+ * schema can express.
+ *
+ * Elysia adds what `transform` returns to the context. It reads the source of `transform`, also in
+ * the minified executable, and understands only a function that destructures the context.
  */
-export function jsonBody(bodies: BodyReader, maxBytes?: number): { transform: Transform } {
-  return {
-    transform: async ({ request, caller }) => {
-      const sent = await bodies.readJson(request, caller.projectId, maxBytes);
-      return { sent, body: { caller, value: sent } satisfies Received };
-    },
+export function jsonBody<Shape extends TSchema>(
+  bodies: BodyReader,
+  shape: Shape,
+  { validate = validator(shape), maxBytes }: { validate?: Validator; maxBytes?: number } = {},
+) {
+  const read = (received: Received): Static<Shape> => parse(validate, boundBy(shape, received));
+  const transform: Transform = async ({ request, caller }) => {
+    const sent = await bodies.readJson(request, caller.projectId, maxBytes);
+    readNoQuery(request.url);
+    return { sent, body: read({ caller, value: sent }) };
   };
+  return { parse: 'none', transform, body: standard(shape, read) } as const;
 }
 
 /** Elysia's types do not mention the result. */
 type Transform = (context: Authenticated & { request: Request }) => void;
-
-/** The schema of a JSON body. `validate` may check more than the schema can express. */
-export function schema<Shape extends TSchema>(
-  shape: Shape,
-  validate = validator(shape),
-): RequestSchema<Static<Shape>, Shape> {
-  return standard(shape, (received) => parse(validate, boundBy(shape, received)));
-}
 
 /** The schema of a query, whose parameters arrive as text. */
 export function querySchema<Shape extends TObject>(

@@ -6,7 +6,7 @@ import type { Auth } from './auth.ts';
 import { readBy } from './authenticate.ts';
 import { details } from './openapi/details.ts';
 import { sendJson } from './response.ts';
-import { jsonBody, noQuery, schema } from './schema.ts';
+import { jsonBody, noQuery } from './schema.ts';
 import type { RouteServices } from './services.ts';
 
 export function statuses({ reading: auth }: Auth, { storage, now, bodies }: RouteServices) {
@@ -32,9 +32,7 @@ export function statuses({ reading: auth }: Auth, { storage, now, bodies }: Rout
         return sendJson(set, 200, JSON.stringify({ items: found.map(shownStatus), notFound }));
       },
       {
-        ...jsonBody(bodies),
-        query: noQuery,
-        body: schema(StatusesRequest),
+        ...jsonBody(bodies, StatusesRequest),
         detail: details.statusMany,
       },
     );

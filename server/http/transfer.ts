@@ -12,7 +12,7 @@ import { writeOf } from './idempotency.ts';
 import { details } from './openapi/details.ts';
 import { importedMemory } from './requests.ts';
 import { sendPage, sendResult } from './response.ts';
-import { jsonBody, noQuery, querySchema, schema } from './schema.ts';
+import { jsonBody, querySchema } from './schema.ts';
 import type { RouteServices } from './services.ts';
 
 const validateItem = validator(ImportedMemory);
@@ -67,9 +67,7 @@ export function transfer(auth: Auth, { storage, tasks, embedder, now, bodies }: 
         return sendResult(set, request, result);
       },
       {
-        ...jsonBody(bodies),
-        query: noQuery,
-        body: schema(ImportRequest, validateBatchBody),
+        ...jsonBody(bodies, ImportRequest, { validate: validateBatchBody }),
         detail: details.import,
       },
     );
