@@ -85,7 +85,7 @@ function timeOf(at: number): string {
 /** How long entries are buffered, to batch the writes of a busy server. */
 const bufferMs = 50;
 /** The maximum length of output that stderr has not accepted yet, in UTF-16 units. */
-const maxUnread = 1024 * 1024;
+const maxUnreadBytes = 1024 * 1024;
 
 /** Without a listener, an error on stderr would terminate the process. */
 function ignoreError(): void {}
@@ -106,7 +106,7 @@ export function stderrSink(render: (entry: LogEntry) => string): LogSink {
     timer = undefined;
     const entries = buffered;
     buffered = [];
-    if (unread > maxUnread) {
+    if (unread > maxUnreadBytes) {
       dropped += entries.length;
       return;
     }

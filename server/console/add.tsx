@@ -95,11 +95,11 @@ async function givenBy(file: File): Promise<Given> {
   return { form, name: file.name, text: await file.text() };
 }
 
-const mostShown = 500;
+const maxShown = 500;
 
 function Results({ of: results, isRunning }: { of: Result[]; isRunning: boolean }) {
   const bad = results.filter(({ isBad }) => isBad);
-  const shown = [...bad, ...results.filter(({ isBad }) => !isBad)].slice(0, mostShown);
+  const shown = [...bad, ...results.filter(({ isBad }) => !isBad)].slice(0, maxShown);
   const [done, failed] = [results.length - bad.length, bad.length].map((count) =>
     count.toLocaleString('en'),
   );
@@ -133,7 +133,7 @@ function Results({ of: results, isRunning }: { of: Result[]; isRunning: boolean 
           </tbody>
         </table>
       )}
-      {results.length > mostShown && <p class="summary">The first {mostShown} are shown.</p>}
+      {results.length > maxShown && <p class="summary">The first {maxShown} are shown.</p>}
     </section>
   );
 }

@@ -52,8 +52,8 @@ function readLine(line: string, userId: string): { kind: Kind; value: object } {
 }
 
 /** Requests stay small, so that a body limit of a proxy is no obstacle and progress is visible. */
-const mostItems = 200;
-const mostUnits = 500_000;
+const maxItems = 200;
+const maxUnits = 500_000;
 
 /** Items of one kind that follow each other are sent together, if the API can do that. */
 function groupsOf(items: Item[]): Item[][] {
@@ -63,7 +63,7 @@ function groupsOf(items: Item[]): Item[][] {
     const length = JSON.stringify(item.value).length;
     const group = groups.at(-1);
     const isAlike = group?.[0]?.kind === item.kind && item.kind !== 'save';
-    if (group && isAlike && group.length < mostItems && units + length <= mostUnits) {
+    if (group && isAlike && group.length < maxItems && units + length <= maxUnits) {
       group.push(item);
       units += length;
     } else {

@@ -6,7 +6,7 @@ type ChartProps = { title: string; lines: Line[]; format: (value: number) => str
 const width = 300;
 const height = 64;
 /** The number of values that a chart shows. */
-export const mostValues = 60;
+export const maxValues = 60;
 
 /** Draws up to two lines, with their latest values as text. */
 export function Chart({ title, lines, format }: ChartProps) {
@@ -44,7 +44,7 @@ function pathOf(values: Line['values'], max: number): string {
       isOpen = false;
       return '';
     }
-    const x = width - ((values.length - 1 - at) / (mostValues - 1)) * width;
+    const x = width - ((values.length - 1 - at) / (maxValues - 1)) * width;
     const y = height - 2 - (max === 0 ? 0 : (value / max) * (height - 4));
     const command = isOpen ? 'L' : 'M';
     isOpen = true;

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Health as State } from '../../sdk/index.ts';
-import { Chart, type Line, mostValues } from './chart.tsx';
+import { Chart, type Line, maxValues } from './chart.tsx';
 import { quantile, rate, readSample, type Sample, total } from './figures.ts';
 import { bytesText } from './format.ts';
 import { address } from './key.ts';
@@ -17,7 +17,7 @@ export function Health({ session: { client } }: { session: Session }) {
   const [samples, setSamples] = useState<Sample[]>([]);
   const metrics = useLoaded(async (signal) => {
     const sample = await readMetrics(signal);
-    setSamples((before) => [...before, sample].slice(-mostValues - 1));
+    setSamples((before) => [...before, sample].slice(-maxValues - 1));
   }, []);
   useEvery(everyMs, () => {
     health.reload();

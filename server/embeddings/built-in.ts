@@ -14,7 +14,7 @@ const digest = 'bd1a5170ee9c17bd24e83c8635b50036c933df28db6ab91232116075c1291952
 /** Measured by calibration.ts. Otherwise, the first search would wait for 64 sentences. */
 const unrelated = { mean: 0.05505, deviation: 0.08134 };
 /** A text with a larger share of unknown tokens is in a script that the model does not know. */
-const mostUnknown = 0.3;
+const maxUnknownShare = 0.3;
 
 /** Loads the built-in model, all-MiniLM-L6-v2. It takes some 50 MB of memory. */
 export async function openBuiltInModel(): Promise<EmbeddingModel> {
@@ -75,5 +75,5 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
 
 function isUnknown({ ids, unknown }: Tokens): boolean {
   const words = ids.length - 2;
-  return words === 0 || unknown / words > mostUnknown;
+  return words === 0 || unknown / words > maxUnknownShare;
 }

@@ -1,9 +1,9 @@
 import { Kernel } from './kernel.ts';
 import { readTensors, type Tensor } from './weights.ts';
+import { maxTokens } from './wordpiece.ts';
 
 /** The shape of all-MiniLM-L6-v2. */
 export const dims = 384;
-export const mostTokens = 256;
 const inner = 1_536;
 const heads = 12;
 const layerCount = 6;
@@ -28,16 +28,16 @@ type Space = Record<
   number
 >;
 const spaceBytes: Space = {
-  x: mostTokens * dims * 4,
-  y: mostTokens * dims * 4,
-  query: mostTokens * dims * 4,
-  key: mostTokens * dims * 4,
-  value: mostTokens * dims * 4,
-  mixed: mostTokens * dims * 4,
-  wide: mostTokens * inner * 4,
-  quantized: mostTokens * inner * 2,
-  scales: mostTokens * 4,
-  row: mostTokens * 4,
+  x: maxTokens * dims * 4,
+  y: maxTokens * dims * 4,
+  query: maxTokens * dims * 4,
+  key: maxTokens * dims * 4,
+  value: maxTokens * dims * 4,
+  mixed: maxTokens * dims * 4,
+  wide: maxTokens * inner * 4,
+  quantized: maxTokens * inner * 2,
+  scales: maxTokens * 4,
+  row: maxTokens * 4,
 };
 
 /** The forward pass of all-MiniLM-L6-v2 with int8 weights: token ids to a unit vector. */

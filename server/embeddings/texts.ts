@@ -1,7 +1,7 @@
 import { chunksOf } from '../memory/chunks.ts';
 
 /** The first chunks of a memory get vectors. A text of 5 MB would take minutes of a core. */
-export const mostVectors = 64;
+export const maxVectors = 64;
 
 /**
  * Returns the texts of a memory that get a vector: text i belongs to chunk i of the search index. A
@@ -13,7 +13,7 @@ export function textsToEmbed({ content, metadata }: { content: string; metadata:
   const texts: (string | null)[] = [];
   let count = 0;
   for (const { start, length, sender, isFirst } of chunksOf(content, metadata)) {
-    if (count === mostVectors) break;
+    if (count === maxVectors) break;
     const text = content.slice(start, start + length);
     const isEmbedded = sender !== 'model' || isFirst;
     if (isEmbedded) count += 1;

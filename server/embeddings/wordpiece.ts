@@ -3,8 +3,8 @@ export type Tokens = { ids: number[]; unknown: number };
 
 const cachedWords = 20_000;
 const longestWord = 100;
-/** The maximum number of ids of one text. */
-const maxIds = 256;
+/** The length of the model's input. */
+export const maxTokens = 256;
 const ignored = /^[\0\ufffd]|^(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}]/u;
 const space = /^[\t\n\r]|^\p{Z}/u;
 const mark = /^\p{Mn}/u;
@@ -41,14 +41,14 @@ export class WordPiece {
     this.#unk = this.#idOf('[UNK]');
   }
 
-  /** Returns at most `maxIds` ids; the end of a longer text is left out. */
+  /** Returns at most `maxTokens` ids; the end of a longer text is left out. */
   encode(text: string): Tokens {
     const ids = [this.#cls];
     for (const word of words(text)) {
       ids.push(...this.#split(word));
-      if (ids.length >= maxIds) break;
+      if (ids.length >= maxTokens) break;
     }
-    ids.length = Math.min(ids.length, maxIds - 1);
+    ids.length = Math.min(ids.length, maxTokens - 1);
     const unknown = ids.filter((id) => id === this.#unk).length;
     ids.push(this.#sep);
     return { ids, unknown };

@@ -17,7 +17,7 @@ type Read = Omit<Parameters<Storage['searchMemories']>[0], 'meaning'>;
 type Meaning = 'used' | 'partial' | 'off' | 'unavailable';
 
 /** A search waits for the vectors of up to this many new memories. */
-const mostNew = 8;
+const maxNewMemories = 8;
 const retryAfterSeconds = 5;
 
 export function search({ byMethod: auth }: Auth, services: RouteServices) {
@@ -71,7 +71,7 @@ function createSearch({ storage, embedder }: Pick<Services, 'storage' | 'embedde
     const meaning = question === null ? null : { ...question, alone: mode === 'meaning' };
     const whole = { ...read, meaning };
     const found = await storage.searchMemories(whole, signal);
-    const hasNew = found.missing > 0 && found.missing <= mostNew;
+    const hasNew = found.missing > 0 && found.missing <= maxNewMemories;
     if (!hasNew) return found;
     const { projectId, userId } = read;
     const foundNothing = found.items.join('') === '[]';

@@ -11,7 +11,7 @@ export type Measure = (read: Read, users?: UserRange) => Promise<Measurement>;
 const cachedMemories = 1_000;
 const cachedMs = 60_000;
 /** The number of measurements to cache. One takes up to some 50 KB. */
-const mostCached = 200;
+const maxCachedMeasurements = 200;
 
 export function shownStats({ largest: _, oldestAt, newestAt, ...sums }: Measurement): Stats {
   const { processing: pending, failed } = sums.byStatus;
@@ -46,7 +46,7 @@ export function createMeasure(
   /** Drops old measurements, because they contain user ids. */
   function sweep(): void {
     const [oldest] = cache.keys();
-    if (cache.size >= mostCached && oldest !== undefined) cache.delete(oldest);
+    if (cache.size >= maxCachedMeasurements && oldest !== undefined) cache.delete(oldest);
     const now = clock();
     for (const [name, { until }] of cache) if (until <= now) cache.delete(name);
   }

@@ -1,7 +1,7 @@
 import type { MeasuredGroup, MeasuredUser, Measurement } from '../storage/project-storage.ts';
 
 /** The number of users to keep for each order: as many as a page can have. */
-const mostLargest = 100;
+const maxLargest = 100;
 
 /**
  * Adds up memories in the order of their users. A set may be added up in consecutive parts:
@@ -76,8 +76,8 @@ function addUser(users: Map<string, MeasuredUser>, { userId, memories, bytes }: 
 function largestOf(users: Map<string, MeasuredUser>): MeasuredUser[] {
   const all = [...users.values()];
   const kept = new Set([
-    ...sortedBy('memories', all).slice(0, mostLargest),
-    ...sortedBy('bytes', all).slice(0, mostLargest),
+    ...sortedBy('memories', all).slice(0, maxLargest),
+    ...sortedBy('bytes', all).slice(0, maxLargest),
     ...all.slice(0, 1),
     ...all.slice(-1),
   ]);

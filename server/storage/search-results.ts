@@ -11,7 +11,7 @@ import type { ContentRange, ItemsJson, Part, Search, StoredMemory } from './stor
  * The maximum amount of text in a response with several memories, in UTF-16 units. It is enough for
  * ten memories of the default maximum size.
  */
-const maxText = 64 * 1024 * 1024;
+const maxTextUnits = 64 * 1024 * 1024;
 /** Encoding more text than this, in UTF-16 units, may take a second on a busy machine. */
 const largeUnits = 1_000_000;
 
@@ -41,7 +41,7 @@ export class SearchResults {
     const chunk = memory.content.slice(start, start + length);
     const content = range === undefined ? memory.content : partOf(memory.content, range);
     this.#units += content.length;
-    if (this.#found.length > 0 && this.#units > maxText) throw tooMuchText(this.#found.length);
+    if (this.#found.length > 0 && this.#units > maxTextUnits) throw tooMuchText(this.#found.length);
     const match = { score, matchedBy: matchedBy(ranked), ...snippet(chunk, this.#matcher) };
     const shown = { memory: { ...memory, content }, ...match };
     this.#found.push(explain ? { ...shown, parts } : shown);

@@ -37,7 +37,7 @@ function watchRequests({ url }: TestServer) {
   });
   return {
     url: `http://127.0.0.1:${endpoint.port}`,
-    mostAtOnce: () => most,
+    maxAtOnce: () => most,
     [Symbol.asyncDispose]: () => endpoint.stop(true),
   };
 }
@@ -92,11 +92,11 @@ describe('memory ingest batch', () => {
         event(`of-${things}`, `v${index}`, { externalId: `${index % things}` }),
       ).join('\n');
     await memory([...batch, '-'], { stdin: stdinOf(1), env });
-    expect(watch.mostAtOnce()).toBe(1);
+    expect(watch.maxAtOnce()).toBe(1);
     const { items } = await server.client.list({ userId: 'of-1' });
     expect(items.map(({ content }) => content)).toEqual(['v2399']);
     await memory([...batch, '-'], { stdin: stdinOf(2_400), env });
-    expect(watch.mostAtOnce()).toBe(4);
+    expect(watch.maxAtOnce()).toBe(4);
   });
 
   test('no line is ingested under an --idempotency-key that was used for other lines', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { mostVectors, textsToEmbed } from '../../server/embeddings/texts.ts';
+import { maxVectors, textsToEmbed } from '../../server/embeddings/texts.ts';
 
 const long = 'A sentence of a long answer. '.repeat(60);
 
@@ -29,7 +29,7 @@ test.each([
 
 test('a memory gets no more than 64 vectors', () => {
   const words = (list: (string | null)[]) => list.filter((text) => text !== null);
-  expect(beginnings('word '.repeat(20_000))).toHaveLength(mostVectors);
+  expect(beginnings('word '.repeat(20_000))).toHaveLength(maxVectors);
   const chat = `user: How?\nassistant: ${long}\n`.repeat(100);
-  expect(words(beginnings(chat))).toHaveLength(mostVectors);
+  expect(words(beginnings(chat))).toHaveLength(maxVectors);
 });

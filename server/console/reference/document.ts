@@ -92,7 +92,7 @@ export function readDocument(document: Document): Reference {
 
 export type FieldRow = { name: string; type: string; isRequired: boolean; description: string };
 
-const mostLevels = 4;
+const maxLevels = 4;
 
 /** Lists the fields of an object, each followed by the fields in it. */
 export function fieldsOf(schema: Schema, resolve: Resolve, prefix = '', level = 1): FieldRow[] {
@@ -107,7 +107,7 @@ export function fieldsOf(schema: Schema, resolve: Resolve, prefix = '', level = 
       description: field.description ?? description,
     };
     const inner =
-      level < mostLevels ? fieldsOf(items ?? resolved, resolve, `${path}.`, level + 1) : [];
+      level < maxLevels ? fieldsOf(items ?? resolved, resolve, `${path}.`, level + 1) : [];
     return [row, ...inner];
   });
 }

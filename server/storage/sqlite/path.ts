@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { MissingDatabaseError } from '../../errors.ts';
 
 /** The maximum number of symbolic links that Linux follows in a path. */
-const mostLinks = 40; // mutate-ignore constant: the system follows no more
+const maxLinks = 40; // mutate-ignore constant: the system follows no more
 const walHeaderBytes = 32;
 
 /**
@@ -20,7 +20,7 @@ export function canonicalPath(name: string): string {
  * Follows the symbolic links at the path. If the last target does not exist, SQLite creates the
  * file there. Throws an Error with advice if a link has a WAL that its target lacks.
  */
-function targetOf(path: string, links = mostLinks): string {
+function targetOf(path: string, links = maxLinks): string {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path;
   if (links === 0) throw new Error(`${path} has too many levels of symbolic links`);
   const next = resolve(realpathSync(dirname(path)), readlinkSync(path));
