@@ -51,6 +51,16 @@ export function bytesOf({ content, metadata }: Pick<NewMemory, 'content' | 'meta
   return Buffer.byteLength(content) + Buffer.byteLength(metadata);
 }
 
+/** Returns the first rows with at most this much text, and at least one row. */
+export function firstBytes<Row extends { bytes: number }>(rows: Row[], maxBytes: number): Row[] {
+  let left = maxBytes;
+  const end = rows.findIndex(({ bytes }, index) => {
+    left -= bytes;
+    return left < 0 && index > 0;
+  });
+  return end === -1 ? rows : rows.slice(0, end);
+}
+
 /** A longer text is hashed, because it can be too long for an index. */
 const maxKeyUnits = 64;
 

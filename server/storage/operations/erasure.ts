@@ -4,6 +4,7 @@ import type { WriteOperation, WriteTx } from '../engine.ts';
 import type { UserRef } from '../project-storage.ts';
 import { WriteConflict } from '../refusals.ts';
 import type { Storage, WriteResult } from '../storage.ts';
+import { firstBytes } from './columns.ts';
 import { findResponse, removeFromResponses, storeResponse } from './idempotency.ts';
 import { dropSnapshot } from './snapshots.ts';
 import { removeWork } from './tasks.ts';
@@ -39,7 +40,7 @@ export const eraseUser: WriteOperation<Erase, WriteResult> = {
         userId,
         begun,
       );
-      const rows = firstBytes(found.slice(0, rowsPerPart));
+      const rows = firstBytes(found.slice(0, rowsPerPart), bytesPerPart);
       erased += rows.filter((row) => !isExpired(row, at)).length;
       if (rows.length > 0) await removeMemories(tx, write, rows);
       if (rows.length === found.length) break;
@@ -107,7 +108,7 @@ export async function removeExpired(
     now,
     limit,
   );
-  const rows = firstBytes(found);
+  const rows = firstBytes(found, bytesPerPart);
   const users = Map.groupBy(rows, ({ projectId, userId }) => keyOfUser(projectId, userId));
   await Promise.all(
     [...users.values()].map(async (own) => {
@@ -116,14 +117,4 @@ export async function removeExpired(
     }),
   );
   return { removed: rows.length, more: found.length === limit || rows.length < found.length };
-}
-
-/** Returns the first rows with at most `bytesPerPart` of text, and at least one row. */
-function firstBytes<Row extends Removed>(rows: Row[]): Row[] {
-  let left = bytesPerPart;
-  const end = rows.findIndex(({ bytes }, index) => {
-    left -= bytes;
-    return left < 0 && index > 0;
-  });
-  return end === -1 ? rows : rows.slice(0, end);
 }

@@ -9,6 +9,7 @@ import type {
   ToEmbed,
   VectorQueue,
 } from '../vector-storage.ts';
+import { firstBytes } from './columns.ts';
 import { keyOfUser } from './users.ts';
 import { dropParts } from './vector-parts.ts';
 
@@ -162,7 +163,7 @@ export const memoriesToEmbed: ShortRead<Wanted, ToEmbed> = {
       ...user,
       ...[from, last, modelId, limit + 1],
     );
-    const chosen = firstRows(rows, limit);
+    const chosen = firstBytes(rows.slice(0, limit), maxBytes);
     const next = rows[chosen.length];
     const upTo = Math.max(from, next === undefined ? last : next.change - 1);
     const memories = await Promise.all(chosen.map((row) => readText(tx, user, row)));
@@ -183,16 +184,6 @@ async function readText(
     row.id,
   );
   return text === undefined ? [] : [{ ...row, ...text }];
-}
-
-/** Returns the first rows that fit the limits, and at least one. */
-function firstRows(rows: Sized[], limit: number): Sized[] {
-  let left = maxBytes;
-  const end = rows.findIndex(({ bytes }, index) => {
-    left -= bytes;
-    return index === limit || (index > 0 && left < 0);
-  });
-  return end === -1 ? rows : rows.slice(0, end);
 }
 
 /** Users with new memories only have few of them; for a new model, all memories count. */
