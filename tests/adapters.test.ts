@@ -3,14 +3,14 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Glob } from 'bun';
 import { pythonProblem, runPython } from './support/python.ts';
-import { withServer } from './support/server.ts';
+import { withProject } from './support/server.ts';
 
 /* Runs the tests of the adapters in sdk/adapters, if their frameworks are installed. */
 
 const root = join(import.meta.dir, '..');
 const folders = join(root, 'sdk/adapters');
 
-const server = await withServer();
+const server = await withProject();
 const environment = () => ({ MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key });
 
 /** ADAPTER_SEQUENCES makes the tests longer. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { startTestServer, withServer } from '../support/server.ts';
+import { startTestServer, withProject } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { type Files, foldersFor, names } from './folder.ts';
 
-const server = await withServer();
+const server = await withProject();
 const memory = memoryAt(server);
 const inFolder = foldersFor(() => memory);
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { symlinkSync } from 'node:fs';
 import type { Memory } from '../../sdk/index.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { type Files, foldersFor, names } from './folder.ts';
 
-const server = await withServer();
+const server = await withProject();
 const memory = memoryAt(server);
 const inFolder = foldersFor(() => memory);
 

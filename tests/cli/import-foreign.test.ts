@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { newUser } from '../support/http.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { memoryAt, summaryOf } from './command.ts';
 
 /* Imports small files in the formats of other services. */
 
-const server = await withServer();
+const server = await withProject();
 const memory = memoryAt(server);
 
 const importFrom = (format: string, text: string, ...more: string[]) =>

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { memoryAt, temporaryFolder } from './command.ts';
 
-const server = await withServer();
+const server = await withProject();
 const memory = memoryAt(server);
 
 describe('memory ingest chat with a list of messages, as model APIs use them', () => {

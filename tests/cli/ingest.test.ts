@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { lines, memoryAt, temporaryFolder } from './command.ts';
 
-const server = await withServer();
+const server = await withProject();
 const memory = memoryAt(server);
 
 async function contentsOf(userId: string): Promise<string[]> {

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { memoryAt, type Surroundings } from './command.ts';
 import { foldersFor } from './folder.ts';
 
 /* If Ctrl-C or SIGTERM interrupts --wait, the command reports that the records were accepted. */
 
-const server = await withServer();
+const server = await withProject();
 
 /** Starts a proxy that completes no memory and interrupts at the first status or list request. */
 function interruptedAt(signal: 'SIGINT' | 'SIGTERM') {

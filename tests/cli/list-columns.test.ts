@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 import { lines, memoryAt } from './command.ts';
 
 /* The columns of `memory list` on narrow terminals. */
 
-const server = await withServer();
+const server = await withProject();
 const memory = memoryAt(server);
 
 test('a narrower terminal drops first the age, then the type', async () => {

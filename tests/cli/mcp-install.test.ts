@@ -9,12 +9,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { installationOf } from '../../cli/commands/mcp-clients.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { memoryAt, type Surroundings, temporaryFolder, testTerminal } from './command.ts';
 
 /* What transcripts/mcp.txt cannot show: other programs, links, systems and answers. */
 
-const server = await withServer();
+const server = await withProject();
 
 /** Creates a home directory whose profile contains the server's key. */
 async function homeOf() {

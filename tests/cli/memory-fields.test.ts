@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import type { Memory, Page } from '../../sdk/index.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { lines, memory, memoryAt } from './command.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 const json = async (argv: string[]) => {
   const { code, stdout, stderr } = await memoryAt(server)([...argv, '--json']);

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { memoryAt, temporaryFolder } from './command.ts';
 
 /* Tests of files in another encoding, and of compressed data. */
 
-const server = await withServer();
+const server = await withProject();
 const memory = memoryAt(server);
 
 const record = JSON.stringify({ type: 'event', userId: 'u', data: { name: 'x' } });

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 
 /* `1e999` is valid JSON, but JavaScript parses it as Infinity and would send it as null. */
 
-const server = await withServer();
+const server = await withProject();
 const memory = memoryAt(server);
 
 const words = 'must not contain a number outside the range of a double';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { startChild } from '../support/process.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { temporaryFolder } from './command.ts';
 import { program, shellAt } from './shell.ts';
@@ -9,7 +9,7 @@ import { program, shellAt } from './shell.ts';
 /* Tests that require a separate process: pipes, signals and exit codes. */
 
 const userId = 'big';
-const server = await withServer();
+const server = await withProject();
 const content = 'x'.repeat(60_000);
 for (let count = 0; count < 40; count += 1) await server.client.save({ userId, content });
 

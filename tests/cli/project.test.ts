@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import type { Memory, Stats, Task } from '../../sdk/index.ts';
-import { startTestServer, withServer } from '../support/server.ts';
+import { startTestServer, withProject } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 import { lines, memoryAt } from './command.ts';
 
 /* The commands that show what a project holds. */
 
-const server = await withServer();
+const server = await withProject();
 
 async function newProject() {
   const key = await server.createKey(crypto.randomUUID());

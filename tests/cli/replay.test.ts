@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { memoryAt } from './command.ts';
 
 /* A replay after the memory has been deleted must not report the memory as existing. */
 
-const server = await withServer();
+const server = await withProject();
 const memory = memoryAt(server);
 
 const user = ['--user', 'replay'];

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 
 const userId = 'searcher';
-const server = await withServer();
+const server = await withProject();
 const memory = memoryAt(server);
 const metadata = { plan: 'pro' };
 await server.client.save({ userId, content: 'Asked for a refund\nof order 5512', metadata });

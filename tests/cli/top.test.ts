@@ -3,12 +3,12 @@ import type { Load } from '../../cli/client/load.ts';
 import { startServer } from '../../server/main.ts';
 import { emptyDatabase } from '../support/backend.ts';
 import { save } from '../support/http.ts';
-import { startTestServer, withServer } from '../support/server.ts';
+import { startTestServer, withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { lines, memory, memoryAt, type Surroundings, temporaryFolder } from './command.ts';
 import { program } from './shell.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 const once = ['top', '--interval', '1', '--count', '1'];
 const top = (argv: string[], around: Surroundings = {}) => memoryAt(server)(argv, around);

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Memory } from '../../sdk/index.ts';
 import { dropped, json, startFaultServer } from '../support/fault-server.ts';
-import { startTestServer, withServer } from '../support/server.ts';
+import { startTestServer, withProject } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 import { lines, memoryAt, summaryOf, temporaryFolder } from './command.ts';
 
-const server = await withServer();
+const server = await withProject();
 const memory = memoryAt(server);
 
 async function newProject(name: string) {

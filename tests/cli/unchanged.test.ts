@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
 import { holdTask } from '../support/queue.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { foldersFor } from './folder.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 test('an unchanged document is printed with its current status, not that of its first response', async () => {
   using folder = foldersFor(() => memoryAt(server))('now', { 'a.md': 'a', 'b.md': 'b' });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { memory, temporaryFolder } from './command.ts';
 import { shellAt } from './shell.ts';
 
 /* A command completes its work even if its output is closed or the disk is full. */
 
-const server = await withServer();
+const server = await withProject();
 
 const shell = shellAt(() => server);
 

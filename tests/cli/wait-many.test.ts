@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
 import type { IngestStatuses } from '../../sdk/index.ts';
-import { startTestServer, withServer } from '../support/server.ts';
+import { startTestServer, withProject } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { foldersFor } from './folder.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 const events = (userId: string, count: number) =>
   Array.from({ length: count }, (_, at) =>

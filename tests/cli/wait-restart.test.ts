@@ -5,48 +5,43 @@ import type { TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { memory, memoryAt, temporaryFolder } from './command.ts';
 
-test.concurrent.each([1, 3])(
-  'memory wait for %d memories continues after a server restart',
-  async (count) => {
-    using folder = temporaryFolder();
-    const databaseUrl = `sqlite:${folder.file('memory.db')}`;
-    const env = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off', MEMORY_EMBEDDINGS: 'off' };
-    let running = await startServer({ env, port: 0, databaseUrl });
-    const { url, firstKey = '' } = running;
-    const server = { url, databaseUrl, key: firstKey } as TestServer;
-    const leased = await leaseRecord(server);
-    const client = memoryAt(server);
-    const others: string[] = [];
-    for (let at = 1; at < count; at += 1) {
-      const argv = ['ingest', 'document', '-', '--user', 'u', '--external-id', `${at}`, '--json'];
-      const { stdout } = await client(argv, { stdin: `text ${at}` });
-      others.push(JSON.parse(stdout).memoryId);
-    }
-    let ended = false;
-    let output = '';
-    const onOutput = (text: string) => {
-      output += text;
-    };
-    const argv = ['wait', ...others, leased.memoryId, '--timeout', '30s'];
-    const waiting = client(argv, { onOutput }).finally(() => {
-      ended = true;
-    });
-    const allPrinted = async () => others.every((id) => output.includes(id));
-    await until(allPrinted, { what: 'the other memories' });
-    await Bun.sleep(300);
-    await running.stop();
-    // The outage lasts longer than the retries of one request.
-    await Bun.sleep(3_000);
-    expect(ended).toBe(false);
-    running = await startServer({ env, port: Number(new URL(url).port), databaseUrl });
-    await leased.fail('failed by the test');
-    const { code, stdout } = await waiting;
-    expect(stdout).toContain(`${leased.memoryId}\t`);
-    expect([0, 1]).toContain(code);
-    await running.stop();
-  },
-  40_000,
-);
+test.concurrent('memory wait for three memories continues after a server restart', async () => {
+  using folder = temporaryFolder();
+  const databaseUrl = `sqlite:${folder.file('memory.db')}`;
+  const env = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off', MEMORY_EMBEDDINGS: 'off' };
+  let running = await startServer({ env, port: 0, databaseUrl });
+  const { url, firstKey = '' } = running;
+  const server = { url, databaseUrl, key: firstKey } as TestServer;
+  const leased = await leaseRecord(server);
+  const client = memoryAt(server);
+  const others: string[] = [];
+  for (let at = 1; at < 3; at += 1) {
+    const argv = ['ingest', 'document', '-', '--user', 'u', '--external-id', `${at}`, '--json'];
+    const { stdout } = await client(argv, { stdin: `text ${at}` });
+    others.push(JSON.parse(stdout).memoryId);
+  }
+  let ended = false;
+  let output = '';
+  const onOutput = (text: string) => {
+    output += text;
+  };
+  const argv = ['wait', ...others, leased.memoryId, '--timeout', '30s'];
+  const waiting = client(argv, { onOutput }).finally(() => {
+    ended = true;
+  });
+  const allPrinted = async () => others.every((id) => output.includes(id));
+  await until(allPrinted, { what: 'the other memories' });
+  await running.stop();
+  // The outage lasts longer than the retries of one request.
+  await Bun.sleep(3_000);
+  expect(ended).toBe(false);
+  running = await startServer({ env, port: Number(new URL(url).port), databaseUrl });
+  await leased.fail('failed by the test');
+  const { code, stdout } = await waiting;
+  expect(stdout).toContain(`${leased.memoryId}\t`);
+  expect([0, 1]).toContain(code);
+  await running.stop();
+}, 40_000);
 
 async function statusesFor(request: Request, status: object): Promise<object[]> {
   const { memoryIds } = (await request.json()) as { memoryIds: string[] };

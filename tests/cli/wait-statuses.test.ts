@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
 import type { IngestStatuses } from '../../sdk/index.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 
 /* Tests of how --wait reads the statuses of many memories, up to 1,000 per request. */
 
-const server = await withServer();
+const server = await withProject();
 
 const records = (userId: string, count: number, more: object = {}) =>
   Array.from({ length: count }, (_, at) =>

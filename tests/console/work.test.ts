@@ -1,5 +1,5 @@
 import { describe, expect } from 'bun:test';
-import { startTestServer, withServer } from '../support/server.ts';
+import { startTestServer, withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { importable } from '../support/writes.ts';
 import { expectAccessible, inBrowser, type Opened, tabTo, useBrowser } from './browser.ts';
@@ -7,7 +7,7 @@ import { expectAccessible, inBrowser, type Opened, tabTo, useBrowser } from './b
 /* The screens that show and give the service work: queue, additions, health. */
 
 const open = useBrowser();
-const server = await withServer();
+const server = await withProject();
 
 async function openScreen(name: string): Promise<Opened> {
   const opened = await open(`${server.url}/console#key=${server.key}`);

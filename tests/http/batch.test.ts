@@ -11,9 +11,9 @@ import {
   whenComplete,
 } from '../support/http.ts';
 import { loneSurrogate } from '../support/inputs.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 async function batch(items: unknown[]): Promise<BatchAccepted> {
   return bodyOf(await ask(server, 'POST', '/v1/ingest/batch', { body: { items } }), 202);

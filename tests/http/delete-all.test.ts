@@ -13,10 +13,10 @@ import {
   save,
 } from '../support/http.ts';
 import { leaseRecord } from '../support/queue.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { sendKeyed } from '../support/writes.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 const pathOf = (userId: string) => `/v1/memories?userId=${encodeURIComponent(userId)}`;
 

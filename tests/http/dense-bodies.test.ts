@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { type Answer, askRaw, bodyOf, expectInvalid, newUser } from '../support/http.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 
 /* Bodies that are expensive to parse: deeply nested, or with very many values or fields. */
 
-const server = await withServer();
+const server = await withProject();
 
 const fiveMiB = 5 * 1024 * 1024;
 const levels = (count: number) => '['.repeat(count) + ']'.repeat(count);

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import type { Memory } from '../../sdk/contract/memory.ts';
 import { ask, bodyOf, expectInvalid, getPage, ingest, newUser, save } from '../support/http.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 async function saveWith(userId: string, content: string, metadata: object): Promise<void> {
   bodyOf(await ask(server, 'POST', '/v1/memories', { body: { userId, content, metadata } }), 201);

@@ -12,14 +12,14 @@ import {
   save,
 } from '../support/http.ts';
 import { withValue } from '../support/inputs.ts';
-import { send, withServer } from '../support/server.ts';
+import { send, withProject } from '../support/server.ts';
 import { writesWithBody } from '../support/writes.ts';
 
 /* A failed property prints its seed and path. To reproduce the failure, add both to `runs`. */
 const runs = { numRuns: 50 };
 
 let id: string;
-const server = await withServer();
+const server = await withProject();
 beforeAll(async () => {
   ({ id } = await save(server, 'fuzz'));
 });

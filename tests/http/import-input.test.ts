@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test';
 import type { Imported } from '../../sdk/contract/transfer.ts';
 import { ask, bodyOf, expectInvalid, getMemory, getPage, newUser } from '../support/http.ts';
 import { badMetadata, badTexts, withValue } from '../support/inputs.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 async function importAll(items: unknown[], into = server): Promise<Imported> {
   return bodyOf(await ask(into, 'POST', '/v1/import', { body: { items } }), 200);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { ask, expectInvalid, getPage } from '../support/http.ts';
 import { badMetadata, badOptionalTexts, badTexts, withValue } from '../support/inputs.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 /** The user of all rejected requests. */
 const userId = 'refused';

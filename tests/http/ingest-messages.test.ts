@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import { ask, bodyOf, expectInvalid, getMemory, ingest, newUser } from '../support/http.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 
 /* Messages from OpenAI's Chat Completions API and Anthropic's Messages API, sent unchanged. */
 
-const server = await withServer();
+const server = await withProject();
 
 const role = 'assistant';
 const call = { name: 'search', arguments: '{}' };

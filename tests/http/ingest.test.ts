@@ -12,9 +12,9 @@ import {
   whenComplete,
 } from '../support/http.ts';
 import { astral, goodMetadata, goodTexts } from '../support/inputs.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 type Endpoint = [path: string, type: Memory['type'], body: { data: object; type?: string }];
 

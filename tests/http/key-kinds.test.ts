@@ -19,12 +19,12 @@ import {
   type Target,
   withoutMemories,
 } from '../support/operation-requests.ts';
-import { type TestServer, withServer } from '../support/server.ts';
+import { type TestServer, withProject } from '../support/server.ts';
 import { importable, sendKeyed } from '../support/writes.ts';
 
 /* Runs every operation with every kind of key, on the key's own user and on another user. */
 
-const server = await withServer();
+const server = await withProject();
 
 const writes = named.filter(isWrite);
 const reads = named.filter((name) => !isWrite(name));

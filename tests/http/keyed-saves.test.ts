@@ -4,12 +4,12 @@ import { type OperationName, operations } from '../../sdk/contract/operations.ts
 import { documented, documentOf, jsonOf, misfit } from '../support/document.ts';
 import { ask, bodyOf, getMemory, getPage, newUser } from '../support/http.ts';
 import { requests } from '../support/operation-requests.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { sendKeyed } from '../support/writes.ts';
 
 /* Saves with a source and an externalId, which identify the memory to create or replace. */
 
-const server = await withServer();
+const server = await withProject();
 
 const post = (body: object) => ask(server, 'POST', '/v1/memories', { body });
 

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import type { ErrorBody } from '../../sdk/contract/errors.ts';
 import { ask, askRaw, expectInvalid, getMemory, getPage, newUser, save } from '../support/http.ts';
 import { badMetadata, badTexts } from '../support/inputs.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 const notObjects: [name: string, body: unknown][] = [
   ['null', null],

@@ -12,12 +12,12 @@ import {
   whenComplete,
 } from '../support/http.ts';
 import { goodMetadata, goodTexts } from '../support/inputs.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-const server = await withServer();
+const server = await withProject();
 
 function patch(id: string, body: object) {
   return ask(server, 'PATCH', `/v1/memories/${id}`, { body });

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
 import { ask, bodyOf, getPage, ingest, newUser, whenComplete } from '../support/http.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 
 /* Null in an optional field is equivalent to omitting the field. */
 
-const server = await withServer();
+const server = await withProject();
 
 const times = { occurredAt: null, expiresAt: null };
 const nulls = { source: null, externalId: null, ...times };

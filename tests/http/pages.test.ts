@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test';
 import type { Memory } from '../../sdk/contract/memory.ts';
 import type { Page } from '../../sdk/contract/page.ts';
 import { ask, expectInvalid, getPage, ingest, newUser, save } from '../support/http.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 /** Reads all memories of the user, page by page. */
 async function walk(userId: string, limit: number): Promise<Memory[]> {

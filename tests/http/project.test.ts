@@ -15,9 +15,9 @@ import {
   newUser,
   save,
 } from '../support/http.ts';
-import { startTestServer, type TestServer, withServer } from '../support/server.ts';
+import { startTestServer, type TestServer, withProject } from '../support/server.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 describe('GET /v1/users', () => {
   let project: TestServer;

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
 import { bodyOf, sendRaw } from '../support/raw.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { hosts, paths, pieces } from './raw-requests.ts';
 
 /* Bytes that no HTTP library would send cause neither a 5xx response, a hang, nor an exit. */
 
-const server = await withServer();
+const server = await withProject();
 
 /** Sends the parts and expects a response or a closed connection. */
 async function statusOf(parts: (string | Uint8Array)[], pauseMs = 0): Promise<number | null> {

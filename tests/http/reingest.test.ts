@@ -10,10 +10,10 @@ import {
   newUser,
   whenComplete,
 } from '../support/http.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 const messages = [{ role: 'user', content: 'Hi', timestamp: '2026-05-08T10:00:00Z' }];
 

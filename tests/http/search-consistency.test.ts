@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 /* Under concurrent writes, a search must reflect every acknowledged write. */
 
-const server = await withServer();
+const server = await withProject();
 
 type Act = 'save' | 'update' | 'delete' | 'ingest';
 const acts = fc.array(fc.constantFrom<Act>('save', 'save', 'update', 'delete', 'ingest'), {

@@ -3,12 +3,12 @@ import type { SearchAnswer } from '../../sdk/contract/search.ts';
 import { cases, corpus } from '../search/cases.ts';
 import { ask } from '../support/http.ts';
 import { marked } from '../support/marked.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 
 /* Runs the cases of tests/search over HTTP. */
 
 const names = new Map<string, string>();
-const server = await withServer();
+const server = await withProject();
 beforeAll(async () => {
   for (const [name, content] of Object.entries(corpus)) {
     names.set((await server.client.save({ userId: 'corpus', content })).id, name);

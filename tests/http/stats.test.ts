@@ -12,13 +12,13 @@ import {
   save,
   whenComplete,
 } from '../support/http.ts';
-import { type TestServer, withServer } from '../support/server.ts';
+import { type TestServer, withProject } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 
 /* What a project holds: GET /v1/stats, the largest users, GET /v1/tasks and the status filter. */
 
 let project: TestServer;
-const server = await withServer();
+const server = await withProject();
 beforeEach(async () => {
   project = { ...server, key: await server.createKey(crypto.randomUUID()) };
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { ask, expectError, getMemory, getStatus, ingest, newUser, save } from '../support/http.ts';
 import { leaseRecord } from '../support/queue.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 describe('GET /v1/memories/:id/status', () => {
   test('returns 200 for a saved memory: complete, without attempts', async () => {

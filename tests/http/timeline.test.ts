@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { type Answer, ask, expectInvalid } from '../support/http.ts';
 import { astral, badOptionalTexts, metadataOfBytes } from '../support/inputs.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 /**
  * The endpoints that accept a timeline, and the field that holds it. Entries in `messages` may have

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { type Answer, ask, bodyOf, expectInvalid, newUser } from '../support/http.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 
 const userId = newUser();
 const days = ['2026-04-30T23:59:59.999Z', '2026-05-01', '2026-05-15T10:00:00+02:00', '2026-06-01'];
-const server = await withServer();
+const server = await withProject();
 beforeAll(async () => {
   for (const [index, occurredAt] of days.entries()) {
     await server.client.save({ userId, content: `trip ${index}`, occurredAt });

@@ -16,10 +16,10 @@ import {
   whenComplete,
 } from '../support/http.ts';
 import { leaseRecord } from '../support/queue.ts';
-import { type TestServer, withServer } from '../support/server.ts';
+import { type TestServer, withProject, withServer } from '../support/server.ts';
 import { completeMemories, importable } from '../support/writes.ts';
 
-const server = await withServer();
+const server = await withProject();
 const another = await withServer();
 
 async function newProject(): Promise<TestServer> {

@@ -10,12 +10,12 @@ import {
   newUser,
   save,
 } from '../support/http.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { sendKeyed } from '../support/writes.ts';
 
 /* Conditional requests with versions and ETags, which prevent lost updates. */
 
-const server = await withServer();
+const server = await withProject();
 
 /** Creates a memory, updates it to version 2, and returns its id. */
 async function changed(): Promise<string> {

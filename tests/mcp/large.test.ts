@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
-import { startTestServer, withServer } from '../support/server.ts';
+import { startTestServer, withProject } from '../support/server.ts';
 import { call, messagesTo } from './messages.ts';
 
 /* Large memories, messages and responses. */
 
-const server = await withServer();
+const server = await withProject();
 const post = messagesTo(() => server);
 
 test('a page of list_memories is full even if the documents are large', async () => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
 import { leaseRecord } from '../support/queue.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { connectTo, type Way } from './connect.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 const way: Way = { transport: 'http', version: '2026-07-28' };
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { type Connected, connectTo, ways } from './connect.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 const names = [
   'search_memories',

@@ -104,7 +104,7 @@ function linkPackages(folder: string): void {
 /** Runs the tests, by default until the first failure. */
 async function runTests(cwd: string, tests: string[], { bail = true } = {}): Promise<Run> {
   // With only a few files, starting worker processes costs more time than it saves.
-  const parallel = tests.length > 5 ? ['--parallel=2'] : [];
+  const parallel = tests.length > 5 ? ['--parallel=2', '--no-isolate'] : [];
   const paths = tests.map((path) => `./${path}`);
   const options = ['--timeout=120000', ...(bail ? ['--bail'] : []), ...parallel];
   const run = Bun.spawn(['bun', 'test', ...options, ...paths], {

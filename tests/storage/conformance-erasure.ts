@@ -65,27 +65,15 @@ export function testErasure(name: string, open: OpenStorage): void {
       expect(await project.list()).toHaveLength(1);
     });
 
-    // On a busy machine, a single save can take as long as the erasure, so the test is retried.
-    test(
-      'of thousands of memories does not block other writes',
-      async () => {
-        await project.import(many(5_000));
-        let isErased = false;
-        const erasing = project.erase().finally(() => {
-          isErased = true;
-        });
-        let saved = 0;
-        while (!isErased) {
-          await project.save(memory({ userId: 'v' }));
-          saved += 1;
-        }
-        expect(await deleted(erasing)).toBe(5_000);
-        // With more than two saves, at least one was committed before the erasure ended.
-        expect(saved).toBeGreaterThan(2);
-        expect(await project.list('v')).toHaveLength(saved);
-      },
-      { retry: 2 },
-    );
+    test('of thousands of memories does not block other writes', async () => {
+      await project.import(many(5_000));
+      const erasing = deleted(project.erase());
+      const saved = project.save(memory({ userId: 'v' }));
+      const first = await Promise.race([erasing, saved.then(() => 'the save')]);
+      expect<unknown>(first).toBe('the save');
+      expect(await erasing).toBe(5_000);
+      expect(await project.list('v')).toHaveLength(1);
+    });
 
     test('counts the removed memories, even during concurrent writes to the user', async () => {
       await project.import(many(3_000));
@@ -177,14 +165,6 @@ export function testErasure(name: string, open: OpenStorage): void {
       expect(counts).toEqual([600, 3, 3]);
       expect((await project.users()).items).toEqual([]);
       expect(await other.list()).toEqual([]);
-    });
-
-    test('without a key deletes all memories of the user while another user is being erased', async () => {
-      await project.import(many(600));
-      await project.import(many(3, 'v'));
-      const counts = await Promise.all([deleted(project.erase()), deleted(project.erase('v'))]);
-      expect(counts).toEqual([600, 3]);
-      expect((await project.users()).items).toEqual([]);
     });
 
     test('hides no memory that is imported for the same user later', async () => {

@@ -104,15 +104,6 @@ export function testIsolation(name: string, open: OpenStorage): void {
       }
     });
 
-    test('a rejected write does not affect a write that arrives at the same time', async () => {
-      for (let round = 0; round < 20; round += 1) {
-        const saved = project.save(memory());
-        const rejected = rejectionOf(project.update('mem_unknown', { content: 'x' }));
-        expect((await saved).response.status).toBe(201);
-        expect(await rejected).toMatchObject({ code: 'not_found' });
-      }
-    });
-
     test('a write gets its own response if the write before it is rejected', async () => {
       const given = memory();
       const rejected = rejectionOf(project.remove('mem_unknown'));

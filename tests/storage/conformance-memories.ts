@@ -93,18 +93,6 @@ export function testMemories(name: string, open: OpenStorage): void {
       expect(await project.get(given.id)).toBeNull();
     });
 
-    test('a rejected write does not affect the writes that arrive at the same time', async () => {
-      const given = [memory(), memory()] as const;
-      const outcomes = await Promise.allSettled([
-        project.save(given[0]),
-        project.update('mem_none', { content: 'x' }),
-        project.save(given[1]),
-      ]);
-      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-      expect(outcomes[1]).toMatchObject({ reason: { code: 'not_found' } });
-      expect(await project.list()).toHaveLength(2);
-    });
-
     test('an update replaces the given fields and keeps the others', async () => {
       const given = memory({ metadata: '{"a":1}', occurredAt: 5, expiresAt: 9_000 });
       await project.save(given, { at: 1 });

@@ -126,7 +126,6 @@ test.concurrent('further erasures do not postpone a scrub', async () => {
     await project.save(memory());
     await project.erase();
     erasures += 1;
-    await Bun.sleep(100);
     return unscrubbedErasures(opened) < erasures;
   };
   await until(isScrubbed, { what: 'a scrub', timeoutMs: 20_000 });

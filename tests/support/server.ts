@@ -1,4 +1,6 @@
 import { afterAll } from 'bun:test';
+import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { MemoryClient } from '../../sdk/index.ts';
 import { openAdmin } from '../../server/admin.ts';
 import { type StartOptions, startServer } from '../../server/main.ts';
@@ -76,6 +78,31 @@ export async function withServer(
 ): Promise<TestServer> {
   const server = await startTestServer(...options);
   afterAll(() => server.stop());
+  return server;
+}
+
+/** The server that test files of one process share. */
+let shared: Promise<TestServer> | undefined;
+let projects = 0;
+
+/** Gives a test file a project of its own on a server that the files of this process share. */
+export async function withProject(): Promise<TestServer> {
+  shared ??= startShared();
+  const server = await shared;
+  projects += 1;
+  const own = `file-${projects}`;
+  const createKey: TestServer['createKey'] = (project, kind) =>
+    server.createKey(project === 'default' ? own : `${own}-${project}`, kind);
+  const key = await server.createKey(own);
+  const refuse = () => Promise.reject(new Error('other test files use this server'));
+  const client = new MemoryClient({ apiKey: key, baseUrl: server.url });
+  return { ...server, key, client, createKey, restart: refuse, stop: refuse };
+}
+
+async function startShared(): Promise<TestServer> {
+  const server = await startTestServer();
+  const [, path] = /^sqlite:(.*)$/.exec(server.databaseUrl) ?? [];
+  if (path !== undefined) process.on('exit', () => rmSync(dirname(path), { recursive: true }));
   return server;
 }
 

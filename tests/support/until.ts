@@ -1,14 +1,17 @@
-/** Polls until the result is not null, undefined or false. Throws after `timeoutMs`. */
+/**
+ * Polls until the result is not null, undefined or false. Throws after `timeoutMs`. The pauses
+ * grow, so that a long wait takes little CPU time from what it waits for.
+ */
 export async function until<T>(
   ask: () => T | Promise<T>,
   { timeoutMs = 60_000, what = 'the condition' } = {},
 ): Promise<NonNullable<T>> {
   const deadline = performance.now() + timeoutMs;
-  for (;;) {
+  for (let pauseMs = 2; ; pauseMs = Math.min(1.5 * pauseMs, 25)) {
     const answer = await ask();
     if (answer !== null && answer !== undefined && answer !== false) return answer;
     if (performance.now() > deadline)
       throw new Error(`timed out after ${timeoutMs} ms waiting for ${what}`);
-    await Bun.sleep(5);
+    await Bun.sleep(pauseMs);
   }
 }

@@ -2,12 +2,12 @@ import { expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { IngestStatuses } from '../../sdk/contract/status.ts';
 import { ask, bodyOf, ingest, newUser, whenComplete } from '../support/http.ts';
-import { startTestServer, withServer } from '../support/server.ts';
+import { startTestServer, withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 /* The queue of a running server. */
 
-const server = await withServer();
+const server = await withProject();
 
 async function ingestText(): Promise<string> {
   const record = { userId: newUser(), data: { text: 'text' } };
@@ -34,8 +34,6 @@ test('a normal stop uses up no attempt of the tasks that the service had claimed
     const memoryIds = bodyOf<BatchAccepted>(answer, 202).items.map(({ memoryId }) => memoryId);
     await own.restart();
     const processed = async () => {
-      // A pause, because reading a thousand statuses delays the processing.
-      await Bun.sleep(50);
       const found = await ask(own, 'POST', '/v1/memories/status', { body: { memoryIds } });
       const { items } = bodyOf<IngestStatuses>(found, 200);
       return items.every(({ status }) => status === 'complete') ? items : null;
