@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import type { Admission } from '../threads/admission.ts';
 import { mapYielding, yieldToEventLoop } from '../threads/event-loop.ts';
-import { countText } from '../threads/garbage.ts';
+import { countBody } from '../threads/garbage.ts';
 import { createDiscard } from './discard.ts';
 import { invalidBody, JsonScan, type Range } from './json-scan.ts';
 
@@ -53,7 +53,7 @@ export function createBodyReader(admission: Admission, maxBodyBytes: number): Bo
     },
     release(request) {
       free(request);
-      countText(received.get(request) ?? 0);
+      countBody(received.get(request) ?? 0);
     },
     async discardRest(request) {
       free(request);

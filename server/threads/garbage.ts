@@ -7,22 +7,32 @@ import { isMainThread } from 'node:worker_threads';
  */
 const collectedUnits = 8 * 1024 * 1024;
 
-let units = 0;
+/**
+ * Counts text that this thread has received, read or sent. After a lot, collects garbage: in the
+ * HTTP thread beside other work, because every request would wait for it.
+ */
+export const countText = createCounter(() => Bun.gc(!isMainThread));
 
-/** Counts text that this thread has received, read or sent. After a lot, collects garbage. */
-export function countText(more: number): void {
-  const isPlanned = units >= collectedUnits;
-  units += more;
-  // Wait for the current operation, because the garbage includes its texts once it has ended.
-  if (!isPlanned && units >= collectedUnits) setImmediate(collect);
-}
+/**
+ * Counts the body of a request that has ended. Its parsed form has taken several times as much
+ * memory, of which a collection beside other work would leave most.
+ */
+export const countBody = createCounter(() => Bun.gc(true));
 
 export function countTexts(texts: readonly string[]): void {
   for (const { length } of texts) countText(length);
 }
 
-/** In the HTTP thread, collects beside other work, because every request would wait for it. */
-function collect(): void {
-  units = 0;
-  Bun.gc(!isMainThread);
+function createCounter(collect: () => void): (units: number) => void {
+  let counted = 0;
+  return (units) => {
+    const isPlanned = counted >= collectedUnits;
+    counted += units;
+    if (isPlanned || counted < collectedUnits) return;
+    // Wait for the current operation, because the garbage includes its texts once it has ended.
+    setImmediate(() => {
+      counted = 0;
+      collect();
+    });
+  };
 }
