@@ -14,7 +14,7 @@ const server = await withProject();
 const environment = () => ({ MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key });
 
 /** ADAPTER_SEQUENCES makes the tests longer. */
-const timeoutMs = 120_000 + 500 * Number(process.env.ADAPTER_SEQUENCES ?? 0);
+const timeoutMs = 120_000 + 1_000 * Number(process.env.ADAPTER_SEQUENCES ?? 0);
 
 /** The package without which the tests of an adapter in Python are skipped. */
 const frameworks: Record<string, string> = {
