@@ -7,14 +7,12 @@ import { inTurn } from './kit/rounds.ts';
 
 const connections = 64;
 
-/** The maximum rate of the load generator, and of `wrk` if it is installed. */
+/** The maximum rate of the load generator. */
 export const generator: Benchmark = {
   ids: ['S0'],
   title: 'The load generator',
-  async run({ quick, rounds, seconds, folder }) {
+  async run({ rounds, seconds, folder }) {
     const server = await startSubject('nothing', folder, {});
-    // wrk cannot run for less than a second.
-    const wrk = quick ? null : Bun.which('wrk');
     const measurements: Record<string, () => Promise<number>> = {
       ours: async () => {
         const { perSecond } = await load({
@@ -25,7 +23,6 @@ export const generator: Benchmark = {
         });
         return perSecond;
       },
-      ...(wrk !== null && { wrk: () => runWrk(wrk, server.url, seconds) }),
     };
     const measured = await inTurn(rounds, measurements);
     await server.stop();
@@ -45,10 +42,3 @@ export const generator: Benchmark = {
     };
   },
 };
-
-async function runWrk(wrk: string, url: string, seconds: number): Promise<number> {
-  const whole = String(Math.max(1, Math.round(seconds)));
-  const child = Bun.spawn([wrk, '-t1', `-c${connections}`, `-d${whole}s`, url], { stdout: 'pipe' });
-  const text = await new Response(child.stdout).text();
-  return Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]);
-}
