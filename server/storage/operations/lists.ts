@@ -26,6 +26,14 @@ type Row = Omit<StoredMemory, 'content'> & { content: string | null; bytes: numb
 /** `end` is the position after which the next rows begin, or null at the end of the list. */
 type Batch = { rows: Row[]; end: string | null };
 
+/** A row is used as it is, because copying the rows of a page costs a fifth of a list. */
+const hasContent = (row: Row): row is Row & { content: string } => row.content !== null;
+
+async function withContent(tx: Tx, projectId: number, row: Row): Promise<StoredMemory> {
+  if (hasContent(row)) return row;
+  return { ...row, content: await readContent(tx, projectId, row.userId, row.id) };
+}
+
 /** The number of memories that a filter looks at in one statement. */
 const filteredRows = 2_000;
 /** A larger memory is read by its own statement. */
@@ -40,11 +48,10 @@ export const listMemories: ShortRead<List, Page | 'large'> = {
   async run(tx, read) {
     const rows = await listRows(tx, read, { after: read.after, upTo: null, filter: null });
     const page = new PageBuilder(read.limit, listPosition);
-    for (const { bytes, ...row } of rows) {
-      if (!page.hasRoom(bytes)) return page.cut();
-      const { content } = row;
-      if (content === null) return 'large';
-      if (!page.add({ ...row, content })) return page.cut();
+    for (const row of rows) {
+      if (!page.hasRoom(row.bytes)) return page.cut();
+      if (!hasContent(row)) return 'large';
+      if (!page.add(row)) return page.cut();
     }
     return page.whole();
   },
@@ -98,11 +105,10 @@ async function fillPage(
   let after = read.after;
   for (;;) {
     const { rows, end } = await readBatch(after);
-    for (const { bytes, ...row } of rows) {
+    for (const row of rows) {
       if (read.filter !== null && !matches(row, read.filter)) continue;
-      if (!page.hasRoom(bytes)) return page.cut();
-      const content = row.content ?? (await readContent(tx, read.projectId, row.userId, row.id));
-      if (!page.add({ ...row, content })) return page.cut();
+      if (!page.hasRoom(row.bytes)) return page.cut();
+      if (!page.add(await withContent(tx, read.projectId, row))) return page.cut();
     }
     if (end === null) return page.whole();
     after = end;
