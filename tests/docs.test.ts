@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Glob } from 'bun';
 import { limits } from '../sdk/contract/limits.ts';
+import { distribute } from '../server/storage/postgres/citus.ts';
 
 const root = join(import.meta.dir, '..');
 const folders = ['', 'docs/', 'docs/decisions/', 'docs/examples/', 'sdk/', 'tests/'];
@@ -69,6 +70,16 @@ test("every page in docs is in the site's sidebar", async () => {
   const config = await textOf('docs/site/.vitepress/config.ts');
   const top = pages.filter((page) => /^docs\/[^/]+\.md$/.test(page));
   expect(top.filter((page) => !config.includes(`'${page}'`))).toEqual([]);
+});
+
+test('docs/scaling.md distributes the tables as a server does', async () => {
+  const page = await textOf('docs/scaling.md');
+  const [, tables = ''] = /unnest\('\{(.*?)\}'/.exec(page) ?? [];
+  const lines = distribute(tables.split(','))
+    .split('\n')
+    .map((line) => line.trim());
+  const statements = lines.filter((line) => line !== '');
+  expect(page).toContain(`BEGIN;\n${statements.join('\n')}\nCOMMIT;`);
 });
 
 test("docs/limits.md states the contract's limits", async () => {

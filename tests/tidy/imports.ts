@@ -232,11 +232,12 @@ const table: Row[] = [
     may: ['server/', 'sdk/contract/', 'package.json', 'node:'],
   },
   { from: ['server/'], may: ['server/', 'sdk/contract/', 'node:'], not: backends },
-  // These tests and programs measure the parts of a backend.
+  // These tests and programs measure the parts of a backend, or compare documentation with them.
   {
     from: [
       'tests/unit/',
       'tests/bench/internals/',
+      'tests/docs.test.ts',
       'tests/storage/copied-columns.test.ts',
       'tests/storage/lock.test.ts',
       'tests/storage/postgres-planner.test.ts',
