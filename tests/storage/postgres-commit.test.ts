@@ -59,6 +59,7 @@ async function openWithCommit(statements: string) {
 test.each([
   ['part of the database cannot be reached', '08006'],
   ['the session ends', '57P01'],
+  ['the server ends an idle transaction', '25P03'],
 ])('a save has an unknown outcome if %s during COMMIT', async (_, code) => {
   await using context = await openWithCommit(`RAISE 'failed' USING ERRCODE = '${code}';`);
   expect(await rejectionOf(context.project.save(memory()))).toMatchObject({

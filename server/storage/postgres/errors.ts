@@ -10,7 +10,7 @@ export class ConnectionLost extends Error {
 }
 
 /** SQLSTATE codes that mean that the session has ended or the outcome is unknown. */
-const sessionEnded = /^(080(?!01|06)|57P0|58|F0|XX|40003)/;
+const sessionEnded = /^(080(?!01|06)|25P03|57P0|58|F0|XX|40003)/;
 /** SQLSTATE codes that Citus reports if the coordinator cannot reach a worker. */
 const partLost = /^080(01|06)/;
 
