@@ -53,5 +53,8 @@ export function beginRead({ path }: OpenedFile): () => void {
   };
 }
 
+/** A scrub begins only after a hundred times the duration of the previous one. */
+const scrubbedWithinMs = 110_000;
+
 export const scrubbed = (opened: OpenedFile) =>
-  until(() => !isScrubPending(opened), { what: 'the scrub' });
+  until(() => !isScrubPending(opened), { what: 'the scrub', timeoutMs: scrubbedWithinMs });
