@@ -43,7 +43,7 @@ export type QuotaRequest = { projectId: number; amount: number; limit: number; s
 
 /**
  * `granted` is at most the requested amount, and the grants of one window never exceed its limit.
- * `available` is what remains of the limit. `endsAt` identifies the window, which
- * ends in `endsInMs` milliseconds.
+ * `available` is what remains of the limit. `endsAt` identifies the window, which ends in
+ * `endsInMs` milliseconds.
  */
 export type QuotaGrant = { granted: number; available: number; endsAt: number; endsInMs: number };

@@ -27,7 +27,7 @@ const draws = 8_192;
 const leastSeconds = 1;
 const ofFts5 = 2;
 const ofBaseline = 1.5;
-const mostMegabytes = 350;
+const maxMegabytes = 350;
 
 const names = {
   one: 'the service, one client',
@@ -120,7 +120,7 @@ function section(figures: Figures<Name>, megabytes: number[], { users, memories 
       ...(figures.baselineOne === undefined ? [] : [ofOlder()]),
     ];
   });
-  const memory = atMost('S6d', 'resident memory', spreadOf(megabytes), mostMegabytes, {
+  const memory = atMost('S6d', 'resident memory', spreadOf(megabytes), maxMegabytes, {
     unit: ' MB',
   });
   return {

@@ -5,6 +5,23 @@ import type { TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { memory, memoryAt, temporaryFolder } from './command.ts';
 
+/** More connections than the attempts of one request. */
+const attemptsInOutage = 8;
+
+/** Accepts connections and ends them, as an unreachable service would. Resolves after several. */
+async function outage(port: number): Promise<void> {
+  let attempts = 0;
+  const socket = {
+    open(client: { end(): void }) {
+      attempts += 1;
+      client.end();
+    },
+    data() {},
+  };
+  using _ = Bun.listen({ hostname: '127.0.0.1', port, socket });
+  await until(() => attempts >= attemptsInOutage, { what: 'the attempts' });
+}
+
 test.concurrent('memory wait for three memories continues after a server restart', async () => {
   using folder = temporaryFolder();
   const databaseUrl = `sqlite:${folder.file('memory.db')}`;
@@ -32,10 +49,10 @@ test.concurrent('memory wait for three memories continues after a server restart
   const allPrinted = async () => others.every((id) => output.includes(id));
   await until(allPrinted, { what: 'the other memories' });
   await running.stop();
-  // The outage lasts longer than the retries of one request.
-  await Bun.sleep(3_000);
+  const port = Number(new URL(url).port);
+  await outage(port);
   expect(ended).toBe(false);
-  running = await startServer({ env, port: Number(new URL(url).port), databaseUrl });
+  running = await startServer({ env, port, databaseUrl });
   await leased.fail('failed by the test');
   const { code, stdout } = await waiting;
   expect(stdout).toContain(`${leased.memoryId}\t`);
@@ -48,24 +65,20 @@ async function statusesFor(request: Request, status: object): Promise<object[]> 
   return memoryIds.map((memoryId) => ({ memoryId, ...status }));
 }
 
-/** Starts a service that reports one status for all memories. Stops after `answers` responses. */
-function passingService(port: number, answers: number, status = 'complete') {
+/** Starts a service whose memories are all processing. */
+function processingService() {
   let answered = 0;
-  const gone = Promise.withResolvers<void>();
   const proxy = Bun.serve({
-    port,
+    port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
       answered += 1;
-      if (answered === answers) setImmediate(() => proxy.stop(true).then(() => gone.resolve()));
-      const items = await statusesFor(request, { status, errorMessage: null });
+      const items = await statusesFor(request, { status: 'processing', errorMessage: null });
       return Response.json({ items, notFound: [] }, { headers: { connection: 'close' } });
     },
   });
   return {
     url: `http://127.0.0.1:${proxy.port}`,
-    port: proxy.port ?? 0,
-    gone: gone.promise,
     count: () => answered,
     proxy,
   };
@@ -73,7 +86,7 @@ function passingService(port: number, answers: number, status = 'complete') {
 
 test.concurrent('a wait for thousands of memories polls with one request while none completes', async () => {
   const ids = Array.from({ length: 5_000 }, (_, at) => `mem_${at}`);
-  const service = passingService(0, Number.POSITIVE_INFINITY, 'processing');
+  const service = processingService();
   const env = { MEMORY_BASE_URL: service.url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
   const { code } = await memory(['wait', ...ids, '--timeout', '2s'], { env });
   expect(code).toBe(8);
@@ -83,7 +96,7 @@ test.concurrent('a wait for thousands of memories polls with one request while n
 });
 
 test.concurrent('a wait for many memories fails immediately if the service has never been reachable', async () => {
-  const { url, proxy } = passingService(0, Number.POSITIVE_INFINITY);
+  const { url, proxy } = processingService();
   await proxy.stop(true);
   const env = { MEMORY_BASE_URL: url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
   const { code, stderr } = await memory(['wait', 'mem_1', 'mem_2', '--timeout', '30s'], { env });
@@ -93,7 +106,7 @@ test.concurrent('a wait for many memories fails immediately if the service has n
 
 test.concurrent('a --timeout without a unit is in seconds', async () => {
   const readsWithin = async (timeout: string) => {
-    const { url, count, proxy } = passingService(0, Number.POSITIVE_INFINITY, 'processing');
+    const { url, count, proxy } = processingService();
     const env = { MEMORY_BASE_URL: url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
     // The clock advances 2.5 s per reading, so the number of reads depends only on the timeout.
     const argv = ['wait', 'mem_1', '--timeout', timeout];

@@ -59,6 +59,6 @@ async function open(): Promise<Door> {
 }
 
 test('the service behaves like the model', async () => {
-  await expectModel(open, 4);
+  await expectModel(open, 5);
   await expectConsistent({ url: server.databaseUrl });
 }, 1_800_000);

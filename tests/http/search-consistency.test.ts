@@ -60,6 +60,6 @@ test('a search reflects every acknowledged write of four concurrent clients', as
       round += 1;
       await Promise.all(clients.map((script, client) => live(`round-${round}`, client, script)));
     }),
-    { numRuns: 4 },
+    { numRuns: 8 },
   );
 });

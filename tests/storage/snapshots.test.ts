@@ -15,8 +15,8 @@ import { openPostgres, openSqlite, type Tables } from './tables.ts';
 const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
 const random = createRandom(seed);
 const perUser = 300;
-const rounds = Number(process.env.SNAPSHOT_ROUNDS ?? 2);
-const queriesPerRound = 12;
+const rounds = Number(process.env.SNAPSHOT_ROUNDS ?? 3);
+const queriesPerRound = 25;
 const words =
   'lantern harbour kettle walrus zeppelin garden winter coffee doctor invoice refund delivery ' +
   'running runs ran city cities São Zürich naïve 東京 метро tickets ticket dark mode ana: ben:';

@@ -157,6 +157,6 @@ export async function replaceMemory(
   );
   if (replaced === 0) throw new WriteConflict();
   const isSameText = content === known.content && metadata === known.metadata;
-  if (!isSameText) await dropSnapshot(tx, projectId, userId, [known.change]);
-  else await dropParts(tx, [projectId, userId], known.change - 1, known.change);
+  if (!isSameText) await dropSnapshot(tx, projectId, userId);
+  await dropParts(tx, [projectId, userId], known.change - 1, known.change);
 }

@@ -9,6 +9,7 @@ import { findResponse, removeFromResponses, storeResponse } from './idempotency.
 import { dropSnapshot } from './snapshots.ts';
 import { removeWork } from './tasks.ts';
 import { keyOfUser, lockUser, recordChange } from './users.ts';
+import { dropParts } from './vector-parts.ts';
 
 type Erase = Parameters<Storage['eraseUser']>[0];
 /** A memory to remove, as it was read. `change` is the number of the change that wrote it. */
@@ -35,7 +36,7 @@ export const eraseUser: WriteOperation<Erase, WriteResult> = {
         `SELECT id, bytes, last_change AS change, expires_at AS "expiresAt" FROM memories
          WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
            AND first_change <= CAST($3 AS bigint)
-         ORDER BY created_at, id LIMIT ${String(rowsPerPart + 1)}`,
+         ORDER BY created_at, id LIMIT ${rowsPerPart + 1}`,
         projectId,
         userId,
         begun,
@@ -60,16 +61,13 @@ export async function removeMemories(
   rows: readonly Removed[],
 ): Promise<void> {
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
+  const changes = rows.map(({ change }) => change);
   await recordChange(tx, projectId, userId, { memories: -rows.length, bytes: -bytes });
   await Promise.all([
     ...rows.map((row) => removeRows(tx, { projectId, userId }, row)),
     removeFromResponses(tx, projectId, rows),
-    dropSnapshot(
-      tx,
-      projectId,
-      userId,
-      rows.map(({ change }) => change),
-    ),
+    dropSnapshot(tx, projectId, userId),
+    dropParts(tx, [projectId, userId], Math.min(...changes) - 1, Math.max(...changes)),
   ]);
   await tx.noteRemoved('memory');
 }

@@ -206,7 +206,7 @@ async function nextChange(
     `SELECT last_change AS change FROM ${table}
      WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
        AND last_change > CAST($3 AS bigint)
-     ORDER BY last_change LIMIT 1 OFFSET ${String(rowsPerBatch - 1)}`,
+     ORDER BY last_change LIMIT 1 OFFSET ${rowsPerBatch - 1}`,
     ...user,
     from,
   );

@@ -6,7 +6,7 @@ import type { CachedIndex } from '../index-cache.ts';
 import type { UserRef } from '../project-storage.ts';
 import { withChecksum, withoutChecksum } from './checksum.ts';
 import { keyOfUser } from './users.ts';
-import { dropParts, storePart } from './vector-parts.ts';
+import { storePart } from './vector-parts.ts';
 
 /*
  * A snapshot is a user's search index as it is stored, so that a reader thread does not have to
@@ -52,7 +52,8 @@ export function storeBuilt(tx: ReaderTx, cached: CachedIndex, user: User, isSwee
   if (!isDue && parts.length === 0) return;
   tx.afterReply(async (write) => {
     if (isDue) await storeIndex(write, cached, user);
-    for (const part of parts) if (vectors !== null) await storePart(write, vectors, user, part);
+    if (vectors === null) return;
+    for (const part of parts) await storePart(write, vectors, user, part);
   });
 }
 
@@ -133,15 +134,10 @@ export async function readSnapshot(
 }
 
 /**
- * Deletes the user's snapshot and the vectors of memories of these changes, in the same transaction
- * in which their text is removed. A snapshot that is being stored is refused from now on.
+ * Deletes the user's snapshot, in the same transaction in which text of the user is removed. A
+ * snapshot that is being stored is refused from now on.
  */
-export async function dropSnapshot(
-  tx: Tx,
-  projectId: number,
-  userId: string,
-  changes: readonly number[],
-): Promise<void> {
+export async function dropSnapshot(tx: Tx, projectId: number, userId: string): Promise<void> {
   const user = [projectId, userId] as const;
   await Promise.all([
     tx.run(
@@ -149,7 +145,6 @@ export async function dropSnapshot(
       ...user,
     ),
     tx.run('DELETE FROM snapshots WHERE project_id = $1 AND user_id = $2', ...user),
-    dropParts(tx, user, Math.min(...changes) - 1, Math.max(...changes)),
   ]);
 }
 

@@ -10,6 +10,7 @@ import { findExternal } from './memories.ts';
 import { dropSnapshot } from './snapshots.ts';
 import { addFailedTask, queueTask, reserveInQueue } from './tasks.ts';
 import { keyOfUser, UserChanges } from './users.ts';
+import { dropParts } from './vector-parts.ts';
 
 type Import = Parameters<Storage['importMemories']>[0];
 type Known = {
@@ -82,7 +83,10 @@ async function removeStillThere(
   await Promise.all(rows.map((row) => removeRows(tx, { projectId, userId: row.userId }, row)));
   await removeFromResponses(tx, projectId, rows);
   await Promise.all(
-    rows.map(({ userId, change }) => dropSnapshot(tx, projectId, userId, [change])),
+    rows.flatMap(({ userId, change }) => [
+      dropSnapshot(tx, projectId, userId),
+      dropParts(tx, [projectId, userId], change - 1, change),
+    ]),
   );
   await tx.noteRemoved('memory');
 }
