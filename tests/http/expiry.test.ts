@@ -73,7 +73,7 @@ const ways: [how: string, make: () => Promise<Sought>][] = [
 ];
 
 describe.each(ways)('a memory that %s', (_, make) => {
-  test('is found by every read before it expires, and by no read afterwards', async () => {
+  test('is found by every read and search before it expires, and by no read or search afterwards', async () => {
     const sought = await make();
     await whenComplete(server, sought.id);
     expect(await whereFound(server, sought)).toEqual(everywhere);

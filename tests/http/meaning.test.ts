@@ -84,13 +84,17 @@ describe('with the built-in model', () => {
     expect(atOnce).toBeGreaterThan(50);
   });
 
-  test('an item found by meaning has no highlights, and explains its score', async () => {
+  test('an item found by meaning says so in matchedBy, has no highlights, and explains its score', async () => {
     const userId = 'explained';
     await server.client.save({ userId, content: 'Allergic to peanuts' });
     const query = 'what food should I avoid for her?';
     const { items } = await embeddedSearch(server, query, { userId, explain: 'true' });
     const [first] = items;
-    expect(first).toMatchObject({ snippet: 'Allergic to peanuts', highlights: [] });
+    expect(first).toMatchObject({
+      snippet: 'Allergic to peanuts',
+      highlights: [],
+      matchedBy: 'meaning',
+    });
     const { words = -1, phrase = -1, date = -1, meaning = -1 } = first?.parts ?? {};
     expect([words, phrase, date]).toEqual([0, 0, 0]);
     expect(meaning).toBeCloseTo(first?.score ?? 0, 5);
