@@ -122,7 +122,7 @@ export function readConfig(env: Env): Config {
     console: read('MEMORY_CONSOLE', 'on', onOrOff, 'on or off'),
   };
   if (problems.length > 0) {
-    throw new InvalidSettingsError(`Invalid settings:\n  ${problems.join('\n  ')}`);
+    throw new InvalidSettingsError(`Invalid settings: ${problems.join('; ')}`);
   }
   return config;
 }
