@@ -40,8 +40,9 @@ const commands: Record<CommandName, () => Promise<Add>> = {
 /** Creates the program with the command that `argv` calls, or with all commands. */
 export async function createProgram(term: Terminal, argv: string[] = []) {
   const program = createRoot(term);
-  const word = commandWord(program, argv);
-  const called = commandNames.filter((name) => name === word);
+  const at = commandIndex(program, argv);
+  const isHelp = argv.slice(0, at).some((word) => word === '-h' || word === '--help');
+  const called = commandNames.filter((name) => name === argv[at] && !isHelp);
   // If no known command is given, the help or a spelling suggestion needs all commands.
   const names = called.length > 0 ? called : commandNames;
   const added = await Promise.all(names.map((name) => commands[name]()));
@@ -49,10 +50,10 @@ export async function createProgram(term: Terminal, argv: string[] = []) {
   return program;
 }
 
-/** Returns the command name, as commander will parse it. */
-function commandWord({ options }: Parent, argv: string[]): string | undefined {
+/** Returns the position of the command name, as commander will parse it, or -1. */
+function commandIndex({ options }: Parent, argv: string[]): number {
   const withValue = options.filter(({ required }) => required).map(({ long }) => long);
-  return argv.find((word, at) => !word.startsWith('-') && !withValue.includes(argv[at - 1]));
+  return argv.findIndex((word, at) => !word.startsWith('-') && !withValue.includes(argv[at - 1]));
 }
 
 function createRoot(term: Terminal) {

@@ -46,6 +46,15 @@ test('the help of one command is the same whether other commands are loaded or n
   expect(await memory(['keys', 'help', 'create'])).toEqual(await memory(['keys', 'create', '-h']));
 });
 
+test.each(['-h', '--help', '--project list --help'])(
+  'before the name of a command, %s shows all commands',
+  async (options) => {
+    const all = await memory(['--help']);
+    expect(all.stdout).toContain('\n  keys ');
+    expect(await memory([...options.split(' '), 'list'])).toEqual(all);
+  },
+);
+
 test('--version prints only the version', async () => {
   const { version } = await Bun.file('package.json').json();
   expect(await memory(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
