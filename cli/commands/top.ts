@@ -13,8 +13,8 @@ export function addTop(program: Parent, term: Terminal): void {
   const command = program
     .command('top')
     .description('Watch the load of a server: requests, latencies, backlog, cores and memory.')
-    .option('--interval <seconds>', 'the time between two readings; default: 2', parseInterval)
-    .option('--count <n>', 'stop after this many readings', parseCount);
+    .option('--interval <seconds>', 'the time between two readings (default: 2)', parseInterval)
+    .option('--count <number>', 'stop after this many readings', parseCount);
   command.action(async () => {
     const {
       interval = 2,
