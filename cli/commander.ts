@@ -37,6 +37,11 @@ export function pathBelowRoot(command: AnyCommand): string {
   return parent === null ? '' : `${pathBelowRoot(parent)} ${command.name()}`.trim();
 }
 
+/** Says how to see the help of a command. */
+export function helpFor(command: AnyCommand): string {
+  return `See: ${`memory ${pathBelowRoot(command)}`.trim()} --help`;
+}
+
 /** The examples in the help of commands. Commander prints but does not return them. */
 const examplesOf = new WeakMap<AnyCommand, string[]>();
 
@@ -55,7 +60,6 @@ export function commandAt(program: AnyCommand, words: string[]): AnyCommand {
   return words.reduce((command, word) => {
     const below = command.commands.find((one) => one.name() === word);
     if (below !== undefined) return below;
-    const names = command.commands.map((one) => one.name()).join(', ');
-    throw usageError(`Unknown command: ${word}.`, `Available commands: ${names || 'none'}`);
+    throw usageError(`Unknown command '${word}'`, helpFor(command));
   }, program);
 }

@@ -1,4 +1,10 @@
-import { type AnyCommand, type CommanderError, examplesBelow, pathBelowRoot } from './commander.ts';
+import {
+  type AnyCommand,
+  type CommanderError,
+  examplesBelow,
+  helpFor,
+  pathBelowRoot,
+} from './commander.ts';
 import { type CliError, usageError } from './errors.ts';
 import { capitalized } from './terminal/text.ts';
 
@@ -17,7 +23,7 @@ export function usageFailure({ code, message }: CommanderError, called: AnyComma
 /** Returns the first example of a command without subcommands, and where to find its help. */
 export function hintFor(called: AnyCommand): string {
   const [example] = called.commands.length > 0 ? [] : examplesBelow(called);
-  const help = `See: ${`memory ${pathBelowRoot(called)}`.trim()} --help`;
+  const help = helpFor(called);
   return example === undefined ? help : `For example: ${example}\n${help}`;
 }
 
