@@ -1,5 +1,5 @@
 import { serviceFailure } from './client/service-errors.ts';
-import { type AnyCommand, CommanderError, type GlobalOptions } from './commander.ts';
+import { type AnyCommand, CommanderError, type GlobalOptions, helpFor } from './commander.ts';
 import { CliError, ExitWith, errorText, exitCodes, usageError } from './errors.ts';
 import { createProgram } from './program.ts';
 import { printJson } from './terminal/output.ts';
@@ -77,5 +77,5 @@ async function failureOf(
   if (error instanceof CommanderError) return usageFailure(error, called);
   const { MemoryServiceError } = await import('../sdk/index.ts');
   if (!(error instanceof MemoryServiceError)) return new CliError('failed', errorText(error));
-  return serviceFailure(term, error, options);
+  return serviceFailure(term, error, options, helpFor(called));
 }

@@ -38,17 +38,18 @@ const advice: Record<string, Shown> = {
     hint: 'Is the server running? To check the address: memory profile show',
     exitCode: exitCodes.unreachable,
   },
-  invalid_request: { hint: 'To show the options of a command: memory <command> --help' },
 };
 
-/** Describes an error from the service. */
+/** Describes an error from the service. `help` is the hint for an invalid request. */
 export function serviceFailure(
   term: Terminal,
   error: MemoryServiceError,
   options: GlobalOptions,
+  help: string | null = null,
 ): CliError {
   const { value: baseUrl } = resolveBaseUrl(term, options);
-  const { hint = null, exitCode } = adviceFor(error) ?? {};
+  const fallback = error.code === 'invalid_request' ? help : null;
+  const { hint = fallback, exitCode } = adviceFor(error) ?? {};
   const failure = new CliError(error.code, textOf(term, error, baseUrl, options), hint, exitCode);
   failure.requestId = error.requestId ?? null;
   if (error.details.length > 0) failure.details = error.details;
