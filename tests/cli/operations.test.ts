@@ -155,7 +155,7 @@ ofFile('doctor includes the write-ahead log in the database size', async () => {
   writeFileSync(`${copy}-wal`, Buffer.alloc(5 * 1024 * 1024));
   const size = statSync(copy).size / 1024 / 1024 + 5;
   const { stdout } = await memory(['doctor', ...on(`sqlite:${copy}`)]);
-  expect(stdout).toContain(`the database uses ${size.toFixed(1)} MB`);
+  expect(stdout).toContain(`the database uses ${size.toFixed(1)} MiB`);
 });
 
 async function findings(url: string): Promise<Record<string, string>[]> {

@@ -85,7 +85,7 @@ function aboutSpace(path: string): Finding {
   const { bavail, bsize } = statfsSync(dirname(path));
   const free = bavail * bsize;
   const size = statSync(path).size + logBytes(path);
-  const found = `${megabytes(free)} free, the database uses ${megabytes(size)}`;
+  const found = `${mebibytes(free)} free, the database uses ${mebibytes(size)}`;
   if (free > spareBytes && free > size) return ok('disk', found);
   const level = free > spareBytes ? 'warning' : 'failure';
   const advice = 'free up disk space: writes fail if the disk is full';
@@ -94,7 +94,7 @@ function aboutSpace(path: string): Finding {
 
 function aboutLog(path: string): Finding {
   const bytes = logBytes(path);
-  const found = megabytes(bytes);
+  const found = mebibytes(bytes);
   if (bytes < longLogBytes) return ok('write-ahead log', found);
   const advice =
     'a read transaction has been open for too long; stop the backup or program that reads the file, ' +
@@ -132,6 +132,6 @@ function aboutErasure(db: Database, path: string): Finding[] {
   return [{ name: 'erasure', level: 'warning', found, advice }];
 }
 
-function megabytes(bytes: number): string {
-  return `${(bytes / 1_048_576).toFixed(1)} MB`;
+function mebibytes(bytes: number): string {
+  return `${(bytes / 1_048_576).toFixed(1)} MiB`;
 }
