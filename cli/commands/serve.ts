@@ -99,5 +99,5 @@ function banner(term: Terminal, url: string, database: string, newFile: string |
       ? `Data is stored in ${shownDatabase(database)}.`
       : `Created a new database at ${newFile}.`;
   const running = paint(term.stderr, 'bold', 'The memory service is running');
-  return `${running} at ${url}\n${escapeControls(stored)} Press Ctrl-C to stop.`;
+  return `${running} at ${url}\n${escapeControls(stored)}\nPress Ctrl-C to stop.`;
 }

@@ -112,11 +112,11 @@ test('a start in another folder names the new database and the key that it repla
   const started = (database: string) =>
     startAndStop(['-p', port, '--database', database], { home: home.path });
   const first = await started(home.file('first.db'));
-  expect(first).toContain(`\nCreated a new database at ${home.file('first.db')}. Press Ctrl-C`);
+  expect(first).toContain(`\nCreated a new database at ${home.file('first.db')}.\nPress Ctrl-C`);
   expect(first).not.toContain('Replaced');
   const [, begin, end] = /^ {2}(mk_.{4}).*(.{4})$/m.exec(first) ?? [];
   const second = await started(`sqlite:${relative(process.cwd(), home.file('other.db'))}`);
-  expect(second).toContain(`\nCreated a new database at ${home.file('other.db')}. Press Ctrl-C`);
+  expect(second).toContain(`\nCreated a new database at ${home.file('other.db')}.\nPress Ctrl-C`);
   expect(second).toContain(`profile.json.\nReplaced the previous key: ${begin}…${end}\n`);
   const third = await started(home.file('other.db'));
   expect(third).not.toMatch(/Created|Replaced/);
