@@ -32,7 +32,8 @@ export async function ingestDocuments(term: Terminal, args: string[], options: D
   const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const entries = entriesOf(term, files, skipped, options);
   const report = await ingestAll(term, client, { entries, totalBytes }, options);
-  await finishBulk(term, client, report, options, skippedLine(skipped));
+  const remarks = report.lacksUser() ? ['Specify the user: --user <id>'] : [];
+  await finishBulk(term, client, report, options, [...remarks, ...skippedLine(skipped)]);
 }
 
 function rejectForSeveral({ title, sourceUrl, pageCount, externalId }: DocumentOptions): void {

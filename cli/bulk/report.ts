@@ -50,11 +50,13 @@ export function openReport(
   const counts: Counts = Object.fromEntries(outcomes.map((name) => [name, 0]));
   const memoryIds = new Set<string>();
   let [failed, doneBytes] = [0, 0];
+  let lacksUser = false;
 
   const done = () => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
   async function reject({ text, ...problem }: Rejected): Promise<string> {
     failed += 1;
+    lacksUser ||= problem.message === 'userId: is required';
     file?.write(`${toJson({ ...flat(problem), text })}\n`);
     await file?.flush();
     if (json) return `${toJson(flat(problem))}\n`;
@@ -68,6 +70,8 @@ export function openReport(
     memoryIds,
     done,
     failed: () => failed,
+    /** Whether a record was rejected because it has no user. */
+    lacksUser: () => lacksUser,
     /** `bytes` is the number of input bytes that the job covers. */
     async add({ done: all, rejected }: Result, bytes: number): Promise<void> {
       doneBytes += bytes;
