@@ -85,5 +85,6 @@ function skippedLine(skipped: string[]): string[] {
     .sort(([, a], [, b]) => b.length - a.length)
     .map(([kind, { length }]) => `${kind} (${length})`);
   const shown = kinds.slice(0, maxKinds).join(', ') + (kinds.length > maxKinds ? ', …' : '');
-  return [`Skipped ${skipped.length} files: ${shown}. To ingest a skipped file, pass its name.`];
+  const files = skipped.length === 1 ? '1 file' : `${skipped.length} files`;
+  return [`Skipped ${files}: ${shown}. To ingest a skipped file, pass its name.`];
 }

@@ -201,6 +201,6 @@ test('a named pipe in a folder is skipped', async () => {
   using folder = inFolder('fifo', { 'a.md': 'a' });
   expect(Bun.spawnSync(['mkfifo', folder.file('fifo')]).exitCode).toBe(0);
   const inside = await folder.ingest(['.']);
-  expect(inside.stderr).toContain('Skipped 1 files: pipes and devices (1).');
+  expect(inside.stderr).toContain('Skipped 1 file: pipes and devices (1).');
   expect({ code: inside.code, found: names(inside.stdout) }).toEqual({ code: 0, found: ['a.md'] });
 });
