@@ -5,7 +5,7 @@ import type { Finding } from '../../server/admin.ts';
 import { addExamples, type Parent } from '../commander.ts';
 import { databaseOption, onDatabase } from '../database.ts';
 import { CliError, exitCodes, exitWith, usageError } from '../errors.ts';
-import { type Column, printJson, printResult, printTable } from '../terminal/output.ts';
+import { type Column, printJson, printLine, printResult, printTable } from '../terminal/output.ts';
 import { OutputClosed } from '../terminal/process-output.ts';
 import { asCalled, hint, note, type Terminal } from '../terminal/terminal.ts';
 import { memoriesOf } from '../terminal/text.ts';
@@ -75,12 +75,23 @@ async function copyToStdout(term: Terminal, file: string): Promise<void> {
   }
 }
 
-const columnsAt = (term: Terminal): Column<Finding>[] => [
+const columns: Column<Finding>[] = [
   { title: 'CHECK', value: ({ name }) => name },
   { title: 'STATE', value: ({ level }) => level },
   { title: 'FOUND', value: ({ found }) => found },
-  { title: 'ADVICE', value: ({ advice = '' }) => asCalled(term, advice), usual: '' },
 ];
+
+/** A terminal shows the advice below the table, because it is too long for a column. */
+async function printFindings(term: Terminal, findings: Finding[]): Promise<void> {
+  const adviceOf = ({ advice = '' }: Finding) => asCalled(term, advice);
+  if (!term.stdout.isTerminal) {
+    return printTable(term, [...columns, { title: 'ADVICE', value: adviceOf }], findings);
+  }
+  await printTable(term, columns, findings);
+  for (const one of findings) {
+    if (one.advice !== undefined) await printLine(term, `${one.name}: ${adviceOf(one)}`);
+  }
+}
 
 export function addDoctor(program: Parent, term: Terminal): void {
   const command = program
@@ -91,7 +102,7 @@ export function addDoctor(program: Parent, term: Terminal): void {
     const { json, database } = command.optsWithGlobals();
     const findings = await onDatabase(term, database, (admin, url) => admin.doctor(url));
     if (json) await printJson(term, { items: findings });
-    else await printTable(term, columnsAt(term), findings);
+    else await printFindings(term, findings);
     const failed = findings.some(({ level }) => level === 'failure');
     exitWith(failed ? exitCodes.failed : exitCodes.done);
   });
