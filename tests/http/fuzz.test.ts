@@ -11,7 +11,7 @@ import {
   readAnswer,
   save,
 } from '../support/http.ts';
-import { withValue } from '../support/inputs.ts';
+import { anyCodePoint, withValue } from '../support/inputs.ts';
 import { send, withProject } from '../support/server.ts';
 import { writesWithBody } from '../support/writes.ts';
 
@@ -56,7 +56,7 @@ describe.each(writesWithBody)('%s', (_, make) => {
 
   test('accepts a valid body with any value in one field or rejects it with a 400', async () => {
     const field = fc.constantFrom(...pathsOf(body));
-    const value = fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }), fc.anything());
+    const value = fc.oneof(fc.jsonValue(), fc.string({ unit: anyCodePoint }), fc.anything());
     const changed = fc.tuple(field, value).map(([where, what]) => {
       return withValue(body, where, JSON.parse(JSON.stringify(what, jsonOnly) ?? 'null'));
     });
@@ -97,7 +97,7 @@ function jsonOnly(_: string, value: unknown): unknown {
 
 /** Generates any string that can be stored, which is well-formed and does not contain NUL. */
 function text(maxLength: number): fc.Arbitrary<string> {
-  const storable = fc.string({ unit: 'binary', minLength: 1, maxLength });
+  const storable = fc.string({ unit: anyCodePoint, minLength: 1, maxLength });
   return storable.filter((value) => value.isWellFormed() && !value.includes('\0'));
 }
 

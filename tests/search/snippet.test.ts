@@ -4,6 +4,7 @@ import { SearchIndex } from '../../server/search/index.ts';
 import { normalize } from '../../server/search/normalize.ts';
 import { parseQuery } from '../../server/search/query.ts';
 import { snippet } from '../../server/search/snippet.ts';
+import { anyCodePoint } from '../support/inputs.ts';
 import { marked } from '../support/marked.ts';
 
 const filler = 'nothing of note was said on that day. '.repeat(20);
@@ -95,7 +96,7 @@ describe('snippet', () => {
     );
     const text = fc.oneof(
       fc.array(piece).map((all) => all.join('')),
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: anyCodePoint }),
     );
     fc.assert(
       fc.property(text, fc.constantFrom('tea 1', 'cafe 北京', 'ana 𩸽', 'กุ้ง'), (content, query) => {

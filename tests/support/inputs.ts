@@ -1,9 +1,18 @@
 /* Boundary values of the contract, for parameterized tests. Each row begins with its name. */
+import fc from 'fast-check';
 
 /** One code point, two UTF-16 code units, four bytes in UTF-8. */
 export const astral = '🧠';
 
 export const loneSurrogate = '\ud800';
+
+/**
+ * Any code point except surrogates, as a unit of `fc.string()`. Its own unit 'binary' keeps a
+ * million strings in memory, which every full garbage collection then visits.
+ */
+export const anyCodePoint = fc
+  .nat({ max: 0x10ffff - 0x800 })
+  .map((at) => String.fromCodePoint(at < 0xd800 ? at : at + 0x800));
 
 type Row = [name: string, value: unknown];
 

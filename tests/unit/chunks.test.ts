@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { indexedChunks, splitChunks } from '../../server/memory/chunks.ts';
+import { anyCodePoint } from '../support/inputs.ts';
 
 const targetLength = 1_000;
 
@@ -8,7 +9,7 @@ const targetLength = 1_000;
 const texts = fc
   .array(
     fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 400 }),
+      fc.string({ unit: anyCodePoint, maxLength: 400 }),
       fc.constantFrom('\n\n', '\n', ' ', '. ', '。', 'x', '\r\n', 'x'.repeat(700)),
       fc.constant('𝄞'.repeat(700)),
       fc.string({ unit: fc.constantFrom('𝄞', '😀'), maxLength: 700 }),
