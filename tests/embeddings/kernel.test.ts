@@ -8,17 +8,17 @@ import { Kernel } from '../../server/embeddings/kernel.ts';
 const folder = join(import.meta.dir, '../../server/embeddings');
 const module = new Uint8Array(readFileSync(join(folder, 'kernel.wasm')));
 
-/** Places arrays in a kernel's memory, and reads results from it. */
-function open() {
-  const kernel = new Kernel(module, 2 ** 22);
-  const put = (array: Float32Array | Int16Array | Int8Array): number => {
-    const offset = kernel.reserve(array.byteLength);
-    kernel
-      .bytes(offset, array.byteLength)
-      .set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
-    return offset;
-  };
-  return { kernel, run: kernel.run, put };
+/** One for all runs, because each new memory has all garbage collected. */
+const kernel = new Kernel(module, 2 ** 23);
+const { run } = kernel;
+
+/** Places an array in the kernel's memory, and returns its offset. */
+function put(array: Float32Array | Int16Array | Int8Array): number {
+  const offset = kernel.reserve(array.byteLength);
+  kernel
+    .bytes(offset, array.byteLength)
+    .set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
+  return offset;
 }
 
 const floats = (count: number, largest = 4) =>
@@ -70,7 +70,6 @@ test('multiply() equals a plain loop', () => {
   );
   const check = fc.property(cases, ({ shape, a, b, scalesA, scalesB, bias }) => {
     const { rows, depth, columns } = shape;
-    const { kernel, run, put } = open();
     const out = kernel.reserve(rows * columns * 4);
     const [sa, sb, pb] = [put(scalesA), put(scalesB), put(bias)];
     run.multiply(put(a), sa, put(Int8Array.from(b)), sb, pb, out, rows, depth, columns);
@@ -89,7 +88,6 @@ test('quantize() keeps 13 bits of each row', () => {
   const check = fc.property(
     fc.integer({ min: 1, max: 5 }).chain((rows) => floats(rows * 16)),
     (x) => {
-      const { kernel, run, put } = open();
       const rows = x.length / 16;
       const [out, scales] = [kernel.reserve(x.length * 2), kernel.reserve(rows * 4)];
       run.quantize(put(x), out, scales, rows, 16);
@@ -107,7 +105,6 @@ test('quantize() keeps 13 bits of each row', () => {
 test('addNorm() equals a plain loop', () => {
   const cases = fc.record({ x: floats(24), y: floats(24), weight: floats(12), bias: floats(12) });
   const check = fc.property(cases, ({ x, y, weight, bias }) => {
-    const { kernel, run, put } = open();
     const sums = x.map((value, index) => value + at(y, index));
     const expected = range(2).flatMap((row) => {
       const part = [...sums.subarray(row * 12, row * 12 + 12)];
@@ -127,7 +124,6 @@ test('addNorm() equals a plain loop', () => {
 });
 
 test('gelu() is within 1e-6 of its definition', () => {
-  const { kernel, run, put } = open();
   const x = Float32Array.from(range(2_000), (step) => (step - 1_000) / 100);
   const to = put(x);
   run.gelu(to, x.length);
@@ -145,7 +141,6 @@ test('attend() equals a plain loop', () => {
   );
   const check = fc.property(cases, ({ q, k, v }) => {
     const [heads, size, tokens] = [2, 16, q.length / 32];
-    const { kernel, run, put } = open();
     const [out, row] = [kernel.reserve(q.byteLength), kernel.reserve(tokens * 4)];
     run.attend(put(q), put(k), put(v), out, row, tokens, heads, size);
     const value = (array: Float32Array, token: number, head: number, d: number) =>
