@@ -11,8 +11,9 @@ import type { Page, StorageConnection } from './storage.ts';
 /**
  * The pool of reader threads. A thread runs one read at a time. The pool has one more thread than
  * the machine has cores, up to `maxThreads`. A project may use all threads but one, so that it
- * cannot occupy the whole pool. While other projects are active, a project is paused after large
- * reads. Projects with waiting reads take turns.
+ * cannot occupy the whole pool, and all but two while other projects are active, so that it leaves
+ * them a core. A project is then paused after large reads, too. Projects with waiting reads take
+ * turns.
  */
 export type ReaderPool = {
   /** Records that the project has sent a request. */
@@ -95,7 +96,8 @@ export function createReaderPool(options: {
   function mayRun(projectId: number): boolean {
     if (pace.isPaused(projectId)) return false;
     const own = readers.filter((reader) => reader.projectId === projectId).length;
-    return own < Math.max(1, size - 1);
+    const spared = activity.hasOthers(projectId) ? 2 : 1;
+    return own < Math.max(1, size - spared);
   }
 
   /** Returns an idle thread, preferably one that holds the index, or starts a new thread. */

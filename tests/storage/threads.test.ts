@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { renameSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defaultHungAfterMs } from '../../server/threads/start.ts';
 import { rejectionOf } from '../support/thrown.ts';
@@ -9,6 +10,7 @@ import {
   endsThread,
   failsCommit,
   hangsThread,
+  slowMs,
   slowsIndexing,
   slowsRows,
   slowsThread,
@@ -83,6 +85,21 @@ test.concurrent('a search does not wait for the many slow searches of another pr
   expect(await other.search('kept')).toHaveLength(1);
   expect(isBusy).toBe(true);
   await busy;
+});
+
+test('while another project is active, a project leaves it a core', async () => {
+  await using all = await open();
+  const { opened, project } = all;
+  const other = await newProject(opened);
+  const searches = Math.max(2, Math.min(8, availableParallelism()));
+  const slow = () =>
+    Promise.all(Array.from({ length: searches }, () => project.search(slowsThread)));
+  await slow();
+  await other.search('kept');
+  const begun = performance.now();
+  await slow();
+  // One of them waited for another one.
+  expect(performance.now() - begun).toBeGreaterThan(2 * slowMs - 1);
 });
 
 // Not concurrent: the other tests would slow these searches to less than the allowed pace.
