@@ -145,18 +145,24 @@ const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
 /** Parses a year, month, day or RFC 3339 time; `2026-05` is the start of that month in UTC. */
 export function parseMoment(text: string): string {
+  return momentIn(text, 'Use a date or time such as 2026-05, 2026-05-08 or 2026-05-08T13:56:07Z.');
+}
+
+function momentIn(text: string, advice: string): string {
   const [, year, month = '01', day = '01'] = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?$/.exec(text) ?? [];
   const time = year === undefined ? text : `${year}-${month}-${day}T00:00:00Z`;
   if (moment.test(time) && !Number.isNaN(Date.parse(time))) return time;
-  throw new InvalidArgumentError(
-    'Use a date or time such as 2026-05, 2026-05-08 or 2026-05-08T13:56:07Z.',
-  );
+  throw new InvalidArgumentError(advice);
 }
 
 /** Parses a point in time, or a duration before now: `3d` is the time three days ago. */
 export function parseBound(text: string): string {
   const isDuration = /^\d+(?:\.\d+)?[smhd]$/.test(text);
-  return isDuration ? new Date(Date.now() - parseTime(text)).toISOString() : parseMoment(text);
+  if (isDuration) return new Date(Date.now() - parseTime(text)).toISOString();
+  return momentIn(
+    text,
+    'Use a time such as 2026-05, 2026-05-08 or 2026-05-08T13:56:07Z, or 3d (ago).',
+  );
 }
 
 /** Parses a duration from now, or a point in time, which must be in the future. */
