@@ -50,7 +50,8 @@ const help = `
 A query is plain words or a question; there are no operators. If it contains a
 phrase in double quotes, memories that contain this phrase rank higher.
 
-Memories are found by words and, if the service has a model, by meaning.
+Memories are found by words and, if the service has a model, by meaning. Only
+memories whose status is complete are found.
 
 A pipe receives the id, score, type, createdAt and snippet, separated by tabs.
 With --explain, it also receives matchedBy and the parts of the score: words,
