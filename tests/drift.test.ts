@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { Glob } from 'bun';
-import type { AnyCommand } from '../cli/commander.ts';
+import { type AnyCommand, commandAt } from '../cli/commander.ts';
 import { createProgram } from '../cli/program.ts';
+import { Memory, SaveRequest, UpdateRequest } from '../sdk/contract/memory.ts';
 import { type Operation, type OperationName, operations } from '../sdk/contract/operations.ts';
 import { MemoryClient } from '../sdk/index.ts';
 import { routeLabels } from '../server/metrics/table.ts';
@@ -11,6 +12,7 @@ import { app, documented, documentOf, routeOf } from './support/document.ts';
 /*
  * Each operation in the contract must be a route, an OpenAPI operation, an SDK method and a
  * command, and at least one test must call it over HTTP. No layer may have any other operation.
+ * Each field of a memory must be in the Python SDK, the command line and the documentation.
  */
 
 const table = Object.entries<Operation>(operations);
@@ -40,6 +42,13 @@ const commandOf: Record<string, string> = {
   deleteAll: 'delete',
   key: 'whoami',
   statusMany: 'wait',
+};
+
+/** Fields whose option has another name. */
+const optionOf: Record<string, string> = {
+  userId: 'user',
+  occurredAt: 'occurred',
+  expiresAt: 'expires',
 };
 
 test("the app's routes match the operations", () => {
@@ -118,6 +127,59 @@ describe('every operation is called over HTTP by a test', () => {
 function asksFor({ method, path }: Operation): RegExp {
   const filled = path.replace(/:\w+/g, '(?:\\$\\{[^}]+\\}|[^/?\'"`$\\s]+)');
   return new RegExp(`${method}\\W{1,20}${filled}(?=[?'"\`$])`);
+}
+
+describe('every field of a memory', () => {
+  const shown = Object.keys(Memory.properties).sort();
+  const written = { save: SaveRequest, update: UpdateRequest };
+  const requests = Object.entries(written).map(([name, { properties }]) => {
+    return [name, Object.keys(properties).sort()] as const;
+  });
+
+  test('is in the example of docs/http-api.md', async () => {
+    const page = await textOf('../docs/http-api.md');
+    const [, example = ''] = /^## Memories\n+```json\n(.*?)```/ms.exec(page) ?? [];
+    expect(Object.keys(JSON.parse(example)).sort()).toEqual(shown);
+  });
+
+  test('is in MemoryItem of the Python SDK', async () => {
+    const types = await textOf('../sdk/python/memory_service/types.py');
+    const fields = fieldsOfPython(types, 'MemoryItem');
+    expect(fields.filter((name) => name !== 'deleted').sort()).toEqual(shown);
+  });
+
+  test.each(requests)('is a parameter of %s() in the Python SDK', async (name, fields) => {
+    const types = await textOf('../sdk/python/memory_service/types.py');
+    const methods = await textOf('../sdk/python/memory_service/methods.py');
+    const [, named = '', rest = ''] =
+      new RegExp(`def ${name}\\(self, (.*?)\\*\\*\\w+: Unpack\\[(\\w+)\\]`).exec(methods) ?? [];
+    const own = [...named.matchAll(/(\w+): /g)].flatMap(([, one]) => (one === 'id' ? [] : one));
+    const taken = new Set([...own, ...fieldsOfPython(types, rest)]);
+    expect([...taken].sort()).toEqual(fields.map(snakeCase).sort());
+  });
+
+  test.each(requests)('is an argument or an option of memory %s', async (name, fields) => {
+    const io = testTerminal({ code: 0, stdout: '', stderr: '' });
+    const command = commandAt(await createProgram(io), [name]);
+    const options = command.options.map((option) => option.attributeName());
+    const lacking = fields.filter((field) => !options.includes(optionOf[field] ?? field));
+    expect(lacking).toEqual(['content']);
+  });
+});
+
+const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Returns the fields of a class and its bases, without the options of every call. */
+function fieldsOfPython(types: string, name: string): string[] {
+  if (/^(?:TypedDict|CallOptions|ConditionalOptions|total=.*|)$/.test(name)) return [];
+  const head = new RegExp(`^class ${name}\\((.*)\\):.*\\n((?: .*\\n|\\n)*)`, 'm');
+  const [, bases = '', body = ''] = head.exec(types) ?? [];
+  const own = [...body.matchAll(/^ {4}(\w+):/gm)].map(([, field = '']) => field);
+  return [...own, ...bases.split(', ').flatMap((base) => fieldsOfPython(types, base))];
+}
+
+function textOf(path: string): Promise<string> {
+  return Bun.file(`${import.meta.dir}/${path}`).text();
 }
 
 function methodsOf(value: object): string[] {
