@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { memory, newProject } from './fixtures.ts';
@@ -8,7 +8,7 @@ import { openFile } from './sqlite.ts';
 
 /* A database file of an earlier schema version is served, with all it contains. */
 
-test('a file without the tables of later migrations gets them and keeps its memories', async () => {
+test('a file of the first migration gets the later ones and keeps its memories', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'memory-migrate-'));
   const path = join(folder, 'memory.db');
   try {
@@ -28,9 +28,25 @@ test('a file without the tables of later migrations gets them and keeps its memo
   }
 });
 
-/** Makes the file what the first migration alone creates. */
+/** Replaces the file with one of the first migration alone, which has the same rows. */
 function toFirstVersion(path: string): void {
+  const present = `${path}-present`;
+  renameSync(path, present);
   using db = new Database(path);
-  db.run('DROP TABLE vector_parts');
+  db.run(readFileSync('server/storage/sqlite/sql/001-schema.sql', 'utf8'));
+  db.run(`ATTACH '${present}' AS present`);
+  const tables = db.prepare<{ name: string }, []>(
+    `SELECT name FROM main.sqlite_schema WHERE type = 'table'`,
+  );
+  const columns = db.prepare<{ name: string }, [string]>('SELECT name FROM pragma_table_info(?)');
+  for (const { name } of tables.all()) {
+    const list = columns.all(name).map((column) => column.name);
+    db.run(`DELETE FROM main.${name}`);
+    db.run(`INSERT INTO main.${name} (${list}) SELECT ${list} FROM present.${name}`);
+  }
+  const { application_id: id } = db.prepare('PRAGMA present.application_id').get() as Row;
+  db.run(`PRAGMA application_id = ${id}`);
   db.run('PRAGMA user_version = 5');
 }
+
+type Row = { application_id: number };
