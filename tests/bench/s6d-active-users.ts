@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { memoryBytes } from '../support/process.ts';
 import { fillFts5 } from './internals/fts5.ts';
 import type { Benchmark, Context } from './kit/benchmark.ts';
 import { type SearchGroup, searchDatasetOf, searchUsers } from './kit/dataset.ts';
@@ -15,7 +16,7 @@ import {
 } from './kit/measured-load.ts';
 import { short, spreadOf } from './kit/numbers.ts';
 import { searchOf } from './kit/paths.ts';
-import { residentBytes, type Subject, startInternal } from './kit/process.ts';
+import { type Subject, startInternal } from './kit/process.ts';
 import { gets, type NextRequest } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
@@ -55,7 +56,7 @@ export const activeUsers: Benchmark = {
       one: measurementOf(context, service, group, 1),
       many: async () => {
         const measured = await many();
-        megabytes.push(residentBytes(service.pid) / 1_000_000);
+        megabytes.push(memoryBytes(service.pid) / 1_000_000);
         return measured;
       },
       fts5One: measurementOf(context, fts5, group, 1),

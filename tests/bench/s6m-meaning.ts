@@ -1,6 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConversations } from '../eval/data.ts';
+import { memoryBytes } from '../support/process.ts';
 import type { Benchmark, Context, Goal, Section } from './kit/benchmark.ts';
 import { fetchText, postJson } from './kit/client.ts';
 import { type Dataset, searchDatasetOf, searchUsers, tableOf, textOf } from './kit/dataset.ts';
@@ -9,7 +10,7 @@ import { atLeast, atMost } from './kit/goals.ts';
 import { load } from './kit/load.ts';
 import { ratioOf, showCount, showRatio, spreadOf } from './kit/numbers.ts';
 import { firstPage } from './kit/paths.ts';
-import { residentBytes, type Subject } from './kit/process.ts';
+import type { Subject } from './kit/process.ts';
 import { gets, type NextRequest, saves } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
@@ -60,7 +61,7 @@ export const meaning: Benchmark = {
       },
     });
     process.kill(busy.pid, 'SIGCONT');
-    const extra = (residentBytes(meaning.pid) - residentBytes(words.pid)) / 1_000_000;
+    const extra = (memoryBytes(meaning.pid) - memoryBytes(words.pid)) / 1_000_000;
     for (const subject of [words, meaning, busy]) await subject.stop();
     return section(measured, { atOnce, extra, memories: group.memories, backlog });
   },

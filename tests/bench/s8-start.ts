@@ -1,3 +1,4 @@
+import { memoryBytes } from '../support/process.ts';
 import type { Benchmark, Context, Goal, Section } from './kit/benchmark.ts';
 import { cliEnv, timeCommand } from './kit/cli.ts';
 import { fetchText } from './kit/client.ts';
@@ -14,7 +15,6 @@ import {
   spreadOf,
 } from './kit/numbers.ts';
 import { firstPages, searches } from './kit/paths.ts';
-import { residentBytes } from './kit/process.ts';
 import { gets, saves, uncachedGets } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
@@ -119,7 +119,7 @@ async function measureMemory(context: Context, tree: Tree): Promise<Memory> {
   const users = searchUsers(searchGroups(quick)[0] ?? { memories: 0, users: 0 });
   const lists = users.map((userId) => `/v1/memories?userId=${userId}&limit=20`);
   const loaded: number[] = [];
-  const timer = setInterval(() => loaded.push(residentBytes(pid)), sampleEveryMs);
+  const timer = setInterval(() => loaded.push(memoryBytes(pid)), sampleEveryMs);
   await Promise.all([
     load({ url, connections: 16, seconds, next: saves() }),
     load({ url, connections: 4, seconds, next: uncachedGets(lists) }),
@@ -133,7 +133,7 @@ async function measureMemory(context: Context, tree: Tree): Promise<Memory> {
 async function measureIdle({ folder }: Context, database: string, tree: Tree): Promise<number> {
   const service = await startService(folder, { tree, database });
   await Bun.sleep(settleMs);
-  const idle = residentBytes(service.pid);
+  const idle = memoryBytes(service.pid);
   await service.stop();
   return idle;
 }

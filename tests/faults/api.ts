@@ -1,6 +1,7 @@
 import type { Memory } from '../../sdk/contract/memory.ts';
 import type { Page } from '../../sdk/contract/page.ts';
 import type { Health } from '../../sdk/contract/status.ts';
+import type { Violations } from './harness.ts';
 import type { Target } from './target.ts';
 
 /** A request to the API. A write with an idempotency key can be retried safely. */
@@ -59,6 +60,17 @@ export async function sendUntilKnown(
   return null;
 }
 
+/** Like `sendUntilKnown`, but returns the body of the response, and throws if it is an error. */
+export async function sendForced<T>(target: Target, call: Call): Promise<T> {
+  const reply = await sendUntilKnown(target, call);
+  if (reply !== null && reply.status < 300) return JSON.parse(reply.text) as T;
+  throw new Error(`${call.method} ${call.path}: ${reply?.status} ${reply?.text}`);
+}
+
+export function saveOf(userId: string, content: string): Call {
+  return { method: 'POST', path: '/v1/memories', body: { userId, content } };
+}
+
 /** Sends a GET request. Throws unless the response is 200. */
 export async function read<T>(target: Target, path: string): Promise<T> {
   const reply = await send(target, { method: 'GET', path });
@@ -95,4 +107,9 @@ export async function drained(target: Target, withinMs: number): Promise<boolean
     await Bun.sleep(25);
   }
   return false;
+}
+
+export async function expectDrained(target: Target, withinMs: number, violations: Violations) {
+  if (await drained(target, withinMs)) return;
+  violations.add('the queue was not empty before the time limit');
 }

@@ -1,16 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRandom } from '../support/random.ts';
 import { listAll } from './api.ts';
-import {
-  createViolations,
-  type Finding,
-  type Harness,
-  type RunOptions,
-  type Violations,
-} from './harness.ts';
-import { createLedger, type Ledger, type Owed } from './ledger.ts';
+import type { Figures, Harness, Run, Violations } from './harness.ts';
+import type { Ledger, Owed } from './ledger.ts';
 import { startLoad } from './load.ts';
 import { createTarget, type Target } from './target.ts';
 
@@ -29,33 +20,24 @@ export const backupsUnderLoad: Harness = {
   run,
 };
 
-async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
-  const violations = createViolations();
-  const ledger = createLedger();
-  const target = createTarget({ variants });
-  const folder = mkdtempSync(join(tmpdir(), 'memory-backups-'));
+async function run({ tier, variants, random, violations, folder }: Run): Promise<Figures> {
+  await using target = createTarget({ variants });
   const figures = { backups: backups[tier], compared: 0, missing: 0, slowestBackupMs: 0 };
-  try {
-    await target.start();
-    const random = createRandom(seed);
-    const load = startLoad({ target, ledger, violations, random, clients, pauseMs: 2 });
-    for (let n = 0; n < backups[tier]; n += 1) {
-      await Bun.sleep(random.between(100, 400));
-      const owed = snapshot(ledger);
-      const begun = performance.now();
-      const file = join(folder, `backup-${n}.db`);
-      memory('backup', file, '--database', `sqlite:${target.path}`);
-      const tookMs = Math.round(performance.now() - begun);
-      figures.slowestBackupMs = Math.max(figures.slowestBackupMs, tookMs);
-      figures.compared += owed.size;
-      figures.missing += await compareRestored(file, { owed, ledger, violations });
-    }
-    await load.stop();
-    return { figures: { ...figures, ...ledger.counts }, violations: violations.list() };
-  } finally {
-    await target.remove();
-    rmSync(folder, { recursive: true, force: true });
+  await target.start();
+  const load = startLoad({ target, violations, random, clients, pauseMs: 2 });
+  for (let n = 0; n < backups[tier]; n += 1) {
+    await Bun.sleep(random.between(100, 400));
+    const owed = snapshot(load.ledger);
+    const begun = performance.now();
+    const file = join(folder, `backup-${n}.db`);
+    memory('backup', file, '--database', `sqlite:${target.path}`);
+    const tookMs = Math.round(performance.now() - begun);
+    figures.slowestBackupMs = Math.max(figures.slowestBackupMs, tookMs);
+    figures.compared += owed.size;
+    figures.missing += await compareRestored(file, { owed, ledger: load.ledger, violations });
   }
+  await load.stop();
+  return { ...figures, ...load.ledger.counts };
 }
 
 function snapshot(ledger: Ledger): Map<string, Owed> {
@@ -76,16 +58,10 @@ type Expected = { owed: Map<string, Owed>; ledger: Ledger; violations: Violation
 
 /** Restores the backup and starts a server on it. Returns how many memories are missing. */
 async function compareRestored(file: string, expected: Expected): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'memory-restored-'));
-  const restored = createTarget({ folder });
-  try {
-    memory('restore', file, '--database', `sqlite:${restored.path}`);
-    await restored.start();
-    return await countMissing(restored, expected);
-  } finally {
-    await restored.remove();
-    rmSync(folder, { recursive: true, force: true });
-  }
+  await using restored = createTarget();
+  memory('restore', file, '--database', `sqlite:${restored.path}`);
+  await restored.start();
+  return await countMissing(restored, expected);
 }
 
 async function countMissing(restored: Target, { owed, ledger, violations }: Expected) {

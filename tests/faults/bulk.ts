@@ -1,14 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRandom } from '../support/random.ts';
-import { drained } from './api.ts';
+import { expectDrained } from './api.ts';
 import { compareMemories, compareReport } from './bulk/compare.ts';
 import { writeBulkFile } from './bulk/file.ts';
 import { importUnderKills } from './bulk/kills.ts';
 import { createOwed } from './bulk/owed.ts';
 import { comparePeaks } from './bulk/peaks.ts';
-import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import type { Figures, Harness, Run } from './harness.ts';
 import { createTarget } from './target.ts';
 
 const sizes = { quick: { lines: 20_000, bad: 80 }, full: { lines: 100_000, bad: 500 } };
@@ -33,30 +30,20 @@ export const bulk: Harness = {
   run,
 };
 
-async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
-  const random = createRandom(seed);
-  const violations = createViolations();
-  const folder = mkdtempSync(join(tmpdir(), 'memory-bulk-'));
-  const target = createTarget({ env, samePort: true });
-  try {
-    const owed = createOwed();
-    const path = join(folder, 'records.jsonl');
-    const file = await writeBulkFile(path, sizes[tier], random, owed.add);
-    await target.start();
-    const order = { target, folder, path, errorsOut: join(folder, 'bad.jsonl'), variants };
-    const last = await importUnderKills(order, target, file, kills[tier], random, violations);
-    const counts = compareReport(last, order.errorsOut, file, violations);
-    if (!(await drained(target, drainWithinMs)))
-      violations.add('the queue was not empty before the time limit');
-    const found = await compareMemories(target, owed, violations);
-    await target.stop();
-    const { lines, bad: invalidLines } = sizes[tier];
-    const figures = { lines, invalidLines, kills: kills[tier], ...counts, ...found };
-    if (tier === 'quick') return { figures, violations: violations.list() };
-    const peaks = await comparePeaks(folder, random, violations);
-    return { figures: { ...figures, ...peaks }, violations: violations.list() };
-  } finally {
-    await target.remove();
-    rmSync(folder, { recursive: true, force: true });
-  }
+async function run({ tier, variants, random, violations, folder }: Run): Promise<Figures> {
+  await using target = createTarget({ env, samePort: true });
+  const owed = createOwed();
+  const path = join(folder, 'records.jsonl');
+  const file = await writeBulkFile(path, sizes[tier], random, owed.add);
+  await target.start();
+  const order = { target, folder, path, errorsOut: join(folder, 'bad.jsonl'), variants };
+  const last = await importUnderKills(order, target, file, kills[tier], random, violations);
+  const counts = compareReport(last, order.errorsOut, file, violations);
+  await expectDrained(target, drainWithinMs, violations);
+  const found = await compareMemories(target, owed, violations);
+  await target.stop();
+  const { lines, bad: invalidLines } = sizes[tier];
+  const figures = { lines, invalidLines, kills: kills[tier], ...counts, ...found };
+  if (tier === 'quick') return figures;
+  return { ...figures, ...(await comparePeaks(folder, random, violations)) };
 }

@@ -1,7 +1,5 @@
-import { createRandom, type Random } from '../support/random.ts';
-import { drained } from './api.ts';
-import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
-import { createLedger } from './ledger.ts';
+import type { Random } from '../support/random.ts';
+import type { Figures, Harness, Run } from './harness.ts';
 import { startLoad } from './load.ts';
 import { createTarget, restart, type Target } from './target.ts';
 
@@ -22,24 +20,12 @@ export const crash: Harness = {
   run,
 };
 
-async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
-  const random = createRandom(seed);
-  const violations = createViolations();
-  const ledger = createLedger();
-  const target = createTarget({ variants });
-  try {
-    await target.start();
-    const load = startLoad({ target, ledger, violations, random, clients });
-    const startMs = await killAtRandom(target, random, kills[tier]);
-    await load.stop();
-    const settled = await drained(target, drainWithinMs);
-    if (!settled) violations.add('the queue was not empty before the time limit');
-    const found = await ledger.compare(target, violations);
-    const figures = { kills: kills[tier], ...ledger.counts, ...found, slowestStartMs: startMs };
-    return { figures, violations: violations.list() };
-  } finally {
-    await target.remove();
-  }
+async function run({ tier, variants, random, violations }: Run): Promise<Figures> {
+  await using target = createTarget({ variants });
+  await target.start();
+  const load = startLoad({ target, violations, random, clients });
+  const slowestStartMs = await killAtRandom(target, random, kills[tier]);
+  return { kills: kills[tier], ...(await load.settle(drainWithinMs)), slowestStartMs };
 }
 
 /** Kills and restarts the server at random moments. Returns the slowest start in ms. */

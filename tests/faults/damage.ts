@@ -1,18 +1,9 @@
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createRandom, type Random } from '../support/random.ts';
-import { listAll, send } from './api.ts';
-import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
-import { createTarget, type Target } from './target.ts';
+import type { Random } from '../support/random.ts';
+import { listAll, saveOf, send } from './api.ts';
+import type { Figures, Harness, Run } from './harness.ts';
+import { createTarget, startsUp, type Target } from './target.ts';
 
 const trials = { quick: 24, full: 240 };
 const memories = 400;
@@ -35,10 +26,7 @@ export const damage: Harness = {
 type Kind = 'header' | 'page' | 'cut' | 'swap' | 'log';
 const kinds: Kind[] = ['page', 'header', 'page', 'cut', 'swap', 'log'];
 
-async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
-  const random = createRandom(seed);
-  const violations = createViolations();
-  const folder = mkdtempSync(join(tmpdir(), 'memory-damage-'));
+async function run({ tier, variants, random, violations, folder }: Run): Promise<Figures> {
   const figures = {
     trials: 0,
     didNotStart: 0,
@@ -47,33 +35,23 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     servedDamaged: 0,
     slowestStartMs: 0,
   };
-  try {
-    const sound = await makeDatabases(folder);
-    for (let trial = 0; trial < trials[tier]; trial += 1) {
-      const kind = kinds[trial % kinds.length] ?? 'page';
-      const trialFolder = join(folder, `trial-${trial}`);
-      mkdirSync(trialFolder);
-      const about = injure(
-        join(folder, kind === 'log' ? 'crashed' : 'closed'),
-        trialFolder,
-        kind,
-        random,
-      );
-      const begun = performance.now();
-      const outcome = await outcomeOf(trialFolder, variants, sound, kind === 'log');
-      figures.trials += 1;
-      figures[outcome] += 1;
-      figures.slowestStartMs = Math.max(
-        figures.slowestStartMs,
-        Math.round(performance.now() - begun),
-      );
-      if (outcome === 'servedDamaged') violations.add(`damaged data was served: ${about}`);
-      rmSync(trialFolder, { recursive: true });
-    }
-    return { figures, violations: violations.list() };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  const sound = await makeDatabases(folder);
+  for (let trial = 0; trial < trials[tier]; trial += 1) {
+    const kind = kinds[trial % kinds.length] ?? 'page';
+    const trialFolder = join(folder, `trial-${trial}`);
+    mkdirSync(trialFolder);
+    const from = join(folder, kind === 'log' ? 'crashed' : 'closed');
+    const about = injure(from, trialFolder, kind, random);
+    const begun = performance.now();
+    const outcome = await outcomeOf(trialFolder, variants, sound, kind === 'log');
+    const tookMs = Math.round(performance.now() - begun);
+    figures.trials += 1;
+    figures[outcome] += 1;
+    figures.slowestStartMs = Math.max(figures.slowestStartMs, tookMs);
+    if (outcome === 'servedDamaged') violations.add(`damaged data was served: ${about}`);
+    rmSync(trialFolder, { recursive: true });
   }
+  return figures;
 }
 
 /**
@@ -86,8 +64,7 @@ async function makeDatabases(folder: string): Promise<Map<string, string>> {
   const target = createTarget({ folder: trialFolder });
   await target.start();
   for (let count = 0; count < memories; count += 1) {
-    const body = { userId, content: `${count} ${'some text '.repeat(count % 30)}` };
-    await send(target, { method: 'POST', path: '/v1/memories', body });
+    await send(target, saveOf(userId, `${count} ${'some text '.repeat(count % 30)}`));
   }
   const sound = new Map((await listAll(target, userId)).map(({ id, content }) => [id, content]));
   await target.kill();
@@ -140,17 +117,8 @@ async function outcomeOf(
   sound: Map<string, string>,
   isLog: boolean,
 ): Promise<Outcome> {
-  const target = createTarget({ variants, folder });
-  try {
-    await target.start();
-  } catch {
-    return 'didNotStart';
-  }
-  try {
-    return await compare(target, sound, isLog);
-  } finally {
-    await target.kill();
-  }
+  await using target = createTarget({ variants, folder });
+  return (await startsUp(target)) ? await compare(target, sound, isLog) : 'didNotStart';
 }
 
 /**

@@ -1,9 +1,10 @@
+import { send } from './api.ts';
 import { failFileSync } from './file-sync.ts';
 import { fillDisk } from './full-disk.ts';
-import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import type { Figures, Harness, Run } from './harness.ts';
 import { createScript } from './script.ts';
 import { type DiskCall, straceMissing, tampering } from './strace.ts';
-import { createTarget, type Target } from './target.ts';
+import { createTarget, startsUp, type Target } from './target.ts';
 
 type Tampering = { call: DiskCall; what: string };
 
@@ -31,21 +32,23 @@ export const disk: Harness = {
   run,
 };
 
-async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
-  const violations = createViolations();
+const noCounts = {
+  faultPoints: 0,
+  duringStartup: 0,
+  acknowledged: 0,
+  failedAttempts: 0,
+  failedReads: 0,
+};
+
+async function run(run: Run): Promise<Figures> {
+  const { tier, variants, violations } = run;
   const missing = straceMissing();
-  const counts = {
-    faultPoints: 0,
-    duringStartup: 0,
-    acknowledged: 0,
-    failedAttempts: 0,
-    failedReads: 0,
-  };
+  const counts = { ...noCounts };
   const met: Record<DiskCall, number> = { fsync: 0, fdatasync: 0, pwrite64: 0 };
-  const figures: Finding['figures'] = {};
+  const figures: Figures = {};
   if (missing === null) {
     for (const tampered of everyTampering(points[tier])) {
-      met[tampered.call] += await meetErrors({ seed, variants, tampered, counts, violations });
+      met[tampered.call] += await meetErrors(run, tampered, counts);
     }
     // A control may hide every error, so only runs of the unchanged service are checked.
     const affected = { sync: met.fsync + met.fdatasync, pwrite64: met.pwrite64 };
@@ -55,8 +58,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     Object.assign(figures, counts);
     if (tier === 'full') Object.assign(figures, await failFileSync(variants, violations));
   } else figures['injected errors'] = `NOT RUN: ${missing}`;
-  Object.assign(figures, await fillDisk(variants, violations));
-  return { figures, violations: violations.list() };
+  return { ...figures, ...(await fillDisk(variants, violations)) };
 }
 
 function everyTampering(at: Record<DiskCall, number[]>): Tampering[] {
@@ -73,53 +75,31 @@ function everyTampering(at: Record<DiskCall, number[]>): Tampering[] {
 }
 
 /** Runs the script with one kind of injected error. Returns how many write attempts failed. */
-async function meetErrors(options: {
-  seed: number;
-  variants: string[];
-  tampered: Tampering;
-  counts: {
-    faultPoints: number;
-    duringStartup: number;
-    acknowledged: number;
-    failedAttempts: number;
-    failedReads: number;
-  };
-  violations: ReturnType<typeof createViolations>;
-}): Promise<number> {
-  const { seed, variants, tampered, counts, violations } = options;
-  const { call, what } = tampered;
+async function meetErrors(
+  { variants, random, violations }: Run,
+  { call, what }: Tampering,
+  counts: typeof noCounts,
+): Promise<number> {
   const about = `${call} ${what}`;
-  const target = createTarget({ variants });
-  const script = createScript(seed, scriptLength, { reads: call !== 'fsync' });
-  try {
-    const up = await target.start(tampering([call], what)).then(
-      () => true,
-      () => false,
-    );
-    if (up) {
-      const finished = await script.play(target);
-      if (!finished && !target.running())
-        violations.add(`${about}: the server exited: ${target.log().slice(-300)}`);
-      if (target.running() && !(await canRead(target))) counts.failedReads += 1;
-    } else counts.duringStartup += 1;
-    await target.kill();
-    await target.start();
-    await script.settle(target, violations, about);
-    counts.faultPoints += 1;
-    counts.acknowledged += script.ledger.counts.acknowledged;
-    counts.failedAttempts += script.ledger.counts.unknownOutcomes;
-    return script.ledger.counts.unknownOutcomes;
-  } finally {
-    await target.remove();
-  }
+  await using target = createTarget({ variants });
+  const script = createScript(random, scriptLength, { reads: call !== 'fsync' });
+  if (await startsUp(target, tampering([call], what))) {
+    const finished = await script.play(target);
+    if (!finished && !target.running())
+      violations.add(`${about}: the server exited: ${target.log().slice(-300)}`);
+    if (target.running() && !(await canRead(target))) counts.failedReads += 1;
+  } else counts.duringStartup += 1;
+  await target.kill();
+  await target.start();
+  await script.settle(target, violations, about);
+  counts.faultPoints += 1;
+  counts.acknowledged += script.ledger.counts.acknowledged;
+  counts.failedAttempts += script.ledger.counts.unknownOutcomes;
+  return script.ledger.counts.unknownOutcomes;
 }
 
-async function canRead({ url, key }: Target): Promise<boolean> {
-  const headers = { authorization: `Bearer ${key}` };
-  const signal = AbortSignal.timeout(3_000);
-  const reply = await fetch(`${url}/v1/memories?userId=script`, { headers, signal }).catch(
-    () => null,
-  );
+async function canRead(target: Target): Promise<boolean> {
+  const reply = await send(target, { method: 'GET', path: '/v1/memories?userId=script' });
   return reply?.status === 200;
 }
 

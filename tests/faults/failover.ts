@@ -1,11 +1,8 @@
 import { newNode, newPrimary, type PostgresNode } from '../support/postgres-pair.ts';
-import { createRandom } from '../support/random.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
-import { drained } from './api.ts';
 import { createFleet } from './fleet.ts';
-import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
-import { createLedger } from './ledger.ts';
+import { type Figures, type Harness, type Run, Skipped } from './harness.ts';
 import { startLoad } from './load.ts';
 
 const rounds = { quick: 2, full: 20 };
@@ -31,15 +28,10 @@ export const failover: Harness = {
   run,
 };
 
-async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
-  const random = createRandom(seed);
-  const violations = createViolations();
-  let primary: PostgresNode;
-  try {
-    primary = await newPrimary();
-  } catch (error) {
-    return { figures: {}, violations: [], skipped: String(error) };
-  }
+async function run({ tier, variants, random, violations }: Run): Promise<Figures> {
+  const primary = await newPrimary().catch((error) => {
+    throw new Skipped(String(error));
+  });
   const isSynchronous = !variants.includes('asynchronous-standby');
   const pair = { primary, standby: newNode() };
   const proxy = startTcpProxy({ hostname: '127.0.0.1', port: primary.port });
@@ -49,8 +41,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   try {
     await attachStandby(pair, isSynchronous);
     await fleet.start();
-    const ledger = createLedger();
-    const load = startLoad({ target: fleet.target, ledger, violations, random, clients });
+    const load = startLoad({ target: fleet.target, violations, random, clients });
     let slowestMs = 0;
     for (let round = 0; round < rounds[tier]; round += 1) {
       await Bun.sleep(random.between(loadMs.from, loadMs.to));
@@ -61,15 +52,8 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
       await Bun.sleep(random.between(loadMs.from, loadMs.to));
       await attachStandby(pair, isSynchronous);
     }
-    await load.stop();
-    if (!(await drained(fleet.target, drainWithinMs)))
-      violations.add('the queue was not empty before the time limit');
-    const compared = await ledger.compare(fleet.target, violations);
-    const figures = { failovers: rounds[tier], ...ledger.counts, ...compared };
-    return {
-      figures: { ...figures, slowestFailoverMs: Math.round(slowestMs) },
-      violations: violations.list(),
-    };
+    const compared = await load.settle(drainWithinMs);
+    return { failovers: rounds[tier], ...compared, slowestFailoverMs: Math.round(slowestMs) };
   } finally {
     await fleet.remove();
     proxy.stop();

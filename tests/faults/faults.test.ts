@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newDatabase } from '../support/postgres.ts';
+import { createRandom } from '../support/random.ts';
 import { harnesses } from './all.ts';
 import { send } from './api.ts';
 import { createScript } from './script.ts';
@@ -48,7 +49,7 @@ const unchanged = 'falsified-read';
 async function notesOf(variant: string, databaseUrl?: string): Promise<Set<string>> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-notes-'));
   const notes = join(folder, 'notes');
-  const target = createTarget({
+  await using target = createTarget({
     variants: [variant],
     processEnv: { [notesSetting]: notes },
     env: { MEMORY_RATE_LIMIT: '1000/1' },
@@ -56,12 +57,11 @@ async function notesOf(variant: string, databaseUrl?: string): Promise<Set<strin
   });
   try {
     await target.start();
-    await createScript(1, 12, { reads: true }).play(target);
+    await createScript(createRandom(1), 12, { reads: true }).play(target);
     const body = toolCall('list_memories', { limit: 1 });
     await send(target, { method: 'POST', path: '/mcp/users/script', body });
     return readNotes(notes);
   } finally {
-    await target.remove();
     rmSync(folder, { recursive: true });
   }
 }

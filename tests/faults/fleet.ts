@@ -1,8 +1,8 @@
 import { newWholeDatabase, postgresUrl, query, type TestDatabase } from '../support/postgres.ts';
 import { newPrimary } from '../support/postgres-pair.ts';
 import { findProgram } from '../support/postgres-program.ts';
-import { createRandom, type Random } from '../support/random.ts';
-import type { Finding, RunOptions } from './harness.ts';
+import type { Random } from '../support/random.ts';
+import { Skipped } from './harness.ts';
 import { createTarget, restart, type Target } from './target.ts';
 
 /** Several server processes on one database. Clients use the fleet like a single server. */
@@ -24,11 +24,9 @@ export type Fleet = {
   remove(): Promise<void>;
 };
 
-export type FleetOptions = { variants: string[]; env?: Record<string, string> };
-
 export function createFleet(
   size: number,
-  { random, ...options }: FleetOptions & { databaseUrl: string; random: Random },
+  { random, ...options }: Options & { databaseUrl: string },
 ): Fleet {
   const targets = Array.from({ length: size }, () => createTarget(options));
   const logs: string[] = [];
@@ -77,52 +75,48 @@ export function createFleet(
 }
 
 /** The running servers of a harness, and the URL and name of their database. */
-export type OnPostgres = { fleet: Fleet; random: Random; url: string; name: string };
+export type OnPostgres = { fleet: Fleet; url: string; name: string };
 
-/**
- * Runs a harness with servers on a new PostgreSQL database. If PostgreSQL is not available, returns
- * a skipped finding with the reason.
- */
-export function onPostgres(
+type Options = { variants: string[]; env?: Record<string, string>; random: Random };
+
+/** Runs `work` with servers on a new PostgreSQL database. */
+export function onPostgres<T>(
   size: number,
-  options: DatabaseOptions,
-  run: (given: OnPostgres) => Promise<Finding>,
-): Promise<Finding> {
-  return onDatabase({ check: postgresUrl, create: newWholeDatabase }, size, options, run);
+  options: Options,
+  work: (given: OnPostgres) => Promise<T>,
+): Promise<T> {
+  return onDatabase({ check: postgresUrl, create: newWholeDatabase }, size, options, work);
 }
 
 /**
  * Like `onPostgres`, but on a separate PostgreSQL server, which the harness may crash. Ignores
  * TEST_POSTGRES_URL.
  */
-export function onSeparatePostgres(
+export function onSeparatePostgres<T>(
   size: number,
-  options: DatabaseOptions,
-  run: (given: OnPostgres & { crash(): Promise<void> }) => Promise<Finding>,
-): Promise<Finding> {
-  return onDatabase({ check: findProgram, create: newSeparateServer }, size, options, run);
+  options: Options,
+  work: (given: OnPostgres & { crash(): Promise<void> }) => Promise<T>,
+): Promise<T> {
+  return onDatabase({ check: findProgram, create: newSeparateServer }, size, options, work);
 }
 
-type DatabaseOptions = Pick<RunOptions, 'seed'> & FleetOptions;
-
-/** `check` throws if PostgreSQL is not available. */
-async function onDatabase<D extends TestDatabase>(
+/** `check` throws if PostgreSQL is not available. The run is then skipped. */
+async function onDatabase<D extends TestDatabase, T>(
   { check, create }: { check: () => unknown; create: () => Promise<D> },
   size: number,
-  { seed, ...options }: DatabaseOptions,
-  run: (given: D & { fleet: Fleet; random: Random }) => Promise<Finding>,
-): Promise<Finding> {
+  options: Options,
+  work: (given: D & { fleet: Fleet }) => Promise<T>,
+): Promise<T> {
   try {
     await check();
   } catch (error) {
-    return { figures: {}, violations: [], skipped: String(error) };
+    throw new Skipped(String(error));
   }
   const database = await create();
-  const random = createRandom(seed);
-  const fleet = createFleet(size, { ...options, databaseUrl: database.url, random });
+  const fleet = createFleet(size, { ...options, databaseUrl: database.url });
   try {
     await fleet.start();
-    return await run({ ...database, fleet, random });
+    return await work({ ...database, fleet });
   } finally {
     await fleet.remove();
     await database.drop();

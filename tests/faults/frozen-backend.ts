@@ -1,8 +1,8 @@
-import { openAdmin } from '../../server/admin.ts';
 import { query } from '../support/postgres.ts';
-import { type Call, send } from './api.ts';
+import { type Call, saveOf, send } from './api.ts';
 import { type OnPostgres, onPostgres } from './fleet.ts';
-import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import type { Figures, Harness, Run } from './harness.ts';
+import { createKey } from './target.ts';
 
 /** The purposes of the connections whose backends are suspended. */
 const purposes = {
@@ -34,41 +34,25 @@ export const frozenBackend: Harness = {
 /** With this limit and load, the server reserves quota from the database about once per second. */
 const env = { MEMORY_RATE_LIMIT: '8000/60' };
 
-async function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
-  const violations = createViolations();
-  const figures: Finding['figures'] = { suspendedMs: frozenMs };
-  const options = { seed, env, variants };
+async function run({ tier, variants, random, violations }: Run): Promise<Figures> {
+  const figures: Figures = { suspendedMs: frozenMs };
   for (const purpose of purposes[tier]) {
-    const finding = await onPostgres(1, options, async (given) => {
-      const { served, unserved, message } = await freeze(given, purpose, frozenMs);
-      const share = unserved / (served + unserved);
-      if (share > mayFail) {
-        violations.add(
-          `${purpose}: ${unserved} of ${served + unserved} requests failed or took too long`,
-        );
-      }
-      if (unserved > 0 && purpose === 'server' && message === '') {
-        violations.add(`${purpose}: /health reported no reason`);
-      }
-      return {
-        figures: {
-          [purpose]: `${served} succeeded, ${unserved} failed${message && ` (${message})`}`,
-        },
-        violations: [],
-      };
-    });
-    if (finding.skipped !== undefined) return finding;
-    Object.assign(figures, finding.figures);
+    const { served, unserved, message } = await onPostgres(1, { random, env, variants }, (given) =>
+      freeze(given, purpose),
+    );
+    const sent = served + unserved;
+    if (unserved / sent > mayFail)
+      violations.add(`${purpose}: ${unserved} of ${sent} requests failed or took too long`);
+    if (unserved > 0 && purpose === 'server' && message === '')
+      violations.add(`${purpose}: /health reported no reason`);
+    figures[purpose] = `${served} succeeded, ${unserved} failed${message && ` (${message})`}`;
   }
-  return { figures, violations: violations.list() };
+  return figures;
 }
 
-async function freeze({ fleet, url, name }: OnPostgres, purpose: string, forMs: number) {
+async function freeze({ fleet, url, name }: OnPostgres, purpose: string) {
   const [server = ''] = fleet.urls;
-  const admin = await openAdmin(url);
-  const { key } = await admin.createKey({ name: 'frozen', project: 'frozen' });
-  await admin.close();
-  const target = { url: server, key };
+  const target = { url: server, key: await createKey(url, 'frozen') };
   const saved = await send(target, save('first'));
   const { id } = JSON.parse(saved?.text ?? '{}') as { id: string };
   const load = startRequests(target, id);
@@ -77,7 +61,7 @@ async function freeze({ fleet, url, name }: OnPostgres, purpose: string, forMs: 
   process.kill(pid, 'SIGSTOP');
   try {
     load.begin();
-    await Bun.sleep(forMs);
+    await Bun.sleep(frozenMs);
     return await load.stop();
   } finally {
     process.kill(pid, 'SIGCONT');
@@ -97,8 +81,7 @@ async function backendOf(url: string, name: string, purpose: string): Promise<nu
 }
 
 function save(content: string): Call {
-  const body = { userId: `user ${crypto.randomUUID()}`, content };
-  return { method: 'POST', path: '/v1/memories', body };
+  return saveOf(`user ${crypto.randomUUID()}`, content);
 }
 
 /**

@@ -1,26 +1,23 @@
 import { join } from 'node:path';
-import { find, send } from './api.ts';
-import type { Finding, Violations } from './harness.ts';
+import { find, saveOf, send } from './api.ts';
+import type { Figures, Violations } from './harness.ts';
 import { type Mount, mountTmpfs, sh } from './mounts.ts';
-import { createTarget, type Target } from './target.ts';
+import { createTarget, startsUp, type Target } from './target.ts';
 
 const megabytes = 6;
 const userId = 'full';
 const maxStored = 500;
 
 /** Fills a small file system under a running server, then enlarges the file system. */
-export async function fillDisk(
-  variants: string[],
-  violations: Violations,
-): Promise<Finding['figures']> {
+export async function fillDisk(variants: string[], violations: Violations): Promise<Figures> {
   let mount: Mount;
   try {
     mount = mountTmpfs(megabytes);
   } catch (error) {
     return { fullDisk: `NOT RUN: ${error instanceof Error ? error.message : error}` };
   }
-  const target = createTarget({ variants, folder: mount.folder });
   try {
+    await using target = createTarget({ variants, folder: mount.folder });
     await target.start();
     const stored = await saveUntilFull(target, violations);
     await expectHealth(target, 503, violations, 'while the disk is full');
@@ -35,7 +32,6 @@ export async function fillDisk(
     await startFull(target, mount, stored, violations);
     return { storedBeforeDiskFull: stored.length, recoveryMs: healedMs };
   } finally {
-    await target.remove();
     mount.unmount();
   }
 }
@@ -56,9 +52,7 @@ async function startFull(
     // Without a count, dd stops when the file system is full.
     Bun.spawnSync(['dd', 'if=/dev/zero', `of=${join(mount.folder, end)}`, 'bs=4096']);
     const when = `after a ${end} and a start on a full disk`;
-    try {
-      await target.start();
-    } catch {
+    if (!(await startsUp(target))) {
       violations.add(`the server does not start ${when}: ${errorIn(target.log())}`);
       return;
     }
@@ -137,8 +131,7 @@ async function expectHealth(
 }
 
 function save(target: Target, index: number) {
-  const body = { userId, content: `${index} ${'fill the disk '.repeat(2_000)}` };
-  return send(target, { method: 'POST', path: '/v1/memories', body });
+  return send(target, saveOf(userId, `${index} ${'fill the disk '.repeat(2_000)}`));
 }
 
 async function expectReadable(

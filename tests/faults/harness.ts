@@ -1,3 +1,5 @@
+import type { Random } from '../support/random.ts';
+
 /**
  * A harness tests one promise of the service. `run` must find no violation in the unchanged service
  * and at least one in its control, a variant without a protection. A harness that cannot fail
@@ -10,7 +12,8 @@ export type Harness = {
   proof: string;
   /** Null if no variant can remove the protection. */
   control: Control | null;
-  run(options: RunOptions): Promise<Finding>;
+  /** Resolves with the figures. Throws `Skipped` if this machine cannot run it. */
+  run(run: Run): Promise<Figures>;
 };
 
 export type Control = {
@@ -22,23 +25,28 @@ export type Control = {
   separate?: true;
 };
 
-export type RunOptions = {
-  seed: number;
+export type Run = {
   /** `quick` is for every test run, `full` for a release. */
   tier: 'quick' | 'full';
   /** Variants to apply; empty for the unchanged service. */
   variants: string[];
+  seed: number;
+  /** Begins with the seed. */
+  random: Random;
+  /** Descriptions of broken promises. Empty if the promise held. */
+  violations: Violations;
+  /** An empty folder, which is removed after the run. */
+  folder: string;
 };
 
-export type Finding = {
-  figures: Record<string, number | string>;
-  /** Descriptions of broken promises. Empty if the promise held. */
-  violations: string[];
-  /** Why the harness could not run on this machine. */
-  skipped?: string;
-  /** Whether an exception ended the run. The exception is then the only violation. */
-  fellOver?: boolean;
-};
+export type Figures = Record<string, number | string>;
+
+/** Ends a run that is not possible on this machine. The message is the reason. */
+export class Skipped extends Error {}
+
+export function skipIf(missing: string | null): void {
+  if (missing !== null) throw new Skipped(missing);
+}
 
 /** Counts violations and keeps the text of the first few. */
 export function createViolations() {

@@ -1,11 +1,5 @@
 import { until } from '../support/until.ts';
-import {
-  createViolations,
-  type Finding,
-  type Harness,
-  type RunOptions,
-  type Violations,
-} from './harness.ts';
+import type { Figures, Harness, Run, Violations } from './harness.ts';
 import { type Fault, faults } from './health-faults.ts';
 import { type HealthWatch, watchHealth } from './health-watch.ts';
 import { createTarget, type Target } from './target.ts';
@@ -35,25 +29,21 @@ export const health: Harness = {
   run,
 };
 
-async function run({ tier, variants }: RunOptions): Promise<Finding> {
-  const violations = createViolations();
-  const figures: Finding['figures'] = {};
+async function run({ tier, variants, violations }: Run): Promise<Figures> {
+  const figures: Figures = {};
   const totals = { acknowledged: 0, rejected: 0, lost: 0 };
   for (const fault of faults.slice(0, kinds[tier])) {
     for (let round = 0; round < rounds[tier]; round += 1) {
-      const target = createTarget({ variants });
-      try {
-        await target.start();
-        const missing = fault.missing(target);
-        if (missing === null)
-          figures[fault.name] = await runFault(target, fault, violations, totals);
-        else figures[fault.name] = `NOT RUN: ${missing}`;
-      } finally {
-        await target.remove();
-      }
+      await using target = createTarget({ variants });
+      await target.start();
+      const missing = fault.missing(target);
+      figures[fault.name] =
+        missing === null
+          ? await runFault(target, fault, violations, totals)
+          : `NOT RUN: ${missing}`;
     }
   }
-  return { figures: { ...figures, ...totals }, violations: violations.list() };
+  return { ...figures, ...totals };
 }
 
 type Totals = { acknowledged: number; rejected: number; lost: number };

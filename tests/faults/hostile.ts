@@ -1,13 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { Accepted } from '../../sdk/contract/ingest.ts';
+import { median } from '../bench/kit/numbers.ts';
+import { memoryBytes } from '../support/process.ts';
 import { send } from './api.ts';
-import {
-  createViolations,
-  type Finding,
-  type Harness,
-  type RunOptions,
-  type Violations,
-} from './harness.ts';
+import { type Figures, type Harness, type Run, skipIf, type Violations } from './harness.ts';
 import { createTarget, type Target } from './target.ts';
 import { type Body, getCall, hostileBodies } from './traffic/bodies.ts';
 import { type Burst, startBursts } from './traffic/burst.ts';
@@ -44,19 +40,16 @@ export const hostile: Harness = {
   run,
 };
 
-async function run({ tier, variants }: RunOptions): Promise<Finding> {
-  if (process.platform !== 'linux') {
-    return { figures: {}, violations: [], skipped: 'reading peak memory requires /proc' };
-  }
-  const violations = createViolations();
-  const target = createTarget({ variants });
+async function run({ tier, variants, violations }: Run): Promise<Figures> {
+  skipIf(process.platform === 'linux' ? null : 'reading peak memory requires /proc');
+  await using target = createTarget({ variants });
   const bursts = startBursts();
   try {
     await target.start();
     const path = await bareRoute(target);
     const idleStallMs = await longestLatency(target, path, 1_000);
-    const idleMegabytes = memoryOf(target.pid, 'VmRSS');
-    const figures: Finding['figures'] = {
+    const idleMegabytes = megabytesOf(target.pid, 'VmRSS');
+    const figures: Figures = {
       route: path,
       idleMaxLatencyMs: idleStallMs,
       'idle memory MB': idleMegabytes,
@@ -75,10 +68,9 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
         `stall ${alone.stallMs} ms, ${atOnce} concurrent ${all.stallMs} ms and ${megabytes} ` +
         `MB (${all.statuses})`;
     }
-    return { figures, violations: violations.list() };
+    return figures;
   } finally {
     bursts.end();
-    await target.remove();
   }
 }
 
@@ -103,13 +95,18 @@ async function attackWith(attack: Attack, atOnce: number, times: number) {
     for (const status of await sent) statuses.add(status);
     await Bun.sleep(50);
   }
-  const stallMs = lowerMedian(stalls);
+  // The lower median ignores rounds that other load on the machine slowed down.
+  const stallMs = median(stalls);
   if (stallMs > limitMs) violations.add(`${name}, ${atOnce} concurrent: stall of ${stallMs} ms`);
   const expected = [body.status, 413, 429, 503];
   for (const status of statuses) {
     if (!expected.includes(status)) violations.add(`${name}: ${status || 'no response'}`);
   }
-  return { stallMs, peakMegabytes: memoryOf(target.pid, 'VmHWM'), statuses: [...statuses].join() };
+  return {
+    stallMs,
+    peakMegabytes: megabytesOf(target.pid, 'VmHWM'),
+    statuses: [...statuses].join(),
+  };
 }
 
 /**
@@ -118,11 +115,6 @@ async function attackWith(attack: Attack, atOnce: number, times: number) {
  */
 function isClear(stalls: number[], limitMs: number): boolean {
   return stalls.some((ms) => ms > limitMs * 5);
-}
-
-/** Returns the lower median, to ignore rounds that other load on the machine slowed down. */
-function lowerMedian(values: number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0;
 }
 
 /** A separate user, whose search index stays small. */
@@ -147,10 +139,8 @@ async function longestLatency(target: Target, path: string, during: number | Pro
   return Math.round(Math.max(0, ...(bare?.latenciesMs ?? [])));
 }
 
-function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const kilobytes = new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1];
-  return Math.round(Number(kilobytes) / 1_024);
+function megabytesOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  return Math.round(memoryBytes(pid, field) / 1_048_576);
 }
 
 /** Resets VmHWM to the current RSS. */

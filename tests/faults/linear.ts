@@ -1,15 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createRandom, type Random } from '../support/random.ts';
+import type { Random } from '../support/random.ts';
 import { type Fleet, onSeparatePostgres, terminateConnections } from './fleet.ts';
-import {
-  createViolations,
-  type Finding,
-  type Harness,
-  type RunOptions,
-  type Violations,
-} from './harness.ts';
+import { type Figures, type Harness, type Run, Skipped, type Violations } from './harness.ts';
 import { buildChecker, type Checker } from './linearizability/checker.ts';
 import { startClients } from './linearizability/clients.ts';
 import {
@@ -63,52 +54,35 @@ export const linearServers: Harness = {
 };
 
 type Recorded = { history: History; faults: Record<string, number> };
-type Recorder = (
-  options: RunOptions,
-  evaluated: (recorded: Recorded) => Finding,
-) => Promise<Finding>;
 
-async function check(options: RunOptions, record: Recorder): Promise<Finding> {
-  const folder = mkdtempSync(join(tmpdir(), 'memory-linear-'));
-  try {
-    const checker = buildChecker(folder);
-    if (typeof checker === 'string') return { figures: {}, violations: [], skipped: checker };
-    return await record(options, ({ history, faults }) => {
-      const violations = createViolations();
-      const falsify = options.variants.includes('falsified-read');
-      const result = evaluate(history, checker, falsify, violations);
-      return { figures: { ...faults, ...result }, violations: violations.list() };
-    });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+async function check(run: Run, record: (run: Run) => Promise<Recorded>): Promise<Figures> {
+  const checker = buildChecker(run.folder);
+  if (typeof checker === 'string') throw new Skipped(checker);
+  const { history, faults } = await record(run);
+  const falsify = run.variants.includes('falsified-read');
+  return { ...faults, ...evaluate(history, checker, falsify, run.violations) };
 }
 
-const recordAlone: Recorder = async ({ seed, tier }, evaluated) => {
-  const random = createRandom(seed);
-  const target = createTarget();
-  try {
-    await target.start();
-    const faults = { kills: 0, pauses: 0, stops: 0 };
-    const inject = async () => {
-      faults[await injectFault(target, random)] += 1;
-    };
-    const history = await underFaults(target, random, durationMs[tier], inject);
-    return evaluated({ history, faults });
-  } finally {
-    await target.remove();
-  }
-};
+async function recordAlone({ random, tier }: Run): Promise<Recorded> {
+  await using target = createTarget();
+  await target.start();
+  const faults = { kills: 0, pauses: 0, stops: 0 };
+  const inject = async () => {
+    faults[await injectFault(target, random)] += 1;
+  };
+  return { history: await underFaults(target, random, durationMs[tier], inject), faults };
+}
 
-const recordServers: Recorder = ({ seed, tier, variants }, evaluated) =>
-  onSeparatePostgres(servers, { seed, variants }, async ({ fleet, random, url, crash }) => {
+function recordServers({ random, tier, variants }: Run): Promise<Recorded> {
+  return onSeparatePostgres(servers, { random, variants }, async ({ fleet, url, crash }) => {
     const faults = { kills: 0, pauses: 0, connectionTerminations: 0, databaseCrashes: 0 };
     const inject = async () => {
       faults[await injectFleetFault(fleet, random, url, crash)] += 1;
     };
-    const history = await underFaults(fleet.target, random, serversDurationMs[tier], inject);
-    return evaluated({ history, faults });
+    const ms = serversDurationMs[tier];
+    return { history: await underFaults(fleet.target, random, ms, inject), faults };
   });
+}
 
 async function underFaults(
   target: Target,

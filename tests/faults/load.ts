@@ -1,18 +1,20 @@
 import type { Random } from '../support/random.ts';
-import { type Reply, sendUntilKnown } from './api.ts';
+import { expectDrained, type Reply, sendUntilKnown } from './api.ts';
 import type { Violations } from './harness.ts';
-import type { Ledger } from './ledger.ts';
+import { type Comparison, createLedger, type Ledger } from './ledger.ts';
 import type { Target } from './target.ts';
 import { createWrites, type Owner, type Write } from './writes.ts';
 
 export type Load = {
+  ledger: Ledger;
   /** Stops the clients after their current operation. */
   stop(): Promise<void>;
+  /** Stops the clients, waits until the queue is empty, and compares the stored memories. */
+  settle(drainWithinMs: number): Promise<Ledger['counts'] & Comparison>;
 };
 
-export type LoadOptions = {
+type LoadOptions = {
   target: Target;
-  ledger: Ledger;
   violations: Violations;
   random: Random;
   clients: number;
@@ -24,6 +26,8 @@ export type LoadOptions = {
 const remembered = 200;
 const replayShare = 0.12;
 
+type Running = Omit<LoadOptions, 'clients'> & { ledger: Ledger };
+
 type Answered = { write: Write; status: number; text: string; ids: string[] };
 
 /**
@@ -31,25 +35,30 @@ type Answered = { write: Write; status: number; text: string; ids: string[] };
  * own user and sends one write at a time, so the expected state is known.
  */
 export function startLoad({ clients, ...options }: LoadOptions): Load {
+  const { target, violations } = options;
+  const ledger = createLedger();
   let stopping = false;
   const running = Array.from({ length: clients }, (_, index) =>
-    runClient(options, `client-${index}`, () => stopping),
+    runClient({ ...options, ledger }, `client-${index}`, () => stopping),
   );
   // Prevents unhandled rejections. If a restart fails, `stop` may never be called.
   for (const client of running) client.catch(() => {});
+  async function stop(): Promise<void> {
+    stopping = true;
+    await Promise.all(running);
+  }
   return {
-    async stop() {
-      stopping = true;
-      await Promise.all(running);
+    ledger,
+    stop,
+    async settle(drainWithinMs) {
+      await stop();
+      await expectDrained(target, drainWithinMs, violations);
+      return { ...ledger.counts, ...(await ledger.compare(target, violations)) };
     },
   };
 }
 
-async function runClient(
-  options: Omit<LoadOptions, 'clients'>,
-  userId: string,
-  stopping: () => boolean,
-): Promise<void> {
+async function runClient(options: Running, userId: string, stopping: () => boolean): Promise<void> {
   const { target, ledger, pauseMs = 0 } = options;
   const random = options.random.fork(userId);
   const owner: Owner = { userId, memories: [], byExternalId: new Map() };
@@ -71,7 +80,7 @@ async function runClient(
 }
 
 function settle(
-  { ledger, violations }: Omit<LoadOptions, 'clients'>,
+  { ledger, violations }: Running,
   write: Write,
   { status, text }: Reply,
   answered: Answered[],
@@ -89,7 +98,7 @@ function settle(
 
 /** Repeats the write. The response must equal the first response, except for text deleted since. */
 async function replay(
-  { target, ledger, violations }: Omit<LoadOptions, 'clients'>,
+  { target, ledger, violations }: Running,
   { write, status, text, ids }: Answered,
 ): Promise<void> {
   const reply = await sendUntilKnown(target, write);

@@ -1,7 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createRandom } from '../support/random.ts';
 import { harnesses } from './all.ts';
-import type { Finding, Harness, RunOptions } from './harness.ts';
-import { holds, type Result, writePage } from './report.ts';
+import { createViolations, type Harness, Skipped } from './harness.ts';
+import { type Finding, holds, type Result, writePage } from './report.ts';
 
 /*
  *   bun tests/faults/main.ts [--quick | --full] [--control] [--no-page] [P1 P5 …]
@@ -51,7 +54,7 @@ async function prove(harness: Harness): Promise<Result> {
     skipped: 'only the control was requested',
   };
   const onlyControl = args.includes('--control');
-  const finding = onlyControl ? nothing : await attempt(harness, { seed, tier, variants: [] });
+  const finding = onlyControl ? nothing : await attempt(harness, tier, []);
   const control = onlyControl || tier === 'full' ? await attemptControl(harness) : null;
   // An exception in a control does not prove that the harness finds violations.
   if (control?.fellOver === true) finding.violations.push(...control.violations);
@@ -67,7 +70,7 @@ async function attemptControl(harness: Harness): Promise<Finding | null> {
   const controls = separate ? variants.map((one) => [one]) : [variants];
   let last: Finding | null = null;
   for (const chosen of controls.filter(({ length }) => length > 0)) {
-    last = await attempt(harness, { seed, tier: 'quick', variants: chosen });
+    last = await attempt(harness, 'quick', chosen);
     if (last.violations.length === 0 || last.fellOver === true) return last;
     if (separate) console.log(`control ${chosen}: ${last.violations.length} violations`);
   }
@@ -75,16 +78,26 @@ async function attemptControl(harness: Harness): Promise<Finding | null> {
 }
 
 /** Turns an exception into a violation: a harness that throws has not proved its promise. */
-async function attempt(harness: Harness, options: RunOptions): Promise<Finding> {
+async function attempt(
+  harness: Harness,
+  tier: Result['tier'],
+  variants: string[],
+): Promise<Finding> {
+  const folder = mkdtempSync(join(tmpdir(), `memory-${harness.id}-`));
+  const [random, violations] = [createRandom(seed), createViolations()];
   try {
-    return await harness.run(options);
+    const figures = await harness.run({ seed, tier, variants, random, violations, folder });
+    return { figures, violations: violations.list() };
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
+    if (error instanceof Skipped) return { figures: {}, violations: [], skipped: text };
     return {
       figures: {},
       violations: [`the harness failed with an exception: ${text}`],
       fellOver: true,
     };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

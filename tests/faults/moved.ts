@@ -1,8 +1,6 @@
-import { copyFileSync, lstatSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createRandom, type Random } from '../support/random.ts';
-import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { copyFileSync, lstatSync } from 'node:fs';
+import type { Random } from '../support/random.ts';
+import type { Figures, Harness, Run, Violations } from './harness.ts';
 import { acts, bringBack, isLossless } from './moved-acts.ts';
 import { waitForDetection } from './moved-detection.ts';
 import { createTarget, type Target } from './target.ts';
@@ -46,37 +44,27 @@ const noCounts = {
   lost: 0,
 };
 
-async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
-  const random = createRandom(seed);
-  const violations = createViolations();
+async function run({ tier, variants, random, violations }: Run): Promise<Figures> {
   const counts = { ...noCounts };
   const detectedMs: number[] = [];
   for (let cycle = 0; cycle < cycles[tier]; cycle += 1) {
     for (const act of acts) {
-      const folder = mkdtempSync(join(tmpdir(), 'memory-moved-'));
-      const target = createTarget({ variants, folder });
-      try {
-        const options = { target, act, random, violations, counts };
-        const detected = await runCycle(options);
-        if (detected !== null) detectedMs.push(detected);
-        counts.cycles += 1;
-      } finally {
-        await target.remove();
-        rmSync(folder, { recursive: true, force: true });
-      }
+      await using target = createTarget({ variants });
+      const detected = await runCycle({ target, act, random, violations, counts });
+      if (detected !== null) detectedMs.push(detected);
+      counts.cycles += 1;
     }
   }
   const slowestDetectionMs =
     detectedMs.length === 0 ? 'never' : Math.round(Math.max(...detectedMs));
-  const figures = { ...counts, detected: detectedMs.length, slowestDetectionMs };
-  return { figures, violations: violations.list() };
+  return { ...counts, detected: detectedMs.length, slowestDetectionMs };
 }
 
 type Cycle = {
   target: Target;
   act: (typeof acts)[number];
   random: Random;
-  violations: ReturnType<typeof createViolations>;
+  violations: Violations;
   counts: Counts;
 };
 

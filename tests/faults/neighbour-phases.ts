@@ -1,6 +1,5 @@
-import { openAdmin } from '../../server/admin.ts';
 import type { Random } from '../support/random.ts';
-import { type Call, send } from './api.ts';
+import { type Call, saveOf, send } from './api.ts';
 import type { Target } from './target.ts';
 import { toolCall } from './traffic/bodies.ts';
 import { eventOf, fewMemories, fewUsers, heavyUser, words } from './traffic/kinds.ts';
@@ -16,13 +15,6 @@ const everyMs = 40;
 const idleSaveMs = 20;
 
 type Api = Pick<Target, 'url' | 'key'>;
-
-export async function createProjectKey(target: Target, project: string): Promise<string> {
-  const admin = await openAdmin(`sqlite:${target.path}`);
-  const { key } = await admin.createKey({ name: project, project });
-  await admin.close();
-  return key;
-}
 
 /**
  * Adds one user with 16 MB of text, and many users with a few memories each. Returns the id of a
@@ -52,20 +44,15 @@ async function ingest(api: Api, path: string, body: object): Promise<string> {
 
 /** Measures saves, lists, searches and MCP calls in project A, for a user with one memory. */
 export async function measure(target: Target, during: number): Promise<Record<string, Probe>> {
-  const save: Call = { method: 'POST', path: '/v1/memories', body: { userId: 'a', content: 'A' } };
+  const save = saveOf('a', 'A');
   const list: Call = { method: 'GET', path: '/v1/memories?userId=one&limit=1' };
   const search: Call = { method: 'GET', path: '/v1/memories/search?userId=one&query=dark+mode' };
   const mcp: Call = {
     method: 'POST',
     path: '/mcp/users/one',
     body: toolCall('list_memories', {}),
-    headers: { accept: 'application/json, text/event-stream' },
   };
-  await send(target, {
-    ...save,
-    idempotencyKey: 'one',
-    body: { userId: 'one', content: 'dark mode' },
-  });
+  await send(target, { ...saveOf('one', 'dark mode'), idempotencyKey: 'one' });
   const calls = { save: () => save, list: () => list, search: () => search, mcp: () => mcp };
   return probe(target, calls, { everyMs, during });
 }
@@ -78,11 +65,7 @@ export async function waitUntilIdle(target: Target, withinMs: number): Promise<n
   const begun = performance.now();
   for (let quick = 0; quick < 4 && performance.now() - begun < withinMs; ) {
     const sentAt = performance.now();
-    await send(target, {
-      method: 'POST',
-      path: '/v1/memories',
-      body: { userId: 'q', content: 'q' },
-    });
+    await send(target, saveOf('q', 'q'));
     quick = performance.now() - sentAt < idleSaveMs ? quick + 1 : 0;
   }
   return Math.round(performance.now() - begun);

@@ -1,15 +1,8 @@
 import { loadavg } from 'node:os';
-import { createRandom } from '../support/random.ts';
-import { drained } from './api.ts';
-import {
-  createViolations,
-  type Finding,
-  type Harness,
-  type RunOptions,
-  type Violations,
-} from './harness.ts';
-import { createProjectKey, fillHeavyProject, measure, waitUntilIdle } from './neighbour-phases.ts';
-import { createTarget, type Target } from './target.ts';
+import { expectDrained } from './api.ts';
+import type { Figures, Harness, Run, Violations } from './harness.ts';
+import { fillHeavyProject, measure, waitUntilIdle } from './neighbour-phases.ts';
+import { createKey, createTarget, type Target } from './target.ts';
 import { kinds } from './traffic/kinds.ts';
 import { percentile } from './traffic/probe.ts';
 import { startSender } from './traffic/sender.ts';
@@ -62,34 +55,26 @@ function each(of: (name: (typeof names)[number]) => number): Latencies {
   return Object.fromEntries(names.map((name) => [name, of(name)])) as Latencies;
 }
 
-async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
-  const random = createRandom(seed);
-  const violations = createViolations();
-  const target = createTarget({ variants, env: { MEMORY_RATE_LIMIT: rateLimit } });
-  try {
-    await target.start();
-    const key = await createProjectKey(target, 'neighbour');
-    const documentId = await fillHeavyProject({ url: target.url, key }, random);
-    if (!(await drained(target, 60_000)))
-      violations.add('16 MB of text was not indexed within a minute');
-    const idle: Latencies[] = [];
-    const busy: Record<string, Busy> = {};
-    for (const kind of Object.keys(kinds)) {
-      await waitUntilIdle(target, idleWithinMs[tier]);
-      idle.push(await measureP99(target, idleMs[tier], 'idle', violations));
-      const order = { url: target.url, key, kind, seed, perSecond, documentId };
-      busy[kind] = await measureBusy(target, order, tier, violations);
-      if (!target.running()) throw new Error(`the server exited during ${kind}`);
-    }
-    const typical = medianOf(idle);
-    for (const [kind, { p99 }] of Object.entries(busy)) compare(kind, p99, typical, violations);
-    const shown = Object.entries(busy).map(([kind, { p99, sent }]) => [kind, show(p99) + sent]);
-    const load = loadavg()[0]?.toFixed(1) ?? '';
-    const figures = { loadAverage: load, idleP99Ms: show(typical), ...Object.fromEntries(shown) };
-    return { figures, violations: violations.list() };
-  } finally {
-    await target.remove();
+async function run({ seed, tier, variants, random, violations }: Run): Promise<Figures> {
+  await using target = createTarget({ variants, env: { MEMORY_RATE_LIMIT: rateLimit } });
+  await target.start();
+  const key = await createKey(`sqlite:${target.path}`, 'neighbour');
+  const documentId = await fillHeavyProject({ url: target.url, key }, random);
+  await expectDrained(target, 60_000, violations);
+  const idle: Latencies[] = [];
+  const busy: Record<string, Busy> = {};
+  for (const kind of Object.keys(kinds)) {
+    await waitUntilIdle(target, idleWithinMs[tier]);
+    idle.push(await measureP99(target, idleMs[tier], 'idle', violations));
+    const order = { url: target.url, key, kind, seed, perSecond, documentId };
+    busy[kind] = await measureBusy(target, order, tier, violations);
+    if (!target.running()) throw new Error(`the server exited during ${kind}`);
   }
+  const typical = medianOf(idle);
+  for (const [kind, { p99 }] of Object.entries(busy)) compare(kind, p99, typical, violations);
+  const shown = Object.entries(busy).map(([kind, { p99, sent }]) => [kind, show(p99) + sent]);
+  const load = loadavg()[0]?.toFixed(1) ?? '';
+  return { loadAverage: load, idleP99Ms: show(typical), ...Object.fromEntries(shown) };
 }
 
 type Busy = { p99: Latencies; sent: string };
@@ -97,7 +82,7 @@ type Busy = { p99: Latencies; sent: string };
 async function measureBusy(
   target: Target,
   order: Parameters<typeof startSender>[0],
-  tier: RunOptions['tier'],
+  tier: Run['tier'],
   violations: Violations,
 ): Promise<Busy> {
   let best = each(() => Number.POSITIVE_INFINITY);

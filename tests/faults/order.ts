@@ -1,6 +1,7 @@
-import { createRandom, type Random } from '../support/random.ts';
-import { drained, find, sendUntilKnown } from './api.ts';
-import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import type { Accepted } from '../../sdk/contract/ingest.ts';
+import type { Random } from '../support/random.ts';
+import { expectDrained, find, sendForced } from './api.ts';
+import type { Figures, Harness, Run } from './harness.ts';
 import { auditQueue, type Owed } from './queue-audit.ts';
 import { createTarget, restart, type Target } from './target.ts';
 
@@ -29,41 +30,34 @@ export const order: Harness = {
 /** Makes the worker slower than the clients. */
 const wiring = ['overtaken-worker'];
 
-async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
-  const random = createRandom(seed);
-  const violations = createViolations();
-  const target = createTarget({ variants: [...wiring, ...variants] });
+async function run({ tier, variants, random, violations }: Run): Promise<Figures> {
+  await using target = createTarget({ variants: [...wiring, ...variants] });
   const owed = new Map<string, Owed>();
   const counts = { versions: 0, reads: 0, staleReads: 0 };
-  try {
-    await target.start();
-    let working = true;
-    const step = { random, owed, counts };
-    const waiting = Array.from({ length: things[tier] }, (_, index) => index);
-    const work = Promise.all(
-      Array.from({ length: clients }, async () => {
-        for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
-          for (let version = 0; version < versions[tier]; version += 1) {
-            await putAndLook(target, { ...step, index, version });
-          }
+  await target.start();
+  let working = true;
+  const step = { random, owed, counts };
+  const waiting = Array.from({ length: things[tier] }, (_, index) => index);
+  const work = Promise.all(
+    Array.from({ length: clients }, async () => {
+      for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
+        for (let version = 0; version < versions[tier]; version += 1) {
+          await putAndLook(target, { ...step, index, version });
         }
-      }),
-    ).finally(() => (working = false));
-    let kills = 0;
-    for (; working; kills += 1) {
-      await Promise.race([work, Bun.sleep(random.between(killAfterMs.from, killAfterMs.to))]);
-      await restart(target);
-    }
-    await work;
-    if (!(await drained(target, 60_000)))
-      violations.add('the queue was not empty before the time limit');
-    await target.stop();
-    const found = auditQueue(target.path, owed, violations);
-    if (counts.staleReads > 0) violations.add(`${counts.staleReads} reads returned stale text`);
-    return { figures: { kills, ...counts, ...found }, violations: violations.list() };
-  } finally {
-    await target.remove();
+      }
+    }),
+  ).finally(() => (working = false));
+  let kills = 0;
+  for (; working; kills += 1) {
+    await Promise.race([work, Bun.sleep(random.between(killAfterMs.from, killAfterMs.to))]);
+    await restart(target);
   }
+  await work;
+  await expectDrained(target, 60_000, violations);
+  await target.stop();
+  const found = auditQueue(target.path, owed, violations);
+  if (counts.staleReads > 0) violations.add(`${counts.staleReads} reads returned stale text`);
+  return { kills, ...counts, ...found };
 }
 
 async function putAndLook(
@@ -81,9 +75,8 @@ async function putAndLook(
   const body = { userId, source: 'order', externalId: `x-${index}`, data: { text } };
   const path = '/v1/ingest/document';
   const idempotencyKey = `order-${index}-${version}`;
-  const reply = await sendUntilKnown(target, { method: 'POST', path, body, idempotencyKey });
-  if (reply?.status !== 202) throw new Error(`${path}: ${reply?.status} ${reply?.text}`);
-  const { memoryId } = JSON.parse(reply.text) as { memoryId: string };
+  const call = { method: 'POST' as const, path, body, idempotencyKey };
+  const { memoryId } = await sendForced<Accepted>(target, call);
   owed.set(memoryId, { text, fate: 'complete' });
   counts.versions += 1;
   const memory = await find(target, memoryId).catch(() => undefined);

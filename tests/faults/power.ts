@@ -1,16 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRandom, type Random } from '../support/random.ts';
-import { drained } from './api.ts';
-import {
-  createViolations,
-  type Finding,
-  type Harness,
-  type RunOptions,
-  type Violations,
-} from './harness.ts';
-import { createLedger } from './ledger.ts';
+import { type Figures, type Harness, type Run, Skipped } from './harness.ts';
 import { startLoad } from './load.ts';
 import { mountImage, sh } from './mounts.ts';
 import { createTarget } from './target.ts';
@@ -42,89 +31,50 @@ export const powerAlone: Harness = {
   run: (options) => run(options, 1, { quick: 3, full: 30, control: 20 }),
 };
 
-async function run(
-  { seed, tier, variants }: RunOptions,
-  clients: number,
-  cycles: Cycles,
-): Promise<Finding> {
-  const work = mkdtempSync(join(tmpdir(), 'memory-power-'));
-  let equipment: { cut: string; image: string };
-  try {
-    equipment = prepare(work);
-  } catch (error) {
-    rmSync(work, { recursive: true, force: true });
-    const reason = error instanceof Error ? error.message : String(error);
-    return {
-      figures: {},
-      violations: [],
-      skipped: `cannot mount an ext4 image and shut it down: ${reason}`,
-    };
-  }
-  try {
-    return await cutRepeatedly({
-      seed,
-      cycles: cycles[variants.length > 0 ? 'control' : tier],
-      clients,
-      variants,
-      ...equipment,
-    });
-  } finally {
-    rmSync(work, { recursive: true, force: true });
-  }
-}
-
-/** Compiles power-loss.c and runs it once on a mounted image. Throws if either fails. */
-function prepare(work: string) {
-  const cut = join(work, 'power-loss');
-  const image = join(work, 'disk.img');
-  sh('gcc', '-o', cut, join(import.meta.dir, 'power-loss.c'));
-  sh('truncate', '-s', String(imageBytes), image);
-  sh('mkfs.ext4', '-q', image);
-  const mount = mountImage(image);
-  try {
-    sh(cut, mount.folder);
-  } finally {
-    mount.unmount();
-  }
-  return { cut, image };
-}
-
-async function cutRepeatedly(options: {
-  seed: number;
-  cycles: number;
-  clients: number;
-  variants: string[];
-  cut: string;
-  image: string;
-}): Promise<Finding> {
-  const violations = createViolations();
-  const random = createRandom(options.seed);
-  const totals = { cycles: options.cycles, acknowledged: 0, lost: 0, altered: 0, duplicated: 0 };
-  for (let cycle = 0; cycle < options.cycles; cycle += 1) {
-    const { acknowledged, found } = await cutOnce({ ...options, random, violations });
-    totals.acknowledged += acknowledged;
+async function run(run: Run, clients: number, cycles: Cycles): Promise<Figures> {
+  const { tier, variants, folder } = run;
+  const count = cycles[variants.length > 0 ? 'control' : tier];
+  const equipment = prepare(folder);
+  const totals = { cycles: count, acknowledged: 0, lost: 0, altered: 0, duplicated: 0 };
+  for (let cycle = 0; cycle < count; cycle += 1) {
+    const found = await cutOnce(run, clients, equipment);
+    totals.acknowledged += found.acknowledged;
     totals.lost += found.lost + found.undeleted;
     totals.altered += found.altered;
     totals.duplicated += found.duplicated;
   }
-  return { figures: totals, violations: violations.list() };
+  return totals;
 }
 
-async function cutOnce(options: {
-  clients: number;
-  variants: string[];
-  cut: string;
-  image: string;
-  random: Random;
-  violations: Violations;
-}) {
-  const { clients, cut, image, random, violations } = options;
-  const ledger = createLedger();
-  const mount = mountImage(image);
-  const target = createTarget({ variants: options.variants, folder: mount.folder });
+type Equipment = { cut: string; image: string };
+
+/** Compiles power-loss.c and runs it once on a mounted image. */
+function prepare(folder: string): Equipment {
+  const cut = join(folder, 'power-loss');
+  const image = join(folder, 'disk.img');
   try {
+    sh('gcc', '-o', cut, join(import.meta.dir, 'power-loss.c'));
+    sh('truncate', '-s', String(imageBytes), image);
+    sh('mkfs.ext4', '-q', image);
+    const mount = mountImage(image);
+    try {
+      sh(cut, mount.folder);
+    } finally {
+      mount.unmount();
+    }
+  } catch (error) {
+    throw new Skipped(`cannot mount an ext4 image and shut it down: ${error}`);
+  }
+  return { cut, image };
+}
+
+async function cutOnce({ variants, random, violations }: Run, clients: number, disk: Equipment) {
+  const { cut, image } = disk;
+  const mount = mountImage(image);
+  try {
+    await using target = createTarget({ variants, folder: mount.folder });
     await target.start();
-    const load = startLoad({ target, ledger, violations, random, clients });
+    const load = startLoad({ target, violations, random, clients });
     await Bun.sleep(random.between(cutAfterMs.from, cutAfterMs.to));
     // A real power loss stops the process as well. Without SIGSTOP, an fsync that succeeds while
     // ext4 shuts down could still lead to a response.
@@ -133,12 +83,8 @@ async function cutOnce(options: {
     await target.kill();
     mount.remount();
     await target.start();
-    await load.stop();
-    await drained(target, 20_000);
-    const found = await ledger.compare(target, violations);
-    return { acknowledged: ledger.counts.acknowledged, found };
+    return await load.settle(20_000);
   } finally {
-    await target.remove();
     mount.unmount();
     sh('mkfs.ext4', '-q', '-F', image);
   }

@@ -1,8 +1,9 @@
-import { createRandom, type Random } from '../support/random.ts';
-import { sendUntilKnown } from './api.ts';
-import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import type { Accepted } from '../../sdk/contract/ingest.ts';
+import type { Random } from '../support/random.ts';
+import { sendForced } from './api.ts';
+import type { Figures, Harness, Run } from './harness.ts';
 import { auditQueue, type Owed } from './queue-audit.ts';
-import { createTarget, type Target } from './target.ts';
+import { createTarget, startsUp, type Target } from './target.ts';
 import { exitsOn, throwsOn } from './variants/handlers.ts';
 
 const records = { quick: 400, full: 5_000 };
@@ -34,10 +35,8 @@ export const queue: Harness = {
 /** A slow worker that fails or crashes on poison records. */
 const wiring = ['poison'];
 
-async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
-  const random = createRandom(seed);
-  const violations = createViolations();
-  const target = createTarget({ variants: [...wiring, ...variants] });
+async function run({ tier, variants, random, violations }: Run): Promise<Figures> {
+  await using target = createTarget({ variants: [...wiring, ...variants] });
   const supervisor = keepKilling(target);
   try {
     const owed = await fill(target, records[tier], random);
@@ -47,11 +46,9 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     const kills = await supervisor.stop();
     await target.stop();
     const found = auditQueue(target.path, owed, violations);
-    const figures = { records: owed.size, kills, concurrentChanges: writes, ...found };
-    return { figures, violations: violations.list() };
+    return { records: owed.size, kills, concurrentChanges: writes, ...found };
   } finally {
     await supervisor.stop();
-    await target.remove();
   }
 }
 
@@ -63,7 +60,7 @@ function keepKilling(target: Target): { stop(): Promise<number> } {
   async function loop(): Promise<void> {
     while (!stopping) {
       // A poison record can kill the process before the server reports its address.
-      failedStarts = (await started(target)) ? 0 : failedStarts + 1;
+      failedStarts = (await startsUp(target)) ? 0 : failedStarts + 1;
       if (failedStarts > maxFailedStarts) return target.giveUp();
       await Promise.race([Bun.sleep(killEveryMs), target.whenDown()]);
       if (stopping && target.running()) return;
@@ -80,15 +77,6 @@ function keepKilling(target: Target): { stop(): Promise<number> } {
       return kills;
     },
   };
-}
-
-async function started(target: Target): Promise<boolean> {
-  try {
-    await target.start();
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 async function pending(target: Target): Promise<number | null> {
@@ -146,15 +134,11 @@ async function disturb(target: Target, owed: Map<string, Owed>, random: Random):
 async function update(target: Target, id: string): Promise<string> {
   const content = `updated ${crypto.randomUUID()}`;
   const call = { method: 'PATCH' as const, path: `/v1/memories/${id}`, body: { content } };
-  const reply = await sendUntilKnown(target, { ...call, idempotencyKey: content.slice(8) });
-  if (reply?.status !== 200) throw new Error(`${call.path}: ${reply?.status} ${reply?.text}`);
+  await sendForced(target, { ...call, idempotencyKey: content.slice(8) });
   return content;
 }
 
 async function accept(target: Target, body: unknown, key: string): Promise<string> {
-  const path = '/v1/ingest/document';
-  const call = { method: 'POST' as const, path, body, idempotencyKey: key };
-  const reply = await sendUntilKnown(target, call);
-  if (reply?.status !== 202) throw new Error(`${path}: ${reply?.status} ${reply?.text}`);
-  return (JSON.parse(reply.text) as { memoryId: string }).memoryId;
+  const call = { method: 'POST' as const, path: '/v1/ingest/document', body, idempotencyKey: key };
+  return (await sendForced<Accepted>(target, call)).memoryId;
 }

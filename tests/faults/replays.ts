@@ -1,13 +1,7 @@
 import type { Accepted, BatchAccepted } from '../../sdk/contract/ingest.ts';
-import { createRandom, type Random } from '../support/random.ts';
+import type { Random } from '../support/random.ts';
 import { type Call, drained, listAll, type Reply, send, sendUntilKnown } from './api.ts';
-import {
-  createViolations,
-  type Finding,
-  type Harness,
-  type RunOptions,
-  type Violations,
-} from './harness.ts';
+import type { Figures, Harness, Run, Violations } from './harness.ts';
 import { createTarget, restart, type Target } from './target.ts';
 
 const keys = { quick: 500, full: 10_000 };
@@ -39,31 +33,24 @@ export const replays: Harness = {
 /** The responses to the requests with one key, and the effects that these responses report. */
 export type Seen = { answers: Set<string>; created: number; ids: number; sends: number };
 
-async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
-  const random = createRandom(seed);
-  const violations = createViolations();
-  const target = createTarget({ variants });
-  try {
-    await target.start();
-    const calls = Array.from({ length: keys[tier] }, (_, index) => {
-      return makeCall(random, index, userId);
-    });
-    let working = true;
-    const work = sendAll(target, calls, random).finally(() => (working = false));
-    let kills = 0;
-    for (; working && kills < maxKills[tier]; kills += 1) {
-      const { from, to } = killAfterMs[tier];
-      await Promise.race([work, Bun.sleep(random.between(from, to))]);
-      await restart(target);
-    }
-    const seen = await work;
-    await drained(target, 30_000);
-    const stored = (await listAll(target, userId)).length;
-    const figures = compareReplies(seen, stored, violations);
-    return { figures: { keys: keys[tier], kills, ...figures }, violations: violations.list() };
-  } finally {
-    await target.remove();
+async function run({ tier, variants, random, violations }: Run): Promise<Figures> {
+  await using target = createTarget({ variants });
+  await target.start();
+  const calls = Array.from({ length: keys[tier] }, (_, index) => {
+    return makeCall(random, index, userId);
+  });
+  let working = true;
+  const work = sendAll(target, calls, random).finally(() => (working = false));
+  let kills = 0;
+  for (; working && kills < maxKills[tier]; kills += 1) {
+    const { from, to } = killAfterMs[tier];
+    await Promise.race([work, Bun.sleep(random.between(from, to))]);
+    await restart(target);
   }
+  const seen = await work;
+  await drained(target, 30_000);
+  const stored = (await listAll(target, userId)).length;
+  return { keys: keys[tier], kills, ...compareReplies(seen, stored, violations) };
 }
 
 /**

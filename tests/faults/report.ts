@@ -1,7 +1,16 @@
 import { Database } from 'bun:sqlite';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import type { Finding, Harness } from './harness.ts';
+import type { Figures, Harness } from './harness.ts';
+
+export type Finding = {
+  figures: Figures;
+  violations: string[];
+  /** Why the harness could not run on this machine. */
+  skipped?: string;
+  /** Whether an exception ended the run. The exception is then the only violation. */
+  fellOver?: boolean;
+};
 
 export type Result = {
   harness: Harness;

@@ -1,4 +1,4 @@
-import { createRandom } from '../support/random.ts';
+import type { Random } from '../support/random.ts';
 import { drained, send, sendUntilKnown } from './api.ts';
 import type { Violations } from './harness.ts';
 import { createLedger, type Ledger } from './ledger.ts';
@@ -20,11 +20,18 @@ export type Script = {
 /** The maximum number of attempts per write. A single error does not end the script. */
 const attempts = 3;
 
-/** Creates a script of `length` writes. With `reads`, a list precedes each write. */
-export function createScript(seed: number, length: number, { reads }: { reads: boolean }): Script {
+/**
+ * Creates a script of `length` writes, which depend only on the generator's seed. With `reads`, a
+ * list precedes each write.
+ */
+export function createScript(
+  random: Random,
+  length: number,
+  { reads }: { reads: boolean },
+): Script {
   const ledger = createLedger();
   const owner: Owner = { userId: 'script', memories: [], byExternalId: new Map() };
-  const nextWrite = createWrites(owner, ledger, createRandom(seed));
+  const nextWrite = createWrites(owner, ledger, random.fork('script'));
   let unknown: Write | null = null;
   let last: { write: Write; text: string } | null = null;
   let left = length;

@@ -1,9 +1,8 @@
 import { query } from '../support/postgres.ts';
 import type { Random } from '../support/random.ts';
-import { drained, sendUntilKnown } from './api.ts';
+import { sendForced } from './api.ts';
 import { type Fleet, onSeparatePostgres, terminateConnections } from './fleet.ts';
-import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
-import { createLedger } from './ledger.ts';
+import type { Figures, Harness, Run, Violations } from './harness.ts';
 import { startLoad } from './load.ts';
 
 const servers = 3;
@@ -35,23 +34,17 @@ export const severalServers: Harness = {
   run,
 };
 
-function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
-  const options = { seed, variants: [...wiring, ...variants] };
-  return onSeparatePostgres(servers, options, async ({ fleet, random, url, crash }) => {
-    const violations = createViolations();
+function run({ tier, variants, random, violations }: Run): Promise<Figures> {
+  const options = { random, variants: [...wiring, ...variants] };
+  return onSeparatePostgres(servers, options, async ({ fleet, url, crash }) => {
     await countEffects(url);
-    const ledger = createLedger();
-    const load = startLoad({ target: fleet.target, ledger, violations, random, clients });
+    const load = startLoad({ target: fleet.target, violations, random, clients });
     const filler = createRecords(fleet);
     const faults = await disturb({ fleet, filler, url, crash, random }, durationMs[tier]);
-    await load.stop();
-    if (!(await drained(fleet.target, drainWithinMs)))
-      violations.add('the queue was not empty before the time limit');
-    const compared = await ledger.compare(fleet.target, violations);
+    const compared = await load.settle(drainWithinMs);
     const effects = await auditEffects(url, filler.total(), violations);
-    const figures = { ...ledger.counts, ...faults, ...compared, ...effects };
     const rejectedResults = fleet.count(/^rejected (\d+)/gm);
-    return { figures: { ...figures, rejectedResults }, violations: violations.list() };
+    return { ...compared, ...faults, ...effects, rejectedResults };
   });
 }
 
@@ -67,8 +60,7 @@ function createRecords({ target }: Fleet): Records {
       return { userId, type: 'document', data: { text: `record ${index} of ${name}` } };
     });
     const call = { method: 'POST' as const, path: '/v1/ingest/batch', body: { items } };
-    const reply = await sendUntilKnown(target, { ...call, idempotencyKey: name });
-    if (reply?.status !== 202) throw new Error(`${call.path}: ${reply?.status} ${reply?.text}`);
+    await sendForced(target, { ...call, idempotencyKey: name });
   }
   return {
     accept: async (count) => void (await Promise.all(Array.from({ length: count }, acceptBatch))),
@@ -122,11 +114,7 @@ async function countEffects(url: string): Promise<void> {
   for (const text of statements) await query(url, text);
 }
 
-async function auditEffects(
-  url: string,
-  expected: number,
-  violations: ReturnType<typeof createViolations>,
-) {
+async function auditEffects(url: string, expected: number, violations: Violations) {
   const [row] = await query(
     url,
     `SELECT count(*)::int4 AS effects, count(DISTINCT memory_id)::int4 AS records,

@@ -1,12 +1,6 @@
 import type { Memory } from '../../sdk/contract/memory.ts';
-import { read, send, sendUntilKnown } from './api.ts';
-import {
-  createViolations,
-  type Finding,
-  type Harness,
-  type RunOptions,
-  type Violations,
-} from './harness.ts';
+import { read, saveOf, send, sendUntilKnown } from './api.ts';
+import { type Figures, type Harness, type Run, skipIf, type Violations } from './harness.ts';
 import { straceMissing, tampering } from './strace.ts';
 import { createTarget, type Target } from './target.ts';
 
@@ -21,7 +15,7 @@ const onTheWayMs = 75;
 const refusals = '3..5';
 const mostSaves = 40;
 
-const another = { userId: 'other', content: 'of somebody else' };
+const another = saveOf('other', 'of somebody else');
 
 export const shown: Harness = {
   id: 'P21',
@@ -36,35 +30,26 @@ export const shown: Harness = {
   run,
 };
 
-async function run({ tier, variants }: RunOptions): Promise<Finding> {
-  const missing = straceMissing();
-  if (missing !== null) return { figures: {}, violations: [], skipped: missing };
-  const violations = createViolations();
-  const target = createTarget({ variants });
+async function run({ tier, variants, violations }: Run): Promise<Figures> {
+  skipIf(straceMissing());
+  await using target = createTarget({ variants });
   const counts = { changes: 0, concurrentReads: 0, visibleTooEarly: 0 };
-  try {
-    await target.start(tampering(['fsync', 'fdatasync'], `delay_exit=${syncMs * 1_000}`));
-    // Warms up the server before the first measurement.
-    await send(target, { method: 'POST', path: '/v1/memories', body: another });
-    for (let round = 0; round < rounds[tier]; round += 1) {
-      for (const change of changesOf(round)) {
-        const { reads, earlyMs } = await watch(target, change);
-        counts.changes += 1;
-        counts.concurrentReads += reads;
-        if (reads === 0) violations.add(`${change.method}: no read completed before the response`);
-        if (earlyMs < onTheWayMs) continue;
-        counts.visibleTooEarly += 1;
-        violations.add(
-          `${change.method} was visible ${Math.round(earlyMs)} ms before its response`,
-        );
-      }
+  await target.start(tampering(['fsync', 'fdatasync'], `delay_exit=${syncMs * 1_000}`));
+  // Warms up the server before the first measurement.
+  await send(target, another);
+  for (let round = 0; round < rounds[tier]; round += 1) {
+    for (const change of changesOf(round)) {
+      const { reads, earlyMs } = await watch(target, change);
+      counts.changes += 1;
+      counts.concurrentReads += reads;
+      if (reads === 0) violations.add(`${change.method}: no read completed before the response`);
+      if (earlyMs < onTheWayMs) continue;
+      counts.visibleTooEarly += 1;
+      violations.add(`${change.method} was visible ${Math.round(earlyMs)} ms before its response`);
     }
-    await target.kill();
-    const failedSaves = await failOnce(target, violations);
-    return { figures: { ...counts, failedSaves }, violations: violations.list() };
-  } finally {
-    await target.remove();
   }
+  await target.kill();
+  return { ...counts, failedSaves: await failOnce(target, violations) };
 }
 
 /**
@@ -76,8 +61,7 @@ async function failOnce(target: Target, violations: Violations): Promise<number>
   await target.start(tampering(['fsync', 'fdatasync'], `error=EIO:when=${refusals}`));
   let refused = 0;
   for (let at = 0; at < mostSaves; at += 1) {
-    const body = { userId: 'refused', content: `${at}` };
-    const save = { method: 'POST', path: '/v1/memories', body, idempotencyKey: `s-${at}` } as const;
+    const save = { ...saveOf('refused', `${at}`), idempotencyKey: `s-${at}` };
     const reply = await send(target, save);
     if (reply?.status === 201) continue;
     refused += 1;
@@ -139,7 +123,7 @@ async function watch(target: Target, { method, body, isSeenIn }: Change) {
     send(target, { method, path, body }).finally(() => {
       answeredAt = performance.now();
     }),
-    send(target, { method: 'POST', path: '/v1/memories', body: another }),
+    send(target, another),
   ]);
   await looking;
   if (reply === null || reply.status >= 300)

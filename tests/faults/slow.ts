@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { send } from './api.ts';
-import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { memoryBytes } from '../support/process.ts';
+import { saveOf, send } from './api.ts';
+import { type Figures, type Harness, type Run, skipIf } from './harness.ts';
 import { createTarget, type Target } from './target.ts';
+import { percentile } from './traffic/probe.ts';
 
 const sockets = { quick: 500, full: 500 };
 const durationMs = { quick: 3_000, full: 30_000 };
@@ -29,12 +30,9 @@ export const slow: Harness = {
   run,
 };
 
-async function run({ tier, variants }: RunOptions): Promise<Finding> {
-  if (process.platform !== 'linux') {
-    return { figures: {}, violations: [], skipped: 'reading peak memory requires /proc' };
-  }
-  const violations = createViolations();
-  const target = createTarget({ variants });
+async function run({ tier, variants, violations }: Run): Promise<Figures> {
+  skipIf(process.platform === 'linux' ? null : 'reading peak memory requires /proc');
+  await using target = createTarget({ variants });
   const open: Socket[] = [];
   try {
     await target.start();
@@ -51,17 +49,17 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
     const worstMs = Math.max(...(await saveHonestly(target, () => sending)));
     const refusedDense = await dense;
     const grownMegabytes = peakMegabytes(target.pid) - idleMegabytes;
-    const p99Ms = latencies.sort((a, b) => a - b)[Math.floor(latencies.length * 0.99)] ?? 0;
-    if (p99Ms > honestP99Ms)
-      violations.add(`the p99 of the probe client was ${Math.round(p99Ms)} ms`);
-    if (worstMs > honestWorstMs)
-      violations.add(`the slowest probe request took ${Math.round(worstMs)} ms`);
-    if (refusedDense !== denseBodies[tier])
-      violations.add('a dense body was not rejected with 400');
-    if (refusals.otherwise > 0) violations.add('a body over the limit was not rejected with 413');
-    if (latencies.length === 0) violations.add('no probe request succeeded');
-    if (grownMegabytes > allowedMegabytes) violations.add(`memory grew by ${grownMegabytes} MB`);
-    const figures = {
+    const p99Ms = percentile(latencies, 0.99);
+    const broken: [isBroken: boolean, text: string][] = [
+      [p99Ms > honestP99Ms, `the p99 of the probe client was ${Math.round(p99Ms)} ms`],
+      [worstMs > honestWorstMs, `the slowest probe request took ${Math.round(worstMs)} ms`],
+      [refusedDense !== denseBodies[tier], 'a dense body was not rejected with 400'],
+      [refusals.otherwise > 0, 'a body over the limit was not rejected with 413'],
+      [latencies.length === 0, 'no probe request succeeded'],
+      [grownMegabytes > allowedMegabytes, `memory grew by ${grownMegabytes} MB`],
+    ];
+    for (const [isBroken, text] of broken) if (isBroken) violations.add(text);
+    return {
       slowConnections: sockets[tier],
       oversizedBodies: refusals.bombs,
       'rejected with 413': refusals.answered413,
@@ -74,10 +72,8 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
       'idle memory MB': idleMegabytes,
       'peak memory growth MB': grownMegabytes,
     };
-    return { figures, violations: violations.list() };
   } finally {
     for (const socket of open) socket.destroy();
-    await target.remove();
   }
 }
 
@@ -154,8 +150,7 @@ async function saveHonestly(target: Target, goesOn: () => boolean): Promise<numb
   const latencies: number[] = [];
   while (goesOn()) {
     const begun = performance.now();
-    const body = { userId: 'honest', content: 'an ordinary text' };
-    const reply = await send(target, { method: 'POST', path: '/v1/memories', body });
+    const reply = await send(target, saveOf('honest', 'an ordinary text'));
     if (reply?.status === 201) latencies.push(performance.now() - begun);
     await Bun.sleep(10);
   }
@@ -163,6 +158,5 @@ async function saveHonestly(target: Target, goesOn: () => boolean): Promise<numb
 }
 
 function peakMegabytes(pid: number): number {
-  const line = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  return Math.round(Number(line?.[1]) / 1024);
+  return Math.round(memoryBytes(pid, 'VmHWM') / 1_048_576);
 }

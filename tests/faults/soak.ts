@@ -1,55 +1,50 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
+import { median } from '../bench/kit/numbers.ts';
+import { memoryBytes } from '../support/process.ts';
 import { createRandom } from '../support/random.ts';
-import { drained } from './api.ts';
 import { createViolations } from './harness.ts';
-import { createLedger } from './ledger.ts';
 import { startLoad } from './load.ts';
 import { createTarget, restart, type Target } from './target.ts';
+import { startMixedLoad } from './traffic/mixed.ts';
 
 /*
  *   bun tests/faults/soak.ts [minutes]
  *
- * Runs a mixed load. In the first half, the server is killed or stopped, and started again, every
- * few seconds. In the second half, the server keeps running, and the program samples the server's
- * memory and the length of the WAL.
+ * In the first half of the time, clients write while the server is killed or stopped, and started
+ * again, every few seconds. In the second half, clients send requests of all kinds without a pause
+ * to a new server, whose resident memory is printed once a minute: the median of the minute's
+ * samples, and the highest. The median must stay below a limit and must not grow. With
+ * FAULTS_EMBEDDINGS=local, the service has its model.
  */
 
-const minutes = Number(process.argv[2] ?? 20);
+const minutes = Number(process.argv[2] ?? 30) / 2;
 const seed = Number(process.env.FAULTS_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const clients = 8;
+const writers = 8;
 const pauseMs = 20;
 const restartEveryMs = { from: 5_000, to: 25_000 };
-const sampleEveryMs = 5_000;
-const longestLogBytes = 128 * 1024 * 1024;
-const allowedGrowth = 0.1;
+const clients = 12;
+const samplesPerMinute = 240;
+const settleMs = 20_000;
+const maxMegabytes = 350;
+const maxLogMegabytes = 128;
+/** The permitted growth, as a ratio between the last third and the middle third of the minutes. */
+const maxGrowth = 1.1;
+const megabyte = 1024 * 1024;
 
 const random = createRandom(seed);
 const violations = createViolations();
-const ledger = createLedger();
-const target = createTarget();
-const halfMs = (minutes * 60_000) / 2;
-console.log(`soak: ${minutes} minutes, seed ${seed}`);
-try {
-  await target.start();
-  const load = startLoad({ target, ledger, violations, random, clients, pauseMs });
-  const restarts = await troubledHalf();
-  const samples = await quietHalf();
-  await load.stop();
-  if (!(await drained(target, 60_000)))
-    violations.add('the queue was not empty before the time limit');
-  const found = await ledger.compare(target, violations);
-  const growth = checkMemory(samples.map(({ residentBytes }) => residentBytes));
-  const logMegabytes = Math.max(...samples.map(({ logBytes }) => logBytes)) / 1_048_576;
-  console.log(JSON.stringify({ ...restarts, ...ledger.counts, ...found, ...growth, logMegabytes }));
-} finally {
-  await target.remove();
-}
+console.log(`soak: ${minutes} minutes of restarts, ${minutes} of mixed load, seed ${seed}`);
+await restartUnderLoad();
+await watchUnderLoad();
 for (const violation of violations.list()) console.log(`violation: ${violation}`);
 console.log(violations.count() === 0 ? 'soak: held' : 'soak: BROKEN');
 process.exitCode = violations.count() === 0 ? 0 : 1;
 
-async function troubledHalf() {
-  const until = performance.now() + halfMs;
+async function restartUnderLoad(): Promise<void> {
+  await using target = createTarget();
+  await target.start();
+  const load = startLoad({ target, violations, random, clients: writers, pauseMs });
+  const until = performance.now() + minutes * 60_000;
   const counts = { kills: 0, stops: 0 };
   while (performance.now() < until) {
     await Bun.sleep(random.between(restartEveryMs.from, restartEveryMs.to));
@@ -63,46 +58,54 @@ async function troubledHalf() {
       counts.stops += 1;
     }
   }
-  return counts;
+  console.log(JSON.stringify({ ...counts, ...(await load.settle(60_000)) }));
 }
 
-type Sample = { residentBytes: number; logBytes: number };
-
-async function quietHalf(): Promise<Sample[]> {
-  const until = performance.now() + halfMs;
-  const samples: Sample[] = [];
-  while (performance.now() < until) {
-    await Bun.sleep(sampleEveryMs);
-    const sample = observe(target);
-    samples.push(sample);
-    if (sample.logBytes > longestLogBytes) violations.add(`the WAL has ${sample.logBytes} bytes`);
+async function watchUnderLoad(): Promise<void> {
+  await using target = createTarget();
+  await target.start();
+  console.log(`idle: ${residentMegabytes(target)} MB`);
+  const load = startMixedLoad(target, random, clients);
+  const medians: number[] = [];
+  for (let minute = 1; minute <= minutes; minute += 1) {
+    medians.push(await watchMinute(target, minute, load.counts));
   }
-  return samples;
+  await load.stop();
+  await Bun.sleep(settleMs);
+  console.log(`${settleMs / 1_000} s after the load: ${residentMegabytes(target)} MB`);
+  console.log(JSON.stringify(load.counts));
+  for (const failure of load.failures) violations.add(failure);
+  const third = Math.floor(medians.length / 3);
+  const growth = median(medians.slice(-third)) / median(medians.slice(third, 2 * third));
+  console.log(`last third / middle third: ${growth.toFixed(3)}`);
+  if (third > 0 && growth > maxGrowth) violations.add(`memory grew by ${growth.toFixed(3)}`);
 }
 
-function observe({ pid, path }: Target): Sample {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const kilobytes = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0);
-  const log = `${path}-wal`;
-  return { residentBytes: kilobytes * 1_024, logBytes: existsSync(log) ? statSync(log).size : 0 };
+/** Prints a line and returns the median of the resident memory. */
+async function watchMinute(target: Target, minute: number, counts: Record<string, number>) {
+  const samples: number[] = [];
+  while (samples.length < samplesPerMinute) {
+    await Bun.sleep(60_000 / samplesPerMinute);
+    samples.push(residentMegabytes(target));
+  }
+  const [resident, log] = [median(samples), fileMegabytes(target, '-wal')];
+  if (resident > maxMegabytes) violations.add(`minute ${minute}: ${resident} MB of memory`);
+  if (log > maxLogMegabytes) violations.add(`minute ${minute}: the WAL has ${log} MB`);
+  const requests = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const mapped = Math.round(memoryBytes(target.pid, 'RssFile') / megabyte);
+  console.log(
+    `minute ${minute}: ${resident} MB, at most ${Math.max(...samples)} MB; of this ${mapped} MB ` +
+      `are mapped files; database ${fileMegabytes(target, '')} MB, log ${log} MB; ` +
+      `${requests} requests`,
+  );
+  return resident;
 }
 
-/**
- * Compares memory at the end of the quiet half with memory in its middle. Each value is the median
- * of a tenth of the samples.
- */
-function checkMemory(resident: number[]) {
-  const width = Math.max(1, Math.floor(resident.length / 10));
-  const middleAt = Math.floor(resident.length / 2);
-  const middle = median(resident.slice(middleAt, middleAt + width));
-  const end = median(resident.slice(-width));
-  const growth = end / middle - 1;
-  if (growth > allowedGrowth) violations.add(`memory grew by ${(growth * 100).toFixed(1)} %`);
-  const megabytes = (bytes: number) => Math.round(bytes / 1_048_576);
-  return { middleMb: megabytes(middle), endMb: megabytes(end), growth: Number(growth.toFixed(3)) };
+function residentMegabytes({ pid }: Target): number {
+  return Math.round(memoryBytes(pid) / megabyte);
 }
 
-function median(values: number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+function fileMegabytes({ path }: Target, suffix: '' | '-wal'): number {
+  const { size = 0 } = statSync(path + suffix, { throwIfNoEntry: false }) ?? {};
+  return Math.round(size / megabyte);
 }

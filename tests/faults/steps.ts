@@ -1,7 +1,7 @@
-import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { type Figures, type Harness, type Run, skipIf } from './harness.ts';
 import { createScript } from './script.ts';
 import { straceMissing, tampering } from './strace.ts';
-import { createTarget } from './target.ts';
+import { createTarget, startsUp } from './target.ts';
 
 /** The occurrences of each system call at which the process is killed. */
 const points = {
@@ -21,50 +21,31 @@ export const steps: Harness = {
   run,
 };
 
-async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
-  const missing = straceMissing();
-  if (missing !== null) return { figures: {}, violations: [], skipped: missing };
-  const violations = createViolations();
+async function run({ tier, variants, random, violations }: Run): Promise<Figures> {
+  skipIf(straceMissing());
   const counts = { crashPoints: 0, duringStartup: 0, acknowledged: 0, completedScripts: 0 };
   for (const call of ['fsync', 'fdatasync', 'pwrite64'] as const) {
     for (const k of points[tier][call]) {
       const about = `killed at ${call} ${k}`;
-      const target = createTarget({ variants });
-      const script = createScript(seed, scriptLength, { reads: call !== 'fsync' });
-      try {
-        const up = await startUnder(target, tampering([call], `signal=KILL:when=${k}`));
-        const finished = up && (await script.play(target));
-        await target.kill();
-        await target.start();
-        await script.settle(target, violations, about);
-        counts.crashPoints += 1;
-        counts.acknowledged += script.ledger.counts.acknowledged;
-        if (!up) counts.duringStartup += 1;
-        if (!finished) continue;
-        counts.completedScripts += 1;
-        break;
-      } finally {
-        await target.remove();
-      }
+      await using target = createTarget({ variants });
+      const script = createScript(random, scriptLength, { reads: call !== 'fsync' });
+      const up = await startsUp(target, tampering([call], `signal=KILL:when=${k}`));
+      const finished = up && (await script.play(target));
+      await target.kill();
+      await target.start();
+      await script.settle(target, violations, about);
+      counts.crashPoints += 1;
+      counts.acknowledged += script.ledger.counts.acknowledged;
+      if (!up) counts.duringStartup += 1;
+      if (!finished) continue;
+      counts.completedScripts += 1;
+      break;
     }
   }
   if (tier === 'full' && counts.completedScripts < 3) {
     violations.add('the script makes more system calls than the harness tests');
   }
-  return { figures: counts, violations: violations.list() };
-}
-
-/** Starts the server. Returns false if the process was killed before it listened. */
-async function startUnder(
-  target: ReturnType<typeof createTarget>,
-  under: string[],
-): Promise<boolean> {
-  try {
-    await target.start(under);
-    return true;
-  } catch {
-    return false;
-  }
+  return counts;
 }
 
 function upTo(last: number): number[] {

@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openAdmin } from '../../server/admin.ts';
 import { type Child, startChild } from '../support/process.ts';
 import type { Spec } from './serve.ts';
 
-/** A server process that a harness can kill and restart. */
-export type Target = {
+/** A server process that a harness can kill and restart. It is removed at the end of its scope. */
+export type Target = AsyncDisposable & {
   /** Changes with every start, unless `samePort` is set. */
   readonly url: string;
   readonly key: string;
@@ -97,6 +98,11 @@ export function createTarget(
     await child?.end('SIGKILL');
   }
 
+  async function remove(): Promise<void> {
+    await kill();
+    if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+  }
+
   return {
     get url() {
       return url;
@@ -118,10 +124,8 @@ export function createTarget(
     signal: (name) => child?.signal(name),
     running: () => child?.running() ?? false,
     log: () => child?.log() ?? '',
-    async remove() {
-      await kill();
-      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
-    },
+    remove,
+    [Symbol.asyncDispose]: remove,
   };
 }
 
@@ -130,6 +134,14 @@ function openGate() {
   // Prevents an unhandled rejection if `giveUp` is called while no caller waits.
   gate.promise.catch(() => {});
   return gate;
+}
+
+/** Starts the server, or returns false if the process exits before it listens. */
+export function startsUp(target: Target, under?: string[]): Promise<boolean> {
+  return target.start(under).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Kills the server and starts it again. Returns the duration of the start, in ms. */
@@ -144,4 +156,12 @@ export async function restart(target: Target): Promise<number> {
     throw error;
   }
   return performance.now() - begun;
+}
+
+/** Creates a key of a project in the database. */
+export async function createKey(databaseUrl: string, project: string): Promise<string> {
+  const admin = await openAdmin(databaseUrl);
+  const { key } = await admin.createKey({ name: project, project });
+  await admin.close();
+  return key;
 }

@@ -1,7 +1,7 @@
-import { createRandom, type Random } from '../support/random.ts';
+import type { Random } from '../support/random.ts';
 import { sendRaw } from '../support/raw.ts';
 import { type Call, drained, listAll, sendUntilKnown } from './api.ts';
-import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import type { Figures, Harness, Run } from './harness.ts';
 import { createTarget, type Target } from './target.ts';
 
 const cycles = { quick: 5, full: 50 };
@@ -34,39 +34,33 @@ const noFigures = {
 
 type Tally = { answered: string[]; unanswered: Call[]; refused: number };
 
-async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
-  const random = createRandom(seed);
-  const violations = createViolations();
-  const target = createTarget({ variants });
+async function run({ tier, variants, random, violations }: Run): Promise<Figures> {
+  await using target = createTarget({ variants });
   const figures = { ...noFigures, cycles: cycles[tier] };
   const answered = new Set<string>();
-  try {
-    for (let cycle = 0; cycle < cycles[tier]; cycle += 1) {
-      await target.start();
-      const { tally, code, stopMs, inHand } = await terminateUnderLoad(target, random, cycle);
-      for (const id of tally.answered) answered.add(id);
-      figures.acknowledged += tally.answered.length;
-      figures.rejected += tally.refused;
-      figures.unanswered += tally.unanswered.length;
-      figures.slowestShutdownMs = Math.max(figures.slowestShutdownMs, stopMs);
-      if (inHand === null) violations.add('a request in flight was not answered');
-      else figures.inFlightAnswered += 1;
-      if (code !== 0) violations.add(`the server exited with code ${code}`);
-      if (stopMs > endWithinMs) violations.add(`the shutdown took ${stopMs} ms`);
-      await target.start();
-      figures.unansweredButStored += await countAccepted(target, tally.unanswered, answered);
-      await target.stop();
-    }
-    if (figures.unansweredButStored > 0) violations.add('writes were stored but not answered');
+  for (let cycle = 0; cycle < cycles[tier]; cycle += 1) {
     await target.start();
-    await drained(target, 20_000);
-    const stored = new Set((await listAll(target, userId)).map(({ id }) => id));
-    const lost = [...answered].filter((id) => !stored.has(id)).length;
-    if (lost > 0) violations.add(`${lost} acknowledged writes are lost`);
-    return { figures: { ...figures, lost }, violations: violations.list() };
-  } finally {
-    await target.remove();
+    const { tally, code, stopMs, inHand } = await terminateUnderLoad(target, random, cycle);
+    for (const id of tally.answered) answered.add(id);
+    figures.acknowledged += tally.answered.length;
+    figures.rejected += tally.refused;
+    figures.unanswered += tally.unanswered.length;
+    figures.slowestShutdownMs = Math.max(figures.slowestShutdownMs, stopMs);
+    if (inHand === null) violations.add('a request in flight was not answered');
+    else figures.inFlightAnswered += 1;
+    if (code !== 0) violations.add(`the server exited with code ${code}`);
+    if (stopMs > endWithinMs) violations.add(`the shutdown took ${stopMs} ms`);
+    await target.start();
+    figures.unansweredButStored += await countAccepted(target, tally.unanswered, answered);
+    await target.stop();
   }
+  if (figures.unansweredButStored > 0) violations.add('writes were stored but not answered');
+  await target.start();
+  await drained(target, 20_000);
+  const stored = new Set((await listAll(target, userId)).map(({ id }) => id));
+  const lost = [...answered].filter((id) => !stored.has(id)).length;
+  if (lost > 0) violations.add(`${lost} acknowledged writes are lost`);
+  return { ...figures, lost };
 }
 
 async function terminateUnderLoad(target: Target, random: Random, cycle: number) {

@@ -1,9 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createRandom } from '../support/random.ts';
 import { send } from './api.ts';
-import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { type Figures, type Harness, type Run, skipIf } from './harness.ts';
 import { createTarget, type Target } from './target.ts';
 import { type Case, hungAfterMs, noTotals, runFault } from './thread-fault-run.ts';
 import { folderSetting, startedThreads, type ThreadFault } from './thread-faults.ts';
@@ -34,39 +32,26 @@ export const threads: Harness = {
   run,
 };
 
-async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
-  if (process.platform !== 'linux') {
-    return { figures: {}, violations: [], skipped: 'reading the names of threads requires /proc' };
-  }
-  const folder = mkdtempSync(join(tmpdir(), 'memory-threads-'));
-  const random = createRandom(seed);
-  const violations = createViolations();
-  const preload = [join(import.meta.dir, 'thread-faults.ts')];
-  const processEnv = { [folderSetting]: folder };
-  const target = createTarget({
+async function run({ tier, variants, random, violations, folder }: Run): Promise<Figures> {
+  skipIf(process.platform === 'linux' ? null : 'reading the names of threads requires /proc');
+  await using target = createTarget({
     variants,
-    preload,
-    processEnv,
+    preload: [join(import.meta.dir, 'thread-faults.ts')],
+    processEnv: { [folderSetting]: folder },
     hungAfterMs,
     env: { LOG_LEVEL: 'warn' },
   });
   const totals = { ...noTotals };
   const all: Save[] = [];
-  try {
+  await startEveryThread(target);
+  const names = runningThreads(target.pid, folder);
+  if (names.length === 0) violations.add('no thread loaded the preload module');
+  for (const { name, fault } of casesFor(names, tier)) {
+    all.push(...(await runFault({ target, folder, name, fault, random, violations, totals })));
     await startEveryThread(target);
-    const names = runningThreads(target.pid, folder);
-    if (names.length === 0) violations.add('no thread loaded the preload module');
-    for (const { name, fault } of casesFor(names, tier)) {
-      all.push(...(await runFault({ target, folder, name, fault, random, violations, totals })));
-      await startEveryThread(target);
-    }
-    const lost = names.length === 0 ? 0 : await countLost(target, all, violations, 'at the end');
-    const figures = { threads: names.join(' ') || 'none', ...totals, lost };
-    return { figures, violations: violations.list() };
-  } finally {
-    await target.remove();
-    rmSync(folder, { recursive: true, force: true });
   }
+  const lost = names.length === 0 ? 0 : await countLost(target, all, violations, 'at the end');
+  return { threads: names.join(' ') || 'none', ...totals, lost };
 }
 
 /** Starts the server. Some threads start only when a request needs them. */

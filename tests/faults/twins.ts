@@ -1,9 +1,9 @@
 import { postgresUrl, query } from '../support/postgres.ts';
 import type { Random } from '../support/random.ts';
 import { until } from '../support/until.ts';
-import { type Call, drained, listAll, send, sendUntilKnown } from './api.ts';
+import { type Call, expectDrained, listAll, send, sendUntilKnown } from './api.ts';
 import { type Fleet, onPostgres, terminateConnections } from './fleet.ts';
-import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import type { Figures, Harness, Run } from './harness.ts';
 import { compareReplies, makeCall, note, nothingSeen, type Seen } from './replays.ts';
 import { faultKey } from './target.ts';
 
@@ -34,26 +34,23 @@ export const twins: Harness = {
   run,
 };
 
-function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
-  return onPostgres(servers, { seed, variants }, async ({ fleet, random, url, name }) => {
+function run({ tier, variants, random, violations }: Run): Promise<Figures> {
+  return onPostgres(servers, { random, variants }, async ({ fleet, url, name }) => {
     await slowLocks(url, name);
-    const violations = createViolations();
     const seen: Seen[] = [];
     const killer = startKiller(fleet, random);
     for (let round = 0; round < rounds[tier]; round += 1) {
       seen.push(...(await sendRound(fleet, random, round)));
     }
     const kills = await killer.stop();
-    if (!(await drained(fleet.target, endWithinMs)))
-      violations.add('the queue was not empty before the time limit');
+    await expectDrained(fleet.target, endWithinMs, violations);
     let stored = 0;
     for (const userId of userIds) stored += (await listAll(fleet.target, userId)).length;
     const compared = compareReplies(seen, stored, violations);
     await fleet.remove();
     const deadlocks = await countDeadlocks(name);
     if (deadlocks > 0) violations.add(`deadlocks occurred: ${deadlocks}`);
-    const figures = { keys: seen.length, kills, ...compared, deadlocks };
-    return { figures, violations: violations.list() };
+    return { keys: seen.length, kills, ...compared, deadlocks };
   });
 }
 

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -97,4 +98,14 @@ function firstLine(
   // Tests that do not use `ready` must not fail with an unhandled rejection.
   line.catch(() => {});
   return line;
+}
+
+/** Returns memory of a process in bytes, or NaN if the system does not report it. */
+export function memoryBytes(pid: number, field: 'VmRSS' | 'VmHWM' | 'RssFile' = 'VmRSS'): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1_024;
+  } catch {
+    return Number.NaN;
+  }
 }

@@ -115,17 +115,6 @@ export function runInRealTime(pid: number): boolean {
 }
 
 /**
- * Returns the resident memory of a process with all its threads, in bytes, or NaN if the system
- * does not report it.
- */
-export function residentBytes(pid: number): number {
-  const path = `/proc/${pid}/status`;
-  if (!existsSync(path)) return Number.NaN;
-  const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(path, 'utf8')) ?? [];
-  return Number(kilobytes) * 1_024;
-}
-
-/**
  * Returns the CPU time of each thread of a process since its start, in µs, by thread id. The map is
  * empty if the system does not report the times.
  */

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { memoryBytes } from '../../support/process.ts';
 import type { Target } from '../target.ts';
 
 /** `memory ingest batch` in a child process. */
@@ -52,8 +52,9 @@ export function startImport({ target, folder, path, errorsOut, variants }: Order
     },
   );
   let peakBytes = 0;
+  // The kernel records the peak, so only growth after the last poll can be missed.
   const look = () => {
-    peakBytes = Math.max(peakBytes, peakOf(child.pid));
+    peakBytes = Math.max(peakBytes, memoryBytes(child.pid, 'VmHWM') || 0);
   };
   const watch = setInterval(look, lookEveryMs);
   const end = () => child.kill('SIGKILL');
@@ -65,14 +66,4 @@ export function startImport({ target, folder, path, errorsOut, variants }: Order
     return { code: child.exitCode, stdout, stderr, ms: performance.now() - begun, peakBytes };
   });
   return { ended, running: () => child.exitCode === null && child.signalCode === null, kill: end };
-}
-
-/** The kernel records the peak (VmHWM), so only growth after the last poll can be missed. */
-function peakOf(pid: number): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1_024;
-  } catch {
-    return 0;
-  }
 }

@@ -32,17 +32,13 @@ export async function comparePeaks(folder: string, random: Random, violations: V
 }
 
 async function peakOf(lines: number, folder: string, random: Random, violations: Violations) {
-  const target = createTarget({ env: { MEMORY_RATE_LIMIT: '6000/60' } });
+  await using target = createTarget({ env: { MEMORY_RATE_LIMIT: '6000/60' } });
   const path = join(folder, `${lines}.jsonl`);
-  try {
-    await target.start();
-    const { bytes, bad } = await writeBulkFile(path, { lines, bad: lines / 200 }, random);
-    const order = { target, folder, path, errorsOut: `${path}.bad`, variants: [] };
-    const { stderr, peakBytes } = await startImport(order).ended;
-    if (!stderr.includes(` ${bad.size} failed.\n`)) violations.add(`${lines} lines: ${stderr}`);
-    return { bytes, peakBytes };
-  } finally {
-    await target.remove();
-    rmSync(path, { force: true });
-  }
+  await target.start();
+  const { bytes, bad } = await writeBulkFile(path, { lines, bad: lines / 200 }, random);
+  const order = { target, folder, path, errorsOut: `${path}.bad`, variants: [] };
+  const { stderr, peakBytes } = await startImport(order).ended;
+  rmSync(path);
+  if (!stderr.includes(` ${bad.size} failed.\n`)) violations.add(`${lines} lines: ${stderr}`);
+  return { bytes, peakBytes };
 }

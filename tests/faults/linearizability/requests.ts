@@ -1,5 +1,5 @@
 import type { Random } from '../../support/random.ts';
-import { type Call, type Reply, send, sendUntilKnown } from '../api.ts';
+import { type Call, type Reply, saveOf, send, sendUntilKnown } from '../api.ts';
 import type { Target } from '../target.ts';
 import type { History, Write } from './history.ts';
 
@@ -30,8 +30,7 @@ export async function save(client: Client): Promise<void> {
   board.saved += 1;
   const { ids, userId } = board;
   const value = client.nextValue();
-  const body = { userId, content: contentOf(value) };
-  const call: Call = { method: 'POST', path: '/v1/memories', body };
+  const call = saveOf(userId, contentOf(value));
   const { reply, write } = await record(client, call, { kind: 'save', value, key: null });
   if (write.outcome !== 'done') return;
   write.key = (JSON.parse(reply?.text ?? '') as { id: string }).id;

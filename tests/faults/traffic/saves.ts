@@ -1,4 +1,4 @@
-import { type Call, listAll, send } from '../api.ts';
+import { listAll, saveOf, send } from '../api.ts';
 import type { Violations } from '../harness.ts';
 import type { Target } from '../target.ts';
 
@@ -17,7 +17,7 @@ export type Save = {
 export type Saves = { all: Save[]; stop(): Promise<Save[]> };
 
 const pauseMs = { answered: 2, otherwise: 20 };
-export const savingUser = 'saves';
+const savingUser = 'saves';
 
 /** Starts clients that save one memory after the other and record every response. */
 export function startSaves(target: Target, { clients }: { clients: number }): Saves {
@@ -44,10 +44,8 @@ export function startSaves(target: Target, { clients }: { clients: number }): Sa
 }
 
 export async function saveOnce(target: Target, content: string): Promise<Save> {
-  const body = { userId: savingUser, content };
-  const call: Call = { method: 'POST', path: '/v1/memories', body };
   const sentAt = performance.now();
-  const reply = await send(target, call);
+  const reply = await send(target, saveOf(savingUser, content));
   const { status, text } = reply ?? { status: null, text: '' };
   const id = status === 201 ? (JSON.parse(text) as { id: string }).id : null;
   const retryAfter = reply?.headers.get('retry-after') ?? null;
