@@ -5,14 +5,6 @@ import { aMemory, json, silent, stalled, startFaultServer } from '../support/fau
 import { clientOf, failure } from './client-of.ts';
 
 for (const [fault, reply] of Object.entries({ 'no reply': silent(), 'half a body': stalled() })) {
-  test(`timeoutMs ends an attempt that gets ${fault}`, async () => {
-    using server = startFaultServer(reply);
-    const error = await failure(clientOf(server, { maxRetries: 0, timeoutMs: 20 }).get('mem_1'));
-    expect(error).toBeInstanceOf(TimeoutError);
-    expect(error).toMatchObject({ name: 'TimeoutError', code: 'timeout', attempts: 1 });
-    expect(error.message).toContain('20 ms');
-  });
-
   test(`the signal ends a call that gets ${fault}`, async () => {
     using server = startFaultServer(reply);
     const controller = new AbortController();
@@ -24,12 +16,6 @@ for (const [fault, reply] of Object.entries({ 'no reply': silent(), 'half a body
     expect(error).toMatchObject({ name: 'AbortError', attempts: 1, cause: 'enough' });
   });
 }
-
-test('every attempt has the full timeoutMs', async () => {
-  using server = startFaultServer(silent(), silent(), json(200, aMemory));
-  const found = await clientOf(server).get('mem_1', { timeoutMs: 50 });
-  expect(found).toMatchObject({ id: 'mem_1' });
-});
 
 test('a call with an aborted signal sends nothing', async () => {
   using server = startFaultServer(json(200, aMemory));
@@ -82,6 +68,7 @@ test('timeoutMs may be 1, but not less', async () => {
   const client = clientOf(server, { maxRetries: 0 });
   const late = await failure(client.get('mem_1', { timeoutMs: 1 }));
   expect(late).toBeInstanceOf(TimeoutError);
+  expect(late.message).toContain('1 ms');
   const rejected = await failure(client.get('mem_1', { timeoutMs: 0.5 }));
   expect(rejected.message).toBe('timeoutMs must be a number that is at least 1');
 });

@@ -73,3 +73,12 @@ test('a refused connection throws a ConnectionError after all attempts', async (
   expect(error.cause).toBeInstanceOf(Error);
   expect(error.cause).not.toHaveProperty('options');
 });
+
+test.each([
+  ['a page', html(200)],
+  ['an error with a status', json(502, { status: 502, error: 'Bad Gateway' })],
+])('health() does not accept %s of a proxy', async (_, reply) => {
+  using server = startFaultServer(reply);
+  expect(await failure(clientOf(server).health())).toBeInstanceOf(sdk.ServerError);
+  expect(server.requests).toHaveLength(1);
+});

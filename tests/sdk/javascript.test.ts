@@ -85,16 +85,11 @@ test('a list that fails before it is awaited causes no unhandled rejection', asy
 
 const lost: [string, object][] = [
   ['metadata[tenant]', { metadata: { tenant: undefined } }],
-  ['metadata[tenant]', { metadata: { tenant: null } }],
   ['metadata[k]', { metadata: { k: [] } }],
-  ['metadata[k]', { metadata: { k: {} } }],
   ['metadata', { metadata: [] }],
   ['metadata', { metadata: null }],
   ['metadata', { metadata: new Map([['tenant', 'a']]) }],
-  ['limit', { limit: {} }],
-  ['limit', { limit: null }],
   ['cursor', { cursor: [] }],
-  ['source', { source: null }],
 ];
 
 test.each(lost)('a %s that cannot be sent is rejected instead of omitted', async (name, query) => {
@@ -121,30 +116,19 @@ test('undefined fields are not sent, and empty metadata is not a filter', async 
   expect(paths).toEqual([path, path, `${path}&metadata%5Bk%5D=false`]);
 });
 
-test('an undefined request is rejected before it is sent', async () => {
-  using server = startFaultServer(json(200, aMemory));
-  const client = clientOf(server);
-  const none = undefined as never;
-  const { ingest } = client;
-  const writes = [client.save(none), client.update('mem_1', none), client.import(none)];
-  const doors = [ingest.support(none), ingest.record(none), ingest.batch(none)];
-  for (const call of [...writes, ...doors]) {
-    const error = await failure(call);
-    expect(error).toBeInstanceOf(InvalidRequestError);
-    expect(error).toMatchObject({ status: undefined, attempts: 0 });
-  }
-  expect(server.requests).toHaveLength(0);
-});
-
 test('a request that is not an object is rejected before it is sent', async () => {
   using server = startFaultServer(json(200, aMemory));
   const client = clientOf(server);
+  const { ingest } = client;
   const noObjects: unknown[] = [undefined, null, 'ada', [], new Map(), () => {}];
-  for (const request of noObjects as never[]) {
-    for (const call of [client.save(request), client.ingest.batch(request)]) {
+  for (const none of noObjects as never[]) {
+    const writes = [client.save(none), client.update('mem_1', none), client.import(none)];
+    const doors = [ingest.support(none), ingest.record(none), ingest.batch(none)];
+    for (const call of [...writes, ...doors]) {
       const error = await failure(call);
       expect(error).toBeInstanceOf(InvalidRequestError);
-      expect(error.message).toBe('the request must be an object');
+      const message = 'the request must be an object';
+      expect(error).toMatchObject({ status: undefined, attempts: 0, message });
     }
   }
   expect(server.requests).toHaveLength(0);

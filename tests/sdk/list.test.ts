@@ -6,17 +6,6 @@ function page(ids: string[], nextCursor: string | null) {
   return json(200, { items: ids.map((id) => ({ ...aMemory, id })), nextCursor });
 }
 
-test('awaiting list() returns one page', async () => {
-  using server = startFaultServer(page(['mem_1'], 'c 1'));
-  const query = { userId: 'u&1', limit: 1, order: 'asc' } as const;
-  const { items, nextCursor } = await clientOf(server).list(query);
-  expect(items.map(({ id }) => id)).toEqual(['mem_1']);
-  expect(nextCursor).toBe('c 1');
-  expect(server.requests.map(({ path }) => path)).toEqual([
-    '/v1/memories?userId=u%261&limit=1&order=asc',
-  ]);
-});
-
 test('iterating list() starts at the given cursor and fetches pages on demand', async () => {
   using server = startFaultServer(page(['mem_1', 'mem_2'], 'c2'));
   for await (const { id } of clientOf(server).list({ userId: 'u-1', cursor: 'c1' })) {

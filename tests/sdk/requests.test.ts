@@ -50,18 +50,6 @@ test('a null cursor starts at the first page', async () => {
   expect(paths).toEqual([list, `${list}&cursor=c`, '/v1/users', '/v1/export']);
 });
 
-test('the response status of a save shows whether it replaced a memory', async () => {
-  using server = startFaultServer(json(200, saved), json(201, saved));
-  const client = clientOf(server);
-  const request = { userId: 'u', content: 'x', externalId: 'e' };
-  const statuses = [];
-  for (const _ of [1, 2]) {
-    const { response } = await client.save(request).withResponse();
-    statuses.push(response.status);
-  }
-  expect(statuses).toEqual([200, 201]);
-});
-
 test('metadata may have an interface type, and undefined fields are omitted', async () => {
   interface Preferences {
     theme: string;

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test';
 import {
   AbortError,
-  ConnectionError,
   IngestFailedError,
   InvalidRequestError,
   NotFoundError,
@@ -66,32 +65,6 @@ test('waitUntilComplete().withResponse() returns the last response', async () =>
   expect(response.requestId).toBe('req_1');
 });
 
-for (const [fault, reply] of Object.entries({
-  'lost connections': dropped(),
-  '503 responses': refusal(503, 'unavailable'),
-  '429 responses': refusal(429, 'rate_limited'),
-})) {
-  test(`waitUntilComplete() tolerates more ${fault} than one call retries`, async () => {
-    const faults = Array.from({ length: 5 }, () => reply);
-    using server = startFaultServer(state('processing'), ...faults, state('complete'));
-    const seen: string[] = [];
-    const onStatus = ({ status }: { status: string }) => seen.push(status);
-    const { data, response } = await clientOf(server)
-      .waitUntilComplete('mem_1', { onStatus })
-      .withResponse();
-    expect(data.status).toBe('complete');
-    expect(seen).toEqual(['processing', 'complete']);
-    expect(server.requests).toHaveLength(7);
-    expect(response.status).toBe(200);
-  });
-}
-
-test('waitUntilComplete() continues if the service is unavailable at first', async () => {
-  const busy = refusal(503, 'unavailable');
-  using server = startFaultServer(busy, busy, busy, dropped(), busy, busy, state('complete'));
-  expect(await clientOf(server).waitUntilComplete('mem_1')).toMatchObject({ status: 'complete' });
-});
-
 test('the error from a wait that timed out has the last error as its cause', async () => {
   using server = startFaultServer(state('processing'), refusal(503, 'unavailable'));
   const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 400 }));
@@ -109,13 +82,6 @@ test('a wait does not poll again before the Retry-After of the last response', a
   const startedAt = performance.now();
   await clientOf(server, { maxRetries: 0 }).waitUntilComplete('mem_1');
   expect(performance.now() - startedAt).toBeGreaterThan(990);
-});
-
-test('waitUntilComplete() fails immediately if the service has never been reachable', async () => {
-  using server = startFaultServer(dropped());
-  const error = await failure(clientOf(server).waitUntilComplete('mem_1'));
-  expect(error).toBeInstanceOf(ConnectionError);
-  expect(server.requests).toHaveLength(3);
 });
 
 test('a permanent error ends a wait, even after transient errors', async () => {
