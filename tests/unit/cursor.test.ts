@@ -4,8 +4,6 @@ import { ServiceError } from '../../server/errors.ts';
 import { readCursor, writeCursor } from '../../server/http/cursor.ts';
 import { thrownBy } from '../support/thrown.ts';
 
-const position = '1795168800000 mem_1';
-
 test('a cursor decodes to its position', () => {
   const anyPosition = fc.string({ unit: 'grapheme' });
   const anyList = fc.array(fc.string({ unit: 'grapheme' }));
@@ -21,33 +19,10 @@ test('a cursor needs no encoding in a URL', () => {
   expect(encodeURIComponent(cursor)).toBe(cursor);
 });
 
-test.each([
-  ['another user', ['u-2', 'desc']],
-  ['another order', ['u-1', 'asc']],
-  ['a filter', ['u-1', 'desc', 'type=ticket']],
-  ['parts that are equal when joined', ['u-1d', 'esc']],
-])('rejects a cursor used with %s', (_, list) => {
-  const error = thrownBy(() => readCursor(writeCursor(position, ['u-1', 'desc']), list));
+test('rejects a cursor used with parts that are equal when joined', () => {
+  const cursor = writeCursor('1795168800000 mem_1', ['u-1', 'desc']);
+  const error = thrownBy(() => readCursor(cursor, ['u-1d', 'esc']));
   expect(error).toBeInstanceOf(ServiceError);
   expect(error).toMatchObject({ code: 'invalid_request', details: [{ field: 'cursor' }] });
   expect(error.message).toContain('different user, order or filter');
-});
-
-test.each([
-  '',
-  'x',
-  '!!!',
-  'null',
-  Buffer.from('[]').toString('base64url'),
-  Buffer.from('{"position":"1"}').toString('base64url'),
-  Buffer.from('[1,"x"]').toString('base64url'),
-  Buffer.from('[null,"x"]').toString('base64url'),
-])('rejects %p as a cursor', (cursor) => {
-  const error = thrownBy(() => readCursor(cursor, ['u-1', 'desc']));
-  expect(error).toMatchObject({
-    code: 'invalid_request',
-    details: [
-      { field: 'cursor', message: 'was not issued by this service; start again without a cursor' },
-    ],
-  });
 });

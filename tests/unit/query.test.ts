@@ -58,26 +58,6 @@ test('a route without query parameters rejects any', () => {
 });
 
 test.each([
-  ['0', 0],
-  ['20', 20],
-  ['007', 7],
-  ['999999999999999', 999_999_999_999_999],
-  ['9999999999999999', '9999999999999999'],
-  ['', ''],
-  ['-1', -1],
-  ['1.0', '1.0'],
-  ['1e2', '1e2'],
-  [' 1', ' 1'],
-  ['٣', '٣'],
-])('parses the limit %p as %p', (limit, value) => {
-  expect(typed({ a: 'b', limit })).toEqual({ a: 'b', limit: value });
-});
-
-test('no limit is added to a query without a limit', () => {
-  expect(typed({ a: '1' })).toEqual({ a: '1' });
-});
-
-test.each([
   ['true', true],
   ['false', false],
   ['', ''],

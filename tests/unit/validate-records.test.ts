@@ -20,22 +20,9 @@ describe('a timeline', () => {
   };
   const unpaired = 'must be valid Unicode, without lone surrogates';
 
-  test('names its speakers as author or as role', () => {
-    expect(problemsOf({ author: 'user' }, [{ role: 'agent', content: 'c' }])).toEqual([]);
-  });
-
-  test('requires neither author nor role and accepts both', () => {
-    const entries = [
-      { author: '', content: 'c' },
-      { author: 'Ana', role: 'user', content: 'c' },
-    ];
-    expect(problemsOf({}, entries)).toEqual([]);
-  });
-
   test.each([
     [{ author: 'x'.repeat(101) }, 'author: must be at most 100 characters, not 101'],
     [{ content: 1 }, 'content: must be a string, null or an array'],
-    [{ content: {} }, 'content: must be a string, null or an array'],
     [{ content: 'a\0' }, 'content: must not contain the character U+0000'],
     [{ content: ['c'] }, 'content.0: must be an object'],
     [{ content: [{ text: 'c' }] }, 'content.0.type: is required'],
@@ -55,38 +42,17 @@ describe('a timeline', () => {
     [{ author: 'user', timestamp: 1.5 }, `timestamp: ${badTime}`],
     [{ author: 'user', timestamp: null }, `timestamp: ${badTime}`],
     [{ author: 'user', timestamp: '2026-02-29T00:00:00Z' }, `timestamp: ${badTime}`],
-    [{ author: 'user', timestamp: '2026-13-01T00:00:00Z' }, `timestamp: ${badTime}`],
-    [{ author: 'user', timestamp: '2026-00-01T00:00:00Z' }, `timestamp: ${badTime}`],
-    [{ author: 'user', timestamp: '2026-01-00T00:00:00Z' }, `timestamp: ${badTime}`],
-    [{ author: 'user', timestamp: '2026-01-01T00:60:00Z' }, `timestamp: ${badTime}`],
-    [{ author: 'user', timestamp: '2026-01-01T00:00:00+24:00' }, `timestamp: ${badTime}`],
-    [{ author: 'user', timestamp: '2026-02-28T00:00:00' }, `timestamp: ${badTime}`],
-    [{ author: 'user', timestamp: '2026-02-28T24:00:00Z' }, `timestamp: ${badTime}`],
-    [{ author: 'user', timestamp: '2026-02' }, `timestamp: ${badTime}`],
     [{ author: 'user', timestamp: 253_402_300_800_000 }, `timestamp: ${badTime}`],
-    [{ author: 'user', timestamp: '9999-12-31T23:59:59-00:01' }, `timestamp: ${badTime}`],
   ])('rejects the entry %j', (entry, problem) => {
     expect(problemsOf(entry)).toEqual([`data.comments.0.${problem}`]);
   });
 
-  test.each([
-    0,
-    -1,
-    1_795_168_800_000,
-    '2028-02-29T23:59:60.123456+05:30',
-    '2026-01-01t00:00:00z',
-    '2028-02-29',
-  ])('accepts the timestamp %p', (timestamp) => {
-    expect(problemsOf({ author: 'user', timestamp })).toEqual([]);
-  });
-
-  test('has at most 1,000 entries', () => {
-    const more = Array(1_000).fill({ author: 'user', content: 'c' });
-    expect(problemsOf({ author: 'user' }, more.slice(1))).toEqual([]);
-    expect(problemsOf({ author: 'user' }, more)).toEqual([
-      'data.comments: must have at most 1000 items',
-    ]);
-  });
+  test.each([0, -1, 1_795_168_800_000, '2028-02-29T23:59:60.123456+05:30'])(
+    'accepts the timestamp %p',
+    (timestamp) => {
+      expect(problemsOf({ author: 'user', timestamp })).toEqual([]);
+    },
+  );
 });
 
 test('the first invalid part of a long list is reported', () => {
@@ -124,60 +90,14 @@ describe('a record', () => {
   const types = 'ticket, document, conversation, event, profile';
 
   test.each([
-    [null, 'must be an object'],
-    [{}, 'type: is required'],
     [{ type: 'memory' }, `type: must be one of ${types}`],
     [{ type: 'constructor' }, `type: must be one of ${types}`],
-    [{ type: 'event', userId: 'u', data: {} }, 'data.name: is required'],
-    [{ type: 'event', userId: 'u', data: [] }, 'data: must be an object'],
-    [{ type: 'profile', userId: 'u', data: { summary: 1 } }, 'data.summary: must be a string'],
     [
       { type: 'event', userId: 'u', data: { name: 'n', a: ['\0'] } },
       'data: must not contain the character U+0000',
     ],
   ])('is rejected: %j', (record, first) => {
     expect(sentencesOf(validateRecord, record)[0]).toBe(first);
-  });
-
-  test.each([
-    [{ occurredAt: '2026-05-08', expiresAt: '2026-05-09T00:00:00+02:00' }, []],
-    [{ occurredAt: 0 }, ['occurredAt: must be an RFC 3339 time or a date (YYYY-MM-DD)']],
-    [{ expiresAt: 'soon' }, ['expiresAt: must be an RFC 3339 time or a date (YYYY-MM-DD)']],
-    [{ occurredAt: null, expiresAt: null, source: null, externalId: null }, []],
-    [{ source: 7 }, ['source: must be a string']],
-    [{ source: '', externalId: '' }, []],
-    [{ userId: '' }, ['userId: must not be empty']],
-  ])('with %j has the problems %j', (fields, sentences) => {
-    const record = { type: 'document', userId: 'u', data: { text: 't', title: '' }, ...fields };
-    expect(sentencesOf(validateRecord, record)).toEqual(sentences);
-  });
-
-  test.each([
-    ['event', { name: 'n', any: { thing: [1, null, true] } }],
-    ['profile', { summary: 's', language: 'de' }],
-    ['ticket', { subject: 's', comments: [] }],
-    ['document', { text: 't', pageCount: 0 }],
-    ['conversation', { messages: [{ role: 'user', content: 'c' }] }],
-  ])('is accepted with the type %s', (type, data) => {
-    expect(sentencesOf(validateRecord, { type, userId: 'u', data })).toEqual([]);
-  });
-
-  test('must not have a type if the endpoint implies the type', () => {
-    const ticket = { userId: 'u', data: { subject: 's', comments: [] } };
-    expect(sentencesOf(validateSupport, ticket)).toEqual([]);
-    expect(sentencesOf(validateSupport, { type: 'ticket', ...ticket })).toEqual([
-      'type: is not a known field',
-    ]);
-  });
-
-  test('has one limit for its descriptive fields and its metadata', () => {
-    const metadata = { a: 'x'.repeat(16_000) };
-    const problemsOf = (title: string) =>
-      sentencesOf(validateDocument, { userId: 'u', metadata, data: { text: 't', title } });
-    expect(problemsOf('short')).toEqual([]);
-    expect(problemsOf('x'.repeat(400))).toEqual([
-      'metadata: must be at most 16384 bytes as JSON, not 16419, including the descriptive fields of data',
-    ]);
   });
 
   test('has the limit for its descriptive fields even if it has no metadata', () => {
