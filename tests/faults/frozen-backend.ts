@@ -2,7 +2,9 @@ import { query } from '../support/postgres.ts';
 import { type Call, saveOf, send } from './api.ts';
 import { type OnPostgres, onPostgres } from './fleet.ts';
 import type { Figures, Harness, Run } from './harness.ts';
+import { watchHealth } from './health-watch.ts';
 import { createKey } from './target.ts';
+import { probe } from './traffic/probe.ts';
 
 /** The purposes of the connections whose backends are suspended. */
 const purposes = {
@@ -12,7 +14,7 @@ const purposes = {
 /** Longer than the statement deadline. After the deadline, the server opens a new connection. */
 const frozenMs = 13_000;
 const everyMs = 100;
-const servedWithinMs = 3_000;
+const withinMs = 3_000;
 /**
  * The permitted share of failed requests. A request may fail if it uses the suspended connection or
  * is sent before the server detects the fault.
@@ -37,15 +39,14 @@ const env = { MEMORY_RATE_LIMIT: '8000/60' };
 async function run({ tier, variants, random, violations }: Run): Promise<Figures> {
   const figures: Figures = { suspendedMs: frozenMs };
   for (const purpose of purposes[tier]) {
-    const { served, unserved, message } = await onPostgres(1, { random, env, variants }, (given) =>
+    const { sent, failed, message } = await onPostgres(1, { random, env, variants }, (given) =>
       freeze(given, purpose),
     );
-    const sent = served + unserved;
-    if (unserved / sent > mayFail)
-      violations.add(`${purpose}: ${unserved} of ${sent} requests failed or took too long`);
-    if (unserved > 0 && purpose === 'server' && message === '')
+    if (failed / sent > mayFail)
+      violations.add(`${purpose}: ${failed} of ${sent} requests failed or took too long`);
+    if (failed > 0 && purpose === 'server' && message === '')
       violations.add(`${purpose}: /health reported no reason`);
-    figures[purpose] = `${served} succeeded, ${unserved} failed${message && ` (${message})`}`;
+    figures[purpose] = `${sent - failed} succeeded, ${failed} failed${message && ` (${message})`}`;
   }
   return figures;
 }
@@ -55,16 +56,22 @@ async function freeze({ fleet, url, name }: OnPostgres, purpose: string) {
   const target = { url: server, key: await createKey(url, 'frozen') };
   const saved = await send(target, save('first'));
   const { id } = JSON.parse(saved?.text ?? '{}') as { id: string };
-  const load = startRequests(target, id);
-  await Bun.sleep(1_000);
+  const calls = callsOn(id);
+  await probe(target, calls, { everyMs, during: 1_000 });
   const pid = await backendOf(url, name, purpose);
+  const health = watchHealth(target);
   process.kill(pid, 'SIGSTOP');
   try {
-    load.begin();
-    await Bun.sleep(frozenMs);
-    return await load.stop();
+    const probes = Object.values(
+      await probe(target, calls, { everyMs, during: frozenMs, withinMs }),
+    );
+    const sent = probes.reduce((sum, { latenciesMs }) => sum + latenciesMs.length, 0);
+    const failed = probes.reduce((sum, { failures }) => sum + failures.length, 0);
+    const message = [...health.messages, health.warning].find((text) => text !== '') ?? '';
+    return { sent, failed, message };
   } finally {
     process.kill(pid, 'SIGCONT');
+    await health.stop();
   }
 }
 
@@ -84,46 +91,14 @@ function save(content: string): Call {
   return saveOf(`user ${crypto.randomUUID()}`, content);
 }
 
-/**
- * Sends requests at a fixed rate, regardless of earlier responses. Counts only requests that are
- * sent after `begin` is called.
- */
-function startRequests(target: { url: string; key: string }, id: string) {
-  const kinds: (() => Call)[] = [
-    () => save('frozen'),
-    () => ({ method: 'GET', path: `/v1/memories/${id}` }),
-    () => ({ method: 'GET', path: '/v1/memories?userId=nobody' }),
-    () => ({ method: 'GET', path: '/v1/memories/search?userId=nobody&query=frozen' }),
-    () => ({ method: 'PATCH', path: `/v1/memories/${id}`, body: { content: 'thawed' } }),
-    () => ({ method: 'GET', path: '/health' }),
-  ];
-  const counts = { served: 0, unserved: 0, message: '' };
-  let isCounting = false;
-  const asked: Promise<void>[] = [];
-
-  async function ask(call: Call): Promise<void> {
-    const isCounted = isCounting;
-    const begun = performance.now();
-    const reply = await send(target, call);
-    const isServed =
-      reply !== null && reply.status < 300 && performance.now() - begun < servedWithinMs;
-    if (isCounted && isServed) counts.served += 1;
-    if (isCounted && !isServed) counts.unserved += 1;
-    if (call.path !== '/health' || reply === null) return;
-    counts.message = (JSON.parse(reply.text) as { message?: string }).message ?? counts.message;
-  }
-
-  const timer = setInterval(() => {
-    for (const kind of kinds) asked.push(ask(kind()));
-  }, everyMs);
+/** One call of each kind, for a memory that exists. */
+function callsOn(id: string): Record<string, () => Call> {
   return {
-    begin() {
-      isCounting = true;
-    },
-    async stop() {
-      clearInterval(timer);
-      await Promise.all(asked);
-      return counts;
-    },
+    save: () => save('frozen'),
+    get: () => ({ method: 'GET', path: `/v1/memories/${id}` }),
+    list: () => ({ method: 'GET', path: '/v1/memories?userId=nobody' }),
+    search: () => ({ method: 'GET', path: '/v1/memories/search?userId=nobody&query=frozen' }),
+    update: () => ({ method: 'PATCH', path: `/v1/memories/${id}`, body: { content: 'thawed' } }),
+    health: () => ({ method: 'GET', path: '/health' }),
   };
 }

@@ -5,8 +5,8 @@ import type { Target } from './target.ts';
 export type HealthWatch = {
   /** The first response other than 200. */
   failing: Observation | null;
-  /** The first response with status 200 and a message. */
-  warning: Observation | null;
+  /** The first message of a response with status 200. */
+  warning: string;
   /** The latest response; null before the first. */
   last: Observation | null;
   /** The messages of all responses other than 200. */
@@ -18,11 +18,11 @@ export type Observation = { at: number; status: number | null; text: string };
 
 const everyMs = 25;
 
-export function watchHealth(target: Target): HealthWatch {
+export function watchHealth(target: Pick<Target, 'url' | 'key'>): HealthWatch {
   let stopping = false;
   const watch: HealthWatch = {
     failing: null,
-    warning: null,
+    warning: '',
     last: null,
     messages: new Set(),
     async stop() {
@@ -34,7 +34,7 @@ export function watchHealth(target: Target): HealthWatch {
     const reply = await send(target, { method: 'GET', path: '/health' });
     watch.last = { at: performance.now(), status: reply?.status ?? null, text: reply?.text ?? '' };
     if (reply?.status === 200) {
-      if (messageIn(watch.last.text) !== '') watch.warning ??= watch.last;
+      watch.warning ||= messageIn(watch.last.text);
       return;
     }
     watch.failing ??= watch.last;

@@ -46,11 +46,9 @@ async function run({ tier, variants, violations }: Run): Promise<Figures> {
   const bursts = startBursts();
   try {
     await target.start();
-    const path = await bareRoute(target);
-    const idleStallMs = await longestLatency(target, path, 1_000);
+    const idleStallMs = await longestLatency(target, 1_000);
     const idleMegabytes = megabytesOf(target.pid, 'VmRSS');
     const figures: Figures = {
-      route: path,
       idleMaxLatencyMs: idleStallMs,
       'idle memory MB': idleMegabytes,
     };
@@ -58,7 +56,7 @@ async function run({ tier, variants, violations }: Run): Promise<Figures> {
     const bodies = { ...hostileBodies, mcpGet: () => getCall(readUser, id) };
     for (const [name, make] of Object.entries(bodies)) {
       const body = make();
-      const attack = { target, path, violations, name, body, burst: bursts.send };
+      const attack = { target, violations, name, body, burst: bursts.send };
       const atOnce = body.concurrent ?? concurrent;
       const alone = await attackWith(attack, 1, rounds[tier].alone);
       const all = await attackWith(attack, atOnce, rounds[tier].together);
@@ -76,7 +74,6 @@ async function run({ tier, variants, violations }: Run): Promise<Figures> {
 
 type Attack = {
   target: Target;
-  path: string;
   violations: Violations;
   name: string;
   body: Body;
@@ -84,14 +81,14 @@ type Attack = {
 };
 
 async function attackWith(attack: Attack, atOnce: number, times: number) {
-  const { target, path, violations, name, body, burst } = attack;
+  const { target, violations, name, body, burst } = attack;
   resetPeak(target.pid);
   const limitMs = atOnce === 1 ? maxStallMs : maxStallMs * maxParsedTogether;
   const stalls: number[] = [];
   const statuses = new Set<number>();
   for (let round = 0; round < times && !isClear(stalls, limitMs); round += 1) {
     const sent = burst({ url: target.url, key: target.key, body, atOnce });
-    stalls.push(await longestLatency(target, path, sent));
+    stalls.push(await longestLatency(target, sent));
     for (const status of await sent) statuses.add(status);
     await Bun.sleep(50);
   }
@@ -127,14 +124,8 @@ async function saveDocument(target: Target): Promise<string> {
   return (JSON.parse(reply?.text ?? '{}') as Accepted).memoryId;
 }
 
-/** Returns a route that does almost no work. */
-async function bareRoute(target: Target): Promise<string> {
-  const live = await send(target, { method: 'GET', path: '/health/live' });
-  return live?.status === 200 ? '/health/live' : '/v1/memories/none';
-}
-
-async function longestLatency(target: Target, path: string, during: number | Promise<unknown>) {
-  const calls = { bare: () => ({ method: 'GET' as const, path }) };
+async function longestLatency(target: Target, during: number | Promise<unknown>) {
+  const calls = { bare: () => ({ method: 'GET' as const, path: '/health/live' }) };
   const { bare } = await probe(target, calls, { everyMs, during });
   return Math.round(Math.max(0, ...(bare?.latenciesMs ?? [])));
 }

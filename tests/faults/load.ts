@@ -3,6 +3,7 @@ import { expectDrained, type Reply, sendUntilKnown } from './api.ts';
 import type { Violations } from './harness.ts';
 import { type Comparison, createLedger, type Ledger } from './ledger.ts';
 import type { Target } from './target.ts';
+import { startLoops } from './traffic/loops.ts';
 import { createWrites, type Owner, type Write } from './writes.ts';
 
 export type Load = {
@@ -37,16 +38,8 @@ type Answered = { write: Write; status: number; text: string; ids: string[] };
 export function startLoad({ clients, ...options }: LoadOptions): Load {
   const { target, violations } = options;
   const ledger = createLedger();
-  let stopping = false;
-  const running = Array.from({ length: clients }, (_, index) =>
-    runClient({ ...options, ledger }, `client-${index}`, () => stopping),
-  );
-  // Prevents unhandled rejections. If a restart fails, `stop` may never be called.
-  for (const client of running) client.catch(() => {});
-  async function stop(): Promise<void> {
-    stopping = true;
-    await Promise.all(running);
-  }
+  const names = Array.from({ length: clients }, (_, index) => `client-${index}`);
+  const { stop } = startLoops(names.map((userId) => createClient({ ...options, ledger }, userId)));
   return {
     ledger,
     stop,
@@ -58,25 +51,22 @@ export function startLoad({ clients, ...options }: LoadOptions): Load {
   };
 }
 
-async function runClient(options: Running, userId: string, stopping: () => boolean): Promise<void> {
+function createClient(options: Running, userId: string): () => Promise<void> {
   const { target, ledger, pauseMs = 0 } = options;
   const random = options.random.fork(userId);
   const owner: Owner = { userId, memories: [], byExternalId: new Map() };
   const nextWrite = createWrites(owner, ledger, random);
   const answered: Answered[] = [];
-  while (!stopping()) {
+  return async () => {
     const again = random.chance(replayShare) ? answered[random.between(0, remembered)] : undefined;
-    if (again !== undefined) {
-      await replay(options, again);
-      continue;
-    }
+    if (again !== undefined) return replay(options, again);
     const write = nextWrite();
     const reply = await sendUntilKnown(target, write, {
       onUnknown: () => (ledger.counts.unknownOutcomes += 1),
     });
     if (reply !== null) settle(options, write, reply, answered);
     if (pauseMs > 0) await Bun.sleep(pauseMs);
-  }
+  };
 }
 
 function settle(

@@ -6,6 +6,7 @@ import { type Fleet, onPostgres, terminateConnections } from './fleet.ts';
 import type { Figures, Harness, Run } from './harness.ts';
 import { compareReplies, makeCall, note, nothingSeen, type Seen } from './replays.ts';
 import { faultKey } from './target.ts';
+import { startLoops } from './traffic/loops.ts';
 
 const servers = 3;
 const rounds = { quick: 3, full: 20 };
@@ -38,11 +39,18 @@ function run({ tier, variants, random, violations }: Run): Promise<Figures> {
   return onPostgres(servers, { random, variants }, async ({ fleet, url, name }) => {
     await slowLocks(url, name);
     const seen: Seen[] = [];
-    const killer = startKiller(fleet, random);
+    let kills = 0;
+    const killer = startLoops([
+      async () => {
+        await Bun.sleep(random.between(killEveryMs.from, killEveryMs.to));
+        await fleet.restart(kills % servers);
+        kills += 1;
+      },
+    ]);
     for (let round = 0; round < rounds[tier]; round += 1) {
       seen.push(...(await sendRound(fleet, random, round)));
     }
-    const kills = await killer.stop();
+    await killer.stop();
     await expectDrained(fleet.target, endWithinMs, violations);
     let stored = 0;
     for (const userId of userIds) stored += (await listAll(fleet.target, userId)).length;
@@ -104,27 +112,6 @@ function shuffled<T>(items: T[], random: Random): T[] {
     .map((item) => ({ item, key: random.next() }))
     .sort((a, b) => a.key - b.key)
     .map(({ item }) => item);
-}
-
-function startKiller(fleet: Fleet, random: Random): { stop(): Promise<number> } {
-  let stopping = false;
-  let kills = 0;
-  async function loop(): Promise<void> {
-    while (!stopping) {
-      await Bun.sleep(random.between(killEveryMs.from, killEveryMs.to));
-      if (stopping) return;
-      await fleet.restart(kills % servers);
-      kills += 1;
-    }
-  }
-  const ended = loop();
-  return {
-    async stop() {
-      stopping = true;
-      await ended;
-      return kills;
-    },
-  };
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { Random } from '../../support/random.ts';
 import { type Call, type Reply, send } from '../api.ts';
 import type { Target } from '../target.ts';
+import { toolCall } from './bodies.ts';
+import { startLoops } from './loops.ts';
 import { createTexts, type Texts } from './texts.ts';
 
 /** The number of users. A few of them own most memories. */
@@ -23,35 +25,27 @@ export function startMixedLoad(target: Target, random: Random, clients: number):
   const counts: Record<string, number> = {};
   const failures: string[] = [];
   const ids = new Map<string, string[]>();
-  let isStopping = false;
 
-  async function run(own: Random): Promise<void> {
+  function createClient(own: Random): () => Promise<void> {
     const texts = createTexts(own);
-    while (!isStopping) {
+    return async () => {
       const kind = pickKind(own);
       const userId = `user-${Math.floor(users * own.next() ** 3)}`;
       const known = ids.get(userId) ?? [];
       ids.set(userId, known);
       const call = kinds[kind]?.make({ userId, known, random: own, texts });
-      if (call === undefined) continue;
+      if (call === undefined) return;
       counts[kind] = (counts[kind] ?? 0) + 1;
       const reply = await send(target, { method: 'POST', ...call });
       // Another client may have deleted the memory.
       if (reply === null || (reply.status >= 300 && reply.status !== 404)) {
         failures.push(`${kind}: ${reply?.status} ${reply?.text.slice(0, 200)}`);
       } else remember(known, kind, reply);
-    }
+    };
   }
 
-  const running = Array.from({ length: clients }, (_, index) => run(random.fork(index)));
-  return {
-    counts,
-    failures,
-    async stop() {
-      isStopping = true;
-      await Promise.all(running);
-    },
-  };
+  const steps = Array.from({ length: clients }, (_, index) => createClient(random.fork(index)));
+  return { counts, failures, stop: startLoops(steps).stop };
 }
 
 function remember(known: string[], kind: string, { status, text }: Reply): void {
@@ -105,8 +99,7 @@ function importOf({ userId, texts, random }: Given): Made {
 }
 
 function mcpOf({ userId }: Given, name: string, args: object): Made {
-  const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } };
-  return { path: `/mcp/users/${userId}`, body };
+  return { path: `/mcp/users/${userId}`, body: toolCall(name, args) };
 }
 
 const kinds: Record<string, Kind> = {

@@ -7,13 +7,14 @@ export type Probe = { latenciesMs: number[]; failures: string[] };
 /**
  * Sends requests at a fixed rate, regardless of earlier responses. In a closed loop, a long stall
  * would affect only one request per connection and disappear from every percentile (coordinated
- * omission).
+ * omission). A response after `withinMs` counts as a failure.
  */
 export async function probe(
   target: Pick<Target, 'url' | 'key'>,
   calls: Record<string, () => Call>,
-  { everyMs, during }: { everyMs: number; during: number | Promise<unknown> },
+  options: { everyMs: number; during: number | Promise<unknown>; withinMs?: number },
 ): Promise<Record<string, Probe>> {
+  const { everyMs, during, withinMs = Number.POSITIVE_INFINITY } = options;
   const names = Object.keys(calls);
   const probes = Object.fromEntries(
     names.map((name): [string, Probe] => [name, { latenciesMs: [], failures: [] }]),
@@ -28,20 +29,25 @@ export async function probe(
     const name = names[tick % names.length] ?? '';
     const call = calls[name]?.();
     const into = probes[name];
-    if (call !== undefined && into !== undefined) open.push(time(target, call, into));
+    if (call !== undefined && into !== undefined) open.push(time(target, call, into, withinMs));
     await Bun.sleep(everyMs / names.length);
   }
   await Promise.all(open);
   return probes;
 }
 
-async function time(target: Pick<Target, 'url' | 'key'>, call: Call, into: Probe): Promise<void> {
+async function time(
+  target: Pick<Target, 'url' | 'key'>,
+  call: Call,
+  into: Probe,
+  withinMs: number,
+): Promise<void> {
   const begun = performance.now();
   const reply = await send(target, call);
-  into.latenciesMs.push(performance.now() - begun);
-  if (reply === null || reply.status >= 500 || reply.status === 429) {
+  const ms = performance.now() - begun;
+  into.latenciesMs.push(ms);
+  if (reply === null || reply.status >= 300 || ms > withinMs)
     into.failures.push(`${call.method} ${call.path}: ${reply?.status ?? 'no response'}`);
-  }
 }
 
 export function percentile(values: number[], share: number): number {

@@ -1,5 +1,6 @@
 import { send } from '../api.ts';
 import type { Target } from '../target.ts';
+import { startLoops } from './loops.ts';
 
 /** When a request was sent and when it ended, with or without a response. */
 export type Asked = { sentAt: number; endedAt: number };
@@ -11,23 +12,14 @@ const pauseMs = 5;
 /** Starts clients that list and search, one request after the other. */
 export function startReads(target: Target): { stop(): Promise<Asked[]> } {
   const all: Asked[] = [];
-  let stopping = false;
-  async function run(path: string): Promise<void> {
-    while (!stopping) {
-      const sentAt = performance.now();
-      if (target.running()) {
-        await send(target, { method: 'GET', path });
-        all.push({ sentAt, endedAt: performance.now() });
-      }
-      await Bun.sleep(pauseMs);
+  const read = (path: string) => async () => {
+    const sentAt = performance.now();
+    if (target.running()) {
+      await send(target, { method: 'GET', path });
+      all.push({ sentAt, endedAt: performance.now() });
     }
-  }
-  const running = Array.from({ length: clientsOfEach }, () => paths.map(run)).flat();
-  return {
-    async stop() {
-      stopping = true;
-      await Promise.all(running);
-      return all;
-    },
+    await Bun.sleep(pauseMs);
   };
+  const loops = startLoops(Array.from({ length: clientsOfEach }, () => paths.map(read)).flat());
+  return { stop: () => loops.stop().then(() => all) };
 }

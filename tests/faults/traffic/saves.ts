@@ -1,6 +1,7 @@
 import { listAll, saveOf, send } from '../api.ts';
 import type { Violations } from '../harness.ts';
 import type { Target } from '../target.ts';
+import { startLoops } from './loops.ts';
 
 /** An attempt to save a memory, and its response. Times are from `performance.now()`. */
 export type Save = {
@@ -22,25 +23,14 @@ const savingUser = 'saves';
 /** Starts clients that save one memory after the other and record every response. */
 export function startSaves(target: Target, { clients }: { clients: number }): Saves {
   const all: Save[] = [];
-  let stopping = false;
-  async function run(client: number): Promise<void> {
-    for (let count = 0; !stopping; count += 1) {
-      if (target.running()) {
-        const save = await saveOnce(target, `${client} ${count} ${Math.random()}`);
-        all.push(save);
-        await Bun.sleep(save.status === 201 ? pauseMs.answered : pauseMs.otherwise);
-      } else await Bun.sleep(pauseMs.otherwise);
-    }
-  }
-  const running = Array.from({ length: clients }, (_, client) => run(client));
-  return {
-    all,
-    async stop() {
-      stopping = true;
-      await Promise.all(running);
-      return all;
-    },
+  const save = async (client: number): Promise<void> => {
+    if (!target.running()) return Bun.sleep(pauseMs.otherwise);
+    const save = await saveOnce(target, `${client} ${all.length} ${Math.random()}`);
+    all.push(save);
+    await Bun.sleep(save.status === 201 ? pauseMs.answered : pauseMs.otherwise);
   };
+  const loops = startLoops(Array.from({ length: clients }, (_, client) => () => save(client)));
+  return { all, stop: () => loops.stop().then(() => all) };
 }
 
 export async function saveOnce(target: Target, content: string): Promise<Save> {
