@@ -101,8 +101,7 @@ export async function measureSaves(
       return measured;
     };
   }
-  const all = measurements as Record<SaveSubject, () => Promise<MeasuredLoad>>;
-  const measured = await inTurn(rounds, all, warmUps);
+  const measured = await inTurn(rounds, measurements, warmUps);
   for (const subject of started) await subject.stop();
   return measured;
 }
@@ -205,5 +204,5 @@ function chartOf(figures: SaveFigures) {
       ours: ['service', 'keyed'].includes(name),
     }));
   const title = `Durable saves per second, ${connections} connections`;
-  return { name: 'saves', alt: title, svg: barChart(title, bars) };
+  return barChart('saves', title, bars);
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { newPrimary, type PostgresNode } from '../support/postgres-pair.ts';
 import type { Benchmark, Context, Section, Table } from './kit/benchmark.ts';
-import { postJson, waitForMemory, waitForQueue } from './kit/client.ts';
+import { ingestBatches, waitForMemory, waitForQueue } from './kit/client.ts';
 import { searcher, tableOf } from './kit/dataset.ts';
 import { importDataset } from './kit/fill.ts';
 import { atLeast } from './kit/goals.ts';
@@ -10,7 +10,7 @@ import { type Load, load, type Measured } from './kit/load.ts';
 import { median, ratioOf, short } from './kit/numbers.ts';
 import { firstPages, searches } from './kit/paths.ts';
 import { familyMicros, type Subject, startInternal, startSubject } from './kit/process.ts';
-import { batchBody, gets, keyedSaves, saves } from './kit/requests.ts';
+import { gets, keyedSaves, saves } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { serviceEnv, startService } from './kit/service.ts';
 
@@ -88,10 +88,8 @@ async function measure(context: Context, node: PostgresNode): Promise<Record<Nam
       return figures;
     };
   }
-  const measured = await inTurn(
-    context.quick ? 3 : context.rounds,
-    measurements as Record<Name, () => Promise<Figures>>,
-  );
+  const all = measurements as Record<Name, () => Promise<Figures>>;
+  const measured = await inTurn(context.quick ? 3 : context.rounds, all);
   await far.stop();
   return measured;
 }
@@ -180,22 +178,12 @@ async function loadAll(
 }
 
 async function ingest(servers: readonly Subject[], count: number) {
-  const [{ url } = { url: '' }] = servers;
-  let next = 0;
-  let last = '';
-  async function send(): Promise<void> {
-    while (next < count) {
-      const from = next;
-      next += perBatch;
-      const { url = '' } = servers[(from / perBatch) % servers.length] ?? {};
-      const text = await postJson(url, '/v1/ingest/batch', batchBody(from, perBatch));
-      last = (JSON.parse(text) as { items: { memoryId: string }[] }).items.at(-1)?.memoryId ?? '';
-    }
-  }
+  const urls = servers.map(({ url }) => url);
+  const [first = ''] = urls;
   const begun = performance.now();
-  await Promise.all(Array.from({ length: batchSenders }, send));
-  await waitForMemory(url, last);
-  await waitForQueue(url);
+  const last = await ingestBatches(urls, { from: 0, count, perBatch, senders: batchSenders });
+  await waitForMemory(first, last);
+  await waitForQueue(first);
   const perSecond = (count * 1_000) / (performance.now() - begun);
   return { count, perSecond, p50Ms: Number.NaN, p99Ms: Number.NaN };
 }
@@ -244,7 +232,7 @@ function tableFor(operation: Operation, measured: Record<Name, Figures[]>): Tabl
       [
         subjects[name],
         short(rate),
-        short(sqlite.middle),
+        short(sqlite.median),
         ...[middle(({ p50Ms }) => p50Ms), middle(({ p99Ms }) => p99Ms)].map(short),
         ...[short(server), cores(server), short(database), cores(database)],
       ],

@@ -9,7 +9,7 @@ import { median, type Ratio, short, showRatio, spreadOf } from './kit/numbers.ts
 import { firstPage, searches } from './kit/paths.ts';
 import type { Subject } from './kit/process.ts';
 import { gets, type NextRequest, saves, uncachedGets } from './kit/requests.ts';
-import { inTurn } from './kit/rounds.ts';
+import { inTurn, measureEach } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
 import type { Tree } from './kit/trees.ts';
 import { searchDataset, searchGroups } from './s6-search.ts';
@@ -112,20 +112,17 @@ async function measure(
     lists: () => uncachedGets(users.map(firstPage)),
     searches: () => gets(users.flatMap(searches)),
   };
-  const measurements = Object.entries(started).map(([name, subject]) => {
+  const measurements = measureEach(started, (subject, name) => {
     const next = requests[kind]();
     const isOne = name === 'one' || name === 'baselineOne';
-    return [
-      name,
-      async () => {
-        await pinGenerator(isOne ? generatorCores.one : generatorCores.two);
-        return quietest(attempts[quick ? 'quick' : 'full'], () =>
-          pinnedLoad(subject, { connections, seconds, next }),
-        );
-      },
-    ];
+    return async () => {
+      await pinGenerator(isOne ? generatorCores.one : generatorCores.two);
+      return quietest(attempts[quick ? 'quick' : 'full'], () =>
+        pinnedLoad(subject, { connections, seconds, next }),
+      );
+    };
   });
-  return inTurn(rounds, Object.fromEntries(measurements) as Record<Name, () => Promise<Pinned>>);
+  return inTurn(rounds, measurements);
 }
 
 /** Pins all threads of this process, which runs the generator. */

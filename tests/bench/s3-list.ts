@@ -20,8 +20,8 @@ import { firstPages } from './kit/paths.ts';
 import { fillPeer, peers, startPeer } from './kit/peers.ts';
 import { type Subject, startSubject } from './kit/process.ts';
 import { uncachedGets } from './kit/requests.ts';
-import { inTurn } from './kit/rounds.ts';
-import { startService } from './kit/service.ts';
+import { inTurn, measureEach } from './kit/rounds.ts';
+import { startOn } from './kit/service.ts';
 
 const connections = 64;
 const users = 100;
@@ -50,31 +50,23 @@ export const list: Benchmark = {
     const page = pages.toSorted((a, b) => a.length - b.length)[Math.floor(pages.length / 2)] ?? '';
     const canned = { 'GET /v1/memories': page };
     started.ceiling = await startSubject('bare', context.folder, { canned });
-    const measurements = Object.entries(started).map(([name, subject]) => {
+    const measurements = measureEach(started, (subject) => {
       const next = uncachedGets(paths);
-      return [name, () => loadOf(subject, { connections, seconds, next })];
+      return () => loadOf(subject, { connections, seconds, next });
     });
-    const measured = await inTurn(
-      rounds,
-      Object.fromEntries(measurements) as Record<Name, () => Promise<MeasuredLoad>>,
-    );
+    const measured = await inTurn(rounds, measurements);
     for (const subject of Object.values(started)) await subject.stop();
     return section(measured, size, page.length);
   },
 };
 
 async function startAll(context: Context): Promise<Partial<Record<Name, Subject>>> {
-  const { folder, database, current, baseline, size, say } = context;
+  const { folder, current, baseline, size, say } = context;
   const table = tableOf(size);
-  const service = await startService(folder, {
-    tree: current,
-    database: await database(current, table),
-  });
-  const started: Partial<Record<Name, Subject>> = { service };
-  if (baseline !== null) {
-    const path = await database(baseline, table);
-    started.baseline = await startService(folder, { tree: baseline, database: path });
-  }
+  const started: Partial<Record<Name, Subject>> = {
+    service: await startOn(context, current, table),
+  };
+  if (baseline !== null) started.baseline = await startOn(context, baseline, table);
   const why = await install(say);
   if (why !== null) {
     say(`  SKIPPED: fastify is not installed: ${why}`);
@@ -107,7 +99,7 @@ function section(figures: Figures<Name>, size: number, bytes: number): Section {
         rows: loadRows(figures, names, 'ceiling'),
       },
     ],
-    charts: [{ name: 'lists', alt: title, svg: barChart(title, bars) }],
+    charts: [barChart('lists', title, bars)],
     notes: [cpuNote],
   };
 }

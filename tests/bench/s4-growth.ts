@@ -16,7 +16,7 @@ import {
 import { firstPages, lastPage, memoryPaths } from './kit/paths.ts';
 import type { Subject } from './kit/process.ts';
 import { gets, type NextRequest, saves, uncachedGets } from './kit/requests.ts';
-import { inTurn } from './kit/rounds.ts';
+import { inTurn, measureEach } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
 import type { Tree } from './kit/trees.ts';
 
@@ -75,17 +75,13 @@ async function compare(context: Context, from: number, to: number): Promise<Grow
   }
   const of = {} as Record<Kind, Measured>;
   for (const kind of allKinds) {
-    const measurements = Object.entries(started).map(([name, { subject }]) => {
+    const length = kind === 'save' ? Math.max(leastSecondsOfSaves, seconds / 2) : seconds / 2;
+    const measurements = measureEach(started, ({ subject }, name) => {
       const next = requests.get(name)?.[kind] ?? gets([]);
-      const length = kind === 'save' ? Math.max(leastSecondsOfSaves, seconds / 2) : seconds / 2;
       const options = { url: subject.url, connections: 1, seconds: length, next };
-      return [name, async () => (await load(options)).p50Ms];
+      return async () => (await load(options)).p50Ms;
     });
-    const measured = await inTurn(
-      rounds,
-      Object.fromEntries(measurements) as Record<Name, () => Promise<number>>,
-    );
-    of[kind] = summary(measured);
+    of[kind] = summary(await inTurn(rounds, measurements));
   }
   for (const { subject } of Object.values(started)) await subject.stop();
   return { size: to, bytes: statSync(await database(current, tableOf(to))).size, of };
@@ -151,14 +147,13 @@ function chartOf(smallest: number, grown: Grown[]) {
     name: kinds[kind],
     points: [
       { x: smallest, y: 1 },
-      ...grown.map(({ size, of }) => ({ x: size, y: of[kind].growth.middle })),
+      ...grown.map(({ size, of }) => ({ x: size, y: of[kind].growth.median })),
     ],
   }));
   const marks = [smallest, ...grown.map(({ size }) => size)].map((x) => {
     return { x, label: showCount(x) };
   });
   const yLabel = `time, as a multiple of the time with ${showCount(smallest)} memories`;
-  const alt = 'Latency as the table grows';
-  const svg = lineChart({ title: alt, lines, marks, yLabel, logX: true });
-  return { name: 'growth', alt, svg };
+  const title = 'Latency as the table grows';
+  return lineChart({ name: 'growth', title, lines, marks, yLabel, logX: true });
 }

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { createRawInsert } from './internals/raw-insert.ts';
 import type { Benchmark } from './kit/benchmark.ts';
-import { postJson, waitForMemory, waitForQueue } from './kit/client.ts';
+import { ingestBatches, waitForMemory, waitForQueue } from './kit/client.ts';
 import { atLeast } from './kit/goals.ts';
 import { median, ratioOf, short } from './kit/numbers.ts';
-import { batchBody } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
 
@@ -35,9 +34,9 @@ export const ingest: Benchmark = {
     const measure = (name: keyof typeof next, url: string) => async () => {
       const from = next[name];
       next[name] += count;
-      return ingestBatches(url, from, count);
+      return ingestAll(url, from, count);
     };
-    const measured = await inTurn<'service' | 'raw' | 'baseline', Ingested>(rounds, {
+    const measured = await inTurn(rounds, {
       service: measure('service', service.url),
       raw: async () => ({ acceptedMs: 0, completeMs: await raw.insertNew() }),
       baseline: older === null ? unmeasured : measure('baseline', older.url),
@@ -53,31 +52,13 @@ async function unmeasured(): Promise<Ingested> {
   return { acceptedMs: Number.NaN, completeMs: Number.NaN };
 }
 
-async function ingestBatches(url: string, from: number, count: number): Promise<Ingested> {
+async function ingestAll(url: string, from: number, count: number): Promise<Ingested> {
   const begun = performance.now();
-  const last = await sendBatches(url, from, count);
+  const last = await ingestBatches([url], { from, count, perBatch, senders });
   const acceptedMs = performance.now() - begun;
   await waitForMemory(url, last);
   await waitForQueue(url);
   return { acceptedMs, completeMs: performance.now() - begun };
-}
-
-type Accepted = { items: { memoryId: string }[] };
-
-/** Resolves with the id of one of the last accepted records. */
-async function sendBatches(url: string, from: number, count: number): Promise<string> {
-  let next = from;
-  let last = '';
-  async function send(): Promise<void> {
-    while (next < from + count) {
-      const first = next;
-      next += perBatch;
-      const text = await postJson(url, '/v1/ingest/batch', batchBody(first, perBatch));
-      last = (JSON.parse(text) as Accepted).items.at(-1)?.memoryId ?? '';
-    }
-  }
-  await Promise.all(Array.from({ length: senders }, send));
-  return last;
 }
 
 function section(measured: Record<'service' | 'raw' | 'baseline', Ingested[]>, count: number) {
@@ -96,7 +77,7 @@ function section(measured: Record<'service' | 'raw' | 'baseline', Ingested[]>, c
   const ratio = ratioOf(complete('raw'), complete('service'));
   const baseline = ratioOf(complete('raw'), complete('baseline'));
   const measure = 'batch ingest to `complete`: relative to raw bulk insert of the same rows';
-  const hasBaseline = Number.isFinite(baseline.middle);
+  const hasBaseline = Number.isFinite(baseline.median);
   return {
     goals: [atLeast('S5', measure, ratio, 0.5, hasBaseline ? { baseline } : {})],
     tables: [

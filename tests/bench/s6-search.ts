@@ -51,10 +51,10 @@ export const search: Benchmark = {
   title: 'Search',
   async run(context) {
     const { rounds, current, baseline, quick } = context;
-    const measured = await inTurn<'service' | 'baseline', Searched>(rounds, {
+    const measured = await inTurn(rounds, {
       service: await measurementOf(context, current),
       ...(baseline !== null && { baseline: await measurementOf(context, baseline) }),
-    } as Record<'service' | 'baseline', () => Promise<Searched>>);
+    });
     return section(measured, quick);
   },
 };
@@ -150,6 +150,6 @@ const first =
     median(first.get(memories) ?? []);
 
 function rowOf(name: string, { service = [], baseline = [] }: Measured, pick: Pick): string[] {
-  const show = (ratio: Ratio) => (Number.isFinite(ratio.middle) ? showRatio(ratio) : '–');
+  const show = (ratio: Ratio) => (Number.isFinite(ratio.median) ? showRatio(ratio) : '–');
   return [name, show(spreadOf(service.map(pick))), show(spreadOf(baseline.map(pick)))];
 }

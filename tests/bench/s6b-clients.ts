@@ -14,8 +14,7 @@ import { searches } from './kit/paths.ts';
 import type { Subject } from './kit/process.ts';
 import { gets } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
-import { startService } from './kit/service.ts';
-import type { Tree } from './kit/trees.ts';
+import { startOn } from './kit/service.ts';
 import { searchDataset, searchGroups } from './s6-search.ts';
 
 const clients = 8;
@@ -37,8 +36,9 @@ export const searchClients: Benchmark = {
   title: 'Searches by several clients',
   async run(context) {
     const { rounds, current, baseline } = context;
-    const service = await start(context, current);
-    const older = baseline && (await start(context, baseline));
+    const dataset = searchDataset(context.quick);
+    const service = await startOn(context, current, dataset);
+    const older = baseline && (await startOn(context, baseline, dataset));
     const measurements: Partial<Record<Name, () => Promise<MeasuredLoad>>> = {
       one: measurementOf(context, service, 1),
       many: measurementOf(context, service, clients),
@@ -47,19 +47,12 @@ export const searchClients: Benchmark = {
       measurements.baselineOne = measurementOf(context, older, 1);
       measurements.baselineMany = measurementOf(context, older, clients);
     }
-    const figures: Figures<Name> = await inTurn(
-      rounds,
-      measurements as Record<Name, () => Promise<MeasuredLoad>>,
-    );
+    const figures = await inTurn(rounds, measurements);
     await service.stop();
     await older?.stop();
     return section(figures);
   },
 };
-
-async function start({ folder, database, quick }: Context, tree: Tree): Promise<Subject> {
-  return startService(folder, { tree, database: await database(tree, searchDataset(quick)) });
-}
 
 function measurementOf({ quick, seconds }: Context, subject: Subject, connections: number) {
   const users = searchUsers(searchGroups(quick)[0] ?? { memories: 0, users: 0 }).slice(0, clients);

@@ -7,8 +7,7 @@ import { searches } from './kit/paths.ts';
 import type { Subject } from './kit/process.ts';
 import { gets } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
-import { startService } from './kit/service.ts';
-import type { Tree } from './kit/trees.ts';
+import { startOn } from './kit/service.ts';
 
 const most = 1.3;
 /** Users with about as many memories as `searcher`. */
@@ -24,8 +23,8 @@ export const searchGrowth: Benchmark = {
   async run(context) {
     const { rounds, sizes, size, current, baseline } = context;
     const [smallest = 0] = sizes;
-    const small = await start(context, current, smallest);
-    const large = await start(context, current, size);
+    const small = await startOn(context, current, tableOf(smallest));
+    const large = await startOn(context, current, tableOf(size));
     const subjects = [small, large];
     const measurements: Partial<Record<Name, () => Promise<number>>> = {
       large: measurementOf(context, large, [searcher.userId]),
@@ -33,23 +32,17 @@ export const searchGrowth: Benchmark = {
       small: measurementOf(context, small, [searcher.userId]),
     };
     if (baseline !== null) {
-      const olderSmall = await start(context, baseline, smallest);
-      const olderLarge = await start(context, baseline, size);
+      const olderSmall = await startOn(context, baseline, tableOf(smallest));
+      const olderLarge = await startOn(context, baseline, tableOf(size));
       subjects.push(olderSmall, olderLarge);
       measurements.baselineLarge = measurementOf(context, olderLarge, [searcher.userId]);
       measurements.baselineSmall = measurementOf(context, olderSmall, [searcher.userId]);
     }
-    const all = measurements as Record<Name, () => Promise<number>>;
-    const measured: Partial<Record<Name, number[]>> = await inTurn(rounds, all);
+    const measured = await inTurn(rounds, measurements);
     for (const subject of subjects) await subject.stop();
     return section(measured, smallest, size);
   },
 };
-
-async function start(context: Context, tree: Tree, size: number): Promise<Subject> {
-  const { folder, database } = context;
-  return startService(folder, { tree, database: await database(tree, tableOf(size)) });
-}
 
 function measurementOf(context: Context, { url }: Subject, users: string[]) {
   const next = gets(users.flatMap(searches));

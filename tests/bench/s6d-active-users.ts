@@ -19,7 +19,7 @@ import { searchOf } from './kit/paths.ts';
 import { type Subject, startInternal } from './kit/process.ts';
 import { gets, type NextRequest } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
-import { startService } from './kit/service.ts';
+import { startOn } from './kit/service.ts';
 import type { Tree } from './kit/trees.ts';
 
 const memoriesEach = 1_000;
@@ -66,8 +66,7 @@ export const activeUsers: Benchmark = {
       measurements.baselineOne = measurementOf(context, older, group, 1);
       measurements.baselineMany = measurementOf(context, older, group, clients);
     }
-    const all = measurements as Record<Name, () => Promise<MeasuredLoad>>;
-    const figures: Figures<Name> = await inTurn(rounds, all);
+    const figures = await inTurn(rounds, measurements);
     for (const subject of [service, fts5, older]) await subject?.stop();
     return section(figures, megabytes, group);
   },
@@ -81,9 +80,7 @@ async function startFts5({ folder }: Context, group: SearchGroup): Promise<Subje
 
 /** Searches once for each user, so that the service stores the users' indexes. */
 async function start(context: Context, tree: Tree, group: SearchGroup): Promise<Subject> {
-  const { folder, database } = context;
-  const path = await database(tree, searchDatasetOf([group]));
-  const subject = await startService(folder, { tree, database: path });
+  const subject = await startOn(context, tree, searchDatasetOf([group]));
   const each = searchUsers(group).map(searchOf);
   const all = { connections: 1, seconds: Number.POSITIVE_INFINITY, maxResponses: each.length };
   await load({ url: subject.url, next: gets(each), ...all });

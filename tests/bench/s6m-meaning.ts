@@ -9,7 +9,7 @@ import { importDataset } from './kit/fill.ts';
 import { atLeast, atMost } from './kit/goals.ts';
 import { load } from './kit/load.ts';
 import { ratioOf, showCount, showRatio, spreadOf } from './kit/numbers.ts';
-import { firstPage } from './kit/paths.ts';
+import { firstPage, searchPath } from './kit/paths.ts';
 import type { Subject } from './kit/process.ts';
 import { gets, type NextRequest, saves } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
@@ -45,7 +45,7 @@ export const meaning: Benchmark = {
     pause(busy);
     const inMeaning = measurementOf(context, meaning, userId);
     const inBusy = measurementOf(context, busy, userId);
-    const measured = await inTurn<Name, Measured>(rounds, {
+    const measured = await inTurn(rounds, {
       words: measurementOf(context, words, userId),
       meaning: async () => {
         const figures = await inMeaning();
@@ -103,10 +103,6 @@ function measurementOf({ seconds }: Context, { url }: Subject, userId: string) {
     const list = await p50(gets([firstPage(userId)]));
     return { search, list, save: await p50(saves(), mostSaves) };
   };
-}
-
-function searchPath(userId: string, query: string): string {
-  return `/v1/memories/search?${new URLSearchParams({ userId, query })}`;
 }
 
 /** Returns different questions, always in the same order. */

@@ -67,8 +67,7 @@ export const neighbour: Benchmark = {
     if (isRealTime) measurements.realTime = measure(realTime);
     if (!context.quick) measurements.idle = measure(service, false);
     if (older !== null) measurements.baseline = measure(older);
-    const all = measurements as Record<Name, () => Promise<Sample[]>>;
-    const measured: Partial<Record<Name, Sample[][]>> = await inTurn(rounds, all);
+    const measured = await inTurn(rounds, measurements);
     for (const target of [service, bare, realTime, older]) await target?.subject.stop();
     return section(measured, size);
   },
@@ -169,11 +168,13 @@ function chartOf(measured: Figures) {
     bands.push({ from, to, label: chartLabels[name] });
     all.push(...samples.map(({ at, ms }) => ({ at: from * 1_000 + at, ms })));
   }
-  const alt = 'Latency of reads while another project loads the server';
   const marks = bands.map(({ to }) => ({ x: to, label: `${short(to)} s` }));
   const lines = [lineOf(all, 'p50', 0.5), lineOf(all, 'p99', 0.99)];
-  const svg = lineChart({ title: alt, lines, marks, bands, yLabel: 'ms', logY: true });
-  return { name: 'neighbour', alt, svg };
+  const title = 'Latency of reads while another project loads the server';
+  return lineChart({
+    ...{ name: 'neighbour', title, lines, marks, bands },
+    ...{ yLabel: 'ms', logY: true },
+  });
 }
 
 const chartLabels: Record<Name, string> = {

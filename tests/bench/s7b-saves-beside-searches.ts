@@ -48,7 +48,7 @@ async function measure(context: Context, group: SearchGroup): Promise<Figures> {
   const older = baseline && (await startTarget(context, baseline, group));
   const measurements: Partial<Record<Name, () => Promise<Round>>> = { service: service.measure };
   if (older !== null) measurements.baseline = older.measure;
-  const measured = await inTurn(rounds, measurements as Record<Name, () => Promise<Round>>);
+  const measured = await inTurn(rounds, measurements);
   await service.subject.stop();
   await older?.subject.stop();
   return measured;

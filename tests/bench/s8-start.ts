@@ -1,6 +1,6 @@
 import { memoryBytes } from '../support/process.ts';
 import type { Benchmark, Context, Goal, Section } from './kit/benchmark.ts';
-import { cliEnv, timeCommand } from './kit/cli.ts';
+import { cliEnv, measureCommand } from './kit/cli.ts';
 import { fetchText } from './kit/client.ts';
 import { searchUsers, tableOf } from './kit/dataset.ts';
 import { atMost } from './kit/goals.ts';
@@ -74,10 +74,10 @@ async function measureStart(context: Context): Promise<Started> {
   };
   const measurements: Partial<Record<Name, () => Promise<number>>> = {
     service: startOnce(current),
-    bun: () => timeCommand([process.execPath, '-e', '0'], cliEnv(folder)),
+    bun: async () => (await measureCommand([process.execPath, '-e', '0'], cliEnv(folder))).ms,
   };
   if (baseline !== null) measurements.baseline = startOnce(baseline);
-  return inTurn(rounds, measurements as Record<Name, () => Promise<number>>);
+  return inTurn(rounds, measurements);
 }
 
 function startGoal({ service = [], baseline }: Started, size: number): Goal {

@@ -6,13 +6,12 @@ import {
   cliEnv,
   installPackage,
   measureCommand,
-  memoryCommand,
 } from './kit/cli.ts';
 import { searcher, tableOf } from './kit/dataset.ts';
 import { atMost } from './kit/goals.ts';
 import { median, ratioOf, short, showRatio } from './kit/numbers.ts';
 import { inTurn } from './kit/rounds.ts';
-import { startService } from './kit/service.ts';
+import { memoryCommand, startOn } from './kit/service.ts';
 
 const most = 2.5;
 const perRound = 5;
@@ -33,9 +32,8 @@ export const commandLine: Benchmark = {
   ids: ['S9'],
   title: 'The CLI',
   async run(context) {
-    const { folder, database, rounds, sizes, current } = context;
-    const path = await database(current, tableOf(sizes[0] ?? 0));
-    const service = await startService(folder, { tree: current, database: path });
+    const { folder, rounds, sizes, current } = context;
+    const service = await startOn(context, current, tableOf(sizes[0] ?? 0));
     const args = ['list', '--user', searcher.userId, '--base-url', service.url];
     const measurements: Partial<Record<Form, () => Promise<CommandTime>>> = {
       bun: () => medianTime([process.execPath, '-e', '0'], cliEnv(folder)),
@@ -43,8 +41,7 @@ export const commandLine: Benchmark = {
     for (const [form, command] of Object.entries(await commandsIn(context))) {
       measurements[form as Form] = () => medianTime([...command, ...args], cliEnv(folder));
     }
-    const all = measurements as Record<Form, () => Promise<CommandTime>>;
-    const measured: Figures = await inTurn(rounds, all);
+    const measured = await inTurn(rounds, measurements);
     await service.stop();
     return section(measured);
   },

@@ -10,6 +10,7 @@ import { normalizeWords } from '../../../server/search/normalize.ts';
 import { parseQuery } from '../../../server/search/query.ts';
 import { snippet } from '../../../server/search/snippet.ts';
 import { readConversations } from '../../eval/data.ts';
+import { quantile } from '../kit/numbers.ts';
 
 const sizes = [
   { count: 1_000, length: 100 },
@@ -105,6 +106,5 @@ function timed(run: () => unknown): number {
 }
 
 function at(values: number[], share: number): string {
-  const sorted = values.toSorted((a, b) => a - b);
-  return (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(2);
+  return quantile(values, share).toFixed(2);
 }

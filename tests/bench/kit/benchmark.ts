@@ -1,4 +1,5 @@
 import type { Dataset } from './dataset.ts';
+import type { Ratio } from './numbers.ts';
 import type { Tree } from './trees.ts';
 
 /** The settings of a run. Sizes and times are smaller in a quick run. */
@@ -35,17 +36,14 @@ export type Goal = {
   id: string;
   measure: string;
   bound: Bound;
-  figure: Figure;
+  figure: Ratio;
   /** The baseline's figure, measured in the same run. */
-  baseline?: Figure;
+  baseline?: Ratio;
   /** Why this run cannot decide whether the goal is met. */
   notJudged?: string;
 };
 
 export type Bound = { kind: 'at least' | 'at most'; limit: number; unit: string };
-
-/** The median, lowest and highest value over the rounds of one run. */
-export type Figure = { median: number; low: number; high: number };
 
 export type Table = { title: string; head: string[]; rows: string[][] };
 

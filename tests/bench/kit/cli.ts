@@ -28,11 +28,6 @@ export async function installPackage(project: string) {
   };
 }
 
-/** Returns the command that runs a tree's CLI from source. npx would start far more slowly. */
-export function memoryCommand({ root }: Tree): string[] {
-  return [process.execPath, join(root, 'cli/main.ts')];
-}
-
 /**
  * Returns an environment with a private home directory, so that the user's profiles have no effect.
  */
@@ -61,9 +56,4 @@ export async function measureCommand(
   const cpuMs = Number(child.resourceUsage()?.cpuTime.total ?? Number.NaN) / 1_000;
   if (code === 0) return { ms, cpuMs };
   throw new Error(`${command.join(' ')}: ${await new Response(child.stderr).text()}`);
-}
-
-/** Measures the wall time of a command, in ms. Throws if the command fails. */
-export async function timeCommand(command: string[], env: Record<string, string>): Promise<number> {
-  return (await measureCommand(command, env)).ms;
 }

@@ -1,4 +1,4 @@
-import { benchKey } from './requests.ts';
+import { batchBody, benchKey } from './requests.ts';
 
 /*
  * Single requests that set up a benchmark or wait for queued work. The load generators send the
@@ -63,4 +63,24 @@ export async function waitForQueue(url: string): Promise<void> {
     if (pending === 0) return;
     await Bun.sleep(pollMs);
   }
+}
+
+/** Ingests records from several senders. Resolves with the id of one of the last accepted ones. */
+export async function ingestBatches(
+  urls: readonly string[],
+  { from, count, perBatch, senders }: Record<'from' | 'count' | 'perBatch' | 'senders', number>,
+): Promise<string> {
+  let sent = 0;
+  let last = '';
+  async function send(): Promise<void> {
+    while (sent < count) {
+      const body = batchBody(from + sent, perBatch);
+      const url = urls[(sent / perBatch) % urls.length] ?? '';
+      sent += perBatch;
+      const text = await postJson(url, '/v1/ingest/batch', body);
+      last = (JSON.parse(text) as { items: { memoryId: string }[] }).items.at(-1)?.memoryId ?? '';
+    }
+  }
+  await Promise.all(Array.from({ length: senders }, send));
+  return last;
 }

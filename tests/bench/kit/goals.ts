@@ -1,52 +1,25 @@
-import type { Bound, Figure, Goal } from './benchmark.ts';
+import type { Bound, Goal } from './benchmark.ts';
 import { type Ratio, short } from './numbers.ts';
 
 type Options = { unit?: string; baseline?: Ratio | undefined; notJudged?: string | undefined };
 
+type MakeGoal = (id: string, measure: string, figure: Ratio, limit: number, more?: Options) => Goal;
+
 /** Returns a goal with a lower bound for its figure. `unit` is shown after the bound. */
-export function atLeast(
-  id: string,
-  measure: string,
-  ratio: Ratio,
-  limit: number,
-  options: Options = {},
-): Goal {
-  return goalOf(id, measure, ratio, { kind: 'at least', limit, unit: '' }, options);
-}
+export const atLeast = goalsWith('at least');
 
 /** Returns a goal with an upper bound for its figure. */
-export function atMost(
-  id: string,
-  measure: string,
-  ratio: Ratio,
-  limit: number,
-  options: Options = {},
-): Goal {
-  return goalOf(id, measure, ratio, { kind: 'at most', limit, unit: '' }, options);
-}
+export const atMost = goalsWith('at most');
 
-function goalOf(
-  id: string,
-  measure: string,
-  ratio: Ratio,
-  bound: Bound,
-  { unit = '', baseline, notJudged }: Options,
-): Goal {
-  return {
-    id,
-    measure,
-    bound: { ...bound, unit },
-    figure: figureOf(ratio),
-    ...(baseline !== undefined && { baseline: figureOf(baseline) }),
+function goalsWith(kind: Bound['kind']): MakeGoal {
+  return (id, measure, figure, limit, { unit = '', baseline, notJudged } = {}) => ({
+    ...{ id, measure, bound: { kind, limit, unit }, figure },
+    ...(baseline !== undefined && { baseline }),
     ...(notJudged !== undefined && { notJudged }),
-  };
+  });
 }
 
-function figureOf({ middle, low, high }: Ratio): Figure {
-  return { median: middle, low, high };
-}
-
-export function isMet({ kind, limit }: Bound, { median }: Figure): boolean {
+function isMet({ kind, limit }: Bound, { median }: Ratio): boolean {
   return kind === 'at least' ? median >= limit : median <= limit;
 }
 
@@ -68,7 +41,7 @@ export function goalRow(runs: readonly Goal[]): string[] {
 }
 
 /** Shows the median and the spread of one run's rounds, or the range of several runs' medians. */
-function showFigure(figures: readonly Figure[]): string {
+function showFigure(figures: readonly Ratio[]): string {
   const [first] = figures;
   if (figures.length === 1 && first !== undefined) {
     const { median, low, high } = first;

@@ -1,3 +1,4 @@
+import type { Chart } from './benchmark.ts';
 import { short } from './numbers.ts';
 import { card, element, faint, label, palette } from './svg.ts';
 
@@ -6,7 +7,9 @@ export type Line = { name: string; points: { x: number; y: number }[] };
 /** A named range of the x axis. */
 export type Band = { from: number; to: number; label: string };
 
-export type LineChart = {
+type LineChart = {
+  /** The name of the file. */
+  name: string;
   title: string;
   lines: Line[];
   /** The labels of the x axis. */
@@ -22,8 +25,8 @@ const width = 760;
 const height = 380;
 const plot = { left: 60, right: width - 20, top: 70, bottom: height - 60 };
 
-export function lineChart(chart: LineChart): string {
-  const { title, lines, marks, bands = [], yLabel } = chart;
+export function lineChart(chart: LineChart): Chart {
+  const { name, title, lines, marks, bands = [], yLabel } = chart;
   const { toX, toY, ticks } = scales(chart);
   const parts = [
     ...bands.map(({ from, to }, index) => band(toX(from), toX(to), index)),
@@ -44,7 +47,7 @@ export function lineChart(chart: LineChart): string {
       return [element('polyline', { points: path, ...stroke }), ...legend(name, color, index)];
     }),
   ];
-  return card(width, height, title, parts);
+  return { name, alt: title, svg: card(width, height, title, parts) };
 }
 
 function scales({ lines, bands = [], logX = false, logY = false }: LineChart) {

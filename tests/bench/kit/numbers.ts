@@ -10,7 +10,7 @@ export function quantile(values: readonly number[], share: number): number {
 }
 
 /** The median, lowest and highest value of a figure, usually a ratio of two subjects. */
-export type Ratio = { middle: number; low: number; high: number };
+export type Ratio = { median: number; low: number; high: number };
 
 /** Compares round by round, so that temporary slowdowns of the whole machine cancel out. */
 export function ratioOf(ones: readonly number[], others: readonly number[]): Ratio {
@@ -18,11 +18,11 @@ export function ratioOf(ones: readonly number[], others: readonly number[]): Rat
 }
 
 export function spreadOf(values: readonly number[]): Ratio {
-  return { middle: median(values), low: Math.min(...values), high: Math.max(...values) };
+  return { median: median(values), low: Math.min(...values), high: Math.max(...values) };
 }
 
-export function showRatio({ middle, low, high }: Ratio): string {
-  return `${short(middle)} (${short(low)}–${short(high)})`;
+export function showRatio({ median, low, high }: Ratio): string {
+  return `${short(median)} (${short(low)}–${short(high)})`;
 }
 
 /** Formats a value with three significant digits, or as a whole number if it is 100 or more. */

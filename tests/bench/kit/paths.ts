@@ -57,6 +57,6 @@ export function searchOf(userId: string, at: number): string {
   return searchPath(userId, questions[at % questions.length] ?? '');
 }
 
-function searchPath(userId: string, query: string): string {
+export function searchPath(userId: string, query: string): string {
   return `/v1/memories/search?${new URLSearchParams({ userId, query })}`;
 }

@@ -1,24 +1,37 @@
+type Measurements = Partial<Record<string, () => Promise<unknown>>>;
+type Measured<M> = {
+  [Name in keyof M]: M[Name] extends (() => Promise<infer T>) | undefined ? T[] : never;
+};
+
 /**
  * Measures several subjects alternately, for example A B A B. Discards the first `warmUps`
  * rounds and returns the measurements of the remaining rounds in order, per subject.
  */
-export async function inTurn<Name extends string, T>(
+export async function inTurn<M extends Measurements>(
   rounds: number,
-  measurements: Record<Name, () => Promise<T>>,
+  measurements: M,
   warmUps = 1,
-): Promise<Record<Name, T[]>> {
-  const names = Object.keys(measurements) as Name[];
-  const measured = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<
-    Name,
-    T[]
-  >;
+): Promise<Measured<M>> {
+  const measured = Object.entries(measurements).map(([name, measure]) => {
+    return { name, measure, values: [] as unknown[] };
+  });
   for (let round = -warmUps; round < rounds; round += 1) {
-    for (const name of names) {
-      const value = await measurements[name]();
-      if (round >= 0) measured[name].push(value);
+    for (const { measure, values } of measured) {
+      const value = await measure?.();
+      if (round >= 0) values.push(value);
     }
   }
-  return measured;
+  return Object.fromEntries(measured.map(({ name, values }) => [name, values])) as Measured<M>;
+}
+
+/** Makes a measurement for each subject. */
+export function measureEach<Name extends string, S, T>(
+  subjects: Partial<Record<Name, S>>,
+  measurementOf: (subject: S, name: Name) => () => Promise<T>,
+): Partial<Record<Name, () => Promise<T>>> {
+  const all = Object.entries<S>(subjects as Record<Name, S>);
+  const made = all.map(([name, subject]) => [name, measurementOf(subject, name as Name)]);
+  return Object.fromEntries(made);
 }
 
 /** Measures the duration of `run`, in ms. */

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { $ } from 'bun';
+import type { Context } from './benchmark.ts';
+import type { Dataset } from './dataset.ts';
 import { launch, type Subject } from './process.ts';
 import { benchKey } from './requests.ts';
 import type { Tree } from './trees.ts';
@@ -25,30 +27,35 @@ export const serviceEnv = {
   MEMORY_API_KEY: benchKey,
 };
 
-export function serveCommand({ root }: Tree, database: string): string[] {
-  const url = database.startsWith('postgres:') ? database : `sqlite:${database}`;
-  const serve = ['serve', '--port', '0', '--database', url];
-  return [process.execPath, join(root, 'cli/main.ts'), ...serve];
+/** Returns the command that runs a tree's CLI from source. npx would start far more slowly. */
+export function memoryCommand({ root }: Tree): string[] {
+  return [process.execPath, join(root, 'cli/main.ts')];
 }
 
 export function startService(folder: string, options: ServiceOptions): Promise<Subject> {
   const { tree, database, env = {}, cores } = options;
   const pinned = cores === undefined ? [] : ['taskset', '-c', cores];
-  const command = [...pinned, ...serveCommand(tree, database)];
-  return launch(command, folder, { ...homeIn(folder), ...serviceEnv, ...env });
+  const url = database.startsWith('postgres:') ? database : `sqlite:${database}`;
+  const serve = [...memoryCommand(tree), 'serve', '--port', '0', '--database', url];
+  return launch([...pinned, ...serve], folder, { ...homeIn(folder), ...serviceEnv, ...env });
+}
+
+/** Starts the service on the database with the dataset that all benchmarks share. */
+export async function startOn(context: Context, tree: Tree, dataset: Dataset): Promise<Subject> {
+  const database = await context.database(tree, dataset);
+  return startService(context.folder, { tree, database });
 }
 
 /** Creates a key for `project` in a database that no service has open. */
 export async function createKey(
   folder: string,
-  { root }: Tree,
+  tree: Tree,
   database: string,
   project: string,
 ): Promise<string> {
-  const main = join(root, 'cli/main.ts');
   const args = ['keys', 'create', '--project', project, '--database', `sqlite:${database}`];
   const env = { PATH: process.env.PATH ?? '', ...homeIn(folder) };
-  const text = await $`${process.execPath} ${main} ${args} --json`.env(env).quiet().text();
+  const text = await $`${memoryCommand(tree)} ${args} --json`.env(env).quiet().text();
   return (JSON.parse(text) as { key: string }).key;
 }
 

@@ -41,17 +41,6 @@ export function list({ userId, limit = '20', cursor }) {
   return { items: items.map(shown), nextCursor: last === undefined ? null : writeCursor(last) };
 }
 
-export function isValid(body) {
-  const { userId, content, metadata } = body ?? {};
-  return (
-    typeof userId === 'string' &&
-    userId.length <= 256 &&
-    typeof content === 'string' &&
-    content.length <= 65_536 &&
-    (metadata === undefined || (typeof metadata === 'object' && metadata !== null))
-  );
-}
-
 export function isAllowed(headers) {
   return headers.authorization === `Bearer ${spec.key}`;
 }
