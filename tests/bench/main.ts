@@ -2,15 +2,13 @@
  * Measures every goal of the service on this machine.
  *
  *   bun tests/bench/main.ts [--quick] [S1 S3 …] [--write] [--out=folder] [--data=folder]
- *                           [--max-size=count] [--minutes=count] [--history=file]
- *                           [--no-baseline]
+ *                           [--max-size=count] [--minutes=count] [--no-baseline]
  *
  * The tables of each section are printed when the section ends, and the goals when the run ends. A
  * full run writes docs/performance.md and its charts; a quick or partial run writes them only with
  * --write or --out. --data keeps the filled databases for the next run, and determines which disk
  * is measured; --max-size skips larger tables; --minutes sets how long memory is sampled under
- * load; --history adds the goals of this run to a file, and reports the range over all runs of the
- * same commit.
+ * load.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,8 +16,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Benchmark, Context, Section } from './kit/benchmark.ts';
 import { createDatabases } from './kit/databases.ts';
-import { addToHistory } from './kit/history.ts';
-import { commitOf, describeMachine, watchMachine } from './kit/machine.ts';
+import { describeMachine, watchMachine } from './kit/machine.ts';
 import { killAll } from './kit/process.ts';
 import { plain, plainSection, type Report, write } from './kit/report.ts';
 import { baselineCommit, checkOutBaseline, currentTree, type Tree } from './kit/trees.ts';
@@ -82,7 +79,6 @@ const { values, positionals } = parseArgs({
     data: { type: 'string' },
     'max-size': { type: 'string' },
     minutes: { type: 'string' },
-    history: { type: 'string' },
     baseline: { type: 'boolean' },
   },
 });
@@ -122,18 +118,12 @@ async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
   }
   const { rounds, seconds } = context;
   const mode = values.quick ? 'quick' : 'full';
-  const goals = sections.flatMap(({ section }) => section.goals);
-  const runs =
-    values.history === undefined
-      ? [goals]
-      : addToHistory(values.history, { commit: await commitOf(), mode, goals });
   const { rows, otherCores } = otherUse();
   const how = `A ${mode} run: ${rounds} rounds of ${seconds} s.${warningOf(otherCores)}`;
   return {
     machine: [...machine, ['baseline', baselineState(context)], ...rows],
     how,
     sections,
-    runs,
   };
 }
 

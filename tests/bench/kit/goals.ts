@@ -1,5 +1,5 @@
 import type { Bound, Goal } from './benchmark.ts';
-import { type Ratio, short } from './numbers.ts';
+import { type Ratio, short, showRatio } from './numbers.ts';
 
 type Options = { unit?: string; baseline?: Ratio | undefined; notJudged?: string | undefined };
 
@@ -19,52 +19,25 @@ function goalsWith(kind: Bound['kind']): MakeGoal {
   });
 }
 
-function isMet({ kind, limit }: Bound, { median }: Ratio): boolean {
-  return kind === 'at least' ? median >= limit : median <= limit;
-}
-
-/** Renders a goal as a row of the report, from its results in one or more runs. */
-export function goalRow(runs: readonly Goal[]): string[] {
-  const [goal] = runs;
-  if (goal === undefined) return [];
-  const { id, measure, bound } = goal;
+/** Renders a goal as a row of the report. */
+export function goalRow({ id, measure, bound, figure, baseline, notJudged }: Goal): string[] {
   const sign = bound.kind === 'at least' ? '≥' : '≤';
-  const baseline = runs.flatMap((run) => run.baseline ?? []);
   return [
-    id,
-    measure,
-    `${sign} ${bound.limit}${bound.unit}`,
-    showFigure(runs.map(({ figure }) => figure)),
-    baseline.length === 0 ? '' : showFigure(baseline),
-    resultOf(runs),
+    ...[id, measure, `${sign} ${bound.limit}${bound.unit}`, showFigure(figure)],
+    baseline === undefined ? '' : showFigure(baseline),
+    notJudged === undefined ? resultOf(bound, figure) : `not evaluated: ${notJudged}`,
   ];
 }
 
-/** Shows the median and the spread of one run's rounds, or the range of several runs' medians. */
-function showFigure(figures: readonly Ratio[]): string {
-  const [first] = figures;
-  if (figures.length === 1 && first !== undefined) {
-    const { median, low, high } = first;
-    return low === high ? short(median) : `${short(median)} (${short(low)}–${short(high)})`;
-  }
-  const medians = figures.map(({ median }) => median);
-  return `${short(Math.min(...medians))}–${short(Math.max(...medians))} in ${figures.length} runs`;
+/** Shows the median and, if the rounds differ, their spread. */
+function showFigure(figure: Ratio): string {
+  return figure.low === figure.high ? short(figure.median) : showRatio(figure);
 }
 
-/** Returns the result of a goal. The goal is met only if every run met it. */
-function resultOf(runs: readonly Goal[]): string {
-  const why = runs.find(({ notJudged }) => notJudged !== undefined)?.notJudged;
-  if (why !== undefined) return `not evaluated: ${why}`;
-  const met = runs.filter(({ bound, figure }) => isMet(bound, figure)).length;
-  if (met === runs.length) return 'met';
-  const [only] = runs;
-  if (runs.length === 1 && only !== undefined && isWithinSpread(only)) {
-    return '**not met**, within the spread';
-  }
-  return met === 0 ? '**not met**' : `**not met** in ${runs.length - met} of ${runs.length} runs`;
-}
-
-/** Returns whether the best round met the goal. If so, a single failed run is inconclusive. */
-function isWithinSpread({ bound, figure: { low, high } }: Goal): boolean {
-  return bound.kind === 'at least' ? high >= bound.limit : low <= bound.limit;
+/** If the best round met the goal, a single failed run is inconclusive. */
+function resultOf({ kind, limit }: Bound, { median, low, high }: Ratio): string {
+  const isMet = kind === 'at least' ? median >= limit : median <= limit;
+  const isWithinSpread = kind === 'at least' ? high >= limit : low <= limit;
+  if (isMet) return 'met';
+  return isWithinSpread ? '**not met**, within the spread' : '**not met**';
 }

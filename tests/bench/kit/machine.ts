@@ -43,7 +43,7 @@ export async function describeMachine(folder: string): Promise<[string, string][
 }
 
 /** Returns the measured commit, marked if the server or the SDK has uncommitted changes. */
-export async function commitOf(): Promise<string> {
+async function commitOf(): Promise<string> {
   const commit = await output(['git', 'rev-parse', '--short', 'HEAD']);
   const changed = (await output(['git', 'status', '--porcelain', 'server', 'sdk'])) !== '';
   return `${commit}${changed ? ', with changes' : ''}`;
