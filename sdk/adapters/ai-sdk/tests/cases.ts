@@ -66,11 +66,14 @@ describe('the tools', () => {
       content: `${'x '.repeat(5_000)}The boat is red. ${'y '.repeat(5_000)}`,
     });
     const tools = memoryTools(client, { userId });
-    const found = await tools.searchMemories.execute?.({ query: 'boat' }, {
-      toolCallId: 'c',
-      messages: [],
-    } as never);
-    expect(found).toMatchObject([{ text: expect.stringContaining('boat is red') }]);
+    const model = new MockLanguageModelV3({
+      doGenerate: [call('searchMemories', { query: 'boat' }), reply('Red.')],
+    });
+    await generateText({ model, prompt: 'x', tools, stopWhen: stepCountIs(2) });
+    const found = model.doGenerateCalls[1]?.prompt.at(-1)?.content;
+    expect(found).toMatchObject([
+      { output: { value: [{ text: expect.stringContaining('boat is red') }] } },
+    ]);
     expect(JSON.stringify(found).length).toBeLessThan(1_000);
   });
 });
