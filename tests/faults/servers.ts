@@ -1,5 +1,6 @@
 import { query } from '../support/postgres.ts';
 import type { Random } from '../support/random.ts';
+import { until } from '../support/until.ts';
 import { sendForced } from './api.ts';
 import { type Fleet, onSeparatePostgres, terminateConnections } from './fleet.ts';
 import type { Figures, Harness, Run, Violations } from './harness.ts';
@@ -12,8 +13,11 @@ const perBatch = 100;
 const batchesAtOnce = 6;
 /** The lease of the variant 'short-lease'. */
 const leaseMs = 1_000;
+/** With more records in the queue, the filler waits, so that it is empty soon after the load. */
+const maxPending = 20_000;
 const drainWithinMs = 60_000;
 const userId = 'queue';
+const waiting = { what: 'a shorter queue', timeoutMs: drainWithinMs };
 
 /**
  * These variants remove no protection: they shorten leases, slow down the worker, and count
@@ -78,8 +82,9 @@ type Disturbed = {
 
 async function disturb({ fleet, filler, url, crash, random }: Disturbed, forMs: number) {
   const counts = { kills: 0, pauses: 0, connectionTerminations: 0, databaseCrashes: 0 };
-  const until = performance.now() + forMs;
-  while (performance.now() < until) {
+  const end = performance.now() + forMs;
+  while (performance.now() < end) {
+    await until(async () => filler.total() - (await countResults(url)) < maxPending, waiting);
     // Enqueues enough records to keep every server busy when the fault occurs.
     await filler.accept(batchesAtOnce);
     await Bun.sleep(random.between(0, 100));
@@ -99,6 +104,11 @@ async function disturb({ fleet, filler, url, crash, random }: Disturbed, forMs: 
     }
   }
   return counts;
+}
+
+async function countResults(url: string): Promise<number> {
+  const [row] = await query(url, 'SELECT count(*)::int4 AS results FROM effects');
+  return Number(row?.results ?? 0);
 }
 
 /** Creates a trigger that records each result that a worker stores. */
