@@ -61,7 +61,7 @@ export async function sendUntilKnown(
 }
 
 /** Like `sendUntilKnown`, but returns the body of the response, and throws if it is an error. */
-export async function sendForced<T>(target: Target, call: Call): Promise<T> {
+export async function sendOrThrow<T>(target: Target, call: Call): Promise<T> {
   const reply = await sendUntilKnown(target, call);
   if (reply !== null && reply.status < 300) return JSON.parse(reply.text) as T;
   throw new Error(`${call.method} ${call.path}: ${reply?.status} ${reply?.text}`);

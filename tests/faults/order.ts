@@ -1,6 +1,6 @@
 import type { Accepted } from '../../sdk/contract/ingest.ts';
 import type { Random } from '../support/random.ts';
-import { expectDrained, find, sendForced } from './api.ts';
+import { expectDrained, find, sendOrThrow } from './api.ts';
 import type { Figures, Harness, Run } from './harness.ts';
 import { auditQueue, type Owed } from './queue-audit.ts';
 import { createTarget, restart, type Target } from './target.ts';
@@ -76,7 +76,7 @@ async function putAndLook(
   const path = '/v1/ingest/document';
   const idempotencyKey = `order-${index}-${version}`;
   const call = { method: 'POST' as const, path, body, idempotencyKey };
-  const { memoryId } = await sendForced<Accepted>(target, call);
+  const { memoryId } = await sendOrThrow<Accepted>(target, call);
   owed.set(memoryId, { text, fate: 'complete' });
   counts.versions += 1;
   const memory = await find(target, memoryId).catch(() => undefined);

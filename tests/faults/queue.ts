@@ -1,6 +1,6 @@
 import type { Accepted } from '../../sdk/contract/ingest.ts';
 import type { Random } from '../support/random.ts';
-import { sendForced } from './api.ts';
+import { sendOrThrow } from './api.ts';
 import type { Figures, Harness, Run } from './harness.ts';
 import { auditQueue, type Owed } from './queue-audit.ts';
 import { createTarget, startsUp, type Target } from './target.ts';
@@ -134,11 +134,11 @@ async function disturb(target: Target, owed: Map<string, Owed>, random: Random):
 async function update(target: Target, id: string): Promise<string> {
   const content = `updated ${crypto.randomUUID()}`;
   const call = { method: 'PATCH' as const, path: `/v1/memories/${id}`, body: { content } };
-  await sendForced(target, { ...call, idempotencyKey: content.slice(8) });
+  await sendOrThrow(target, { ...call, idempotencyKey: content.slice(8) });
   return content;
 }
 
 async function accept(target: Target, body: unknown, key: string): Promise<string> {
   const call = { method: 'POST' as const, path: '/v1/ingest/document', body, idempotencyKey: key };
-  return (await sendForced<Accepted>(target, call)).memoryId;
+  return (await sendOrThrow<Accepted>(target, call)).memoryId;
 }

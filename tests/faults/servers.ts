@@ -1,7 +1,7 @@
 import { query } from '../support/postgres.ts';
 import type { Random } from '../support/random.ts';
 import { until } from '../support/until.ts';
-import { sendForced } from './api.ts';
+import { sendOrThrow } from './api.ts';
 import { type Fleet, onSeparatePostgres, terminateConnections } from './fleet.ts';
 import type { Figures, Harness, Run, Violations } from './harness.ts';
 import { startLoad } from './load.ts';
@@ -64,7 +64,7 @@ function createRecords({ target }: Fleet): Records {
       return { userId, type: 'document', data: { text: `record ${index} of ${name}` } };
     });
     const call = { method: 'POST' as const, path: '/v1/ingest/batch', body: { items } };
-    await sendForced(target, { ...call, idempotencyKey: name });
+    await sendOrThrow(target, { ...call, idempotencyKey: name });
   }
   return {
     accept: async (count) => void (await Promise.all(Array.from({ length: count }, acceptBatch))),
