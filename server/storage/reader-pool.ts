@@ -11,9 +11,8 @@ import type { Page, StorageConnection } from './storage.ts';
 /**
  * The pool of reader threads. A thread runs one read at a time. The pool has one more thread than
  * the machine has cores, up to `maxThreads`. A project may use all threads but one, so that it
- * cannot occupy the whole pool, and all but two while other projects are active, so that it leaves
- * them a core. A project is then paused after large reads, too. Projects with waiting reads take
- * turns.
+ * cannot occupy the whole pool. While other projects are active, it may use all but two, so that it
+ * leaves them a core, and is paused after large reads. Projects with waiting reads take turns.
  */
 export type ReaderPool = {
   /** Records that the project has sent a request. */
