@@ -1,6 +1,6 @@
 import type { MemoryChanges, NewMemory, StoredMemory } from '../storage/storage.ts';
 
-/** The new values of a memory's fields. Undefined fields stay unchanged. */
+/** The new values of a memory's fields. Missing fields stay unchanged. */
 type Changes = MemoryChanges & { type?: NewMemory['type'] };
 
 /**
