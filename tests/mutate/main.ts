@@ -37,8 +37,8 @@ const maxGroup = 6;
 
 const files = (await $`git ls-files -co --exclude-standard`.cwd(root).text()).trim().split('\n');
 const isCode = new Glob(`{server,sdk,cli}/**/*.ts`);
-// The tests of the console need Chromium.
-const isOther = /^server\/console\/|(?:\.d|-examples)\.ts$/;
+// The tests of the console need Chromium, and the adapters have packages of their own.
+const isOther = /^(?:server\/console|sdk\/adapters)\/|(?:\.d|-examples)\.ts$/;
 const code = files.filter((path) => isCode.match(path) && !isOther.test(path));
 const tests = files.filter(
   (path) => path.endsWith('.test.ts') && !/^tests\/(faults|mutate|package|tidy)/.test(path),
