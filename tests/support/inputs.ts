@@ -1,5 +1,6 @@
-/* Boundary values of the contract, for parameterized tests. Each row begins with its name. */
 import fc from 'fast-check';
+
+/* Boundary values of the contract, for parameterized tests. Each row begins with its name. */
 
 /** One code point, two UTF-16 code units, four bytes in UTF-8. */
 export const astral = '🧠';
