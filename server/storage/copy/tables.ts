@@ -21,7 +21,7 @@ export const copiedTables: readonly CopiedTable[] = [
   { name: 'api_keys', keys: ['id'] },
   { name: 'users', keys: ['project_id', 'user_id'] },
   { name: 'memories', keys: ['project_id', 'user_id', 'created_at', 'id'], size: 'bytes' },
-  { name: 'tasks', keys: ['project_id', 'user_id', 'memory_id', 'kind'] },
+  { name: 'tasks', keys: ['memory_id', 'project_id', 'user_id', 'kind'] },
   { name: 'models', keys: ['model_id'] },
   { name: 'vectors', keys: ['project_id', 'user_id', 'memory_id'] },
   { name: 'snapshots', keys: ['project_id', 'user_id'], size: 'octet_length(data)' },
