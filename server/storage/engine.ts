@@ -48,8 +48,6 @@ export type Writer = Engine['write'];
 
 /** The expressions that differ between databases. */
 export type Dialect = {
-  /** A random number from 0 to 2^46. */
-  random: string;
   /** Whether `text` contains `part`. */
   contains(text: string, part: string): string;
   /** Whether a running task was claimed by a process that no longer runs, given the present one. */

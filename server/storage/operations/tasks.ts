@@ -2,7 +2,7 @@ import { faultPoint } from '../../threads/fault-points.ts';
 import type { ShortRead, Tx, WriteOperation, WriteTx } from '../engine.ts';
 import type { Lease, Task, TaskQueue, TaskResult } from '../task-storage.ts';
 import { later } from './columns.ts';
-import { changeKnownUser, keyOfUser } from './users.ts';
+import { changeKnownUser, keyOfUser, randomNumber } from './users.ts';
 
 type Claim = Parameters<TaskQueue['claimTasks']>[0];
 type Failure = Parameters<TaskQueue['failTask']>[0];
@@ -45,7 +45,7 @@ export function queueTask(
   return tx.run(
     `INSERT INTO tasks AS t (project_id, user_id, memory_id, kind, state, accepted_at, ordinal,
        run_at, updated_at, lease_token)
-     VALUES ($1, $2, $3, 'index', 'waiting', $4, $5, $4, $4, ${tx.dialect.random})
+     VALUES ($1, $2, $3, 'index', 'waiting', $4, $5, $4, $4, $6)
      ON CONFLICT (project_id, user_id, memory_id, kind) DO UPDATE SET
        state = 'waiting', accepted_at = excluded.accepted_at, ordinal = excluded.ordinal,
        run_at = excluded.run_at, attempts = 0, lease_token = t.lease_token + 1,
@@ -58,6 +58,7 @@ export function queueTask(
     memoryId,
     at,
     ordinal,
+    randomNumber(),
   );
 }
 
@@ -72,12 +73,13 @@ export function addFailedTask(
   return tx.run(
     `INSERT INTO tasks (project_id, user_id, memory_id, kind, state, accepted_at, ordinal, run_at,
        updated_at, error_message, lease_token)
-     VALUES ($1, $2, $3, 'index', 'failed', $4, 0, NULL, $4, $5, ${tx.dialect.random})`,
+     VALUES ($1, $2, $3, 'index', 'failed', $4, 0, NULL, $4, $5, $6)`,
     projectId,
     userId,
     memoryId,
     at,
     failedBeforeImport,
+    randomNumber(),
   );
 }
 
@@ -112,22 +114,6 @@ function isDue({ dialect }: Tx, now: string, horizon: string): string {
     OR (state = 'running' AND leased_until <= ${dialect.leaseClock(now)}))`;
 }
 
-/** A claim succeeds if no other server has claimed or completed the task since it was read. */
-async function claim(tx: Tx, due: Due, { owner, now, leaseMs, horizon }: Claim): Promise<Task[]> {
-  const { attempts, ...task } = due;
-  const claimed = await tx.run(
-    `UPDATE tasks SET state = 'running', attempts = attempts + 1, lease_token = lease_token + 1,
-       lease_owner = $6, leased_until = ${tx.dialect.leaseClock('$7')} + CAST($8 AS bigint)
-     WHERE ${isTask} AND lease_token = CAST($5 AS bigint) AND ${isDue(tx, '$7', '$9')}`,
-    ...leaseOf(task),
-    owner,
-    now,
-    leaseMs,
-    horizon,
-  );
-  return claimed === 0 ? [] : [{ ...task, leaseToken: task.leaseToken + 1, attempt: attempts + 1 }];
-}
-
 /** The maximum number of attempts if other servers claim all the tasks first. */
 const maxReads = 5;
 
@@ -137,11 +123,27 @@ export const claimTasks: WriteOperation<Claim, Task[]> = {
   async run(tx, asked) {
     for (let read = 1; ; read += 1) {
       const due = claimable(await readDue(tx, asked));
-      const claimed = (await Promise.all(due.map((one) => claim(tx, one, asked)))).flat();
+      const claimed = await claim(tx, due, asked);
       if (claimed.length > 0 || due.length === 0 || read === maxReads) return claimed;
     }
   },
 };
+
+/** Claims those tasks that no other server has claimed or completed since they were read. */
+async function claim(tx: Tx, due: Due[], { owner, now, leaseMs, horizon }: Claim): Promise<Task[]> {
+  const text = `UPDATE tasks SET state = 'running', attempts = attempts + 1,
+      lease_token = lease_token + 1, lease_owner = $6,
+      leased_until = ${tx.dialect.leaseClock('$7')} + CAST($8 AS bigint)
+    WHERE ${isTask} AND lease_token = CAST($5 AS bigint) AND ${isDue(tx, '$7', '$9')}`;
+  const claimed = await Promise.all(
+    due.map((task) => tx.run(text, ...leaseOf(task), owner, now, leaseMs, horizon)),
+  );
+  return due
+    .filter((_, index) => claimed[index] !== 0)
+    .map(({ attempts, ...task }) => {
+      return { ...task, leaseToken: task.leaseToken + 1, attempt: attempts + 1 };
+    });
+}
 
 /** A task that has been attempted before is claimed alone, because it may crash the process. */
 function claimable(due: Due[]): Due[] {
@@ -172,6 +174,11 @@ export const renewLeases: WriteOperation<{ leases: Lease[]; leaseMs: number }, v
   },
 };
 
+const complete = `UPDATE tasks SET state = 'complete', run_at = NULL,
+    chunks_complete = CAST($6 AS bigint), chunks_total = CAST($6 AS bigint), error_message = NULL,
+    lease_owner = NULL, updated_at = ${laterThan7}, last_change = CAST($8 AS bigint)
+  WHERE ${isLeased}`;
+
 export const completeTasks: WriteOperation<TaskResult[], boolean[]> = {
   name: 'completeTasks',
   isBackground: true,
@@ -186,31 +193,17 @@ export const completeTasks: WriteOperation<TaskResult[], boolean[]> = {
         if (change !== null) changes.set(key, change);
       }),
     );
-    return Promise.all(results.map((result) => completeTask(tx, result, changes)));
+    const completed = await Promise.all(
+      results.map((result) => {
+        const change = changes.get(keyOfUser(result.projectId, result.userId));
+        // Without a change, the user and the task have been erased.
+        if (change === undefined) return 0;
+        return tx.run(complete, ...leaseOf(result), result.chunks, result.now, change);
+      }),
+    );
+    return completed.map((count) => count > 0);
   },
 };
-
-async function completeTask(
-  tx: Tx,
-  result: TaskResult,
-  changes: Map<string, number>,
-): Promise<boolean> {
-  const { projectId, userId, now, chunks } = result;
-  const change = changes.get(keyOfUser(projectId, userId));
-  // Without a change, the user and the task have been erased.
-  if (change === undefined) return false;
-  const completed = await tx.run(
-    `UPDATE tasks SET state = 'complete', run_at = NULL, chunks_complete = CAST($6 AS bigint),
-       chunks_total = CAST($6 AS bigint), error_message = NULL, lease_owner = NULL,
-       updated_at = ${laterThan7}, last_change = CAST($8 AS bigint)
-     WHERE ${isLeased}`,
-    ...leaseOf(result),
-    chunks,
-    now,
-    change,
-  );
-  return completed > 0;
-}
 
 export const failTask: WriteOperation<Failure, boolean> = {
   name: 'failTask',

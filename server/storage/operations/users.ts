@@ -7,6 +7,9 @@ export const nothingAdded: Added = { memories: 0, bytes: 0 };
 
 export const keyOfUser = (projectId: number, userId: string) => `${projectId} ${userId}`;
 
+/** From 0 to 2^46, so that a number that counts up from it stays an exact integer. */
+export const randomNumber = () => Math.floor(Math.random() * 2 ** 46);
+
 /**
  * Records a change of the user's memories and returns its number. On PostgreSQL, this also locks
  * the user against other writes until the transaction ends.
@@ -21,7 +24,7 @@ export async function recordChange(
   // id may still be in memory, or on its way to be stored.
   const row = await tx.one<{ memories: number; change: number }>(
     `INSERT INTO users AS u (project_id, user_id, memories, bytes, last_change, snapshot_change)
-     VALUES ($1, $2, $3, $4, ${tx.dialect.random}, -${tx.dialect.random})
+     VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (project_id, user_id) DO UPDATE SET memories = u.memories + excluded.memories,
        bytes = u.bytes + excluded.bytes, last_change = u.last_change + 1
      RETURNING memories, last_change AS change`,
@@ -29,6 +32,8 @@ export async function recordChange(
     userId,
     memories,
     bytes,
+    randomNumber(),
+    -randomNumber(),
   );
   if (row === undefined) throw new Error('the user was neither found nor created');
   // The row contains the user's id, which must not remain after an erasure.

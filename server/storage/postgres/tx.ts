@@ -7,7 +7,6 @@ const unused = (parameter: string) => `CAST(${parameter} AS text) IS NULL`;
 const milliseconds = 'CAST(extract(epoch FROM statement_timestamp()) * 1000 AS bigint)';
 
 export const dialect: Dialect = {
-  random: 'CAST(floor(random() * 70368744177664) AS bigint)',
   contains: (text, part) => `position(${part} IN ${text}) > 0`,
   // A server does not know which other servers are running. It waits until their leases end.
   hasOtherOwner: unused,

@@ -5,7 +5,6 @@ import { QueueLimit } from '../queue-limit.ts';
 import { notStored } from './errors.ts';
 
 const dialect: Dialect = {
-  random: 'abs(random() % 70368744177664)',
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
   leaseClock: (now) => `CAST(${now} AS bigint)`,
   hasOtherOwner: (owner) => `lease_owner IS NOT ${owner}`,
