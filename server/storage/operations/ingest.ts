@@ -37,11 +37,12 @@ async function accept(tx: WriteTx, write: Accept): Promise<StoredResponse> {
 /** Finds out what the records change. The later of two records of the same thing replaces it. */
 async function plan(tx: WriteTx, write: Accept): Promise<{ ids: string[]; items: Item[] }> {
   const { projectId, at, records, batch } = write;
-  const items = new Map<string, Item>();
+  const items = new Map<string | number, Item>();
   const ids: string[] = [];
   const read = await Promise.all(records.map((record) => findExternal(tx, projectId, record, at)));
   for (const [ordinal, record] of records.entries()) {
-    const name = JSON.stringify([record.userId, externalKey(record) ?? ordinal]);
+    const key = externalKey(record);
+    const name = key === null ? ordinal : JSON.stringify([record.userId, key]);
     const item = items.get(name);
     const present = item?.stored ?? read[ordinal] ?? null;
     ids.push(present?.id ?? record.id);
@@ -74,12 +75,11 @@ function store(
 ): Promise<unknown>[] {
   const { id, userId, bytes } = stored;
   const memories = known === null ? 1 : 0;
-  const change = changes.add(userId, { memories, bytes: bytes - (known?.bytes ?? 0) });
-  const changed = { ...stored, change };
+  stored.change = changes.add(userId, { memories, bytes: bytes - (known?.bytes ?? 0) });
   return [
     known === null
-      ? insertMemory(tx, projectId, changed, changed)
-      : replaceMemory(tx, projectId, known, changed),
+      ? insertMemory(tx, projectId, stored, stored)
+      : replaceMemory(tx, projectId, known, stored),
     queueTask(tx, { projectId, userId, memoryId: id }, { at, ordinal }),
   ];
 }
