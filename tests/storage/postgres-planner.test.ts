@@ -9,7 +9,7 @@ import {
 import type { Storage } from '../../server/storage/storage.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { recordStatements, type SentStatement } from '../support/statement-recorder.ts';
-import { memory, newProject, record } from './fixtures.ts';
+import { claim, memory, newProject, record } from './fixtures.ts';
 import { isPlanned } from './plans.ts';
 
 /* The query plans that PostgreSQL chooses for a user with thousands of memories. */
@@ -28,8 +28,6 @@ beforeAll(async () => {
   recorder = recordStatements(database.url);
   storage = await openStorage(recorder.url);
   project = await newProject({ storage });
-  const accept = (userId: string, count: number) =>
-    project.accept(Array.from({ length: count }, () => record({ id: newMemoryId(), userId })));
   for (let part = 0; part < 12; part += 1) await accept(userId, 1_000);
   for (let other = 0; other < others; other += 1) await accept(`user-${other}`, 10);
 });
@@ -38,6 +36,9 @@ afterAll(async () => {
   recorder.stop();
   await database.drop();
 });
+
+const accept = (userId: string, count: number) =>
+  project.accept(Array.from({ length: count }, () => record({ id: newMemoryId(), userId })));
 
 test('every cleanup sends the same statements, so that no statement is prepared again', async () => {
   const textsAt = async (now: number) => {
@@ -58,6 +59,17 @@ test('a list query reads only the rows of its page', async () => {
   await query(database.url, 'ANALYZE');
   // The query reads about four blocks for each of 21 memories, and as many for each task.
   expect(await blocksRead(list)).toBeLessThan(250);
+});
+
+test('a claim finds its task by key, even if the queue was empty at the last ANALYZE', async () => {
+  await query(database.url, `UPDATE tasks SET state = 'complete', run_at = NULL`);
+  await query(database.url, 'VACUUM ANALYZE tasks');
+  for (let part = 0; part < 3; part += 1) await accept(userId, 1_000);
+  recorder.drain();
+  await claim(storage, { limit: 2 });
+  const claims = recorder.drain().filter(({ text }) => text.startsWith('UPDATE tasks'));
+  expect(claims).toHaveLength(2);
+  for (const sent of claims) expect(await blocksRead(sent)).toBeLessThan(40);
 });
 
 /** Returns the number of blocks that the statement reads with a generic plan. */

@@ -108,7 +108,7 @@ export function settleTask(
  * backoff is also due, because the clock must have been set back.
  */
 function isDue({ dialect }: Tx, now: string, horizon: string): string {
-  return `run_at IS NOT NULL AND (
+  return `(
     (state = 'waiting' AND (attempts = 0 OR run_at <= CAST(${now} AS bigint)
       OR run_at > CAST(${horizon} AS bigint)))
     OR (state = 'running' AND leased_until <= ${dialect.leaseClock(now)}))`;
@@ -129,7 +129,11 @@ export const claimTasks: WriteOperation<Claim, Task[]> = {
   },
 };
 
-/** Claims those tasks that no other server has claimed or completed since they were read. */
+/**
+ * Claims those tasks that no other server has claimed or completed since they were read. The
+ * statement does not contain the condition of the index of pending tasks: after an ANALYZE of an
+ * empty queue, PostgreSQL would read that whole index for each task.
+ */
 async function claim(tx: Tx, due: Due[], { owner, now, leaseMs, horizon }: Claim): Promise<Task[]> {
   const text = `UPDATE tasks SET state = 'running', attempts = attempts + 1,
       lease_token = lease_token + 1, lease_owner = $6,
@@ -155,7 +159,7 @@ function readDue(tx: Tx, { now, horizon, limit }: Claim): Promise<Due[]> {
   return tx.all<Due>(
     `SELECT project_id AS "projectId", user_id AS "userId", memory_id AS "memoryId", kind,
        lease_token AS "leaseToken", attempts
-     FROM tasks WHERE ${isDue(tx, '$1', '$2')}
+     FROM tasks WHERE run_at IS NOT NULL AND ${isDue(tx, '$1', '$2')}
      ORDER BY run_at, ordinal LIMIT CAST($3 AS bigint)`,
     now,
     horizon,
