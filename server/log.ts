@@ -36,17 +36,21 @@ export type LogEntry = {
 
 export type LogSink = { write(entry: LogEntry): void; flush(): void };
 
+/** A function of costly fields is called only if they are logged. */
+type Fields = LogFields | (() => LogFields);
+
 export type Logger = Record<
   'debug' | 'info' | 'warn' | 'error',
-  (message: string, fields?: LogFields) => void
+  (message: string, fields?: Fields) => void
 >;
 
 export function createLogger(level: LogLevel, write: (entry: LogEntry) => void): Logger {
   const minLevel = logLevels.indexOf(level);
   function logAt(name: Exclude<LogLevel, 'silent'>) {
     if (logLevels.indexOf(name) < minLevel) return () => {};
-    return (message: string, fields: LogFields = {}) => {
-      write({ at: Date.now(), level: name, message, fields });
+    return (message: string, fields: Fields = {}) => {
+      const found = typeof fields === 'function' ? fields() : fields;
+      write({ at: Date.now(), level: name, message, fields: found });
     };
   }
   return { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };

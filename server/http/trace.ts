@@ -45,7 +45,7 @@ export function createTrace({
       // Clients without a valid key or over their rate limit can send any number of requests.
       const suppressed = caller === undefined ? sample(`${level} ${status}`) : 0;
       if (suppressed === null) return;
-      log[level]('request', {
+      log[level]('request', () => ({
         requestId: String(set.headers[headerNames.requestId]),
         traceparent: traceparent(request.headers),
         address: addressOf(request) || undefined,
@@ -56,7 +56,7 @@ export function createTrace({
         project: caller?.project,
         keyLastFour: caller?.lastFour,
         suppressed: suppressed > 0 ? suppressed : undefined,
-      });
+      }));
     },
   };
 }
