@@ -76,17 +76,21 @@ test('a second server on the same port is rejected, even if it uses another data
   });
 });
 
-test.each([
-  ['MEMORY_RATELIMIT', 'did you mean MEMORY_RATE_LIMIT?'],
-  ['MEMORY_CORS_ORIGIN', 'did you mean MEMORY_CORS_ORIGINS?'],
-  ['MEMORY_BASEURL', 'did you mean MEMORY_BASE_URL?'],
-  ['MEMORY_DATABSE_URL', 'did you mean MEMORY_DATABASE_URL?'],
-  ['MEMORY_PORT', 'did you mean PORT?'],
-  ['MEMORY_LOG_LEVEL', 'did you mean LOG_LEVEL?'],
-  ['MEMORY_TELEPORTATION', 'see memory serve --help'],
-])('the setting %s causes a warning at the start: %s', async (name, advice) => {
-  const warnings = await warningsAtStart({ [name]: 'secret' });
-  expect(warnings).toEqual([`${name} is not a setting and has no effect; ${advice}`]);
+test('each setting that does not exist causes a warning at the start', async () => {
+  const advice = {
+    MEMORY_BASEURL: 'did you mean MEMORY_BASE_URL?',
+    MEMORY_CORS_ORIGIN: 'did you mean MEMORY_CORS_ORIGINS?',
+    MEMORY_DATABSE_URL: 'did you mean MEMORY_DATABASE_URL?',
+    MEMORY_LOG_LEVEL: 'did you mean LOG_LEVEL?',
+    MEMORY_PORT: 'did you mean PORT?',
+    MEMORY_RATELIMIT: 'did you mean MEMORY_RATE_LIMIT?',
+    MEMORY_TELEPORTATION: 'see memory serve --help',
+  };
+  const settings = Object.fromEntries(Object.keys(advice).map((name) => [name, 'secret']));
+  const warnings = Object.entries(advice).map(
+    ([name, words]) => `${name} is not a setting and has no effect; ${words}`,
+  );
+  expect(await warningsAtStart(settings)).toEqual(warnings);
 });
 
 test('known settings, empty values and other variables cause no warning', async () => {

@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test';
+import { openEndpoint } from '../../server/embeddings/endpoint.ts';
+import { ModelError } from '../../server/embeddings/model.ts';
+import { faults, startEndpoint } from '../support/embeddings-endpoint.ts';
+import { rejectionOf } from '../support/thrown.ts';
+
+/* The client of an endpoint, without a server. tests/http/meaning-endpoint has the searches. */
+
+const askToWait = 'answers 429 and when to return';
+// After this fault, this process sends no more requests to any endpoint.
+const names = [...Object.keys(faults).filter((name) => name !== askToWait), askToWait];
+
+test.each(names)('an endpoint that %s fails the request, and no vector is used', async (name) => {
+  await using endpoint = startEndpoint();
+  const model = await openEndpoint({ url: endpoint.url, model: 'first', key: null });
+  expect(await model.embed(['which car?', 'what food?'], 'question')).toHaveLength(2);
+  endpoint.fault = faults[name] ?? null;
+  const error = await rejectionOf(model.embed(['which car?'], 'question'));
+  expect(error).toBeInstanceOf(ModelError);
+  expect(error.message).not.toContain('sk-secret');
+  const isAskedToWait = name === askToWait;
+  expect(error).toMatchObject({
+    // The service waits for at most ten minutes.
+    retryAfterMs: isAskedToWait ? 600_000 : 0,
+    isOtherModel: name === 'answers with one vector for all texts' || name.includes('63 numbers'),
+  });
+  endpoint.fault = null;
+  const again = await model.embed(['which car?'], 'question').catch((later) => later.message);
+  if (isAskedToWait) expect(again).toBe('the embeddings endpoint asked to wait');
+  else expect(again).toHaveLength(1);
+});
