@@ -1,15 +1,31 @@
-import { isMainThread, threadName } from 'node:worker_threads';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { threadName } from 'node:worker_threads';
 
-/* Preloaded in each thread of a server. A test in the main thread breaks a thread by its name. */
+/* A test in the main thread breaks a thread of a server by its name. */
 
 type Fault = { thread: string; what: 'exit' | 'throw' | 'loop' };
 
-const channel = new BroadcastChannel('faults of threads');
-channel.unref();
-if (!isMainThread) channel.onmessage = ({ data }) => suffer(data as Fault);
+/** Returns the module that each thread of a server must preload, and what breaks one of them. */
+export function faultyThreads() {
+  const folder = mkdtempSync(join(tmpdir(), 'memory-faults-'));
+  const preload = join(folder, 'preload.ts');
+  writeFileSync(preload, `require(${JSON.stringify(import.meta.path)}).obey('${folder}')`);
+  const channel = new BroadcastChannel(folder);
+  channel.unref();
+  return {
+    preload,
+    breakThread: (thread: string, what: Fault['what']) =>
+      channel.postMessage({ thread, what } satisfies Fault),
+    remove: () => rmSync(folder, { recursive: true }),
+  };
+}
 
-export function breakThread(thread: string, what: Fault['what']): void {
-  channel.postMessage({ thread, what } satisfies Fault);
+export function obey(name: string): void {
+  const channel = new BroadcastChannel(name);
+  channel.unref();
+  channel.onmessage = ({ data }) => suffer(data as Fault);
 }
 
 function suffer({ thread, what }: Fault): void {

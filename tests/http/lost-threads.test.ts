@@ -1,31 +1,38 @@
 import { expect, test } from 'bun:test';
-import { join } from 'node:path';
 import { accept, list } from '../mcp/messages.ts';
 import { backend } from '../support/backend.ts';
 import { send, startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { breakThread } from './faulty-thread.ts';
+import { faultyThreads } from './faulty-thread.ts';
 
 /* A thread that exits or hangs ends the service. tests/storage has the checkpoint thread. */
 
 const threads = [...(backend === 'sqlite' ? ['writer'] : []), 'reader', 'tasks', 'mcp'];
 const hungAfterMs = 6_000;
-const preload = [join(import.meta.dir, 'faulty-thread.ts')];
 
 async function start() {
+  const { preload, breakThread, remove } = faultyThreads();
   const reasons: string[] = [];
   const onFatal = (reason: string) => void reasons.push(reason);
-  const server = await startTestServer({}, preload, { onFatal, hungAfterMs });
+  const server = await startTestServer({}, [preload], { onFatal, hungAfterMs });
   // The first search starts a reader thread, and the first message the MCP thread.
   await server.client.search({ userId: 'u', query: 'x' });
   const message = { body: list, headers: { accept } };
   expect((await send(server, 'POST', '/mcp/users/u', message)).status).toBe(200);
-  return { server, reasons, [Symbol.asyncDispose]: () => server.stop() };
+  return {
+    server,
+    reasons,
+    breakThread,
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+      remove();
+    },
+  };
 }
 
 test.each(threads)('if the %s thread exits, the service ends at once', async (name) => {
   await using running = await start();
-  const { server, reasons } = running;
+  const { server, reasons, breakThread } = running;
   breakThread(name, 'exit');
   await until(() => reasons.length > 0, { what: 'the end' });
   expect(reasons).toEqual([`the ${name} thread exited`]);
@@ -35,16 +42,16 @@ test.each(threads)('if the %s thread exits, the service ends at once', async (na
 
 test('if a thread throws, the reason contains the error', async () => {
   await using running = await start();
-  breakThread('tasks', 'throw');
+  running.breakThread('tasks', 'throw');
   await until(() => running.reasons.length > 0, { what: 'the end' });
   expect(running.reasons).toEqual(['the tasks thread exited: a fault in this thread']);
 });
 
-test.each(threads)(
+test.concurrent.each(threads)(
   'if the %s thread hangs, /health fails, and then the service ends',
   async (name) => {
     await using running = await start();
-    const { server, reasons } = running;
+    const { server, reasons, breakThread } = running;
     breakThread(name, 'loop');
     const reason = `the ${name} thread does not respond`;
     const isFailing = async () => (await server.client.health()).message === reason;
