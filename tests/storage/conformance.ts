@@ -1,3 +1,4 @@
+import { afterAll } from 'bun:test';
 import { testErasure } from './conformance-erasure.ts';
 import { testExpiry } from './conformance-expiry.ts';
 import { testExternalIds } from './conformance-external-ids.ts';
@@ -15,10 +16,25 @@ import { testTasks } from './conformance-tasks.ts';
 import { testTransfer } from './conformance-transfer.ts';
 import { testUnchanged } from './conformance-unchanged.ts';
 import { testVectors } from './conformance-vectors.ts';
-import type { OpenStorage } from './fixtures.ts';
+import type { Opened, OpenStorage } from './fixtures.ts';
 
 /** Tests that the backend that `open` opens keeps the promises made in storage.ts. */
 export function testConformance(name: string, open: OpenStorage): void {
+  /** All parts use one storage, but for those with a small queue. */
+  let shared: Promise<Opened> | undefined;
+  let dispose: Opened['dispose'] | undefined;
+  async function openShared(): Promise<Opened> {
+    const opened = await open();
+    dispose = opened.dispose;
+    return Object.assign(opened, { dispose: async () => {} });
+  }
+  const openPart: OpenStorage = (options) => {
+    if (options !== undefined) return open(options);
+    shared ??= openShared();
+    return shared;
+  };
+  afterAll(() => dispose?.());
+
   for (const testPart of [
     testMemories,
     testExternalIds,
@@ -38,6 +54,6 @@ export function testConformance(name: string, open: OpenStorage): void {
     testUnchanged,
     testVectors,
   ]) {
-    testPart(name, open);
+    testPart(name, openPart);
   }
 }
