@@ -19,7 +19,8 @@ type Upload = {
 type Case = { upload: Upload; status: number };
 
 const MB = 1_000_000;
-const sizes = [2 * MB, 6 * MB, 20 * MB, 60 * MB];
+/** More than the buffers of a socket hold, and nearly as much as the service reads. */
+const sizes = [2 * MB, 60 * MB] as const;
 
 let server: TestServer;
 let limited: TestServer;
@@ -43,17 +44,15 @@ async function earlyErrors(): Promise<Case[]> {
   const to = (url: string, headers: Upload['headers'], bytes: number, chunked = false) => {
     return { method: 'POST', url, headers, bytes, chunked };
   };
-  const important = sizes.flatMap((bytes) => [
-    { status: 401, upload: to(saves, json, bytes) },
+  const [bytes, most] = sizes;
+  const { 'content-type': _, ...untyped } = known;
+  return [
+    { status: 413, upload: to(saves, known, most) },
     { status: 413, upload: to(saves, known, bytes) },
     { status: 413, upload: to(saves, known, bytes, true) },
     { status: 429, upload: to(`${limited.url}/v1/memories`, by(limited.key), bytes) },
-  ]);
-  const bytes = 6 * MB;
-  const { 'content-type': _, ...untyped } = known;
-  return [
-    ...important,
-    { status: 401, upload: to(saves, json, bytes, true) },
+    { status: 401, upload: to(saves, json, bytes) },
+    { status: 401, upload: to(saves, json, most, true) },
     { status: 403, upload: to(saves, by(readOnly), bytes) },
     { status: 404, upload: to(`${server.url}/nothing`, json, bytes) },
     { status: 405, upload: { ...to(saves, known, bytes), method: 'PUT' } },
