@@ -5,10 +5,10 @@ import { hashOf, textsToEmbed } from '../../server/embeddings/texts.ts';
 import { createTarget, type Target } from '../faults/target.ts';
 import { until } from '../support/until.ts';
 
-const kills = 4;
-const memories = 200;
+const kills = 2;
+const memories = 100;
 /** The memories of one user are embedded in one step. */
-const users = 20;
+const users = 10;
 
 type Row = { content: string; metadata: string; hash: string | null };
 

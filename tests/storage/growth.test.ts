@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 
 const userId = 'ada';
 const memories = 50;
-const rounds = 6;
+const rounds = 3;
 
 /* The space of deleted texts and vectors must be used again. */
 test.skipIf(backend !== 'sqlite')(

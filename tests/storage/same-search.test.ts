@@ -20,7 +20,7 @@ import { openSqliteStorage } from './sqlite.ts';
 
 const seed = 20_261_122;
 const memories = 150;
-const queries = Number(process.env.SEARCH_QUERIES ?? 30);
+const queries = Number(process.env.SEARCH_QUERIES ?? 10);
 const words =
   'lantern harbour kettle walrus zeppelin garden winter coffee doctor invoice refund delivery ' +
   'running runs ran city cities São Zürich naïve 東京 метро tickets ticket dark mode prefers';
