@@ -6,7 +6,7 @@ import { normalize } from '../../server/search/normalize.ts';
 import { parseQuery } from '../../server/search/query.ts';
 import { referenceSearch } from './reference.ts';
 
-const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
+const seed = Number(process.env.FC_SEED ?? 20_261_128);
 
 /** The results without the parts of their scores, which the reference does not know. */
 const resultsOf = (ranked: Ranked) =>
@@ -81,7 +81,7 @@ function apply(index: SearchIndex, indexed: Map<string, IndexedMemory>, one: Cha
 }
 
 describe('search index', () => {
-  test(`ranks like a full scan after any inserts and removals (seed ${seed})`, () => {
+  test('ranks like a full scan after any inserts and removals', () => {
     const agrees = fc.property(
       fc.array(fc.tuple(change, fc.option(query)), { minLength: 1, maxLength: 30 }),
       query,
@@ -102,7 +102,7 @@ describe('search index', () => {
     fc.assert(agrees, { seed, numRuns: 100 });
   });
 
-  test(`orders memories by time and id, not by arrival (seed ${seed})`, () => {
+  test('orders memories by time and id, not by arrival', () => {
     const unique = fc.uniqueArray(memory, { selector: (one) => one.id, minLength: 2 });
     const shuffled = unique.chain((all) => {
       return fc.tuple(fc.shuffledSubarray(all, { minLength: all.length }), fc.constant(all));
