@@ -1,5 +1,6 @@
 import { isUnfiltered } from '../memory/filter.ts';
 import { mayAccess } from '../memory/visibility.ts';
+import { createConnectedStorage } from './connected-storage.ts';
 import type { Engine } from './engine.ts';
 import { eraseUser } from './operations/erasure.ts';
 import { acceptRecords } from './operations/ingest.ts';
@@ -24,24 +25,9 @@ import {
   taskQueueState,
 } from './operations/reads.ts';
 import { searchMemories, storeNextSnapshot } from './operations/search.ts';
-import {
-  claimTasks,
-  completeTasks,
-  failTask,
-  nextTaskAt,
-  recoverTasks,
-  releaseTask,
-} from './operations/tasks.ts';
 import { importMemories } from './operations/transfer.ts';
-import {
-  embeddingBacklog,
-  ensureModel,
-  memoriesToEmbed,
-  presentModel,
-  storeVectors,
-  usersToEmbed,
-} from './operations/vectors.ts';
-import type { ConnectedStorage, Page, SearchResult, Storage } from './storage.ts';
+import { embeddingBacklog } from './operations/vectors.ts';
+import type { Page, SearchResult, Storage } from './storage.ts';
 
 const noPage: Page = { items: ['[]'], next: null };
 const noResult: SearchResult = { items: ['[]'], meaning: 'off', missing: 0 };
@@ -103,26 +89,5 @@ export function createStorage(engine: Engine): Omit<Storage, OfEngine> {
     ensureProject: async (name) =>
       (await engine.readShort(findProject, name)) ?? engine.write(ensureProject, name),
     maintain: (run) => engine.write(maintain, run),
-  };
-}
-
-/** The operations of the tasks thread and the model thread. */
-export function createConnectedStorage(
-  engine: Pick<Engine, 'write' | 'readShort'>,
-): Omit<ConnectedStorage, 'close'> {
-  return {
-    getMemory: (read) => engine.readShort(getMemory, read),
-    claimTasks: (claim) => engine.write(claimTasks, claim),
-    completeTasks: (results) => engine.write(completeTasks, results),
-    failTask: (failure) => engine.write(failTask, failure),
-    releaseTask: (lease) => engine.write(releaseTask, lease),
-    recoverTasks: (recovery) => engine.write(recoverTasks, recovery),
-    nextTaskAt: () => engine.readShort(nextTaskAt, undefined),
-    presentModel: () => engine.readShort(presentModel, undefined),
-    ensureModel: (model) => engine.write(ensureModel, model),
-    usersToEmbed: (query) => engine.readShort(usersToEmbed, query),
-    memoriesToEmbed: (query) => engine.readShort(memoriesToEmbed, query),
-    storeVectors: (stored) => engine.write(storeVectors, stored),
-    embeddingBacklog: () => engine.readShort(embeddingBacklog, undefined),
   };
 }

@@ -1,15 +1,16 @@
 import { openScan } from '../embeddings/kernel-file.ts';
 import { indexedChunks } from '../memory/chunks.ts';
 import { count } from '../metrics/counts.ts';
-import { type Ranked, SearchIndex } from '../search/index.ts';
+import { indexFormat, type Ranked, SearchIndex } from '../search/index.ts';
 import type { Meaning } from '../search/meaning.ts';
-import type { Query } from '../search/query.ts';
+import { parseQuery } from '../search/query.ts';
 import { VectorTable } from '../search/vector-table.ts';
 import { searchWeights } from '../search/weights.ts';
 import { countText } from '../threads/garbage.ts';
 import { announced } from '../threads/serve.ts';
 import { unavailable } from './refusals.ts';
-import type { SearchResult } from './storage.ts';
+import { SearchResults } from './search-results.ts';
+import type { SearchResult, Storage } from './storage.ts';
 import type { SearchMeaning } from './vector-storage.ts';
 
 /*
@@ -18,28 +19,7 @@ import type { SearchMeaning } from './vector-storage.ts';
  * user's index was last updated.
  */
 
-export type CachedIndex = {
-  index: SearchIndex;
-  /** The index contains all of the user's changes up to this change number. */
-  lastChange: number;
-  /** The user's `snapshot_change` when the index was last used. */
-  snapshotChange: number;
-  /** The number of memories that were added or changed since the user's snapshot. */
-  unstored: number;
-  /** The vectors of one model, once a search has needed them. */
-  vectors: CachedVectors | null;
-};
-
-/**
- * `change` is the embedded change up to which the vectors have been read. `unstored` are the parts
- * that were read row by row since the last read was answered.
- */
-export type CachedVectors = {
-  modelId: number;
-  change: number;
-  table: VectorTable;
-  unstored: VectorPart[];
-};
+type Search = Parameters<Storage['searchMemories']>[0];
 
 /** The memories that the user's changes after `after`, up to `upTo`, have written. */
 export type VectorPart = { after: number; upTo: number; ids: string[] };
@@ -62,27 +42,22 @@ export type ChangedMemory = {
 export type IndexCache = {
   /** Returns the index with this name, or a new index, and marks it as most recently used. */
   get(name: string): CachedIndex;
+  /** Returns a new index that is not kept. */
+  create(): CachedIndex;
   /** Drops the least recently used indexes until the rest fit within the limit. */
   dropOldest(): void;
 };
-
-/** The hash seed of the indexes. It is secret so that clients cannot choose words that collide. */
-const seed = crypto.getRandomValues(new Uint32Array(1))[0];
-
-export function newCachedIndex(): CachedIndex {
-  const index = new SearchIndex(seed);
-  return { index, lastChange: -1, snapshotChange: -1, unstored: 0, vectors: null };
-}
 
 export function createIndexCache(maxBytes: number): IndexCache {
   /** The indexes in order of use, with the most recently used last. */
   const cached = new Map<string, CachedIndex>();
   return {
+    create: () => new CachedIndex(),
     get(name) {
       const known = cached.get(name);
       const result = known === undefined ? 'miss' : 'hit';
       count('memory_search_index_lookups_total', { result });
-      const index = known ?? newCachedIndex();
+      const index = known ?? new CachedIndex();
       cached.delete(name);
       cached.set(name, index);
       return index;
@@ -91,47 +66,124 @@ export function createIndexCache(maxBytes: number): IndexCache {
     // would rebuild the index.
     dropOldest() {
       let bytes = 0;
-      for (const one of cached.values()) bytes += bytesOf(one);
+      for (const one of cached.values()) bytes += one.bytes;
       for (const [name, one] of cached) {
         if (bytes <= maxBytes || cached.size === 1) return;
         cached.delete(name);
         count('memory_search_index_evictions_total', {});
-        bytes -= bytesOf(one);
+        bytes -= one.bytes;
       }
     },
   };
-}
-
-function bytesOf({ index, vectors }: CachedIndex): number {
-  return index.bytes + (vectors?.table.bytes ?? 0);
 }
 
 /** On a busy machine, a larger index or a longer text (in UTF-16 units) may take a second. */
 const largeUnits = 500_000;
 const largeIndexBytes = 16 * 1024 * 1024;
 
-/** Searches the index. A search cannot report progress while it runs. */
-export function rank(
-  { index, vectors }: CachedIndex,
-  query: Query,
-  question: SearchMeaning | null,
-): Ranked {
-  const meaning = question === null || vectors === null ? null : meaningOf(vectors, question);
-  const search = () => index.search(query, searchWeights, meaning);
-  return index.bytes > largeIndexBytes ? announced(search) : search();
+/** The hash seed of the indexes. It is secret so that clients cannot choose words that collide. */
+const seed = crypto.getRandomValues(new Uint32Array(1))[0];
+
+export class CachedIndex {
+  /** The format of what `toBytes` returns. */
+  readonly format = indexFormat;
+  index = new SearchIndex(seed);
+  /** The index contains all of the user's changes up to this change number. */
+  lastChange = -1;
+  /** The user's `snapshot_change` when the index was last used. */
+  snapshotChange = -1;
+  /** The number of memories that were added or changed since the user's snapshot. */
+  unstored = 0;
+  /** The vectors of one model, once a search has needed them. */
+  vectors: CachedVectors | null = null;
+
+  get bytes(): number {
+    return this.index.bytes + (this.vectors?.table.bytes ?? 0);
+  }
+
+  /** Begins again without any memory. */
+  clear(): void {
+    Object.assign(this, new CachedIndex());
+  }
+
+  /** Begins with the bytes of an index that is complete up to this change. */
+  restore(bytes: Uint8Array, change: number): void {
+    this.index = SearchIndex.fromBytes(bytes);
+    this.lastChange = change;
+  }
+
+  /** Begins to apply changed memories. */
+  update(): IndexUpdate {
+    return new IndexUpdate(this);
+  }
+
+  /** Removes all memories but these. */
+  keepOnly(existing: ReadonlySet<string>): void {
+    for (const id of [...this.index.ids()]) {
+      if (existing.has(id)) continue;
+      this.index.remove(id);
+      this.vectors?.table.remove(id);
+    }
+  }
+
+  /** Returns the vectors of this model. Vectors of another model are dropped. */
+  vectorsOf({ modelId, dims }: { modelId: number; dims: number }): CachedVectors {
+    if (this.vectors?.modelId !== modelId) this.vectors = new CachedVectors(modelId, dims);
+    return this.vectors;
+  }
+
+  /** Ranks the memories, best first. A search cannot report progress while it runs. */
+  search(read: Search): { ranked: Ranked; results: SearchResults } {
+    const { index, vectors } = this;
+    const { meaning: question = null } = read;
+    const meaning = question === null || vectors === null ? null : vectors.meaningOf(question);
+    const query = parseQuery(read.query, read.now);
+    const search = () => index.search(query, searchWeights, meaning);
+    const ranked = index.bytes > largeIndexBytes ? announced(search) : search();
+    return { ranked, results: new SearchResults(ranked, read) };
+  }
+
+  /** Says for how many memories a search had vectors. */
+  meaningUsed(meaning: SearchMeaning | null): Pick<SearchResult, 'meaning' | 'missing'> {
+    if (meaning === null) return { meaning: 'off', missing: 0 };
+    const missing = Math.max(0, this.index.size - (this.vectors?.table.size ?? 0));
+    return { meaning: missing === 0 ? 'used' : 'partial', missing };
+  }
 }
 
-function meaningOf({ table }: CachedVectors, question: SearchMeaning): Meaning {
-  const { dims, vector, mean, deviation, alone } = question;
-  const bytes = new Uint8Array(Buffer.from(vector, 'base64'));
-  return {
-    vector: new Float32Array(bytes.buffer),
-    table,
-    scan: openScan(dims),
-    mean,
-    deviation,
-    alone,
-  };
+/** The vectors of one model, up to the embedded change `change`. */
+export class CachedVectors {
+  readonly modelId: number;
+  readonly table: VectorTable;
+  change = -1;
+  /** The parts that were read row by row since the last read was answered. */
+  unstored: VectorPart[] = [];
+
+  constructor(modelId: number, dims: number) {
+    this.modelId = modelId;
+    this.table = new VectorTable(dims);
+  }
+
+  /** Adds the vectors of changes up to this one. */
+  add(rows: readonly StoredVectors[], upTo: number): void {
+    for (const { id, change, data } of rows) this.table.put(id, change, data);
+    if (rows.length > 0) {
+      this.unstored.push({ after: this.change, upTo, ids: rows.map(({ id }) => id) });
+    }
+    this.change = upTo;
+  }
+
+  meaningOf({ dims, vector, mean, deviation, alone }: SearchMeaning): Meaning {
+    const bytes = new Uint8Array(Buffer.from(vector, 'base64'));
+    return {
+      vector: new Float32Array(bytes.buffer),
+      table: this.table,
+      scan: openScan(dims),
+      mean,
+      deviation,
+      alone,
+    };
+  }
 }
 
 /** The maximum time that a search may spend updating its index. */
@@ -172,50 +224,4 @@ export class IndexUpdate {
       throw unavailable("this user's search index is still being built; try again");
     }
   }
-}
-
-export function removeMissing(
-  { index, vectors }: CachedIndex,
-  existing: ReadonlySet<string>,
-): void {
-  for (const id of [...index.ids()]) {
-    if (existing.has(id)) continue;
-    index.remove(id);
-    vectors?.table.remove(id);
-  }
-}
-
-/** Returns the index's vectors of this model. Vectors of another model are dropped. */
-export function vectorsOf(
-  cached: CachedIndex,
-  model: { modelId: number; dims: number },
-): CachedVectors {
-  if (cached.vectors?.modelId !== model.modelId) {
-    const table = new VectorTable(model.dims);
-    cached.vectors = { modelId: model.modelId, change: -1, table, unstored: [] };
-  }
-  return cached.vectors;
-}
-
-/** Says for how many memories a search had vectors. */
-export function meaningUsed(
-  { index, vectors }: CachedIndex,
-  meaning: SearchMeaning | null,
-): Pick<SearchResult, 'meaning' | 'missing'> {
-  if (meaning === null) return { meaning: 'off', missing: 0 };
-  const missing = Math.max(0, index.size - (vectors?.table.size ?? 0));
-  return { meaning: missing === 0 ? 'used' : 'partial', missing };
-}
-
-/** Adds the vectors of changes up to this one. */
-export function addVectors(
-  cached: CachedVectors,
-  rows: readonly StoredVectors[],
-  upTo: number,
-): void {
-  for (const { id, change, data } of rows) cached.table.put(id, change, data);
-  if (rows.length > 0) {
-    cached.unstored.push({ after: cached.change, upTo, ids: rows.map(({ id }) => id) });
-  }
-  cached.change = upTo;
 }

@@ -1,7 +1,27 @@
 import { type Incoming, openInbox, parent, watched, yieldPriority } from '../threads/serve.ts';
-import type { ReaderTx, Tx, Writer } from './engine.ts';
+import type { ReaderTx, ReadOperation, Tx, Writer } from './engine.ts';
 import { createIndexCache } from './index-cache.ts';
-import { readOperations } from './operations/index.ts';
+import { exportMemories, listFiltered } from './operations/lists.ts';
+import { listTasks, listUsers, measureMemories } from './operations/project.ts';
+import { getMemoryPart, getStatuses, taskQueueState } from './operations/reads.ts';
+import { searchMemories, storeNextSnapshot } from './operations/search.ts';
+import { embeddingBacklog } from './operations/vectors.ts';
+
+const operations: ReadOperation<unknown, unknown>[] = [
+  searchMemories,
+  storeNextSnapshot,
+  listFiltered,
+  exportMemories,
+  listUsers,
+  listTasks,
+  measureMemories,
+  getMemoryPart,
+  getStatuses,
+  taskQueueState,
+  embeddingBacklog,
+];
+/** The operations by the names in messages to this thread. */
+const byName = new Map(operations.map((operation) => [operation.name, operation]));
 
 type AfterReply = Parameters<ReaderTx['afterReply']>[0];
 
@@ -42,7 +62,7 @@ export function serveReads(options: {
 
   async function answer({ operation: name, argument, reply, fail }: Incoming): Promise<void> {
     try {
-      const operation = readOperations.get(name);
+      const operation = byName.get(name);
       if (operation === undefined) throw new Error(`unknown read: ${name}`);
       reply(await inSnapshot((tx) => operation.run({ ...tx, indexes, afterReply }, argument)));
     } catch (error) {

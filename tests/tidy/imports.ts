@@ -29,6 +29,7 @@ const interfaces = [
 /** The modules that all backends share. */
 const shared = [
   'activity',
+  'connected-storage',
   'engine',
   'engine-storage',
   'findings',
@@ -45,6 +46,7 @@ const shared = [
 ]
   .map((name) => `server/storage/${name}.ts`)
   .concat('server/storage/copy/', 'server/storage/operations/');
+const readersOnly = ['index-cache', 'search-results'].map((name) => `server/storage/${name}.ts`);
 const anyBackend = [
   ...interfaces,
   ...shared,
@@ -135,6 +137,13 @@ const table: Row[] = [
     may: ['node:', ...interfaces],
     late: backends,
     types: [...backends, 'server/storage/copy/'],
+  },
+  {
+    // All threads load these, and only reader threads should load the search.
+    from: ['server/storage/operations/', 'server/storage/engine-storage.ts'],
+    may: anyBackend,
+    not: ['server/search/', ...readersOnly],
+    types: ['sdk/contract/', ...readersOnly],
   },
   { from: shared, may: anyBackend, types: ['sdk/contract/'] },
   {

@@ -1,23 +1,15 @@
-import { parseQuery } from '../../search/query.ts';
 import type { ReadOperation, Tx } from '../engine.ts';
-import {
-  addVectors,
-  type CachedIndex,
-  type CachedVectors,
-  type ChangedMemory,
+import type {
+  CachedIndex,
+  CachedVectors,
+  ChangedMemory,
   IndexUpdate,
-  meaningUsed,
-  newCachedIndex,
-  rank,
-  removeMissing,
-  type StoredVectors,
-  vectorsOf,
+  StoredVectors,
 } from '../index-cache.ts';
 import type { UserRef } from '../project-storage.ts';
-import { SearchResults } from '../search-results.ts';
 import type { SearchResult, Storage, StoredMemory } from '../storage.ts';
 import { isTaskOf, memoriesWithTasks, memoryColumns, notExpired, readContent } from './columns.ts';
-import { minMemories, nextUnstored, readSnapshot, storeBuilt } from './snapshots.ts';
+import { minMemories, nextUnstored, restore, storeBuilt } from './snapshots.ts';
 import { nextPart } from './vector-parts.ts';
 import { presentModel } from './vectors.ts';
 
@@ -49,20 +41,19 @@ const readAtOnce = 16;
 export const searchMemories: ReadOperation<Search, SearchResult> = {
   name: 'searchMemories',
   async run(tx, read) {
-    const { projectId, userId, now, meaning = null } = read;
+    const { projectId, userId, meaning = null } = read;
     const own = tx.indexes.get(JSON.stringify([projectId, userId]));
     try {
       const user = [projectId, userId] as const;
       await catchUp(tx, own, user, meaning);
       storeBuilt(tx, own, user);
-      const ranked = rank(own, parseQuery(read.query, now), meaning);
-      const results = new SearchResults(ranked, read);
+      const { ranked, results } = own.search(read);
       for (const some of inParts(ranked, () => Math.min(readAtOnce, results.room))) {
         const memories = await Promise.all(some.map(({ id }) => readFound(tx, read, id)));
         for (const [index, one] of some.entries()) results.add(one, memories[index] ?? null);
         if (results.room === 0) break;
       }
-      return { items: results.items(), ...meaningUsed(own, meaning) };
+      return { items: results.items(), ...own.meaningUsed(meaning) };
     } finally {
       tx.indexes.dropOldest();
     }
@@ -109,7 +100,7 @@ export const storeNextSnapshot: ReadOperation<{ after: UserRef | null }, UserRef
     if (next === null) return null;
     const user = [next.projectId, next.userId] as const;
     // The thread keeps the indexes of users who search.
-    const cached = newCachedIndex();
+    const cached = tx.indexes.create();
     await catchUp(tx, cached, user, await presentModel.run(tx));
     storeBuilt(tx, cached, user, true);
     return next;
@@ -125,14 +116,14 @@ async function catchUp(
 ): Promise<void> {
   const row = (await readUser(tx, user)) ?? noUser;
   // A lower change number means that the user was erased and created again.
-  if (row.lastChange < cached.lastChange) Object.assign(cached, newCachedIndex());
+  if (row.lastChange < cached.lastChange) cached.clear();
   if (row.snapshotChange !== cached.snapshotChange) {
     Object.assign(cached, { snapshotChange: row.snapshotChange, unstored: 0 });
   }
   if (cached.lastChange < 0 && row.memories >= minMemories) await restore(tx, cached, user);
   await applyChanges(tx, cached, user, row.lastChange);
   if (cached.index.size !== row.memories) await removeDeleted(tx, cached, user);
-  if (model !== null) await catchUpVectors(tx, vectorsOf(cached, model), user, row.embeddedChange);
+  if (model !== null) await catchUpVectors(tx, cached.vectorsOf(model), user, row.embeddedChange);
 }
 
 /** Reads vectors in parts where they are stored in parts, and otherwise row by row. */
@@ -152,14 +143,8 @@ async function catchUpVectors(
     const batch = await nextChange(tx, 'memories', user, own.change);
     const beyond = part?.after === own.change ? part.upTo : part?.after;
     const bound = Math.min(batch ?? embeddedChange, beyond ?? embeddedChange);
-    addVectors(own, await readVectors(tx, user, own, bound), bound);
+    own.add(await readVectors(tx, user, own, bound), bound);
   }
-}
-
-/** Begins with the index in the user's snapshot, if there is one. */
-async function restore(tx: Tx, cached: CachedIndex, user: User): Promise<void> {
-  const index = await readSnapshot(tx, user, cached.snapshotChange);
-  if (index !== null) Object.assign(cached, { index, lastChange: cached.snapshotChange });
 }
 
 function readUser(tx: Tx, user: User): Promise<UserRow | undefined> {
@@ -181,7 +166,7 @@ async function applyChanges(
   user: User,
   lastChange: number,
 ): Promise<void> {
-  const update = new IndexUpdate(cached);
+  const update = cached.update();
   const before = cached.lastChange;
   while (cached.lastChange < lastChange) {
     const from = cached.lastChange;
@@ -259,7 +244,7 @@ async function removeDeleted(tx: Tx, cached: CachedIndex, user: User): Promise<v
     'SELECT id FROM memories WHERE project_id = $1 AND user_id = $2',
     ...user,
   );
-  removeMissing(cached, new Set(existing.map(({ id }) => id)));
+  cached.keepOnly(new Set(existing.map(({ id }) => id)));
 }
 
 function readVectors(

@@ -1,5 +1,4 @@
 import { count } from '../../metrics/counts.ts';
-import { indexFormat, SearchIndex } from '../../search/index.ts';
 import { countText } from '../../threads/garbage.ts';
 import type { ReaderTx, Tx, WriteOperation, Writer } from '../engine.ts';
 import type { CachedIndex } from '../index-cache.ts';
@@ -62,7 +61,7 @@ async function storeIndex(write: Writer, cached: CachedIndex, user: User): Promi
   const { lastChange: change, snapshotChange: from } = cached;
   cached.unstored = 0;
   const packed = Bun.zstdCompressSync(cached.index.toBytes(), { level: 1 });
-  const bytes = withChecksum(packed, ownerOf(user, change));
+  const bytes = withChecksum(packed, ownerOf(cached, user, change));
   const data = bytes.length > maxBytes ? null : bytes.toString('latin1');
   await write(storeSnapshot, { projectId, userId, from, change, data });
 }
@@ -115,22 +114,18 @@ export async function nextUnstored(tx: Tx, after: UserRef | null): Promise<UserR
   return next ?? null;
 }
 
-/** Returns the index that is complete up to this change; null if there is none. */
-export async function readSnapshot(
-  tx: Tx,
-  user: User,
-  change: number,
-): Promise<SearchIndex | null> {
+/** Begins with the index in the user's snapshot, if there is one. */
+export async function restore(tx: Tx, cached: CachedIndex, user: User): Promise<void> {
   const stored = await tx.one<{ data: Uint8Array }>(
     'SELECT data FROM snapshots WHERE project_id = $1 AND user_id = $2',
     ...user,
   );
-  if (stored === undefined) return null;
-  const packed = withoutChecksum(stored.data, ownerOf(user, change));
-  if (packed === null) return null;
+  if (stored === undefined) return;
+  const packed = withoutChecksum(stored.data, ownerOf(cached, user, cached.snapshotChange));
+  if (packed === null) return;
   count('memory_search_index_restores_total', {});
   countText(stored.data.length);
-  return SearchIndex.fromBytes(Bun.zstdDecompressSync(packed));
+  cached.restore(Bun.zstdDecompressSync(packed), cached.snapshotChange);
 }
 
 /**
@@ -149,6 +144,10 @@ export async function dropSnapshot(tx: Tx, projectId: number, userId: string): P
 }
 
 /** No other user's snapshot is taken for this one, and none of another format. */
-function ownerOf([projectId, userId]: User, change: number): (string | number)[] {
-  return [indexFormat, projectId, userId, change];
+function ownerOf(
+  { format }: CachedIndex,
+  [projectId, userId]: User,
+  change: number,
+): (string | number)[] {
+  return [format, projectId, userId, change];
 }

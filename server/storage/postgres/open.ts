@@ -1,7 +1,8 @@
 import { limits } from '../../../sdk/contract/limits.ts';
 import { createThreads, type Threads } from '../../threads/start.ts';
+import { createConnectedStorage } from '../connected-storage.ts';
 import type { Engine } from '../engine.ts';
-import { createConnectedStorage, createStorage } from '../engine-storage.ts';
+import { createStorage } from '../engine-storage.ts';
 import type { StorageFigures } from '../maintenance-storage.ts';
 import { getMemory } from '../operations/reads.ts';
 import { activeProject, createPooledReads } from '../pooled-reads.ts';

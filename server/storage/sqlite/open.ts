@@ -1,11 +1,9 @@
-import type { MessagePort } from 'node:worker_threads';
-import { createChannel } from '../../threads/channel.ts';
 import { createThreads, type Threads } from '../../threads/start.ts';
-import { createConnectedStorage, createStorage } from '../engine-storage.ts';
+import { createStorage } from '../engine-storage.ts';
 import { lastBackupAt } from '../operations/maintenance.ts';
 import { createReaderPool } from '../reader-pool.ts';
-import type { ConnectedStorage, Storage } from '../storage.ts';
-import { createConnectedEngine, createEngine, figuresOf, stateOf } from './client.ts';
+import type { Storage } from '../storage.ts';
+import { createEngine, figuresOf, stateOf } from './client.ts';
 import { watchFile } from './file-identity.ts';
 import { lockDatabase } from './lock.ts';
 import { canonicalPath } from './path.ts';
@@ -123,25 +121,6 @@ async function startThreads(
       db.close(true);
       await writer.stop();
       release();
-    },
-  };
-}
-
-export function connectSqlite({
-  path,
-  port,
-}: {
-  path: string;
-  port: MessagePort;
-}): ConnectedStorage {
-  const channel = createChannel((message) => port.postMessage(message));
-  port.on('message', channel.receive);
-  const db = openForReading(path);
-  return {
-    ...createConnectedStorage(createConnectedEngine(channel, createTx(db))),
-    async close() {
-      db.close(true);
-      port.close();
     },
   };
 }

@@ -1,9 +1,24 @@
 import { workerData } from 'node:worker_threads';
 import type { Port } from '../../../threads/channel.ts';
 import { type Inbox, type Incoming, openInbox, parent, watched } from '../../../threads/serve.ts';
-import type { WriteTx } from '../../engine.ts';
+import type { WriteOperation, WriteTx } from '../../engine.ts';
+import { eraseUser } from '../../operations/erasure.ts';
 import { nameOfKey } from '../../operations/idempotency.ts';
-import { writeOperations } from '../../operations/index.ts';
+import { acceptRecords } from '../../operations/ingest.ts';
+import { createKey, ensureProject, revokeKey, touchKeys } from '../../operations/keys.ts';
+import { maintain } from '../../operations/maintenance.ts';
+import { deleteMemory, saveMemory, updateMemory } from '../../operations/memories.ts';
+import { storeSnapshot } from '../../operations/snapshots.ts';
+import {
+  claimTasks,
+  completeTasks,
+  failTask,
+  recoverTasks,
+  releaseTask,
+} from '../../operations/tasks.ts';
+import { importMemories } from '../../operations/transfer.ts';
+import { storeVectorPart } from '../../operations/vector-parts.ts';
+import { ensureModel, storeVectors } from '../../operations/vectors.ts';
 import { QueueLimit } from '../../queue-limit.ts';
 import { watchFile } from '../file-identity.ts';
 import {
@@ -23,6 +38,31 @@ import { createScrubber } from './scrub.ts';
  * The writer thread owns the only connection that writes data. If SQLite blocks, only this thread
  * waits. The HTTP thread and the tasks thread send calls through separate ports.
  */
+
+const operations: WriteOperation<unknown, unknown>[] = [
+  saveMemory,
+  updateMemory,
+  deleteMemory,
+  eraseUser,
+  importMemories,
+  acceptRecords,
+  claimTasks,
+  completeTasks,
+  failTask,
+  releaseTask,
+  recoverTasks,
+  ensureModel,
+  storeVectors,
+  storeSnapshot,
+  storeVectorPart,
+  createKey,
+  revokeKey,
+  touchKeys,
+  ensureProject,
+  maintain,
+];
+/** The operations by the names in messages to this thread. */
+const byName = new Map(operations.map((operation) => [operation.name, operation]));
 
 /** How long to wait for an admin command that is writing. */
 const busyTimeoutMs = 500;
@@ -79,7 +119,7 @@ function addWrite(call: Incoming): void {
     return;
   }
   const { argument, reply, fail } = call;
-  const operation = writeOperations.get(call.operation);
+  const operation = byName.get(call.operation);
   if (operation === undefined) throw new Error(`unknown write: ${call.operation}`);
   const { cost = () => 1, isBackground = false } = operation;
   const isLarge = isBackground || cost(argument) > maxSmallRows;
