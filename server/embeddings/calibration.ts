@@ -77,11 +77,13 @@ const unrelated = [
 /** Returns the vector of the probe, in base64. */
 export async function probeOf(model: EmbeddingModel): Promise<string> {
   const [vector = null] = await model.embed([probe], 'background');
-  return Buffer.from(packVector(known(vector))).toString('base64');
+  return stored(known(vector));
 }
 
-/** Measures the cosines of all pairs of unrelated sentences. */
-export async function measureUnrelated(model: EmbeddingModel): Promise<Distribution> {
+/** Measures the cosines of all pairs of unrelated sentences, and the mean of their vectors. */
+export async function measureUnrelated(
+  model: EmbeddingModel,
+): Promise<Distribution & { centre: string }> {
   const vectors = (await model.embed(unrelated, 'background')).map(known);
   const cosines = vectors.flatMap((one, at) =>
     vectors.slice(0, at).map((other) => dot(one, other)),
@@ -91,7 +93,19 @@ export async function measureUnrelated(model: EmbeddingModel): Promise<Distribut
     throw new ModelError('the model returned about the same vector for different sentences');
   }
   const squares = cosines.reduce((sum, cosine) => sum + (cosine - mean) ** 2, 0);
-  return { mean, deviation: Math.sqrt(squares / cosines.length) };
+  return { mean, deviation: Math.sqrt(squares / cosines.length), centre: stored(meanOf(vectors)) };
+}
+
+/**
+ * Returns the mean of the cosines that a question has with unrelated texts. It is lower for a
+ * question in another language than that of the texts, and often also for a question than for a
+ * statement.
+ */
+export function meanCosine(
+  question: Float32Array,
+  { mean, centre }: { mean: number; centre: string | null },
+): number {
+  return centre === null ? mean : dot(question, unpack(centre));
 }
 
 /** Returns whether two probes are vectors of the same model. */
@@ -100,7 +114,7 @@ export function isSameProbe(one: string, other: string): boolean {
 }
 
 /** Returns whether two vectors of the probe come from the same model. */
-export function isSameVector(a: Float32Array | Int8Array, b: Float32Array | Int8Array): boolean {
+export function isSameVector(a: Float32Array, b: Float32Array): boolean {
   return a.length === b.length && dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b)) >= sameModel;
 }
 
@@ -109,11 +123,25 @@ function known(vector: Float32Array | null): Float32Array {
   return vector;
 }
 
-function unpack(packed: string): Int8Array {
-  return new Int8Array(Buffer.from(packed, 'base64').subarray(4));
+function meanOf(vectors: readonly Float32Array[]): Float32Array {
+  const dims = vectors[0]?.length ?? 0;
+  const sums = Array.from({ length: dims }, (_, at) =>
+    vectors.reduce((sum, vector) => sum + (vector[at] ?? 0), 0),
+  );
+  return Float32Array.from(sums, (sum) => sum / vectors.length);
 }
 
-function dot(a: Float32Array | Int8Array, b: Float32Array | Int8Array): number {
+function stored(vector: Float32Array): string {
+  return Buffer.from(packVector(vector)).toString('base64');
+}
+
+function unpack(packed: string): Float32Array {
+  const bytes = Buffer.from(packed, 'base64');
+  const scale = bytes.readFloatLE(0);
+  return Float32Array.from(new Int8Array(bytes.subarray(4)), (value) => value * scale);
+}
+
+function dot(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let at = 0; at < a.length; at += 1) sum += (a[at] ?? 0) * (b[at] ?? 0);
   return sum;

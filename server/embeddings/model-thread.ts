@@ -7,7 +7,7 @@ import type { PresentModel, QuestionVector } from '../storage/vector-storage.ts'
 import { type Incoming, openInbox, parent, watched, yieldPriority } from '../threads/serve.ts';
 import { startBacklog } from './backlog.ts';
 import { openBuiltInModel } from './built-in.ts';
-import { isSameProbe, measureUnrelated, probeOf } from './calibration.ts';
+import { isSameProbe, meanCosine, measureUnrelated, probeOf } from './calibration.ts';
 import { type Endpoint, openEndpoint } from './endpoint.ts';
 import type { OpenModel } from './memory-vectors.ts';
 import { type EmbeddingModel, ModelError } from './model.ts';
@@ -29,7 +29,7 @@ export type ModelNotice = { log: LogEntry } | 'opened';
 /** A message from the HTTP thread: users with new memories. */
 export type Changed = { changed: UserRef[] };
 
-type Present = OpenModel & { mean: number; deviation: number };
+type Present = OpenModel & { present: PresentModel };
 
 const { connection, logLevel, endpoint } = workerData as ModelStart;
 const storage = await connectStorage(connection);
@@ -54,9 +54,9 @@ function forget(opened: Promise<Present>): void {
 
 async function load(): Promise<Present> {
   const model = endpoint === null ? await openBuiltInModel() : await openEndpoint(endpoint);
-  const { modelId, mean, deviation } = await knownModel(model);
+  const present = await knownModel(model);
   port.postMessage('opened' satisfies ModelNotice);
-  return { model: watchedModel(model), modelId, mean, deviation };
+  return { model: watchedModel(model), modelId: present.modelId, present };
 }
 
 /** Returns what the storage knows of the model. Vectors of different models must not be mixed. */
@@ -68,7 +68,7 @@ async function knownModel(model: EmbeddingModel): Promise<PresentModel> {
   const digest = present === null ? model.digest : `${model.digest} ${Bun.hash(probe)}`;
   const unrelated = model.unrelated ?? (await measureUnrelated(model));
   const { name, dims } = model;
-  return storage.ensureModel({ name, digest, dims, probe, ...unrelated });
+  return storage.ensureModel({ name, digest, dims, probe, centre: null, ...unrelated });
 }
 
 /** An endpoint may begin to serve another model, which must be opened like a new one. */
@@ -87,13 +87,14 @@ function watchedModel(model: EmbeddingModel): EmbeddingModel {
 const backlog = startBacklog({ storage, open: openModel, log });
 
 async function ask(text: string): Promise<QuestionVector | null> {
-  const { model, modelId, mean, deviation } = await openModel();
+  const { model, modelId, present } = await openModel();
   if (!model.knows(text)) return null;
   const [vector = null] = await model.embed([text], 'question');
   if (vector === null) return null;
   const { buffer, byteOffset, byteLength } = vector;
   const base64 = Buffer.from(buffer, byteOffset, byteLength).toString('base64');
-  return { modelId, dims: model.dims, vector: base64, mean, deviation };
+  const mean = meanCosine(vector, present);
+  return { modelId, dims: model.dims, vector: base64, mean, deviation: present.deviation };
 }
 
 function run({ operation, argument }: Incoming): Promise<unknown> {

@@ -44,6 +44,8 @@ export type Model = {
   dims: number;
   mean: number;
   deviation: number;
+  /** The mean of the vectors of unrelated texts, base64 as stored; null if it was not measured. */
+  centre: string | null;
   /** Base64 of the vector as stored. */
   probe: string;
 };
@@ -71,7 +73,7 @@ export type NewVectors = { id: string; change: number; textHash: string; data: s
 
 /**
  * A question's vector as base64 of float32, and what a search needs to know of the model that made
- * it: the mean and deviation of the cosines of unrelated texts.
+ * it: the mean and deviation of the cosines that the question has with unrelated texts.
  */
 export type QuestionVector = {
   modelId: number;

@@ -70,6 +70,20 @@ test('the model of an endpoint finds a paraphrase; the key is sent, but not logg
     expect(lines.join('\n')).not.toContain('sk-secret');
   }));
 
+test('a question in another language finds a memory, also after a restart', () =>
+  withFixture(async (fixture) => {
+    const first = await start(fixture);
+    const { id } = await first.client.save({ userId, content: 'Allergic to peanuts' });
+    await first.client.save({ userId, content: 'Drives a red Toyota' });
+    const query = 'какая еда ей вредна?';
+    const matchedBy = 'meaning';
+    expect((await embedded(first.client, query)).items[0]).toMatchObject({ id, matchedBy });
+    await first.running.stop();
+    const second = await start(fixture);
+    expect((await embedded(second.client, query)).items[0]).toMatchObject({ id, matchedBy });
+    await second.running.stop();
+  }));
+
 test('a search that would find nothing waits for a slow model', () =>
   withFixture(async (fixture) => {
     const { running, client } = await start(fixture);

@@ -118,7 +118,7 @@ export function testProject(name: string, open: OpenStorage): void {
     });
 
     test('counts the memories whose present text has vectors of the present model', async () => {
-      const described = { dims: 8, mean: 0.1, deviation: 0.1, probe: 'AAAA' };
+      const described = { dims: 8, mean: 0.1, deviation: 0.1, centre: null, probe: 'AAAA' };
       const { storage } = opened;
       const useModel = () =>
         storage.ensureModel({ name: 'm', digest: crypto.randomUUID(), ...described });

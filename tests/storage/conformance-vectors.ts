@@ -14,7 +14,7 @@ import {
 import { withStorage } from './suite.ts';
 
 const dims = 8;
-const described = { dims, mean: 0.1, deviation: 0.1, probe: 'AAAA' };
+const described = { dims, mean: 0.1, deviation: 0.1, centre: 'AAAA', probe: 'AAAA' };
 
 /** A stored vector: a scale, then eight int8. */
 function vector(first: number): string {

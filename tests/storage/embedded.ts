@@ -7,7 +7,7 @@ import type { Opened } from './fixtures.ts';
 
 const seed = 20_261_122;
 const dims = 64;
-const distribution = { dims, mean: 0.05, deviation: 0.1 };
+const distribution = { dims, mean: 0.05, deviation: 0.1, centre: null };
 
 export async function useModel({ storage }: Opened, digest = 'same'): Promise<number> {
   return (await storage.ensureModel({ name: 'm', digest, ...distribution, probe: 'AAAA' })).modelId;

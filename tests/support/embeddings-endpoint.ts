@@ -1,6 +1,6 @@
 /*
  * An endpoint of OpenAI's shape. Its model knows a few topics: texts about the same topic have
- * similar vectors. Faults make it answer in other ways.
+ * similar vectors, and so do texts in the same language. Faults make it answer in other ways.
  */
 
 type Input = { model: string; input: string[]; encoding_format: string };
@@ -19,7 +19,7 @@ export type EmbeddingsEndpoint = AsyncDisposable & {
 };
 
 const dims = 64;
-const topics = [/peanut|food|avoid/i, /toyota|car\b/i, /wedding|married/i];
+const topics = [/peanut|food|avoid|еда/i, /toyota|car\b/i, /wedding|married/i];
 
 export function startEndpoint(): EmbeddingsEndpoint {
   const server = Bun.serve({
@@ -53,7 +53,7 @@ export function answer(vectors: unknown[]): Response {
   return Response.json({ object: 'list', data });
 }
 
-/** The sum of a pseudo-random vector for each word, and of a longer one for each topic. */
+/** The sum of a pseudo-random vector for each word, and of longer ones for language and topics. */
 function vectorOf(text: string, seed: number): number[] {
   const vector = new Array<number>(dims).fill(0);
   const add = (name: string, length: number) => {
@@ -64,6 +64,7 @@ function vectorOf(text: string, seed: number): number[] {
     }
   };
   for (const word of text.toLowerCase().split(/\W+/)) add(word, 1);
+  add(/\p{Script=Cyrillic}/u.test(text) ? 'Russian' : 'English', 8);
   for (const [at, topic] of topics.entries()) if (topic.test(text)) add(`topic ${at}`, 10);
   return vector;
 }

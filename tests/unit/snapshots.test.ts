@@ -61,7 +61,8 @@ describe('a snapshot that arrives', () => {
     migrate(db, ':memory:');
     alone = createAlone(db);
     projectId = await alone(ensureProject, 'p');
-    const model = { name: 'm', digest: 'd', dims: 8, mean: 0, deviation: 1, probe: '' };
+    const cosines = { mean: 0, deviation: 1, centre: null };
+    const model = { name: 'm', digest: 'd', dims: 8, ...cosines, probe: '' };
     modelId = (await alone(ensureModel, model)).modelId;
     await save({ id });
     await save();

@@ -21,7 +21,7 @@ type Sized = Pick<MemoryToEmbed, 'id' | 'change' | 'textHash'> & { bytes: number
 /** The amount of text, in bytes, that is read for embedding at once. */
 const maxBytes = 1_000_000;
 
-const modelColumns = 'model_id AS "modelId", name, digest, dims, mean, deviation, probe';
+const modelColumns = 'model_id AS "modelId", name, digest, dims, mean, deviation, centre, probe';
 
 export const presentModel: ShortRead<void, PresentModel | null> = {
   name: 'presentModel',
@@ -37,14 +37,14 @@ export const ensureModel: WriteOperation<Model, PresentModel> = {
   name: 'ensureModel',
   isLong: true,
   async run(tx, model) {
-    const { name, digest, dims, mean, deviation, probe } = model;
+    const { name, digest, dims, mean, deviation, centre, probe } = model;
     await tx.run(
-      `INSERT INTO models (model_id, name, digest, dims, mean, deviation, probe, is_present)
+      `INSERT INTO models (model_id, name, digest, dims, mean, deviation, centre, probe, is_present)
        SELECT coalesce(max(model_id), 0) + 1, CAST($1 AS text), CAST($2 AS text),
          CAST($3 AS bigint), CAST($4 AS double precision), CAST($5 AS double precision),
-         CAST($6 AS text), 0
+         CAST($6 AS text), CAST($7 AS text), 0
        FROM models WHERE true ON CONFLICT DO NOTHING`,
-      ...[name, digest, dims, mean, deviation, probe],
+      ...[name, digest, dims, mean, deviation, centre, probe],
     );
     const found = await tx.one<Known>(
       `SELECT ${modelColumns}, is_present AS "isPresent"

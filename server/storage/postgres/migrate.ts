@@ -5,12 +5,13 @@ import { type Connection, query, statement } from './connection.ts';
 import { isConflict, stateOf } from './errors.ts';
 import schema from './sql/001-schema.sql' with { type: 'text' };
 import vectorParts from './sql/002-vector-parts.sql' with { type: 'text' };
+import modelCentre from './sql/003-model-centre.sql' with { type: 'text' };
 
 /** Earlier versions have never been released; their databases are rejected below. */
 const firstVersion = 7;
 
 /** The migrations from `firstVersion` on. Append only: a released migration is never changed. */
-const migrations: string[] = [schema, vectorParts];
+const migrations: string[] = [schema, vectorParts, modelCentre];
 
 type Reading = Pick<Connection, 'run'>;
 

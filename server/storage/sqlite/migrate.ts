@@ -3,12 +3,13 @@ import { progressTable, unfinishedCopy } from '../copy/side.ts';
 import schema from './sql/001-schema.sql' with { type: 'text' };
 import vectorParts from './sql/002-vector-parts.sql' with { type: 'text' };
 import tasksInOrder from './sql/003-tasks-in-order.sql' with { type: 'text' };
+import modelCentre from './sql/004-model-centre.sql' with { type: 'text' };
 
 /** Earlier versions have never been released; their files are rejected below. */
 const firstVersion = 5;
 
 /** The migrations from `firstVersion` on. Append only: a released migration is never changed. */
-const migrations: string[] = [schema, vectorParts, tasksInOrder];
+const migrations: string[] = [schema, vectorParts, tasksInOrder, modelCentre];
 
 /** Identifies our files in the SQLite header: "memo" in ASCII. */
 const applicationId = 0x6d656d6f;
