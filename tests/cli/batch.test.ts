@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import { startTestServer, type TestServer, withServer } from '../support/server.ts';
+import { startTestServer, type TestServer, withProject } from '../support/server.ts';
 import { lines, memoryAt, summaryOf } from './command.ts';
 
-const server = await withServer();
+const server = await withProject();
 const memory = memoryAt(server);
 
 const event = (userId: string, name: string, more = {}) =>

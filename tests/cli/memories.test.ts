@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { backend } from '../support/backend.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 
-const server = await withServer();
+const server = await withProject();
 const memory = memoryAt(server);
 
 const longText = 'To store a long text: memory ingest document --user <id> <file>';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { save } from '../support/http.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { exchange, head } from '../support/socket.ts';
 
 /* Paths that a router and an auth check could parse differently must not bypass the key check. */
@@ -8,7 +8,7 @@ import { exchange, head } from '../support/socket.ts';
 const canary = 'canary';
 
 let id: string;
-const server = await withServer();
+const server = await withProject();
 beforeAll(async () => {
   ({ id } = await save(server, 'u', canary));
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type Answer, askRaw, expectError, expectInvalid, newUser, save } from '../support/http.ts';
 import { withValue } from '../support/inputs.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import {
   completeMemories,
   prepare,
@@ -11,7 +11,7 @@ import {
   writesWithBody,
 } from '../support/writes.ts';
 
-const server = await withServer();
+const server = await withProject();
 
 const markOf = (answer: Answer) => answer.headers.get('idempotency-status');
 
