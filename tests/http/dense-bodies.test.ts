@@ -31,11 +31,9 @@ describe.each(endpoints)('POST %s', (path) => {
     ['200,001 values', `[${zeros(200_000)}]`, 'the JSON must contain at most 200000 values'],
     ['20,001 fields', `{${fields(20_001)}}`, 'a record must contain at most 20000 fields'],
   ])('returns 400 for %s', async (_, body, message) => {
-    for (const headers of [{}, { 'idempotency-key': newUser() }]) {
-      const answer = await post(path, body, headers);
-      expectInvalid(answer);
-      expect(answer.body).toMatchObject({ message });
-    }
+    const answer = await post(path, body, { 'idempotency-key': newUser() });
+    expectInvalid(answer);
+    expect(answer.body).toMatchObject({ message });
   });
 });
 
