@@ -1,7 +1,11 @@
+import { packSdk } from '../../.release/sdk.ts';
 import { emptyProject, type Project } from './project.ts';
 import type { Case, Packed } from './runtimes.ts';
 
-/* Checks the packed types with strict TypeScript, including every declaration file. */
+/*
+ * Checks the packed types with strict TypeScript, including every declaration file. As a program,
+ * it packs only the SDK.
+ */
 
 const program = `
 import { MemoryClient, NotFoundError } from 'memory-service-sdk';
@@ -72,7 +76,7 @@ export const settings = [
   { moduleResolution: 'nodenext', module: 'nodenext', lib: ['ES2022', 'DOM'], types: [] },
 ];
 
-export function typeCases({ sdk }: Packed): Case[] {
+export function typeCases({ sdk }: Pick<Packed, 'sdk'>): Case[] {
   return ['7.0.2', '5.9.3', '5.4.5'].map((version) => ({
     name: `TypeScript ${version}`,
     run: () => check(sdk, version),
@@ -105,4 +109,10 @@ export async function compileProgram(
   await project.write('program.ts', program);
   await project.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['program.ts'] }));
   await project.run(['node', tsc, '-p', 'tsconfig.json']);
+}
+
+if (import.meta.main) {
+  await using folder = await emptyProject();
+  const cases = typeCases({ sdk: await packSdk(folder.folder) });
+  await Promise.all(cases.map(async ({ name, run }) => console.log(`${name}: ${await run()}`)));
 }
