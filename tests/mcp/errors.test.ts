@@ -32,6 +32,11 @@ const cases: [name: string, Sent, Expected][] = [
     { status: 401, error: 'unauthorized', code: -32_000, header: ['www-authenticate', 'Bearer'] },
   ],
   [
+    'no key',
+    { path: '/mcp', headers: { authorization: '' } },
+    { status: 401, error: 'unauthorized', code: -32_000, header: ['www-authenticate', 'Bearer'] },
+  ],
+  [
     'a foreign Host',
     { headers: { host: 'evil.example' } },
     { status: 403, error: 'forbidden', code: -32_000 },

@@ -187,17 +187,21 @@ export function testSearch(name: string, open: OpenStorage): void {
       await Promise.all(
         Array.from({ length: 8 }, async (_, client) => {
           for (let n = 0; n < 10; n += 1) {
-            const word = `word${Bun.hash(`${client} ${n}`).toString(36)}`;
+            // Unlike numbers, hashes do not match each other as typos.
+            const hash = (of: string) => `word${Bun.hash(`${of} ${client} ${n}`).toString(36)}`;
+            const [word, newer] = [hash('old'), hash('new')];
             const given = memory({ content: word });
             await project.save(given);
             expect(await found(`"${word}"`)).toEqual([given.id]);
-            if (n % 2 === 0) continue;
-            await project.remove(given.id);
+            if (n % 3 === 0) continue;
+            if (n % 3 === 1) await project.remove(given.id);
+            else await project.update(given.id, { content: newer });
             expect(await found(`"${word}"`)).toEqual([]);
+            expect(await found(`"${newer}"`)).toEqual(n % 3 === 1 ? [] : [given.id]);
           }
         }),
       );
-      expect(await project.list()).toHaveLength(40);
+      expect(await project.list()).toHaveLength(56);
     });
 
     test('finds nothing if its signal is aborted', async () => {
