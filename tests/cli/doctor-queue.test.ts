@@ -94,7 +94,8 @@ test.each([
     `UPDATE users SET memories = 0, bytes = 0 WHERE user_id = 'cem'`,
     `DELETE FROM users WHERE user_id = 'dan'`,
     `INSERT INTO snapshots (project_id, user_id, data) VALUES (1, 'eve', ${noBytes})`,
-    `INSERT INTO models VALUES (1, 'm', 'd', 8, 0, 1, '', 1)`,
+    `INSERT INTO models (model_id, name, digest, dims, mean, deviation, probe, is_present)
+      VALUES (1, 'm', 'd', 8, 0, 1, '', 1)`,
     `INSERT INTO vector_parts VALUES (1, 'eve', 1, 0, 1, 1, ${noBytes})`,
   ]) {
     await rowsOf(opened.url, text);
