@@ -6,7 +6,7 @@ import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import { confirm, textArgument } from '../terminal/input.ts';
 import { printFields, printJson, printResult } from '../terminal/output.ts';
-import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, memoriesOf, quoted } from '../terminal/text.ts';
 
 export function addSave(program: Parent, term: Terminal): void {
@@ -33,9 +33,8 @@ export function addSave(program: Parent, term: Terminal): void {
     const request = { content, ...fields };
     const saved = await client.save(request, shared.writeOptions(term, options));
     rejectDeletedReplay(saved, saved.id);
-    await printResult(term, options.json, saved, saved.id);
-    if (options.json) return;
-    await hint(term, `Saved. To show the memory: memory get ${saved.id}`);
+    const saying = `Saved. To show the memory: memory get ${saved.id}`;
+    await printResult(term, options.json, saved, saved.id, saying);
   });
   addExamples(command, [
     'memory save --user u-1 "Prefers dark mode"',
@@ -95,8 +94,7 @@ export function addUpdate(program: Parent, term: Terminal): void {
     const request = { ...shared.definedOnly({ content }), ...fields };
     const updated = await client.update(id, request, shared.writeOptions(term, options));
     rejectDeletedReplay(updated, id);
-    await printResult(term, options.json, updated, updated.id);
-    if (!options.json) await note(term, 'Updated.');
+    await printResult(term, options.json, updated, updated.id, 'Updated.');
   });
   addExamples(command, [
     'memory update mem_0199c2a4f1e87c3d9b5e6a7f80912b3c "Prefers light mode"',

@@ -120,10 +120,11 @@ export function addStats(program: Parent, term: Terminal): void {
     const signal = term.interrupted;
     const [stats, files] = await Promise.all([client.stats({ signal }), readFiles(term, options)]);
     if (options.json) return printJson(term, { ...stats, ...files });
+    const { byType, byStatus, ...counted } = stats;
     const { project, userId: user } = await client.key({ signal });
     const fields = term.stdout.isTerminal
       ? { ...shownFields(stats, term.now()), ...(files && shownFiles(files, term.now())) }
-      : { ...rawFields(stats), ...files };
+      : { ...counted, byType, byStatus, ...files };
     await printFields(term, { project, user, ...fields });
     if (stats.failed > 0) await hint(term, 'To see what failed: memory tasks --status failed');
   });
@@ -180,13 +181,4 @@ function shownFields(stats: Stats, now: number) {
 function counts(numbers: Record<string, number>): string | null {
   const some = Object.entries(numbers).filter(([, count]) => count > 0);
   return some.map(([name, count]) => `${count} ${name}`).join(', ') || null;
-}
-
-function rawFields({ byType, byStatus, ...stats }: Stats): Record<string, string | number | null> {
-  const named = (group: string, numbers: Record<string, number>) =>
-    Object.entries(numbers).map(([name, count]) => [`${group}.${name}`, count]);
-  return {
-    ...stats,
-    ...Object.fromEntries([...named('byType', byType), ...named('byStatus', byStatus)]),
-  };
 }

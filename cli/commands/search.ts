@@ -5,7 +5,7 @@ import { usageError } from '../errors.ts';
 import { addFilters, filtersOf } from '../filters.ts';
 import { definedOnly, parseLimit, userOption } from '../options.ts';
 import { textArgument } from '../terminal/input.ts';
-import { type Column, printJson, printTable } from '../terminal/output.ts';
+import { printJson, rowOf } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { age, escapeControls, highlighted, indented, paint } from '../terminal/text.ts';
 import { shownTitle } from './list.ts';
@@ -31,7 +31,7 @@ export function addSearch(program: Parent, term: Terminal): void {
     const request = { query, ...chosen, ...filtersOf(command) };
     const answer = await client.search(request, { signal: term.interrupted });
     if (options.json) return printJson(term, answer);
-    await printFound(term, answer.items, explain === true);
+    await printFound(term, answer.items);
     if (answer.items.length === 0) await note(term, 'Nothing was found.');
     const incomplete = incompleteMeaning[answer.meaning];
     if (incomplete !== undefined) await note(term, incomplete);
@@ -69,35 +69,25 @@ const incompleteMeaning: Partial<Record<SearchAnswer['meaning'], string>> = {
   unavailable: "The service's model does not answer; memories were found by words alone.",
 };
 
-const columns: Column<FoundMemory>[] = [
-  { title: 'ID', value: ({ id }) => id },
-  { title: 'SCORE', value: ({ score }) => `${score}` },
-  { title: 'TYPE', value: ({ type }) => type },
-  { title: 'CREATED', value: ({ createdAt }) => createdAt },
-  { title: 'SNIPPET', value: ({ snippet }) => snippet },
-];
-
 const partNames = ['words', 'phrase', 'date', 'meaning'] as const;
 
-const explainedColumns: Column<FoundMemory>[] = [
-  ...columns,
-  { title: 'MATCHED BY', value: ({ matchedBy }) => matchedBy },
-  ...partNames.map((name) => ({
-    title: name.toUpperCase(),
-    value: ({ parts }: FoundMemory) => `${parts?.[name] ?? ''}`,
-  })),
-];
+/** The values of one line in a pipe. */
+function cellsOf({ id, score, type, createdAt, snippet, matchedBy, parts }: FoundMemory) {
+  const cells = [id, `${score}`, type, createdAt, snippet];
+  return parts ? [...cells, matchedBy, ...partNames.map((name) => `${parts[name]}`)] : cells;
+}
 
 /** Shows how a score came about on one line. */
 function explained({ score, matchedBy, parts }: FoundMemory): string {
-  const shares = partNames.map((name) => `${name} ${parts?.[name] ?? '?'}`);
+  const shares = partNames.map((name) => `${name} ${parts?.[name]}`);
   return `score ${score}  ${shares.join('  ')}  (found by ${matchedBy})`;
 }
 
 /** On a terminal, prints each snippet below its memory, because a snippet needs several lines. */
-async function printFound(term: Terminal, found: FoundMemory[], explain: boolean): Promise<void> {
+async function printFound(term: Terminal, found: FoundMemory[]): Promise<void> {
   if (!term.stdout.isTerminal) {
-    return printTable(term, explain ? explainedColumns : columns, found);
+    const lines = found.map((memory) => `${rowOf(term, cellsOf(memory))}\n`);
+    return term.stdout.write(lines.join(''));
   }
   const now = term.now();
   for (const memory of found) {
@@ -107,7 +97,7 @@ async function printFound(term: Terminal, found: FoundMemory[], explain: boolean
     const head = title === '' ? about : `${about}  ${title}`;
     const text = highlighted(term.stdout, snippet, highlights);
     await term.stdout.write(`${paint(term.stdout, 'dim', head)}\n${indented(term.stdout, text)}\n`);
-    if (!explain) continue;
+    if (memory.parts === undefined) continue;
     const line = indented(term.stdout, explained(memory));
     await term.stdout.write(`${paint(term.stdout, 'dim', line)}\n`);
   }

@@ -3,7 +3,7 @@ import { connect } from '../client/connect.ts';
 import { addExamples, type Parent } from '../commander.ts';
 import { exitWith } from '../errors.ts';
 import { memoryId, parseId, timeoutOption } from '../options.ts';
-import { printFields, printJson } from '../terminal/output.ts';
+import { printObject } from '../terminal/output.ts';
 import { hint, type Terminal } from '../terminal/terminal.ts';
 
 export function addStatus(program: Parent, term: Terminal): void {
@@ -14,8 +14,7 @@ export function addStatus(program: Parent, term: Terminal): void {
   command.action(async (id) => {
     const options = command.optsWithGlobals();
     const client = await connect(term, options);
-    const status = await client.status(id, { signal: term.interrupted });
-    await (options.json ? printJson(term, status) : printFields(term, status));
+    await printObject(term, options.json, await client.status(id, { signal: term.interrupted }));
   });
   addExamples(command, ['memory status mem_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
 }

@@ -1,6 +1,7 @@
 import { ExitWith, exitCodes } from '../errors.ts';
+import { isObject } from './json.ts';
 import { OutputClosed } from './process-output.ts';
-import type { Terminal } from './terminal.ts';
+import { hint, type Terminal } from './terminal.ts';
 import { cut, escapeControls, escapeField, escapeLine, padded, paint, toJson } from './text.ts';
 
 /*
@@ -45,15 +46,17 @@ export function rowOf({ stdout }: Terminal, cells: string[]): string {
   return stdout.isTerminal ? cells.map(escapeLine).join(gap) : cells.map(escapeField).join('\t');
 }
 
-/** Prints the object with --json, otherwise the text, which scripts can use. */
+/** Prints the object with --json, otherwise the text, which scripts can use, and hints. */
 export async function printResult(
   term: Terminal,
   json: true | undefined,
   value: object,
   text: string,
-) {
-  if (json) await printJson(term, value);
-  else await printLine(term, text);
+  ...hints: string[]
+): Promise<void> {
+  if (json) return printJson(term, value);
+  await printLine(term, text);
+  for (const one of hints) await hint(term, one);
 }
 
 /**
@@ -87,17 +90,29 @@ export async function printTable<Row>(term: Terminal, columns: Column<Row>[], ro
   await term.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** Prints each name and its value on one line. On a terminal, empty values are omitted. */
-export async function printFields(term: Terminal, fields: Record<string, string | number | null>) {
-  const { stdout } = term;
-  const names = Object.keys(fields).filter((name) => !stdout.isTerminal || fields[name] !== null);
-  const width = Math.max(...names.map((name) => name.length));
-  const lines = names.map((name) => {
-    const value = `${fields[name] ?? ''}`;
-    if (!stdout.isTerminal) return `${name}\t${escapeField(value)}`;
-    return paint(stdout, 'dim', name.padEnd(width)) + gap + escapeControls(value);
+/** Prints the object as JSON with --json, otherwise its fields. */
+export async function printObject(term: Terminal, json: true | undefined, value: object) {
+  await (json ? printJson(term, value) : printFields(term, value));
+}
+
+/**
+ * Prints the name and value of each field on one line, and of each field of an inner object. On a
+ * terminal, empty values are omitted.
+ */
+export async function printFields({ stdout }: Terminal, object: object): Promise<void> {
+  const fields = fieldsOf(object).filter(([, value]) => !stdout.isTerminal || value !== null);
+  const width = Math.max(...fields.map(([name]) => name.length));
+  const lines = fields.map(([name, value]) => {
+    if (!stdout.isTerminal) return `${name}\t${escapeField(`${value ?? ''}`)}`;
+    return paint(stdout, 'dim', name.padEnd(width)) + gap + escapeControls(`${value}`);
   });
   await stdout.write(`${lines.join('\n')}\n`);
+}
+
+function fieldsOf(object: object, prefix = ''): [name: string, value: unknown][] {
+  return Object.entries(object).flatMap(([name, value]) =>
+    isObject(value) ? fieldsOf(value, `${name}.`) : [[prefix + name, value]],
+  );
 }
 
 function tableLines<Row>(term: Terminal, all: Column<Row>[], rows: Row[]): string[] {
