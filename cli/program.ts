@@ -30,11 +30,11 @@ const commands: Record<CommandName, () => Promise<Add>> = {
   profile: async () => (await import('./commands/profile.ts')).addProfile,
   mcp: async () => (await import('./commands/mcp.ts')).addMcp,
   backup: async () => (await import('./commands/maintenance.ts')).addBackup,
-  restore: async () => (await import('./commands/restore.ts')).addRestore,
+  restore: async () => (await import('./commands/maintenance.ts')).addRestore,
   migrate: async () => (await import('./commands/migrate.ts')).addMigrate,
   doctor: async () => (await import('./commands/maintenance.ts')).addDoctor,
   help: async () => (await import('./commands/help.ts')).addHelp,
-  completion: async () => (await import('./commands/help.ts')).addCompletion,
+  completion: async () => (await import('./commands/completion.ts')).addCompletion,
 };
 
 /** Creates the program with the command that `argv` calls, or with all commands. */

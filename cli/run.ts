@@ -1,12 +1,18 @@
 import { serviceFailure } from './client/service-errors.ts';
-import { type AnyCommand, CommanderError, type GlobalOptions, helpFor } from './commander.ts';
+import {
+  type AnyCommand,
+  CommanderError,
+  examplesBelow,
+  type GlobalOptions,
+  helpFor,
+  pathBelowRoot,
+} from './commander.ts';
 import { CliError, ExitWith, errorText, exitCodes, usageError } from './errors.ts';
 import { createProgram } from './program.ts';
 import { printJson } from './terminal/output.ts';
 import { OutputClosed } from './terminal/process-output.ts';
 import { asCalled, noteStyled, type Terminal, withoutColor } from './terminal/terminal.ts';
-import { escapeControls, escapeLine, paint } from './terminal/text.ts';
-import { hintFor, usageFailure } from './usage-errors.ts';
+import { capitalized, escapeControls, escapeLine, paint } from './terminal/text.ts';
 
 export async function run(argv: string[], processTerminal: Terminal): Promise<number> {
   const term = argv.includes('--no-color') ? withoutColor(processTerminal) : processTerminal;
@@ -37,7 +43,7 @@ export async function run(argv: string[], processTerminal: Terminal): Promise<nu
 }
 
 async function complete(term: Terminal, words: string[]): Promise<number> {
-  const { printCompletions } = await import('./completion.ts');
+  const { printCompletions } = await import('./commands/completion.ts');
   await printCompletions(term, await createProgram(term), words);
   return exitCodes.done;
 }
@@ -78,4 +84,49 @@ async function failureOf(
   const { MemoryServiceError } = await import('../sdk/index.ts');
   if (!(error instanceof MemoryServiceError)) return new CliError('failed', errorText(error));
   return serviceFailure(term, error, options, helpFor(called));
+}
+
+/** Describes an invalid command line, with a suggestion where the intention is clear. */
+function usageFailure({ code, message }: CommanderError, called: AnyCommand): CliError {
+  if (code === 'commander.help') return usageError('Missing command.', hintFor(called));
+  const text = capitalized(message.replace(/^error: /, '')).replace('\n(Did', ' (Did');
+  const [problem, word = ''] = /^Unknown \w+ '([^']*)'/.exec(text) ?? [];
+  if (problem !== undefined && /^-.* /.test(word)) {
+    return usageError(`${text}. Put -- before text that begins with a dash.`, hintFor(called));
+  }
+  const meant = code === 'commander.unknownCommand' ? meantCommand(word, called) : undefined;
+  return usageError(meant ? `${problem} (Did you mean ${meant}?)` : text, hintFor(called));
+}
+
+/** Returns the first example of a command without subcommands, and where to find its help. */
+function hintFor(called: AnyCommand): string {
+  const [example] = called.commands.length > 0 ? [] : examplesBelow(called);
+  const help = helpFor(called);
+  return example === undefined ? help : `For example: ${example}\n${help}`;
+}
+
+/** Our commands, each with the names that other tools use. */
+const foreignNames: Record<string, string[]> = {
+  save: ['add', 'create', 'new'],
+  search: ['find'],
+  delete: ['rm', 'remove'],
+  get: ['show'],
+  list: ['ls'],
+  update: ['edit'],
+  support: ['ingest ticket'],
+  chat: ['ingest conversation'],
+  record: ['ingest event'],
+  document: ['ingest file', 'ingest folder'],
+  batch: ['ingest jsonl'],
+  create: ['keys add', 'keys new'],
+  revoke: ['keys delete', 'keys remove'],
+  set: ['profile add'],
+};
+
+/** Returns our name for what other tools call `word`. */
+function meantCommand(word: string, called: AnyCommand): string | undefined {
+  const path = `${pathBelowRoot(called)} ${word}`.trim();
+  // The word looks like a file or folder, not like a kind of record.
+  if (/^ingest .*[./]/.test(path)) return word.endsWith('.jsonl') ? 'batch' : 'document';
+  return Object.keys(foreignNames).find((name) => foreignNames[name]?.includes(path));
 }

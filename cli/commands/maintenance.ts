@@ -1,14 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Finding } from '../../server/admin.ts';
+import type { Finding, Restored } from '../../server/admin.ts';
 import { addExamples, type Parent } from '../commander.ts';
-import { databaseOption, onDatabase } from '../database.ts';
-import { CliError, exitCodes, exitWith, usageError } from '../errors.ts';
+import { databaseOption, databaseUrlOf, onDatabase, shownDatabase } from '../database.ts';
+import { CliError, errorText, exitCodes, exitWith, usageError } from '../errors.ts';
+import { readBytes } from '../terminal/input.ts';
 import { type Column, printJson, printLine, printResult, printTable } from '../terminal/output.ts';
 import { OutputClosed } from '../terminal/process-output.ts';
-import { asCalled, hint, note, type Terminal } from '../terminal/terminal.ts';
-import { memoriesOf } from '../terminal/text.ts';
+import { asCalled, note, type Terminal } from '../terminal/terminal.ts';
+import { escapeLine, memoriesOf } from '../terminal/text.ts';
 
 export function addBackup(program: Parent, term: Terminal): void {
   const command = program
@@ -23,10 +24,9 @@ export function addBackup(program: Parent, term: Terminal): void {
     if (file === '-') return streamBackup(term, json, database);
     const copied = await onDatabase(term, database, ({ backup }, url) => backup(url, file));
     await storeBackupTime(term, database);
-    await printResult(term, json, { file, ...copied }, file);
-    if (json) return;
     const done = `Backed up ${memoriesOf(copied.memories)}.`;
-    await hint(term, `${done} To restore the backup: memory restore ${file}`);
+    const next = `To restore the backup: memory restore ${file}`;
+    await printResult(term, json, { file, ...copied }, file, `${done} ${next}`);
   });
   addExamples(command, ['memory backup memory-backup.db', 'memory backup - | gzip > backup.db.gz']);
 }
@@ -40,16 +40,12 @@ async function streamBackup(term: Terminal, json: true | undefined, database: st
     );
   }
   if (json) throw usageError('--json cannot be used with -, which writes the backup to stdout.');
-  const folder = await mkdtemp(join(tmpdir(), 'memory-backup-'));
-  try {
-    const file = join(folder, 'backup.db');
+  await withTemporaryFile(async (file) => {
     const copied = await onDatabase(term, database, ({ backup }, url) => backup(url, file));
     await copyToStdout(term, file);
     await storeBackupTime(term, database);
     await note(term, `Backed up ${memoriesOf(copied.memories)}, ${copied.bytes} bytes.`);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 /** The metrics show when the last backup was made. The backup itself does not depend on this. */
@@ -57,8 +53,8 @@ async function storeBackupTime(term: Terminal, database: string | undefined): Pr
   try {
     await onDatabase(term, database, ({ storeBackupTime }, url) => storeBackupTime(url));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    await note(term, `The time of this backup could not be stored in the database: ${reason}`);
+    const problem = 'The time of this backup could not be stored in the database';
+    await note(term, `${problem}: ${errorText(error)}`);
   }
 }
 
@@ -73,6 +69,85 @@ async function copyToStdout(term: Terminal, file: string): Promise<void> {
     // A list cut short by `head` is not an error, but a partial backup is.
     throw new CliError('output_closed', 'stdout was closed early: the backup is incomplete.');
   }
+}
+
+export function addRestore(program: Parent, term: Terminal): void {
+  const command = program
+    .command('restore')
+    .argument('<file>', 'the backup file; - for stdin')
+    .description('Replace the database with a backup. The server must be stopped.')
+    .option('--erase-again', 'erase the users who were erased since the backup')
+    .addOption(databaseOption);
+  command.action(async (file) => {
+    const { json, database, eraseAgain = false } = command.optsWithGlobals();
+    const restored = await withBackup(term, file, (backup) =>
+      onDatabase(term, database, ({ restore }, url) => restore(url, backup, { eraseAgain })),
+    );
+    const path = shownDatabase(databaseUrlOf(term, database));
+    const done = `Restored ${memoriesOf(restored.memories)} to ${path}.`;
+    const result = { file, database: path, ...restored };
+    await printResult(term, json, result, path, done, ...consequencesOf(restored));
+  });
+  addExamples(command, [
+    'memory restore memory-backup.db',
+    'gunzip -c backup.db.gz | memory restore -',
+  ]);
+}
+
+/** Copies stdin to a private file first, because SQLite cannot read a stream. */
+async function withBackup<Result>(
+  term: Terminal,
+  file: string,
+  use: (path: string) => Promise<Result>,
+): Promise<Result> {
+  if (file !== '-') return use(file);
+  if (term.stdin.isTerminal) {
+    throw usageError('A backup is not read from a terminal.', 'For example: memory restore <file>');
+  }
+  return withTemporaryFile(async (copy) => {
+    await writeFile(copy, readBytes(term, '-'));
+    return use(copy);
+  });
+}
+
+async function withTemporaryFile<Result>(use: (path: string) => Promise<Result>): Promise<Result> {
+  const folder = await mkdtemp(join(tmpdir(), 'memory-'));
+  try {
+    return await use(join(folder, 'backup.db'));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const maxNamed = 20;
+
+/** Describes what the restore kept from the previous database, and what it may have undone. */
+function consequencesOf(restored: Restored): string[] {
+  const { kept, revokedKeys, broughtBackUsers, erasedAgain, unchecked } = restored;
+  const lines: string[] = [];
+  if (kept !== null) lines.push(`The previous database was kept as ${kept}`);
+  if (revokedKeys.length > 0) {
+    const keys = revokedKeys.map(({ id, name, project }) => `${id} (${name}, project ${project})`);
+    lines.push(`Keys revoked since the backup stay revoked: ${listOf(keys)}.`);
+  }
+  if (broughtBackUsers.length > 0) {
+    const users = broughtBackUsers.map(({ userId, project }) => `${userId} (project ${project})`);
+    const back =
+      `The backup contains users who had none of these memories left, probably because they were ` +
+      `erased: ${listOf(users)}. To erase one again: memory delete --user <id>`;
+    const erased = `Users erased since the backup were erased again: ${listOf(users)}.`;
+    lines.push(erasedAgain ? erased : back);
+  }
+  if (unchecked !== null) {
+    lines.push(`Keys revoked and users erased since the backup are not known: ${unchecked}.`);
+  }
+  return lines;
+}
+
+function listOf(names: string[]): string {
+  const more = names.length - maxNamed;
+  const shown = names.slice(0, maxNamed).map(escapeLine).join(', ');
+  return more > 0 ? `${shown} and ${more} more (all with --json)` : shown;
 }
 
 const columns: Column<Finding>[] = [

@@ -1,10 +1,18 @@
-import { type AnyCommand, allOptions, type CommandOption } from './commander.ts';
-import type { Terminal } from './terminal/terminal.ts';
+import {
+  type AnyCommand,
+  Argument,
+  addExamples,
+  allOptions,
+  type CommandOption,
+  type Parent,
+} from '../commander.ts';
+import { printResult } from '../terminal/output.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 /* Tab completion. The scripts of all shells call `memory __complete` with the words of the line. */
 
 /** If there are no suggestions, the shell completes file names. */
-export const completionScripts = {
+const completionScripts = {
   bash: `_memory() {
   local IFS=$'\\n'
   COMPREPLY=($(memory __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f 1))
@@ -31,6 +39,28 @@ compdef _memory memory`,
 end
 complete -c memory -f -a '(__memory_complete)'`,
 };
+
+type Shell = keyof typeof completionScripts;
+const shells = Object.keys(completionScripts) as Shell[];
+
+export function addCompletion(program: Parent, term: Terminal): void {
+  const command = program
+    .command('completion')
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+    .description('Print a shell completion script for commands and options.');
+  command.action(async (shell) => {
+    const script = completionScripts[shell];
+    await printResult(term, command.optsWithGlobals().json, { shell, script }, script);
+  });
+  command.addHelpText('after', help);
+  addExamples(command, ['memory completion bash']);
+}
+
+const help = `
+To enable completion in every new shell:
+  bash   add to ~/.bashrc:     source <(memory completion bash)
+  zsh    add to ~/.zshrc:      source <(memory completion zsh)
+  fish   add to config.fish:   memory completion fish | source`;
 
 type Suggestion = { value: string; description: string };
 
