@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { maxVectors, textsToEmbed } from '../../server/embeddings/texts.ts';
+import { isTurkish, maxVectors, textsToEmbed } from '../../server/embeddings/texts.ts';
 
 const long = 'A sentence of a long answer. '.repeat(60);
 
@@ -32,4 +32,13 @@ test('a memory gets no more than 64 vectors', () => {
   expect(beginnings('word '.repeat(20_000))).toHaveLength(maxVectors);
   const chat = `user: How?\nassistant: ${long}\n`.repeat(100);
   expect(words(beginnings(chat))).toHaveLength(maxVectors);
+});
+
+test.each([
+  ['Varşova nerede bulunmaktadır?', true],
+  ['Where did Erdoğan meet Kılıçdaroğlu?', false],
+  ['Is İzmir near Iğdır?', false],
+  ['Wie groß ist das Café Größenwahn?', false],
+])('%s is Turkish: %p', (text, expected) => {
+  expect(isTurkish(text)).toBe(expected);
 });
