@@ -5,7 +5,7 @@ import { type BulkInput, parseLines } from './input.ts';
 import { runBulk } from './pipeline.ts';
 import { type Entry, idOf, pairOf } from './records.ts';
 import type { BulkOptions, Report, Row } from './report.ts';
-import type { Post } from './send.ts';
+import type { Post } from './requests.ts';
 import { finishBulk } from './wait.ts';
 
 /** The default body limit of the service. A dry run assumes this limit. */
@@ -27,7 +27,6 @@ export async function runBatch(
 
 type Entries = Pick<Parameters<typeof runBulk>[2], 'entries' | 'totalBytes' | 'type'>;
 
-/** Ingests the entries or, without a client, validates them. */
 export async function ingestAll(
   term: Terminal,
   client: MemoryClient | undefined,
@@ -50,10 +49,8 @@ function ingestPost(client: MemoryClient): Post {
     const unchanged = isReplay ? 0 : data.items.filter((one) => one.status === 'complete').length;
     const sent = data.accepted - unchanged;
     const rows = data.items.flatMap(({ index, memoryId, status }): Row[] => {
-      const file = fileOf(entries[index]);
-      return file === undefined
-        ? []
-        : [{ cells: [memoryId, file], json: { file, memoryId, status } }];
+      const file = entries[index]?.where.file;
+      return file ? [{ cells: [memoryId, file], json: { file, memoryId, status } }] : [];
     });
     return {
       counts: isReplay ? { replayed: sent } : { accepted: sent, unchanged },
@@ -72,7 +69,7 @@ async function dryRunPost(): Promise<Post> {
       return { error: 'payload_too_large', message: tooLarge };
     }
     // The service decides whether the user of a document may be omitted, which depends on the key.
-    const complete = 'file' in where ? { userId: 'any', ...(item as object) } : item;
+    const complete = where.file ? { userId: 'any', ...(item as object) } : item;
     const [problem] = validateRecord(complete);
     return problem && { error: 'invalid_request', message: sentence(problem) };
   };
@@ -80,16 +77,11 @@ async function dryRunPost(): Promise<Post> {
     const problems = entries.map(problemOf);
     const failed = problems.flatMap((one, index) => (one === undefined ? [] : { index, ...one }));
     const valid = entries.filter((_, index) => problems[index] === undefined);
-    const rows = valid.flatMap((entry): Row[] => {
-      const file = fileOf(entry);
-      return file === undefined ? [] : [{ cells: [file], json: entry.item as object }];
-    });
+    const rows = valid.flatMap(({ where: { file }, item }): Row[] =>
+      file ? [{ cells: [file], json: item as object }] : [],
+    );
     return { counts: { valid: valid.length }, rows, failed };
   };
-}
-
-function fileOf(entry: Entry | undefined): string | undefined {
-  return entry && 'file' in entry.where ? entry.where.file : undefined;
 }
 
 function remarksOn({ counts, failed }: Report, { errorsOut }: BulkOptions): string[] {

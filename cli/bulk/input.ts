@@ -67,7 +67,7 @@ function isWhole({ bytes }: Line): boolean {
 async function* rejoined(lines: AsyncIterable<Line>): AsyncGenerator<Uint8Array> {
   let last = 1;
   for await (const { where, bytes } of lines) {
-    const number = 'line' in where ? where.line : last;
+    const number = where.line ?? last;
     yield Buffer.alloc(number - last, newline);
     yield bytes;
     last = number;

@@ -1,9 +1,8 @@
 import { CliError } from '../errors.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
-import { chunksOf, partsOf } from './chunks.ts';
 import type { Entry, Rejected } from './records.ts';
 import { type BulkOptions, openReport, type Report } from './report.ts';
-import { type Post, partsSender } from './send.ts';
+import { chunksOf, type Post, partsOf, partsSender } from './requests.ts';
 
 const concurrency = 4;
 /** The maximum number of jobs whose results wait for an earlier job, which may be retrying. */
@@ -35,12 +34,8 @@ export async function runBulk(
     await inOrder(
       chunksOf(entries),
       (chunk) => new Set(chunk.entries.flatMap(namesOf).filter((name) => name !== undefined)),
-      async (chunk) => {
-        const done = await send(partsOf(chunk, { type, idempotencyKey }));
-        const rejected = [...chunk.rejected, ...done.flatMap((one) => one.rejected)];
-        return { done, rejected: rejected.sort((a, b) => positionOf(a) - positionOf(b)) };
-      },
-      (result, { bytes }) => report.add(result, bytes),
+      (chunk) => send(partsOf(chunk, { type, idempotencyKey })),
+      (results, { rejected, bytes }) => report.add([...results, { counts: {}, rejected }], bytes),
     );
     await report.close();
     return report;
@@ -52,10 +47,6 @@ export async function runBulk(
     }
     throw error;
   }
-}
-
-function positionOf({ where }: Rejected): number {
-  return Number(Object.values(where)[0]) || 0;
 }
 
 /**

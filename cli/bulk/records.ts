@@ -4,7 +4,7 @@ import { errorText } from '../errors.ts';
 import { holdsSoLarge, isObject, soLarge } from '../terminal/json.ts';
 
 /** Where a record comes from: a line of JSON Lines, an item of a JSON array, or a file. */
-export type Where = { line: number } | { item: number } | { file: string };
+export type Where = { line?: number; item?: number; file?: string };
 
 /** A record to send. The service validates `item`. */
 export type Entry = { where: Where; text: string; item: unknown };

@@ -25,8 +25,7 @@ export type Row = { cells: string[]; json: object };
 /** The counts of completed records by outcome (such as `accepted`), their memory ids and rows. */
 export type Done = { counts: Counts; memoryIds?: string[]; rows?: Row[] };
 
-/** The result of a job. */
-export type Result = { done: Done[]; rejected: Rejected[] };
+export type Result = Done & { rejected: Rejected[] };
 
 export type Report = ReturnType<typeof openReport>;
 
@@ -72,16 +71,17 @@ export function openReport(
     failed: () => failed,
     /** Whether a record was rejected because it has no user. */
     lacksUser: () => lacksUser,
-    /** `bytes` is the number of input bytes that the job covers. */
-    async add({ done: all, rejected }: Result, bytes: number): Promise<void> {
+    /** `bytes` is the number of input bytes that the results cover. */
+    async add(results: Result[], bytes: number): Promise<void> {
       doneBytes += bytes;
-      for (const one of all) addCounts(counts, one.counts);
-      if (wait) for (const id of all.flatMap((one) => one.memoryIds ?? [])) memoryIds.add(id);
-      const rows = all.flatMap((one) => one.rows ?? []);
-      let lines = rows
-        .map((row) => `${json ? toJson(row.json) : rowOf(term, row.cells)}\n`)
-        .join('');
-      for (const one of rejected) lines += await reject(one);
+      let lines = '';
+      for (const { counts: more, memoryIds: ids = [], rows = [] } of results) {
+        addCounts(counts, more);
+        if (wait) for (const id of ids) memoryIds.add(id);
+        for (const row of rows) lines += `${json ? toJson(row.json) : rowOf(term, row.cells)}\n`;
+      }
+      const rejected = results.flatMap((one) => one.rejected);
+      for (const one of rejected.sort(byPosition)) lines += await reject(one);
       if (lines !== '') {
         await progress.clear();
         await out.term.stdout.write(lines);
@@ -107,15 +107,21 @@ export function openReport(
   };
 }
 
+function byPosition(a: Rejected, b: Rejected): number {
+  const positionOf = ({ where }: Rejected) => where.line ?? where.item ?? 0;
+  return positionOf(a) - positionOf(b);
+}
+
 function flat({ where, ...problem }: Omit<Rejected, 'text'>) {
   return { ...where, ...problem };
 }
 
 /** Names the file only once: our own errors already contain its path. */
 function noteOf({ where, message }: { where: Where; message: string }): string {
-  const [[unit, value] = []] = Object.entries(where);
-  if (unit !== 'file') return escapeLine(`${unit} ${value}: ${message}`);
-  return escapeLine(message.includes(value) ? message : `${value}: ${message}`);
+  const { line, item, file } = where;
+  if (file !== undefined)
+    return escapeLine(message.includes(file) ? message : `${file}: ${message}`);
+  return escapeLine(`${line === undefined ? `item ${item}` : `line ${line}`}: ${message}`);
 }
 
 export function addCounts(sum: Counts, more: Counts): void {

@@ -7,7 +7,7 @@ import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { memoriesOf } from '../terminal/text.ts';
 import { addCounts, type BulkOptions, type Counts, maxShown, type Report } from './report.ts';
 
-/** The result of the wait for one memory. */
+type Waited = { exitCode: number; stillProcessing: string[] };
 export type Outcome = { memoryId: string; end: End; status: IngestStatus | null };
 type End = 'complete' | 'processing' | 'failed' | 'not found';
 
@@ -21,8 +21,7 @@ const defaultTimeoutMs = 60_000;
 
 /**
  * Waits until the memories are processed or their common deadline passes. Reports each memory when
- * its processing ends. Rate limits and restarts of the service do not end the wait. Returns the
- * exit code.
+ * its processing ends. Rate limits and restarts of the service do not end the wait.
  */
 export async function waitForAll(
   term: Terminal,
@@ -30,7 +29,7 @@ export async function waitForAll(
   memoryIds: string[],
   timeoutMs: number,
   onOutcome: (outcome: Outcome) => Promise<void>,
-): Promise<number> {
+): Promise<Waited> {
   const { MemoryServiceError } = await import('../../sdk/index.ts');
   const until = term.now() + timeoutMs;
   const deadline = AbortSignal.timeout(timeoutMs + graceMs);
@@ -82,8 +81,9 @@ export async function waitForAll(
     const nextMs = Math.min(Math.max(pauseMs, minPauseMs), until - term.now());
     await setTimeout(Math.max(0, nextMs), undefined, { signal: term.interrupted });
   }
+  const stillProcessing = [...pending.keys()];
   for (const [memoryId, status] of pending) await finish(memoryId, 'processing', status);
-  return exitCodeOf(ends);
+  return { exitCode: exitCodeOf(ends), stillProcessing };
 }
 
 function exitCodeOf(ends: Set<End>): number {
@@ -104,7 +104,7 @@ export async function printOutcome(term: Terminal, json: true | undefined, outco
 }
 
 /** If the user interrupts the wait, prints a hint that the records were accepted. */
-function hintIfInterrupted(term: Terminal, wait: Promise<number>, text: string): Promise<number> {
+function hintIfInterrupted(term: Terminal, wait: Promise<Waited>, text: string): Promise<Waited> {
   return wait.catch(async (error) => {
     if (term.interrupted.aborted) await hint(term, text);
     throw error;
@@ -122,25 +122,23 @@ export async function finishBulk(
   if (!wait || client === undefined) return report.finish(remarks);
   const counts: Counts = { complete: 0, stillProcessing: 0, processingFailed: 0 };
   const names = { complete: 'complete', processing: 'stillProcessing', failed: 'processingFailed' };
-  const pending: string[] = [];
   let incomplete = 0;
   const waiting = waitForAll(term, client, [...report.memoryIds], timeout, async (outcome) => {
     const { memoryId, end, status } = outcome;
     addCounts(counts, { [end === 'not found' ? 'notFound' : names[end]]: 1 });
-    if (end === 'processing') pending.push(memoryId);
-    else if (end !== 'complete' && ++incomplete <= maxShown) {
-      await note(term, `${memoryId}: ${status?.errorMessage ?? end}`);
-    }
+    if (end === 'processing' || end === 'complete') return;
+    incomplete += 1;
+    if (incomplete <= maxShown) await note(term, `${memoryId}: ${status?.errorMessage ?? end}`);
   });
   const interrupted = `Accepted ${report.done()} records, which will be processed.`;
-  const exitCode = await hintIfInterrupted(term, waiting, interrupted);
+  const { exitCode, stillProcessing } = await hintIfInterrupted(term, waiting, interrupted);
   if (incomplete > maxShown) await note(term, `and ${incomplete - maxShown} more`);
-  if (pending.length > 0) {
+  if (stillProcessing.length > 0) {
     const more =
-      pending.length > maxShown
+      stillProcessing.length > maxShown
         ? 'Use --timeout to wait longer.'
-        : `Continue waiting: memory wait ${pending.join(' ')}`;
-    const still = `Still processing: ${memoriesOf(pending.length)}. Nothing is lost.`;
+        : `Continue waiting: memory wait ${stillProcessing.join(' ')}`;
+    const still = `Still processing: ${memoriesOf(stillProcessing.length)}. Nothing is lost.`;
     await hint(term, `${still} ${more}`);
   }
   await report.finish(remarks, counts, exitCode);
@@ -171,5 +169,6 @@ export async function reportIngest(
     if (end !== 'processing') return note(term, `Failed: ${last?.errorMessage ?? end}`);
     await hint(term, `Still processing. Continue waiting: memory wait ${memoryId}`);
   });
-  out.end(await hintIfInterrupted(term, waiting, queued));
+  const { exitCode } = await hintIfInterrupted(term, waiting, queued);
+  out.end(exitCode);
 }

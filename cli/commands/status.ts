@@ -1,4 +1,4 @@
-import { printOutcome, waitForAll } from '../bulk/wait.ts';
+import { type Outcome, printOutcome, waitForAll } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
 import { addExamples, type Parent } from '../commander.ts';
 import { exitWith } from '../errors.ts';
@@ -31,13 +31,14 @@ export function addWait(program: Parent, term: Terminal): void {
   command.action(async (ids) => {
     const options = command.optsWithGlobals();
     const client = await connect(term, options);
-    const pending: string[] = [];
-    const exitCode = await waitForAll(term, client, ids, options.timeout, async (outcome) => {
-      if (outcome.end === 'processing') pending.push(outcome.memoryId);
-      await printOutcome(term, options.json, outcome);
-    });
-    if (pending.length > 0) {
-      await hint(term, `Nothing is lost. Continue waiting: memory wait ${pending.join(' ')}`);
+    const print = (outcome: Outcome) => printOutcome(term, options.json, outcome);
+    const waited = await waitForAll(term, client, ids, options.timeout, print);
+    const { exitCode, stillProcessing } = waited;
+    if (stillProcessing.length > 0) {
+      await hint(
+        term,
+        `Nothing is lost. Continue waiting: memory wait ${stillProcessing.join(' ')}`,
+      );
     }
     exitWith(exitCode);
   });

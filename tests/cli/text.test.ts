@@ -125,7 +125,7 @@ describe('readLines()', () => {
       for (const piece of pieces) yield Buffer.from(piece);
     })();
     for await (const { where, bytes } of readLines(source)) {
-      found.push([Object.values(where)[0], Buffer.from(bytes).toString()]);
+      found.push([where.line ?? 0, Buffer.from(bytes).toString()]);
     }
     return found;
   }
