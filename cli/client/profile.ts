@@ -1,8 +1,8 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { CliError, errorCode, errorText } from '../errors.ts';
 import { isObject } from '../terminal/json.ts';
-import { configFolder, type Platform, type Terminal } from '../terminal/terminal.ts';
+import { configFolder, type Platform, replaceFile, type Terminal } from '../terminal/terminal.ts';
 import { shownPath } from '../terminal/text.ts';
 
 /**
@@ -109,11 +109,6 @@ function isProfile(value: unknown): value is Partial<Profile> {
   );
 }
 
-/** Replaces the profile with a rename, so that other commands never read a partial file. */
 function writeProfile(term: Terminal, profile: Profile): void {
-  const path = profilePath(term);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const next = `${path}.${crypto.randomUUID()}`;
-  writeFileSync(next, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 });
-  renameSync(next, path);
+  replaceFile(profilePath(term), `${JSON.stringify(profile, null, 2)}\n`);
 }

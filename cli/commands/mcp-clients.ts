@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser';
 import { CliError, errorText } from '../errors.ts';
-import { configFolder, type Platform, type Terminal } from '../terminal/terminal.ts';
+import { configFolder, type Platform, replaceFile, type Terminal } from '../terminal/terminal.ts';
 import { quoted, shownPath } from '../terminal/text.ts';
 
 /*
@@ -109,21 +109,12 @@ async function write(file: string, snippet: string): Promise<void> {
     const formattingOptions = { insertSpaces: true, tabSize: 2 };
     const entry = Object.values(servers)[0];
     const edits = modify(text || '{}\n', [section, name], entry, { formattingOptions });
-    replaceFile(target, applyEdits(text || '{}\n', edits));
+    const mode = fs.statSync(target, { throwIfNoEntry: false })?.mode;
+    replaceFile(target, applyEdits(text || '{}\n', edits), mode);
   } catch (error) {
     const message = `${file} cannot be changed: ${errorText(error)}.`;
     throw new CliError('settings_unreadable', message, 'Add the entry shown above by hand.');
   }
-}
-
-/** Replaces the file with a rename, so the client never reads a partial file. */
-function replaceFile(file: string, text: string): void {
-  fs.mkdirSync(dirname(file), { recursive: true });
-  const next = `${file}.${crypto.randomUUID()}`;
-  const mode = fs.statSync(file, { throwIfNoEntry: false })?.mode ?? 0o600;
-  fs.writeFileSync(next, text, { mode: 0o600 });
-  fs.chmodSync(next, mode);
-  fs.renameSync(next, file);
 }
 
 async function runAll(term: Terminal, path: string, commands: string[][]): Promise<void> {

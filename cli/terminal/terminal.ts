@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { commandNames } from '../command-names.ts';
 import { isTerminal, type Output, processOutput } from './process-output.ts';
 import { escapeControls } from './text.ts';
@@ -53,6 +54,15 @@ export type Platform = Pick<Terminal, 'env' | 'home' | 'platform'>;
 export function configFolder({ env, home, platform }: Platform): string {
   if (platform === 'win32') return env.APPDATA || join(home, 'AppData', 'Roaming');
   return env.XDG_CONFIG_HOME || join(home, '.config');
+}
+
+/** Replaces the file with a rename, so that other programs never read a partial file. */
+export function replaceFile(path: string, text: string, mode = 0o600): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const next = `${path}.${crypto.randomUUID()}`;
+  writeFileSync(next, text, { mode: 0o600 });
+  chmodSync(next, mode);
+  renameSync(next, path);
 }
 
 /** In a compiled executable, Bun.main is a virtual path. */
