@@ -10,7 +10,7 @@ import type { Terminal } from './terminal/terminal.ts';
 /* Options shared by several commands, and the parsers of their values. */
 
 /* Copied from the contract to avoid loading it. The type checker keeps the values equal. */
-const pageItems: (typeof limits)['pageItems'] = 100;
+export const pageItems: (typeof limits)['pageItems'] = 100;
 const nameCharacters: (typeof limits)['nameCharacters'] = 256;
 const keyCharacters: (typeof limits)['idempotencyKeyCharacters'] = 255;
 
@@ -79,26 +79,19 @@ export const ifVersionOption = new Option(
   numberIn([1, Number.MAX_SAFE_INTEGER], 'a version number as shown by memory get, 1 or higher'),
 );
 
-/**
- * Rejects a second --user, because commander would silently use the last one. The default value
- * keeps `previous` out of `parseUser.length`, which isRepeatable() checks.
- */
-function parseUser(user: string, previous: string | undefined = undefined): string {
+/** Rejects a second --user, because commander would silently use the last one. */
+function parseUser(user: string, previous: string | undefined): string {
   if (previous !== undefined) throw usageError('--user can be given only once.');
   if (user === '') throw usageError('--user must not be empty.');
-  const length = charactersOf(user);
+  const { length } = [...user];
   if (length <= nameCharacters) return user;
   throw usageError(`--user must be at most ${nameCharacters} characters, not ${length}.`);
 }
 
 export function parseName(name: string): string {
-  const length = charactersOf(name);
+  const { length } = [...name];
   if (length >= 1 && length <= nameCharacters) return name;
   throw new InvalidArgumentError(`It must be 1 to ${nameCharacters} characters, not ${length}.`);
-}
-
-function charactersOf(text: string): number {
-  return [...text].length;
 }
 
 export function collect(value: string, previous: string[] | undefined): string[] {

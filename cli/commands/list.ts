@@ -2,7 +2,7 @@ import type { Memory } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
 import { addExamples, Option, type Parent } from '../commander.ts';
 import { addFilters, filtersOf } from '../filters.ts';
-import { definedOnly, parseLimit, userOption } from '../options.ts';
+import { definedOnly, pageItems, parseLimit, userOption } from '../options.ts';
 import { type Column, printJson, printJsonLine, printTable } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { age, cut, cutStart } from '../terminal/text.ts';
@@ -83,11 +83,9 @@ type Pages<Item> = PromiseLike<{ items: Item[]; nextCursor: string | null }> & A
 
 type PageOptions = { all?: true | undefined; json?: true | undefined; limit?: number | undefined };
 
-const maxPageItems = 100;
-
 /** Returns the page size. The default for --all is the maximum, which needs the fewest requests. */
 export function pageSize({ all, limit }: PageOptions): number | undefined {
-  return limit ?? (all ? maxPageItems : undefined);
+  return limit ?? (all ? pageItems : undefined);
 }
 
 export async function printPages<Item extends object>(
@@ -109,7 +107,7 @@ export async function printPages<Item extends object>(
 
 async function printAll<Item extends object>(
   term: Terminal,
-  { json, limit = maxPageItems }: PageOptions,
+  { json, limit = pageItems }: PageOptions,
   items: AsyncIterable<Item>,
   columns: Column<Item>[],
 ): Promise<void> {
