@@ -70,7 +70,8 @@ test('the error from a wait that timed out has the last error as its cause', asy
   const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 400 }));
   expect(error).toBeInstanceOf(WaitTimeoutError);
   expect(error).toMatchObject({ ingestStatus: { status: 'processing' }, cause: { status: 503 } });
-  expect(error.attempts).toBe(server.requests.length);
+  // The timeout may end the last attempt before the server has received it.
+  expect(error.attempts - server.requests.length).toBeWithin(0, 2);
   using limited = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '50' }));
   const limitedTo = await failure(clientOf(limited).waitUntilComplete('mem_1', { timeoutMs: 500 }));
   expect(limitedTo).toMatchObject({ code: 'wait_timeout', cause: { retryAfterMs: 50_000 } });

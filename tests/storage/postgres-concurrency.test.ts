@@ -101,7 +101,8 @@ async function runClient(client: number): Promise<void> {
     }
   }
 }
-const expected = ['not_found', 'precondition_failed'];
+/** On a busy machine, a write may wait too long for its user's lock. Then, nothing is stored. */
+const expected = ['not_found', 'precondition_failed', 'unavailable'];
 
 async function runWorker({ storage }: Opened, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
