@@ -39,6 +39,18 @@ function restores(): number {
   return readSeries('memory_search_index_restores_total')[0]?.counts[0] ?? 0;
 }
 
+/** Both backends check what they read with the same code. */
+const damages: [what: string, sql: string][] = [
+  ['is damaged', `UPDATE snapshots SET data = CAST('damaged index' AS TYPE)`],
+  ['is cut off', 'UPDATE snapshots SET data = substr(data, 1, 100)'],
+  ['is empty', `UPDATE snapshots SET data = CAST('' AS TYPE)`],
+  ['is that of another change', 'UPDATE users SET snapshot_change = snapshot_change - 1'],
+  ['has damaged vectors', `UPDATE vector_parts SET data = CAST('damaged vectors' AS TYPE)`],
+  ['has cut off vectors', 'UPDATE vector_parts SET data = substr(data, 1, 1000)'],
+  ['has vectors of other changes', 'UPDATE vector_parts SET after_change = after_change - 1'],
+  ['has vectors of another model', 'UPDATE vector_parts SET model_id = model_id + 1'],
+];
+
 describe.each([
   ['SQLite', openSqlite],
   ['PostgreSQL', openPostgres],
@@ -233,16 +245,8 @@ describe.each([
     expect((await stored()).map(({ model }) => Number(model))).toEqual([modelId]);
   });
 
-  test.each<[string, string]>([
-    ['is damaged', `UPDATE snapshots SET data = CAST('damaged index' AS TYPE)`],
-    ['is cut off', 'UPDATE snapshots SET data = substr(data, 1, 100)'],
-    ['is empty', `UPDATE snapshots SET data = CAST('' AS TYPE)`],
-    ['is that of another change', 'UPDATE users SET snapshot_change = snapshot_change - 1'],
-    ['has damaged vectors', `UPDATE vector_parts SET data = CAST('damaged vectors' AS TYPE)`],
-    ['has cut off vectors', 'UPDATE vector_parts SET data = substr(data, 1, 1000)'],
-    ['has vectors of other changes', 'UPDATE vector_parts SET after_change = after_change - 1'],
-    ['has vectors of another model', 'UPDATE vector_parts SET model_id = model_id + 1'],
-  ])('that %s is not used', async (_, damage) => {
+  const own = damages.filter(([what]) => open === openSqlite || / damaged/.test(what));
+  test.each(own)('that %s is not used', async (_, damage) => {
     await project.import(some(perUser, { userId }));
     await embedAll(userId);
     await storeAll();
