@@ -1,0 +1,224 @@
+import { beforeAll, describe, expect, test } from 'bun:test';
+import type { ErrorBody } from '../../sdk/contract/errors.ts';
+import { ask, askRaw, expectInvalid, getMemory, getPage, newUser, save } from '../support/http.ts';
+import { badMetadata, badOptionalTexts, badTexts, withValue } from '../support/inputs.ts';
+import { withProject } from '../support/server.ts';
+
+/* Every invalid field of a save, an update or a record gets a 400 that names the field. */
+
+const server = await withProject();
+
+/** The user of all rejected requests. */
+const userId = 'refused';
+const memory = { userId, content: 'x' };
+const entry = { author: 'user', content: 'Help' };
+const support = { userId, data: { subject: 'S', comments: [entry] } };
+const document = { userId, data: { text: 'x' } };
+const chat = { userId, data: { messages: [entry] } };
+const event = { userId, type: 'event', data: { name: 'n' } };
+const profile = { userId, type: 'profile', data: { summary: 's' } };
+
+const values = (rows: [name: string, value: unknown][]) => rows.map(([, value]) => value);
+const [texts, optionalTexts] = [values(badTexts()), values(badOptionalTexts())];
+const [names, optionalNames] = [values(badTexts(256)), values(badOptionalTexts(256))];
+const noDays = ['2026-02-30', '2026-13-01', '2026-00-01'];
+const times = ['soon', '2026-05', ...noDays, '2026-05-08T10:00:00', 0, 1.7e12, true, [], {}];
+
+async function expectRejected(method: string, path: string, body: unknown, field: string) {
+  const answer = await ask(server, method, path, { body });
+  expect({ status: answer.status, body }).toEqual({ status: 400, body });
+  expectInvalid(answer, field);
+}
+
+type Rejected = [field: string, values: unknown[]];
+
+/** Expects that each value of the field is rejected. */
+async function expectEach(method: string, path: string, base: object, ...[field, bad]: Rejected) {
+  for (const value of bad) {
+    await expectRejected(method, path, withValue(base, field, value), field);
+  }
+}
+
+const common: Rejected[] = [
+  ['userId', [undefined, ...names]],
+  ['source', optionalNames],
+  ['externalId', optionalNames],
+  ['occurredAt', times],
+  ['expiresAt', times],
+  ['metadata', values(badMetadata)],
+];
+const contents = [1, true, {}, 'a\0', '\ud800'];
+
+const endpoints: [path: string, body: object, fields: Rejected[]][] = [
+  [
+    '/v1/memories',
+    memory,
+    [
+      ['content', [undefined, ...values(badTexts(65_536))]],
+      ['source', ['']],
+      ['externalId', ['']],
+      ['occurredAt', ['']],
+      ['expiresAt', ['']],
+    ],
+  ],
+  [
+    '/v1/ingest/support',
+    support,
+    [
+      ['data', [undefined, null, 'x', []]],
+      ['data.subject', [undefined, ...texts]],
+      ['data.description', optionalTexts],
+      ['data.status', optionalTexts],
+      ['data.priority', optionalTexts],
+      ['data.comments', [undefined, null, {}, 'x', Array(1_001).fill(entry)]],
+      ['data.comments.0', [null, 'x', []]],
+      ['data.comments.0.content', [undefined, ...contents]],
+      ['data.comments.0.name', optionalTexts],
+      ['data.comments.0.tool_call_id', optionalTexts],
+      ['data.comments.0.id', ['x']],
+      ['data.text', ['x']],
+      ['content', ['x']],
+      ['type', ['document']],
+    ],
+  ],
+  [
+    '/v1/ingest/document',
+    document,
+    [
+      ['data', [undefined, null, 'x', []]],
+      ['data.text', [undefined, ...texts]],
+      ['data.title', optionalTexts],
+      ['data.mimeType', optionalTexts],
+      ['data.sourceUrl', optionalTexts],
+      ['data.pageCount', [null, -1, 1.5, '3', []]],
+      ['data.subject', ['x']],
+      ['type', ['document']],
+    ],
+  ],
+  [
+    '/v1/ingest/chat',
+    chat,
+    [
+      ['data', [undefined, null, 'x', []]],
+      ['data.title', optionalTexts],
+      ['data.summary', optionalTexts],
+      ['data.messages', [undefined, null, {}, 'x', [], Array(1_001).fill(entry)]],
+      ['data.messages.0.content', contents],
+      ['data.messages.0.tool_calls', [{}, 'x']],
+      ['data.participants', [null, 'x', {}]],
+      ['data.tags', [null, 'x', {}]],
+      ['data.comments', [[entry]]],
+      ['type', ['document']],
+    ],
+  ],
+  [
+    '/v1/ingest',
+    event,
+    [
+      ['data', [undefined, null, 'x', []]],
+      ['data.name', [undefined, ...texts]],
+      ['type', [undefined, null, 'memory', 'note', []]],
+    ],
+  ],
+];
+
+describe.each(endpoints)('POST %s', (path, base, fields) => {
+  test.each([...common, ...fields])('rejects an invalid %s', (field, bad) =>
+    expectEach('POST', path, base, field, bad),
+  );
+
+  test('rejects a body that is not an object', async () => {
+    for (const body of [null, 'x', 1, true, [base]]) await expectRejected('POST', path, body, '');
+  });
+
+  test.each(['id', 'memoryId', 'version', 'status', 'createdAt', '', 'USERID', '__proto__'])(
+    'rejects the unknown field "%s"',
+    (field) => expectRejected('POST', path, { ...base, [field]: 'x' }, field),
+  );
+});
+
+describe('POST /v1/ingest', () => {
+  test('rejects a profile without a text', () =>
+    expectEach('POST', '/v1/ingest', profile, 'data.summary', [undefined, ...texts]));
+
+  test.each([event, profile])('rejects invalid properties of $type', async (base) => {
+    for (const value of values(badMetadata).slice(4)) {
+      const body = withValue(base, 'data.more', value);
+      await expectRejected('POST', '/v1/ingest', body, 'data');
+    }
+  });
+});
+
+test('an invalid part of a message is named', async () => {
+  for (const part of [null, 'x', {}, { text: 'x' }, { type: 1 }, { type: 'x'.repeat(101) }]) {
+    const body = withValue(chat, 'data.messages.0.content', [{ type: 'text', text: 'x' }, part]);
+    const answer = await ask(server, 'POST', '/v1/ingest/chat', { body });
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain('"field":"data.messages.0.content.1');
+  }
+});
+
+test.each(['participants', 'tags'])('an invalid item of data.%s is named', async (name) => {
+  for (const value of [1, null, '', [], 'a\0']) {
+    const body = withValue(chat, `data.${name}`, ['x', value]);
+    await expectRejected('POST', '/v1/ingest/chat', body, `data.${name}.1`);
+  }
+});
+
+test('a number outside the range of a double is rejected', async () => {
+  const body = `{"userId":"${userId}","content":"x","metadata":{"n":1e400}}`;
+  expectInvalid(await askRaw(server, 'POST', '/v1/memories', body), 'metadata');
+});
+
+test('every invalid field is listed, with the first one in the message', async () => {
+  const body = { content: '', metadata: [], more: 1 };
+  const answer = await ask(server, 'POST', '/v1/memories', { body });
+  for (const field of ['userId', 'content', 'metadata', 'more']) expectInvalid(answer, field);
+  const { message, details } = answer.body as ErrorBody;
+  expect(details).toHaveLength(4);
+  expect(message).toBe(`${details?.[0]?.field}: ${details?.[0]?.message}`);
+});
+
+test('no rejected request has stored anything', async () => {
+  expect((await getPage(server, userId)).items).toEqual([]);
+});
+
+describe('PATCH /v1/memories/:id', () => {
+  let path: string;
+  let id: string;
+  beforeAll(async () => {
+    ({ id } = await save(server, newUser(), 'unchanged'));
+    path = `/v1/memories/${id}`;
+  });
+
+  test.each<Rejected>([
+    ['content', values(badTexts(65_536))],
+    ['metadata', values(badMetadata)],
+    ['occurredAt', ['', ...times]],
+    ['expiresAt', ['', ...times]],
+  ])('rejects an invalid %s', (field, bad) =>
+    expectEach('PATCH', path, { content: 'x' }, field, bad),
+  );
+
+  test('rejects a body that is not an object', async () => {
+    for (const body of [null, 'x', 1, true, [{}]]) await expectRejected('PATCH', path, body, '');
+  });
+
+  test('names the possible fields if none is set', async () => {
+    const answer = await ask(server, 'PATCH', path, { body: {} });
+    expectInvalid(answer, '');
+    expect((await ask(server, 'PATCH', path, { body: [] })).text).not.toContain('occurredAt');
+    for (const field of ['content', 'metadata', 'occurredAt', 'expiresAt']) {
+      expect(answer.text).toContain(field);
+    }
+  });
+
+  test.each(['id', 'userId', 'type', 'source', 'externalId', 'version', 'status'])(
+    'rejects the unknown field "%s"',
+    (field) => expectRejected('PATCH', path, { content: 'x', [field]: 'x' }, field),
+  );
+
+  test('changes nothing if it is rejected', async () => {
+    expect(await getMemory(server, id)).toMatchObject({ content: 'unchanged', metadata: {} });
+  });
+});
