@@ -6,7 +6,7 @@ import { bytesOf, externalKey, insertMemory, type KnownMemory, replaceMemory } f
 import { once } from './idempotency.ts';
 import { findExternal, unchanged } from './memories.ts';
 import { queueTask, reserveInQueue } from './tasks.ts';
-import { keyOfUser, UserChanges } from './users.ts';
+import { type Added, keyOfUser, nothingAdded, recordChanges } from './users.ts';
 
 type Accept = Parameters<Storage['acceptRecords']>[0];
 
@@ -27,10 +27,8 @@ async function accept(tx: WriteTx, write: Accept): Promise<StoredResponse> {
   const { projectId, records, batch } = write;
   await reserveInQueue(tx, projectId, records.length);
   const { ids, items } = await plan(tx, write);
-  const changes = new UserChanges(tx, projectId);
-  await changes.record(items.map(({ stored }) => stored.userId));
+  const changes = await recordChanges(tx, projectId, addedTo(items));
   await Promise.all(items.flatMap((item) => store(tx, write, item, changes)));
-  await changes.store();
   return acceptedResponse(records, ids, new Set(items.map(({ stored }) => stored.id)), batch);
 }
 
@@ -67,15 +65,29 @@ function storedAs(record: NewMemory, present: KnownMemory | null, at: number): K
   return { ...changedMemory(present, fields, at), status: 'processing', bytes };
 }
 
+/** Returns what the items add to each user. */
+function addedTo(items: readonly Item[]): Map<string, Added> {
+  const added = new Map<string, Added>();
+  for (const { known, stored } of items) {
+    const { memories, bytes } = added.get(stored.userId) ?? nothingAdded;
+    added.set(stored.userId, {
+      memories: memories + (known === null ? 1 : 0),
+      bytes: bytes + stored.bytes - (known?.bytes ?? 0),
+    });
+  }
+  return added;
+}
+
 function store(
   tx: WriteTx,
   { projectId, at }: Accept,
   { ordinal, known, stored }: Item,
-  changes: UserChanges,
+  changes: ReadonlyMap<string, number>,
 ): Promise<unknown>[] {
-  const { id, userId, bytes } = stored;
-  const memories = known === null ? 1 : 0;
-  stored.change = changes.add(userId, { memories, bytes: bytes - (known?.bytes ?? 0) });
+  const { id, userId } = stored;
+  const change = changes.get(userId);
+  if (change === undefined) throw new Error('the change of the user was not recorded');
+  stored.change = change;
   return [
     known === null
       ? insertMemory(tx, projectId, stored, stored)

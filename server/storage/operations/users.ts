@@ -79,7 +79,20 @@ export async function lockUser(tx: Tx, projectId: number, userId: string): Promi
   return row?.change ?? -1;
 }
 
-/** The changes that one write makes to several users, who get one change number each. */
+/** Records a change of each user and returns the numbers. Locks the users in a fixed order. */
+export async function recordChanges(
+  tx: Tx,
+  projectId: number,
+  added: ReadonlyMap<string, Added>,
+): Promise<Map<string, number>> {
+  const users = [...added].sort(([one], [other]) => (one < other ? -1 : 1));
+  const numbers = users.map(async ([userId, what]): Promise<[string, number]> => {
+    return [userId, await recordChange(tx, projectId, userId, what)];
+  });
+  return new Map(await Promise.all(numbers));
+}
+
+/** The changes of a write that reads what it changes only after it has locked the users. */
 export class UserChanges {
   readonly #tx: Tx;
   readonly #projectId: number;
@@ -92,13 +105,11 @@ export class UserChanges {
 
   /** Must be called before the write reads memories: it locks the users, in a fixed order. */
   async record(userIds: Iterable<string>): Promise<void> {
-    const others = [...new Set(userIds)].filter((userId) => !this.#changes.has(userId)).sort();
-    await Promise.all(
-      others.map(async (userId) => {
-        const number = await recordChange(this.#tx, this.#projectId, userId, nothingAdded);
-        this.#changes.set(userId, { number, added: nothingAdded });
-      }),
-    );
+    const others = [...userIds].filter((userId) => !this.#changes.has(userId));
+    const added = new Map(others.map((userId) => [userId, nothingAdded]));
+    for (const [userId, number] of await recordChanges(this.#tx, this.#projectId, added)) {
+      this.#changes.set(userId, { number, added: nothingAdded });
+    }
   }
 
   /** Returns the number of the user's change, and counts what this write adds. */
