@@ -9,10 +9,16 @@ type Failure = Parameters<TaskQueue['failTask']>[0];
 type Due = Omit<Task, 'attempt'> & { attempts: number };
 type MemoryKey = { projectId: number; userId: string; memoryId: string };
 
+/*
+ * Conditions on the state are a CASE. From others, PostgreSQL would conclude that few tasks are in
+ * such a state, and read all tasks instead of looking each up by its key.
+ */
+
 /** Identifies a task by its first four parameters, and a lease by the fifth. */
-const isTask = 'project_id = $1 AND user_id = $2 AND memory_id = $3 AND kind = $4';
-const leaseCheck = faultPoint('lease-check', "state = 'running' AND lease_token =");
-const isLeased = `${isTask} AND ${leaseCheck} CAST($5 AS bigint)`;
+const isTask = `project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
+  AND memory_id = CAST($3 AS text) AND kind = CAST($4 AS text)`;
+const leaseCheck = faultPoint('lease-check', "CASE state WHEN 'running' THEN lease_token =");
+const isLeased = `${isTask} AND ${leaseCheck} CAST($5 AS bigint) END`;
 
 /** `updated_at` must not decrease after the clock was set back. */
 const laterThan6 = later('updated_at', '$6');
@@ -108,10 +114,10 @@ export function settleTask(
  * backoff is also due, because the clock must have been set back.
  */
 function isDue({ dialect }: Tx, now: string, horizon: string): string {
-  return `(
-    (state = 'waiting' AND (attempts = 0 OR run_at <= CAST(${now} AS bigint)
-      OR run_at > CAST(${horizon} AS bigint)))
-    OR (state = 'running' AND leased_until <= ${dialect.leaseClock(now)}))`;
+  return `CASE state
+    WHEN 'waiting' THEN attempts = 0 OR run_at <= CAST(${now} AS bigint)
+      OR run_at > CAST(${horizon} AS bigint)
+    WHEN 'running' THEN leased_until <= ${dialect.leaseClock(now)} END`;
 }
 
 /** The maximum number of attempts if other servers claim all the tasks first. */
@@ -136,7 +142,7 @@ export const claimTasks: WriteOperation<Claim, Task[]> = {
  */
 async function claim(tx: Tx, due: Due[], { owner, now, leaseMs, horizon }: Claim): Promise<Task[]> {
   const text = `UPDATE tasks SET state = 'running', attempts = attempts + 1,
-      lease_token = lease_token + 1, lease_owner = $6,
+      lease_token = lease_token + 1, lease_owner = CAST($6 AS text),
       leased_until = ${tx.dialect.leaseClock('$7')} + CAST($8 AS bigint)
     WHERE ${isTask} AND lease_token = CAST($5 AS bigint) AND ${isDue(tx, '$7', '$9')}`;
   const claimed = await Promise.all(

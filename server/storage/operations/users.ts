@@ -57,7 +57,8 @@ export async function changeKnownUser(
   userId: string,
 ): Promise<number | null> {
   const row = await tx.one<{ change: number }>(
-    `UPDATE users SET last_change = last_change + 1 WHERE project_id = $1 AND user_id = $2
+    `UPDATE users SET last_change = last_change + 1
+     WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
      RETURNING last_change AS change`,
     projectId,
     userId,
@@ -133,7 +134,7 @@ export class UserChanges {
       await this.#tx.run(
         `UPDATE users SET memories = memories + CAST($3 AS bigint),
            bytes = bytes + CAST($4 AS bigint)
-         WHERE project_id = $1 AND user_id = $2`,
+         WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)`,
         ...user,
         memories,
         bytes,

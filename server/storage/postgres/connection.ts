@@ -64,14 +64,6 @@ export type ConnectionOptions = {
   settings?: Record<string, string>;
 };
 
-/**
- * Settings for connections that read pages. The planner expects too few rows per user, because it
- * considers project and user independent, and would therefore sort all rows instead of reading an
- * index in order. Before PostgreSQL 18, the penalty for an unavoidable sort would trigger
- * just-in-time compilation.
- */
-export const readInIndexOrder = { enable_sort: 'off', jit: 'off' };
-
 /** If the database does not respond within this time, it is considered unreachable. */
 const defaultDeadlineMs = 10_000;
 const connectDeadlineSeconds = 3;

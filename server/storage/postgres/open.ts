@@ -9,12 +9,13 @@ import { activeProject, createPooledReads } from '../pooled-reads.ts';
 import { QueueLimit } from '../queue-limit.ts';
 import { createReaderPool } from '../reader-pool.ts';
 import type { ConnectedStorage, Storage } from '../storage.ts';
-import { type Connection, createConnection, query, readInIndexOrder } from './connection.ts';
+import { type Connection, createConnection, query } from './connection.ts';
 import { createShortEngine } from './engine.ts';
 import { cannotOpen, isStarting, notRead, notStored } from './errors.ts';
 import { createHealth } from './health.ts';
 import { keepLeases } from './leases.ts';
 import { assertFinished, migrate } from './migrate.ts';
+import { changeByKey, readInIndexOrder } from './planner.ts';
 import { reserveQuota } from './quotas.ts';
 import { createReadAhead } from './read-ahead.ts';
 import type { ReaderStart } from './reader/thread.ts';
@@ -127,7 +128,8 @@ function shared(): QueueLimit {
  * open is retried on demand.
  */
 function openConnections(url: string, purpose: string, count: number): Connection[] {
-  const connections = Array.from({ length: count }, () => createConnection({ url, purpose }));
+  const options = { url, purpose, settings: changeByKey };
+  const connections = Array.from({ length: count }, () => createConnection(options));
   for (const one of connections) one.session().catch(() => {});
   return connections;
 }

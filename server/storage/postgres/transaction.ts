@@ -2,6 +2,7 @@ import type { Tx } from '../engine.ts';
 import { outcomeUnknown, WriteConflict } from '../refusals.ts';
 import { type Outcome, rowsOf, type Session, type Statement, statement } from './connection.ts';
 import { isPartLost, isRefusal } from './errors.ts';
+import { type Call, joinRows } from './many-rows.ts';
 import { nextInStep } from './step-order.ts';
 import { createTx, isRead } from './tx.ts';
 
@@ -100,8 +101,6 @@ function assertCommitted([last]: Outcome[]): void {
   throw outcomeUnknown(error);
 }
 
-type Call = Statement & { answer(outcome: Outcome): void };
-
 /** `calls` is the number of statements that the write waits for. */
 type Member = { calls: number; hasWritten: boolean; outcome: PromiseSettledResult<unknown> | null };
 
@@ -129,7 +128,7 @@ class Steps {
     if (this.#waiting.length === 0) return [];
     const [next, later] = nextInStep(this.#waiting);
     this.#waiting = later;
-    return next;
+    return joinRows(next);
   }
 
   outcomes(): PromiseSettledResult<unknown>[] {

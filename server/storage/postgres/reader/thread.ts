@@ -1,9 +1,10 @@
 import { workerData } from 'node:worker_threads';
 import { QueueLimit } from '../../queue-limit.ts';
 import { serveReads } from '../../reader-thread.ts';
-import { createConnection, readInIndexOrder } from '../connection.ts';
+import { createConnection } from '../connection.ts';
 import { createShortEngine } from '../engine.ts';
 import { notRead } from '../errors.ts';
+import { readInIndexOrder } from '../planner.ts';
 import { createShortTx, inSnapshot } from '../tx.ts';
 import { createWriteQueue } from '../write-queue.ts';
 
