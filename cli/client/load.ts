@@ -1,4 +1,4 @@
-import { growth, type Labels, quantile, type Span } from './metrics.ts';
+import { growth, type Labels, type Metrics, quantile, type Span } from './metrics.ts';
 
 /** The load of a server between two readings of its metrics. Null stands for no value. */
 export type Load = ReturnType<typeof loadOf>;
@@ -14,7 +14,6 @@ export function loadOf(span: Span, seconds: number, now: number) {
   const perSecond = (...of: [name: string, where?: (labels: Labels) => boolean]) =>
     rounded(growth(span, ...of) / seconds);
   const tasks = (wanted: string) => after.sum('memory_tasks', ({ state }) => state === wanted);
-  const lastBackup = after.sum('memory_last_backup_timestamp_seconds');
   return {
     time: new Date(now).toISOString(),
     version: after.labelsOf('memory_build_info')[0]?.version ?? null,
@@ -40,14 +39,21 @@ export function loadOf(span: Span, seconds: number, now: number) {
     oldestTaskSeconds: after.sum('memory_oldest_task_age_seconds'),
     pendingEmbeddings: after.sum('memory_embeddings_pending'),
     embeddedPerSecond: perSecond('memory_embedded_memories_total'),
-    databaseBytes: after.sum('memory_database_bytes'),
-    logBytes: after.sum('memory_log_bytes'),
-    lastBackupAt: lastBackup === null ? null : new Date(lastBackup * 1_000).toISOString(),
+    ...filesOf(after),
     routes: routesOf(span, seconds),
   };
 }
 
-/** Returns the busiest routes first. */
+/** PostgreSQL has its own log and backups. */
+export function filesOf(metrics: Metrics) {
+  const lastBackup = metrics.sum('memory_last_backup_timestamp_seconds');
+  return {
+    databaseBytes: metrics.sum('memory_database_bytes'),
+    logBytes: metrics.sum('memory_log_bytes'),
+    lastBackupAt: lastBackup ? new Date(lastBackup * 1_000).toISOString() : null,
+  };
+}
+
 function routesOf(span: Span, seconds: number) {
   const known = span.after.labelsOf(`${durations}_count`).filter(isLoad);
   return known

@@ -1,14 +1,13 @@
 import type { Stats, Task, User } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
+import { filesOf } from '../client/load.ts';
 import { readMetrics } from '../client/metrics.ts';
-import { addExamples, type GlobalOptions, Option, type Parent } from '../commander.ts';
+import { addExamples, Option, type Parent } from '../commander.ts';
 import { definedOnly, parseLimit } from '../options.ts';
 import { type Column, printFields, printJson } from '../terminal/output.ts';
 import { hint, type Terminal } from '../terminal/terminal.ts';
 import { age, shownBytes } from '../terminal/text.ts';
 import { pageSize, printPages } from './list.ts';
-
-/* The commands that show what a project holds. */
 
 export function addUsers(program: Parent, term: Terminal): void {
   const command = program
@@ -118,7 +117,11 @@ export function addStats(program: Parent, term: Terminal): void {
     const options = command.optsWithGlobals();
     const client = await connect(term, options);
     const signal = term.interrupted;
-    const [stats, files] = await Promise.all([client.stats({ signal }), readFiles(term, options)]);
+    const [stats, files] = await Promise.all([
+      client.stats({ signal }),
+      // The key may not be allowed to read the metrics, or there are none.
+      readMetrics(term, options).then(filesOf, () => null),
+    ]);
     if (options.json) return printJson(term, { ...stats, ...files });
     const { byType, byStatus, ...counted } = stats;
     const { project, userId: user } = await client.key({ signal });
@@ -140,24 +143,10 @@ a key from memory keys create --metrics.
 
 A pipe receives each name and its value, separated by a tab.`;
 
-type Files = { databaseBytes: number; logBytes: number | null; lastBackupAt: string | null };
+type Files = ReturnType<typeof filesOf>;
 
-/** Returns null if the key cannot read the metrics, or there are none. */
-async function readFiles(term: Terminal, options: GlobalOptions): Promise<Files | null> {
-  const metrics = await readMetrics(term, options).catch(() => null);
-  const databaseBytes = metrics?.sum('memory_database_bytes') ?? null;
-  if (metrics === null || databaseBytes === null) return null;
-  const seconds = metrics.sum('memory_last_backup_timestamp_seconds');
-  return {
-    databaseBytes,
-    logBytes: metrics.sum('memory_log_bytes'),
-    lastBackupAt: seconds ? new Date(seconds * 1_000).toISOString() : null,
-  };
-}
-
-/** PostgreSQL has its own log and backups. */
 function shownFiles({ databaseBytes, logBytes, lastBackupAt }: Files, now: number) {
-  const database = shownBytes(databaseBytes);
+  const database = databaseBytes === null ? null : shownBytes(databaseBytes);
   if (logBytes === null) return { database };
   const backup = lastBackupAt === null ? 'never' : `${lastBackupAt} (${age(lastBackupAt, now)})`;
   return { database, log: shownBytes(logBytes), 'last backup': backup };
@@ -177,7 +166,7 @@ function shownFields(stats: Stats, now: number) {
   };
 }
 
-/** Like "90 memory, 20 ticket"; null if there are none. */
+/** Returns, for example, `90 memory, 20 ticket`; null if there are none. */
 function counts(numbers: Record<string, number>): string | null {
   const some = Object.entries(numbers).filter(([, count]) => count > 0);
   return some.map(([name, count]) => `${count} ${name}`).join(', ') || null;
