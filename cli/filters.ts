@@ -32,7 +32,6 @@ export function addFilters(command: object & AnyCommand): void {
     .option('-m, --metadata <key=value>', pair, addFilter);
 }
 
-/** Returns the filters that are set, under their API names. */
 export function filtersOf(command: object & AnyCommand): FilterFields {
   const { type, status, source, externalId, from, to, metadata }: FilterFields = command.opts();
   return definedOnly({ type, status, source, externalId, from, to, metadata });

@@ -7,7 +7,6 @@ import { note, type Terminal } from '../terminal/terminal.ts';
 import { escapeLine, toJson } from '../terminal/text.ts';
 import type { Rejected, Where } from './records.ts';
 
-/** The options of commands that ingest records. */
 export type BulkOptions = {
   json?: true | undefined;
   idempotencyKey?: string | undefined;

@@ -37,7 +37,6 @@ export class Metrics {
   }
 }
 
-/** Two readings of the same server. */
 export type Span = { before: Metrics; after: Metrics };
 
 /** How much a counter has grown. A server that was restarted counts from zero. */

@@ -11,8 +11,6 @@ import * as shared from '../options.ts';
 import { isObject } from '../terminal/json.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/* Ingests tickets and conversations from options, and records of any type from files. */
-
 export function addSupport(group: Parent, term: Terminal): void {
   const ticket = group
     .command('support')

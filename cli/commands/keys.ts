@@ -174,7 +174,6 @@ function serviceOf(term: Terminal, options: GlobalOptions): string {
   );
 }
 
-/** Stores the key and makes commands use it. */
 async function save(term: Terminal, { service, project, apiKey }: profile.Entry): Promise<void> {
   const { replaced } = profile.storeKey(term, { service, project, apiKey });
   profile.useService(term, service, project);

@@ -5,7 +5,6 @@ import { createLayout } from './layout.ts';
 const unread =
   /^(?:script|style|template|noscript|iframe|object|svg|canvas|audio|video|noembed|noframes)$/;
 
-/** Returns the visible text and the title of a page. */
 export function readHtml(
   source: string,
   mimeType = 'text/html',

@@ -101,7 +101,9 @@ function inputError(term: Terminal, path: string, error: unknown): unknown {
   const code = errorCode(error);
   if (code === 'ENOENT') {
     const entry = lstatSync(resolve(term.cwd, path), { throwIfNoEntry: false });
-    if (entry?.isSymbolicLink()) return leadsNowhere(path);
+    if (entry?.isSymbolicLink()) {
+      return new CliError('file_not_found', `${path} is a broken symbolic link.`);
+    }
     return new CliError('file_not_found', `File not found: ${path}.`, 'Use - to read from stdin.');
   }
   if (code === 'EISDIR') return new CliError('not_a_file', `${path} is a folder, not a file.`);
@@ -110,10 +112,6 @@ function inputError(term: Terminal, path: string, error: unknown): unknown {
   }
   if (!(error instanceof Error && 'syscall' in error)) return error;
   return new CliError('file_not_readable', `${path} cannot be read (${code}).`);
-}
-
-export function leadsNowhere(path: string): CliError {
-  return new CliError('file_not_found', `${path} is a broken symbolic link.`);
 }
 
 /** The keys that must be handled in raw mode. */

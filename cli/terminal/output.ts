@@ -90,7 +90,6 @@ export async function printTable<Row>(term: Terminal, columns: Column<Row>[], ro
   await term.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** Prints the object as JSON with --json, otherwise its fields. */
 export async function printObject(term: Terminal, json: true | undefined, value: object) {
   await (json ? printJson(term, value) : printFields(term, value));
 }

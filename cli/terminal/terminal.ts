@@ -47,10 +47,8 @@ export function processTerminal(interrupted: AbortSignal): Terminal {
   };
 }
 
-/** What determines where programs store their settings. */
 export type Platform = Pick<Terminal, 'env' | 'home' | 'platform'>;
 
-/** Returns the user's folder for settings. */
 export function configFolder({ env, home, platform }: Platform): string {
   if (platform === 'win32') return env.APPDATA || join(home, 'AppData', 'Roaming');
   return env.XDG_CONFIG_HOME || join(home, '.config');

@@ -1,7 +1,5 @@
 import type { Output } from './process-output.ts';
 
-/* Formats text for a terminal or for tab-separated values. */
-
 /** Start and end codes. Loading them from node:util would take longer than `memory get` itself. */
 const styles = { bold: [1, 22], dim: [2, 22], red: [31, 39], yellow: [33, 39] };
 
@@ -113,7 +111,6 @@ export function memoriesOf(count: number): string {
 
 const byteUnits = ['KiB', 'MiB', 'GiB', 'TiB'];
 
-/** Like "512 bytes" or "1.5 MiB". */
 export function shownBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
   const power = Math.min(byteUnits.length, Math.floor(Math.log2(bytes) / 10));

@@ -1,4 +1,4 @@
-import type { Losses } from './memories.ts';
+import { addLoss, type Losses } from './memories.ts';
 
 type Fields = Record<string, unknown>;
 type Message = { role: string; content: string; timeMs: number | null };
@@ -28,7 +28,7 @@ export function* messagesOf(conversation: Fields, losses: Losses): Generator<Fie
       };
     }
   }
-  if (count === 0) losses.add('conversations without messages');
+  if (count === 0) addLoss(losses, 'conversations without messages');
 }
 
 function branchOf({ mapping, current_node: end }: Fields, losses: Losses): [string, Fields][] {
@@ -40,7 +40,7 @@ function branchOf({ mapping, current_node: end }: Fields, losses: Losses): [stri
     id = String(node.parent);
   }
   const isAbandoned = ([name, node]: [string, Fields]) => !branch.has(name) && node.message != null;
-  losses.add('messages on abandoned branches', [...nodes].filter(isAbandoned).length);
+  addLoss(losses, 'messages on abandoned branches', [...nodes].filter(isAbandoned).length);
   return [...branch].reverse();
 }
 
@@ -53,11 +53,12 @@ function messageOf(message: Fields, losses: Losses): Message[] {
     message.weight === 0 || fieldsOf(message.metadata).is_visually_hidden_from_conversation;
   if (parts.every((part) => part === '')) {
     if (parts.length === 0 && Object.keys(content).length > 0)
-      losses.add(`${content.content_type}`);
+      addLoss(losses, `${content.content_type}`);
     return [];
   }
-  if (role === 'system' || isHidden) losses.add('hidden messages');
-  else if (role === 'tool' || (message.recipient ?? 'all') !== 'all') losses.add('tool messages');
+  if (role === 'system' || isHidden) addLoss(losses, 'hidden messages');
+  else if (role === 'tool' || (message.recipient ?? 'all') !== 'all')
+    addLoss(losses, 'tool messages');
   else return [{ role, content: textOf(parts, losses), timeMs: msOf(message.create_time) }];
   return [];
 }
@@ -67,7 +68,7 @@ function textOf(parts: unknown[], losses: Losses): string {
     if (typeof part === 'string') return part;
     const { content_type: type, text } = fieldsOf(part);
     if (typeof text === 'string') return text;
-    losses.add('images and files');
+    addLoss(losses, 'images and files');
     return `[${String(type ?? 'file').replace(/_asset_pointer$/, '')}]`;
   });
   return texts.join('\n');

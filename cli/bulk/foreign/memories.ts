@@ -38,11 +38,11 @@ export function memoryConverter({ source, userId, nowMs, losses }: Options) {
     const given = valuesOf(item);
     const expiresAt = timeOf(given.expiresAt);
     if (expiresAt !== null && Date.parse(expiresAt) <= nowMs) {
-      losses.add('expired memories');
+      addLoss(losses, 'expired memories');
       return undefined;
     }
     for (const name of Object.keys(item)) {
-      if (!carried.has(name) && holdsSomething(item[name])) losses.add(name);
+      if (!carried.has(name) && holdsSomething(item[name])) addLoss(losses, name);
     }
     const user = userId ?? given.userId;
     const from = given.source ?? source;
@@ -107,15 +107,9 @@ function holdsSomething(value: unknown): boolean {
   return typeof value !== 'object' || Object.keys(value).length > 0;
 }
 
-export type Losses = ReturnType<typeof createLosses>;
+/** How much of what cannot be imported, such as 2 `hash`. */
+export type Losses = Map<string, number>;
 
-export function createLosses() {
-  const counts = new Map<string, number>();
-  return {
-    add(what: string, count = 1): void {
-      if (count > 0) counts.set(what, (counts.get(what) ?? 0) + count);
-    },
-    /** Returns, for example, `hash: 2, relations: 1`; empty if nothing was lost. */
-    toString: () => [...counts].map(([what, count]) => `${what}: ${count}`).join(', '),
-  };
+export function addLoss(losses: Losses, what: string, count = 1): void {
+  if (count > 0) losses.set(what, (losses.get(what) ?? 0) + count);
 }

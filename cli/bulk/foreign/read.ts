@@ -4,7 +4,7 @@ import { isObject } from '../../terminal/json.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { type BulkInput, itemsOf } from '../input.ts';
 import { messagesOf } from './chatgpt.ts';
-import { createLosses, type Losses, memoryConverter } from './memories.ts';
+import { addLoss, type Losses, memoryConverter } from './memories.ts';
 
 export type ForeignFormat = 'mem0' | 'chatgpt';
 
@@ -15,7 +15,7 @@ export async function readForeign(
   path: string,
   userId: string | undefined,
 ): Promise<{ input: BulkInput; losses: string[] }> {
-  const losses = createLosses();
+  const losses: Losses = new Map();
   const convert = memoryConverter({ source: format, userId, nowMs: term.now(), losses });
   const found = itemsIn(await readJson(term, path), losses)[format];
   if (found === undefined) {
@@ -24,7 +24,7 @@ export async function readForeign(
   }
   const memories = found.map((item) => (isObject(item) ? convert(item) : item));
   const input = itemsOf(memories);
-  const lost = losses.toString();
+  const lost = [...losses].map(([what, count]) => `${what}: ${count}`).join(', ');
   return { input, losses: lost === '' ? [] : [`Not imported: ${lost}.`] };
 }
 
@@ -36,7 +36,7 @@ function itemsIn(parsed: unknown, losses: Losses): Record<ForeignFormat, unknown
   const isChats =
     Array.isArray(parsed) && parsed.every((one) => isObject(one) && isObject(one.mapping));
   if (isObject(parsed) && Array.isArray(parsed.relations)) {
-    losses.add('relations', parsed.relations.length);
+    addLoss(losses, 'relations', parsed.relations.length);
   }
   return {
     mem0: Array.isArray(list) ? list : undefined,
