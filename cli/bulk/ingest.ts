@@ -1,7 +1,7 @@
-import type { IngestRecord, Memory, MemoryClient, RecordType } from '../../sdk/index.ts';
+import type { IngestRecord, Memory, MemoryClient } from '../../sdk/index.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
-import { type BulkInput, parseLines } from './input.ts';
+import type { BulkInput } from './input.ts';
 import { runBulk } from './pipeline.ts';
 import { type Entry, idOf, pairOf } from './records.ts';
 import type { BulkOptions, Report, Row } from './report.ts';
@@ -16,25 +16,21 @@ const tooLarge = 'is larger than 5 MiB, the default limit of the service';
 export async function runBatch(
   term: Terminal,
   client: MemoryClient | undefined,
-  { lines, totalBytes }: BulkInput,
-  options: BulkOptions & { type?: RecordType | undefined },
+  input: BulkInput,
+  options: BulkOptions,
 ): Promise<void> {
-  const { type } = options;
-  const entries = parseLines(lines, type);
-  const report = await ingestAll(term, client, { entries, totalBytes, type }, options);
+  const report = await ingestAll(term, client, input, options);
   await finishBulk(term, client, report, options, client ? remarksOn(report, options) : []);
 }
-
-type Entries = Pick<Parameters<typeof runBulk>[2], 'entries' | 'totalBytes' | 'type'>;
 
 export async function ingestAll(
   term: Terminal,
   client: MemoryClient | undefined,
-  entries: Entries,
+  input: BulkInput,
   options: BulkOptions,
 ): Promise<Report> {
   return runBulk(term, options, {
-    ...entries,
+    ...input,
     outcomes: client ? ['accepted', 'unchanged', 'replayed'] : ['valid'],
     namesOf: (entry) => [pairOf(entry)],
     post: client ? ingestPost(client) : await dryRunPost(),
@@ -103,7 +99,7 @@ function remarksOn({ counts, failed }: Report, { errorsOut }: BulkOptions): stri
 export async function runImport(
   term: Terminal,
   client: MemoryClient,
-  { lines, totalBytes }: BulkInput,
+  input: BulkInput,
   options: BulkOptions,
   losses: string[] = [],
 ): Promise<void> {
@@ -112,8 +108,7 @@ export async function runImport(
     term,
     { ...options, idempotencyKey },
     {
-      entries: parseLines(lines),
-      totalBytes,
+      ...input,
       outcomes: ['imported', 'skipped'],
       // If several memories have the same id or external id, the first one must be imported.
       namesOf: (entry) => [idOf(entry), pairOf(entry)],

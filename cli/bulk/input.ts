@@ -5,12 +5,21 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
 import { type Entry, type Line, parseRecord, type Rejected } from './records.ts';
 
-export type BulkInput = { lines: AsyncIterable<Line>; totalBytes?: number | undefined };
+/** Records to send. `type` is the type of all of them, unless each one has its own. */
+export type BulkInput = {
+  entries: AsyncIterable<Entry | Rejected>;
+  totalBytes?: number | undefined;
+  type?: RecordType | undefined;
+};
 
-type Opened = BulkInput | { json: unknown };
+type Opened = BulkInput | { json: unknown; type: RecordType | undefined };
 
 /** Opens a file, or stdin for `-`: JSON Lines, or other JSON, which may span several lines. */
-export async function openRecords(term: Terminal, path: string): Promise<Opened> {
+export async function openRecords(
+  term: Terminal,
+  path: string,
+  type?: RecordType | undefined,
+): Promise<Opened> {
   const rest = readLines(readUtf8(term, path));
   // The first two lines tell JSON Lines from other JSON.
   const [{ value: first }, { value: second }] = [await rest.next(), await rest.next()];
@@ -25,24 +34,25 @@ export async function openRecords(term: Terminal, path: string): Promise<Opened>
   const isNamed = /\.(jsonl|ndjson)$/i.test(path);
   const isLines = isNamed || next === '{' || (next !== undefined && isWhole(first));
   if (begin !== '[' && isLines) {
-    return { lines: lines(), totalBytes: path === '-' ? undefined : Bun.file(path).size };
+    const totalBytes = path === '-' ? undefined : Bun.file(path).size;
+    return { entries: parsed(lines(), type), totalBytes, type };
   }
-  return { json: await parseJson(rejoined(lines()), path) };
+  return { json: await parseJson(rejoined(lines()), path), type };
 }
 
 /** Opens an export of memories, which may be empty. */
 export async function openExport(term: Terminal, path: string): Promise<BulkInput> {
   return openRecords(term, path)
-    .then(linesOf)
+    .then(allOf)
     .catch((error) => {
       if (errorCode(error) === 'empty') return itemsOf([]);
       throw error;
     });
 }
 
-/** Returns the items of a JSON array, or the only record, as lines. */
-export function linesOf(input: Opened): BulkInput {
-  return 'json' in input ? itemsOf([input.json].flat()) : input;
+/** Returns the records of JSON Lines, the items of a JSON array, or the only record. */
+export function allOf(input: Opened): BulkInput {
+  return 'json' in input ? itemsOf([input.json].flat(), input.type) : input;
 }
 
 function notJson(path: string): CliError {
@@ -74,8 +84,8 @@ async function* rejoined(lines: AsyncIterable<Line>): AsyncGenerator<Uint8Array>
   }
 }
 
-/** Returns the values as numbered lines, except undefined ones. */
-export function itemsOf(values: Iterable<unknown>): BulkInput {
+/** Returns the values as numbered records, except undefined ones. */
+export function itemsOf(values: Iterable<unknown>, type?: RecordType | undefined): BulkInput {
   async function* lines(): AsyncGenerator<Line> {
     let item = 0;
     for (const value of values) {
@@ -84,13 +94,10 @@ export function itemsOf(values: Iterable<unknown>): BulkInput {
       yield { where: { item }, bytes: Buffer.from(JSON.stringify(value)), tooLong: false };
     }
   }
-  return { lines: lines() };
+  return { entries: parsed(lines(), type), type };
 }
 
-export async function* parseLines(
-  lines: AsyncIterable<Line>,
-  type?: RecordType | undefined,
-): AsyncGenerator<Entry | Rejected> {
+async function* parsed(lines: AsyncIterable<Line>, type: RecordType | undefined) {
   for await (const line of lines) yield parseRecord(line, type);
 }
 

@@ -1,6 +1,7 @@
 import { CliError } from '../errors.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
-import type { Entry, Rejected } from './records.ts';
+import type { BulkInput } from './input.ts';
+import type { Entry } from './records.ts';
 import { type BulkOptions, openReport, type Report } from './report.ts';
 import { chunksOf, type Post, partsOf, partsSender } from './requests.ts';
 
@@ -9,16 +10,12 @@ const concurrency = 4;
 const maxUndelivered = 16;
 const resumeHint = 'Run the same command again to continue; completed work is not repeated.';
 
-type Bulk = {
-  entries: AsyncIterable<Entry | Rejected>;
-  totalBytes?: number | undefined;
+type Bulk = BulkInput & {
   /** The outcomes that the summary contains, even if no record has them. The first is usual. */
   outcomes: string[];
   /** The objects that an entry changes. Entries with a common name are sent in order. */
   namesOf(entry: Entry): (string | undefined)[];
   post: Post;
-  /** Part of the derived idempotency keys. */
-  type?: string | undefined;
 };
 
 /** Sends all entries in requests of many, and reports the results in order. */

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { IngestRecord, MemoryClient, Metadata, RecordType } from '../../sdk/index.ts';
 import { runBatch } from '../bulk/ingest.ts';
-import { linesOf, openRecords } from '../bulk/input.ts';
+import { allOf, openRecords } from '../bulk/input.ts';
 import type { BulkOptions } from '../bulk/report.ts';
 import { reportIngest } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
@@ -159,12 +159,12 @@ async function ingestFile(
   if (ofMessages === undefined) rejectRecordOptions(command);
   shared.rejectOverwrite(term, path, options.errorsOut);
   const client = await connect(term, options);
-  const input = await openRecords(term, path);
+  const input = await openRecords(term, path, type);
   const isChat = ofMessages !== undefined && 'json' in input && isMessages(input.json);
   if (isChat) return send(term, client, type, ofMessages(input.json), options);
   rejectRecordOptions(command);
-  if ('lines' in input || Array.isArray(input.json)) {
-    return runBatch(term, client, linesOf(input), { ...options, type });
+  if ('entries' in input || Array.isArray(input.json)) {
+    return runBatch(term, client, allOf(input), options);
   }
   await send(term, client, type, input.json, options);
 }

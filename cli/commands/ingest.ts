@@ -1,5 +1,5 @@
 import { runBatch } from '../bulk/ingest.ts';
-import { linesOf, openRecords } from '../bulk/input.ts';
+import { allOf, openRecords } from '../bulk/input.ts';
 import { connect } from '../client/connect.ts';
 import { type AnyCommand, addExamples, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
@@ -41,7 +41,7 @@ function addBatch(group: Parent, term: Terminal): void {
     const options = command.optsWithGlobals();
     shared.rejectOverwrite(term, file, options.errorsOut);
     const client = options.dryRun ? undefined : await connect(term, options);
-    return runBatch(term, client, linesOf(await openRecords(term, file)), options);
+    return runBatch(term, client, allOf(await openRecords(term, file)), options);
   });
   command.addHelpText('after', batchHelp);
   addExamples(command, [
