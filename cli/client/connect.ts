@@ -63,7 +63,8 @@ export function resolveApiKey(
   if (environment && project === undefined) return { value: environment, from: 'environment' };
   const service = profile.serviceName(baseUrl);
   const stored = profile.readProfile(term);
-  const wanted = project ?? profile.projectOf(stored, service);
+  const used = stored.baseUrl === service ? stored.project : undefined;
+  const wanted = project ?? used ?? profile.defaultProject;
   const value = stored.keys[profile.entryName(service, wanted)]?.apiKey.trim();
   return value ? { value, from: 'profile', project: wanted } : undefined;
 }

@@ -45,11 +45,6 @@ export function entryName(service: string, project: string): string {
   return project === defaultProject ? service : `${service}#${project}`;
 }
 
-/** Returns the project to use with a service. */
-export function projectOf({ baseUrl, project }: Profile, service: string): string {
-  return (baseUrl === service ? project : undefined) ?? defaultProject;
-}
-
 /**
  * Stores a key. The key of a server's first start never replaces a key that the user stored.
  * `replaced` is the previous key, masked, if it differs from the new key.

@@ -56,12 +56,8 @@ export function serviceFailure(
   return failure;
 }
 
-function adviceFor({
-  code,
-  name,
-  message,
-  details,
-}: MemoryServiceError): Partial<Shown> | undefined {
+function adviceFor(error: MemoryServiceError): Partial<Shown> | undefined {
+  const { code, name, message, details } = error;
   const has = (name: string, text: RegExp) =>
     details.some((one) => one.field === name && text.test(one.message));
   if (has('content', /at most/)) return advice.payload_too_large;

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InvalidSettingsError } from '../../server/errors.ts';
-import type { StartOptions } from '../../server/main.ts';
 import { addExamples, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
 import { CliError, errorCode, errorText, usageError } from '../errors.ts';
@@ -26,9 +25,13 @@ export function addServe(program: Parent, term: Terminal): void {
     const databaseUrl = databaseUrlOf(term, database);
     const newFile = missingFile(term, databaseUrl);
     const firstKey = createFirstKey(term);
-    const keepFirstKey = firstKey.keep;
-    const options = { databaseUrl, keepFirstKey, ...definedOnly({ port, host }) };
-    const server = await start(term, options, database);
+    // Imported on demand, to keep other commands fast.
+    const { startServer } = await import('../../server/main.ts');
+    const settings = { env: term.env, databaseUrl, ...definedOnly({ port, host }) };
+    const options = { ...settings, keepFirstKey: firstKey.keep, onFatal: 'exit' } as const;
+    const server = await startServer(options).catch((error) => {
+      throw cannotStart(error, databaseUrl, database);
+    });
     try {
       await noteStyled(term, banner(term, server.url, databaseUrl, newFile));
       // The report of the first key contains a link to the console.
@@ -63,18 +66,6 @@ const settings = [
   ['MEMORY_CONSOLE', 'the pages /console and /docs: on or off (default: on)'],
   ['LOG_LEVEL', 'debug, info, warn, error or silent (default: info)'],
 ].map(([name = '', description]) => `  ${name.padEnd(23)}  ${description}`);
-
-type ServeOptions = Pick<StartOptions, 'port' | 'host' | 'keepFirstKey'> & { databaseUrl: string };
-
-async function start(term: Terminal, options: ServeOptions, flag: string | undefined) {
-  // Imported on demand, to keep other commands fast.
-  const { startServer } = await import('../../server/main.ts');
-  try {
-    return await startServer({ env: term.env, onFatal: 'exit', ...options });
-  } catch (error) {
-    throw cannotStart(error, options.databaseUrl, flag);
-  }
-}
 
 function cannotStart(error: unknown, url: string, flag: string | undefined): CliError {
   const reason = errorText(error);

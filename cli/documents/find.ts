@@ -60,12 +60,8 @@ type Walk = { root: string; accepts(path: string): boolean | undefined };
 /** Returns the walk for a pattern. The root is the folder before the first wildcard. */
 function walkFor(term: Terminal, pattern: string): Walk {
   const parts = pattern.split('/');
-  const fixed = parts
-    .slice(
-      0,
-      parts.findIndex((part) => wildcard.test(part)),
-    )
-    .join('/');
+  const first = parts.findIndex((part) => wildcard.test(part));
+  const fixed = parts.slice(0, first).join('/');
   const glob = new Bun.Glob(pattern);
   return {
     root: fixed || (pattern.startsWith('/') ? '/' : '.'),

@@ -1,4 +1,4 @@
-import { ExitWith, exitCodes } from '../errors.ts';
+import { exitCodes, exitWith } from '../errors.ts';
 import { isObject } from './json.ts';
 import { OutputClosed } from './process-output.ts';
 import { hint, type Terminal } from './terminal.ts';
@@ -77,7 +77,7 @@ export function resilientOutput(term: Terminal) {
     /** A closed pipe does not change the exit code of the command. */
     end(exitCode: number = exitCodes.done): void {
       if (failure !== undefined && !(failure instanceof OutputClosed)) throw failure;
-      if (exitCode !== exitCodes.done) throw new ExitWith(exitCode);
+      exitWith(exitCode);
     },
   };
 }
