@@ -176,43 +176,6 @@ export function testExpiry(name: string, open: OpenStorage): void {
       expect(response).toMatchObject({ status: 200, memoryId: other.id });
     });
 
-    test('is not counted by the erasure of its user, which removes it', async () => {
-      const given = memory({ expiresAt, content: 'former' });
-      await project.save(given);
-      await project.save(memory());
-      expect(bodyOf<object>(await project.erase('u', after))).toEqual({ deleted: 1 });
-      expect(await project.get(given.id, before)).toBeNull();
-    });
-
-    test('frees its id and external id for an import', async () => {
-      const externalKey = { source: 's', externalId: 'e' };
-      const given = memory({ ...externalKey, expiresAt });
-      await project.save(given);
-      const again = imported({ ...externalKey, id: given.id, content: 'again' });
-      expect(await project.import([again], after)).toMatchObject({ imported: 1, skipped: 0 });
-      expect(await project.get(given.id, after)).toMatchObject({ content: 'again' });
-    });
-
-    test('frees its external id for an import with another id', async () => {
-      const externalKey = { source: 's', externalId: 'e' };
-      await project.save(memory({ ...externalKey, expiresAt }));
-      const later = imported({ ...externalKey, content: 'later' });
-      expect(await project.import([later], after)).toMatchObject({ imported: 1, failedCount: 0 });
-      expect(await project.get(later.id, after)).toMatchObject({
-        ...externalKey,
-        content: 'later',
-      });
-    });
-
-    test('is counted once by an import that contains its id twice', async () => {
-      const given = memory({ expiresAt });
-      await project.save(given);
-      const again = imported({ id: given.id });
-      const outcome = { imported: 1, skipped: 1 };
-      expect(await project.import([again, again], after)).toMatchObject(outcome);
-      expect((await project.users()).items).toMatchObject([{ userId: 'u', memories: 1 }]);
-    });
-
     test('is removed from the replays of an update, and of a save that replaced a memory', async () => {
       const externalKey = { source: 's', externalId: 'e' };
       const { id } = bodyOf(await project.save(memory(externalKey)));

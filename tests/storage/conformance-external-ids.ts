@@ -26,23 +26,6 @@ export function testExternalIds(name: string, open: OpenStorage): void {
       expect(await project.list()).toHaveLength(1);
     });
 
-    test('creates another memory if the user, source or external id differs, or without an external id', async () => {
-      const others = [
-        { ...externalKey, userId: 'v' },
-        { ...externalKey, source: 't' },
-        { ...externalKey, source: null },
-        { ...externalKey, externalId: 'f' },
-        { ...externalKey, externalId: null },
-        { ...externalKey, externalId: null },
-      ];
-      await project.save(memory(externalKey));
-      for (const other of others) {
-        expect((await project.save(memory(other))).response.status).toBe(201);
-      }
-      const none = memory({ ...externalKey, source: null });
-      expect((await project.save(none)).response.status).toBe(200);
-    });
-
     test('tells apart sources and external ids of any length', async () => {
       const long = 'x'.repeat(limits.nameCharacters - 1);
       const pairs = [
@@ -78,33 +61,6 @@ export function testExternalIds(name: string, open: OpenStorage): void {
       const long = memory({ content: 'A sentence of a long text. '.repeat(10_000) });
       await project.save(long);
       expect((await project.status(long.id))?.chunksTotal).toBeGreaterThan(100);
-    });
-
-    test('creates a new memory after the previous one is deleted', async () => {
-      const former = memory(externalKey);
-      await project.save(former);
-      await project.remove(former.id);
-      const later = memory(externalKey);
-      expect((await project.save(later)).response).toMatchObject({
-        status: 201,
-        memoryId: later.id,
-        version: 1,
-      });
-    });
-
-    test('keeps the last of several records of the same thing in a batch', async () => {
-      const contents = ['first', 'zebra', 'middle', 'apple'];
-      const versions = { known: contents.length + 1, unknown: contents.length };
-      await project.save(memory({ ...externalKey, externalId: 'known' }));
-      for (const [externalId, version] of Object.entries(versions)) {
-        const records = contents.map((content) => record({ ...externalKey, externalId, content }));
-        expect(new Set(await project.accept(records)).size).toBe(1);
-        const [stored, ...more] = await project.list('u', { filter: { externalId } });
-        expect(stored).toMatchObject({ content: 'apple', version });
-        expect(more).toEqual([]);
-      }
-      const { pending } = await opened.storage.taskQueueState();
-      expect(pending).toBe(2);
     });
 
     test('creates one memory from twenty concurrent saves', async () => {

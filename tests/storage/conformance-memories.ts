@@ -162,21 +162,6 @@ export function testMemories(name: string, open: OpenStorage): void {
       expect(await project.get(given.id)).toMatchObject({ version: 2 });
     });
 
-    test('no read returns a deleted memory', async () => {
-      const given = memory();
-      await project.save(given);
-      const { response } = await project.remove(given.id);
-      expect(response).toEqual({ status: 204, body: '', memoryId: null, version: null });
-      expect(await project.get(given.id)).toBeNull();
-      expect(await project.status(given.id)).toBeNull();
-      expect(await project.list()).toEqual([]);
-      expect(await project.search('hello')).toEqual([]);
-      expect((await project.users()).items).toEqual([]);
-      expect(await rejectionOf(project.remove(given.id))).toMatchObject({ code: 'not_found' });
-      const update = project.update(given.id, { content: 'x' });
-      expect(await rejectionOf(update)).toMatchObject({ code: 'not_found' });
-    });
-
     test('a failed write is rolled back, and the other writes of the same commit are kept', async () => {
       const same = memory();
       await project.save(same);

@@ -56,14 +56,6 @@ export function testRetries(name: string, open: OpenStorage): void {
       expect(due.map(({ memoryId }) => memoryId)).toEqual([id]);
     });
 
-    test('a record keeps its id and external id, however often it is ingested again', async () => {
-      const id = await project.acceptOne(externalKey);
-      for (const content of ['second', 'third']) {
-        expect(await project.acceptOne({ ...externalKey, content })).toBe(id);
-        expect(await project.get(id)).toMatchObject({ ...externalKey, content });
-      }
-    });
-
     test('a task whose retry time is exactly the horizon is not due yet', async () => {
       await project.acceptOne({}, 10);
       await fail(await claimOne(opened.storage, { now: 20 }), 60_100, 20);

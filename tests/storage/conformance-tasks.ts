@@ -128,52 +128,6 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(await claimOne(opened.storage)).toMatchObject({ memoryId: id, attempt: 1 });
     });
 
-    test('a record with another user, source or external id is another memory', async () => {
-      const id = await project.acceptOne(externalKey);
-      const others = [{ source: 't' }, { source: null }, { externalId: 'f' }, { userId: 'v' }];
-      for (const other of others) {
-        expect(await project.acceptOne({ ...externalKey, ...other })).not.toBe(id);
-      }
-      await project.remove(id);
-      expect(await project.acceptOne(externalKey)).not.toBe(id);
-    });
-
-    test('records of two users with the same external id in one batch are two memories', async () => {
-      const users = ['u', 'v'];
-      for (const content of ['old', 'new']) {
-        const records = users.map((userId) => record({ ...externalKey, userId, content }));
-        expect(new Set(await project.accept(records)).size).toBe(2);
-        for (const userId of users) expect(await project.list(userId)).toMatchObject([{ content }]);
-      }
-      const copies = users.map((userId) => imported({ ...externalKey, source: 't', userId }));
-      expect(await project.import(copies)).toMatchObject({ imported: 2, failedCount: 0 });
-    });
-
-    test('if a batch contains an external id twice, both items get the same id and the later text', async () => {
-      const pair = [
-        record({ ...externalKey, content: 'one' }),
-        record({ ...externalKey, content: 'two' }),
-      ];
-      const [first, second] = await project.accept(pair);
-      expect(first).toBe(second ?? '');
-      expect(await project.list()).toMatchObject([{ content: 'two', version: 2 }]);
-      expect(await opened.storage.taskQueueState()).toMatchObject({ pending: 1 });
-      expect(await project.accept(pair)).toEqual([first ?? '', first ?? '']);
-      expect(await project.list()).toMatchObject([{ content: 'two', version: 4 }]);
-    });
-
-    test('accepting a single record returns its id, source and external id', async () => {
-      const given = record(externalKey);
-      const write = { projectId: project.id, at: 1_000, idempotency: null };
-      const { response } = await opened.storage.acceptRecords({
-        ...write,
-        records: [given],
-        batch: null,
-      });
-      const accepted = { memoryId: given.id, status: 'processing', ...externalKey };
-      expect(response).toMatchObject({ status: 202, body: JSON.stringify(accepted) });
-    });
-
     test('accepting a batch returns the accepted items with their indexes, and the failed items', async () => {
       const failed = [{ index: 1, error: 'invalid_request', message: 'no' }];
       const given = [record(), record()];

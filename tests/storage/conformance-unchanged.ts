@@ -132,12 +132,6 @@ export function testUnchanged(name: string, open: OpenStorage): void {
       });
     }
 
-    test('a save of an ingested record changes its type', async () => {
-      const id = await stored('document');
-      await project.save(memory(given), { at: 5_000 });
-      expect(await project.get(id)).toMatchObject({ type: 'memory', version: 2, updatedAt: 5_000 });
-    });
-
     test('an update: leaves the memory as it is, whatever fields it names', async () => {
       for (const type of ['memory', 'document'] as const) {
         const id = await stored(type, { externalId: type });
@@ -160,12 +154,6 @@ export function testUnchanged(name: string, open: OpenStorage): void {
         await project.update(id, { content, occurredAt: null }, { at: 5_000 });
         expect(await project.get(id)).toMatchObject({ version: 2, occurredAt: null });
       }
-    });
-
-    test('an update of a record that is processing completes it and is a change', async () => {
-      const [id = ''] = await project.accept([record(given)]);
-      await project.update(id, { content: given.content }, { at: 5_000 });
-      expect(await project.get(id)).toMatchObject({ status: 'complete', version: 2 });
     });
 
     test('in a batch: each record counts for itself, and the status is that of the memory', async () => {
