@@ -6,7 +6,7 @@ import { readKernel } from './kernel-file.ts';
 import weightsPath from './minilm/all-MiniLM-L6-v2.int8.safetensors' with { type: 'file' };
 import vocabularyPath from './minilm/vocab.txt' with { type: 'file' };
 import { builtInModel, type EmbeddingModel, ModelError, type Priority } from './model.ts';
-import { isLatin, isTurkish } from './texts.ts';
+import { isLatin, isTurkishOrVietnamese } from './texts.ts';
 import { type Tokens, WordPiece } from './wordpiece.ts';
 
 /** Of all-MiniLM-L6-v2.int8.safetensors; see minilm/README.md. */
@@ -58,7 +58,7 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
     digest,
     dims,
     unrelated,
-    knows: (question) => !isTurkish(question),
+    knows: (question) => !isTurkishOrVietnamese(question),
     async embed(texts, priority) {
       const isUrgent = priority === 'question';
       if (isUrgent) urgent += 1;

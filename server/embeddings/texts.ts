@@ -41,11 +41,11 @@ export function isLatin(text: string): boolean {
 }
 
 /**
- * Returns whether a text is Turkish: a word in it that is not a name has a letter that only Turkish
- * has. With the built-in model, searches in Turkish find less than by words alone.
+ * Returns whether a text is Turkish or Vietnamese: a word in it that is not a name has a letter of
+ * these languages. With the built-in model, searches in them find less than by words alone.
  */
-export function isTurkish(text: string): boolean {
-  return /(?<!\p{L})\p{Ll}*[ğı]/u.test(text);
+export function isTurkishOrVietnamese(text: string): boolean {
+  return /(?<!\p{L})\p{Ll}*[ğıạ-ỹơư]/u.test(text);
 }
 
 function titleIn(metadata: string): string {

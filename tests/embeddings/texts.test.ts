@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { isTurkish, maxVectors, textsToEmbed } from '../../server/embeddings/texts.ts';
+import { isTurkishOrVietnamese, maxVectors, textsToEmbed } from '../../server/embeddings/texts.ts';
 
 const long = 'A sentence of a long answer. '.repeat(60);
 
@@ -36,9 +36,11 @@ test('a memory gets no more than 64 vectors', () => {
 
 test.each([
   ['Varşova nerede bulunmaktadır?', true],
+  ['Ai là người phát minh ra động cơ hơi nước?', true],
   ['Where did Erdoğan meet Kılıçdaroğlu?', false],
   ['Is İzmir near Iğdır?', false],
+  ['What did Nguyễn Văn Phương say?', false],
   ['Wie groß ist das Café Größenwahn?', false],
-])('%s is Turkish: %p', (text, expected) => {
-  expect(isTurkish(text)).toBe(expected);
+])('%s is Turkish or Vietnamese: %p', (text, expected) => {
+  expect(isTurkishOrVietnamese(text)).toBe(expected);
 });
