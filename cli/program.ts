@@ -38,8 +38,15 @@ const commands: Record<CommandName, () => Promise<Add>> = {
 };
 
 /** Creates the program with the command that `argv` calls, or with all commands. */
-export async function createProgram(term: Terminal, argv: string[] = []) {
-  const program = createRoot(term);
+export async function createProgram(process: Terminal, argv: string[] = []) {
+  const program = createRoot(process);
+  const term: Terminal = {
+    ...process,
+    // Known when a command runs, because commander parses the whole line first.
+    get options() {
+      return program.opts();
+    },
+  };
   const at = commandIndex(program, argv);
   const isHelp = argv.slice(0, at).some((word) => word === '-h' || word === '--help');
   const called = commandNames.filter((name) => name === argv[at] && !isHelp);

@@ -3,7 +3,6 @@ import {
   type AnyCommand,
   CommanderError,
   examplesBelow,
-  type GlobalOptions,
   helpFor,
   pathBelowRoot,
 } from './commander.ts';
@@ -32,12 +31,11 @@ export async function run(argv: string[], processTerminal: Terminal): Promise<nu
     if (error instanceof OutputClosed) return exitCodes.done;
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
     const isHelp = error instanceof CommanderError && error.code === 'commander.help';
-    if (isHelp && !program.opts().json) return exitCodes.usage;
-    const failure = await failureOf(term, error, called, program.opts());
+    const options = program.opts();
+    if (isHelp && !options.json) return exitCodes.usage;
+    const failure = await failureOf({ ...term, options }, error, called);
     // If stdout is full or closed, stderr may still work.
-    await reportFailure(term, program.opts().json, failure).catch(() =>
-      reportFailure(term, undefined, failure),
-    );
+    await reportFailure({ ...term, options }, failure).catch(() => reportFailure(term, failure));
     return failure.exitCode;
   }
 }
@@ -49,10 +47,12 @@ async function complete(term: Terminal, words: string[]): Promise<number> {
 }
 
 /** Writes the failure to stderr as text or, with --json, to stdout as JSON. */
-async function reportFailure(term: Terminal, json: true | undefined, failure: CliError) {
+async function reportFailure(term: Terminal, failure: CliError): Promise<void> {
   const { code, message, requestId, details } = failure;
   const hint = failure.hint === null ? null : asCalled(term, failure.hint);
-  if (json) return printJson(term, { error: { code, message, hint, requestId, details } });
+  if (term.options.json) {
+    return printJson(term, { error: { code, message, hint, requestId, details } });
+  }
   // A message is one line: a newline in an option's value must not look like a line of ours.
   const lines = [`${paint(term.stderr, 'red', 'Error:')} ${escapeLine(message)}`];
   if (details && details.length > 1) {
@@ -65,12 +65,7 @@ async function reportFailure(term: Terminal, json: true | undefined, failure: Cl
   return noteStyled(term, lines.join('\n'));
 }
 
-async function failureOf(
-  term: Terminal,
-  error: unknown,
-  called: AnyCommand,
-  options: GlobalOptions,
-): Promise<CliError> {
+async function failureOf(term: Terminal, error: unknown, called: AnyCommand): Promise<CliError> {
   if (term.interrupted.aborted) {
     const exitCode = term.interrupted.reason === 'SIGTERM' ? 143 : 130;
     return new CliError('interrupted', 'Interrupted.', undefined, exitCode);
@@ -83,7 +78,7 @@ async function failureOf(
   if (error instanceof CommanderError) return usageFailure(error, called);
   const { MemoryServiceError } = await import('../sdk/index.ts');
   if (!(error instanceof MemoryServiceError)) return new CliError('failed', errorText(error));
-  return serviceFailure(term, error, options, helpFor(called));
+  return serviceFailure(term, error, helpFor(called));
 }
 
 /** Describes an invalid command line, with a suggestion where the intention is clear. */

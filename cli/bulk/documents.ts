@@ -1,6 +1,5 @@
 import type { DocumentRequest } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import type { GlobalOptions } from '../commander.ts';
 import { type Found, findFiles } from '../documents/find.ts';
 import { readDocument } from '../documents/read.ts';
 import { CliError, usageError } from '../errors.ts';
@@ -12,18 +11,19 @@ import type { BulkOptions } from './report.ts';
 import { finishBulk, reportIngest } from './wait.ts';
 
 type Fields = Omit<DocumentRequest & DocumentRequest['data'], 'userId' | 'text' | 'data'>;
-type DocumentOptions = GlobalOptions &
-  BulkOptions & { [Name in keyof Fields]?: NonNullable<Fields[Name]> | undefined } & {
-    user?: string | undefined;
-    dryRun?: true | undefined;
-  };
+type DocumentOptions = BulkOptions & {
+  [Name in keyof Fields]?: NonNullable<Fields[Name]> | undefined;
+} & {
+  user?: string | undefined;
+  dryRun?: true | undefined;
+};
 
 export async function ingestDocuments(term: Terminal, args: string[], options: DocumentOptions) {
   const { files, skipped } = await findFiles(term, args);
   const [only] = files;
   const single = args.length === 1 && only?.isNamed ? only : undefined;
   if (single === undefined) rejectForSeveral(options);
-  const client = options.dryRun ? undefined : await connect(term, options);
+  const client = options.dryRun ? undefined : await connect(term);
   if (client && single) {
     const request = await requestOf(term, single, options);
     const accepted = await client.ingest.document(request, writeOptions(term, options));

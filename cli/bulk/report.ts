@@ -8,7 +8,6 @@ import { escapeLine, toJson } from '../terminal/text.ts';
 import type { Rejected, Where } from './records.ts';
 
 export type BulkOptions = {
-  json?: true | undefined;
   idempotencyKey?: string | undefined;
   /** The file that receives rejected records with their text, one JSON object per line. */
   errorsOut?: string | undefined;
@@ -38,10 +37,11 @@ export const maxShown = 20;
  */
 export function openReport(
   term: Terminal,
-  { json, wait, errorsOut }: BulkOptions,
+  { wait, errorsOut }: BulkOptions,
   outcomes: string[],
   totalBytes: number | undefined,
 ) {
+  const { json } = term.options;
   const out = resilientOutput(term);
   const progress = startProgress(term, totalBytes);
   const file = errorsOut === undefined ? undefined : openErrorsOut(term, errorsOut);

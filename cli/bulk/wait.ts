@@ -92,9 +92,9 @@ function exitCodeOf(ends: Set<End>): number {
   return ends.has('processing') ? exitCodes.processing : exitCodes.done;
 }
 
-export async function printOutcome(term: Terminal, json: true | undefined, outcome: Outcome) {
+export async function printOutcome(term: Terminal, outcome: Outcome): Promise<void> {
   const { memoryId, end, status } = outcome;
-  if (!json) {
+  if (!term.options.json) {
     const cells = [memoryId, end, status?.errorMessage ?? ''].filter(Boolean);
     return term.stdout.write(`${rowOf(term, cells)}\n`);
   }
@@ -149,8 +149,9 @@ export async function reportIngest(
   term: Terminal,
   client: MemoryClient,
   accepted: Replayable<Accepted>,
-  { json, wait, timeout = defaultTimeoutMs }: BulkOptions,
+  { wait, timeout = defaultTimeoutMs }: BulkOptions,
 ): Promise<void> {
+  const { json } = term.options;
   const { memoryId, status } = accepted;
   rejectDeletedReplay(accepted, memoryId);
   const queued =
@@ -163,7 +164,7 @@ export async function reportIngest(
   if (out.hasFailed() || !(json || wait)) await hint(term, queued);
   if (!wait) return out.end();
   const waiting = waitForAll(term, client, [memoryId], timeout, async (outcome) => {
-    if (json) return printOutcome(out.term, json, outcome);
+    if (json) return printOutcome(out.term, outcome);
     const { end, status: last } = outcome;
     if (end === 'complete') return note(term, 'Complete.');
     if (end !== 'processing') return note(term, `Failed: ${last?.errorMessage ?? end}`);

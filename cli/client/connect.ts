@@ -1,5 +1,4 @@
 import type { MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
-import type { GlobalOptions } from '../commander.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
 import { canRedraw, noteStyled, type Terminal } from '../terminal/terminal.ts';
 import { capitalized, escapeLine } from '../terminal/text.ts';
@@ -8,22 +7,23 @@ import * as profile from './profile.ts';
 export const defaultBaseUrl = 'http://127.0.0.1:7070';
 
 /** Creates a client. Flags override the environment, which overrides the profile. */
-export async function connect(term: Terminal, options: GlobalOptions): Promise<MemoryClient> {
-  const { value: baseUrl } = resolveBaseUrl(term, options);
-  const apiKey = resolveApiKey(term, options, baseUrl);
-  if (apiKey === undefined) throw noKey(term, baseUrl, options.project);
+export async function connect(term: Terminal): Promise<MemoryClient> {
+  const { value: baseUrl } = resolveBaseUrl(term);
+  const apiKey = resolveApiKey(term, baseUrl);
+  if (apiKey === undefined) throw noKey(term, baseUrl);
   return client(term, baseUrl, apiKey.value);
 }
 
-export async function connectWithoutKey(term: Terminal, options: GlobalOptions) {
-  const { value: baseUrl } = resolveBaseUrl(term, options);
+export async function connectWithoutKey(term: Terminal) {
+  const { value: baseUrl } = resolveBaseUrl(term);
   return client(term, baseUrl, 'none');
 }
 
 type SettingSource = 'flag' | 'environment' | 'profile' | 'default';
 type Resolved = { value: string; from: SettingSource; project?: string };
 
-export function resolveBaseUrl(term: Terminal, { baseUrl }: { baseUrl?: string }): Resolved {
+export function resolveBaseUrl(term: Terminal): Resolved {
+  const { baseUrl } = term.options;
   if (baseUrl !== undefined) return { value: parseBaseUrl(baseUrl, '--base-url'), from: 'flag' };
   const named = term.env.MEMORY_BASE_URL;
   if (named) return { value: parseBaseUrl(named, 'MEMORY_BASE_URL'), from: 'environment' };
@@ -47,11 +47,8 @@ export function parseBaseUrl(baseUrl: string, where: string): string {
 }
 
 /** Returns the key and its source. Trims spaces that were copied with the key. */
-export function resolveApiKey(
-  term: Terminal,
-  { apiKey, project }: { apiKey?: string; project?: string },
-  baseUrl: string,
-): Resolved | undefined {
+export function resolveApiKey(term: Terminal, baseUrl: string): Resolved | undefined {
+  const { apiKey, project } = term.options;
   const flag = apiKey?.trim();
   if (flag === '') throw usageError('--api-key must not be empty.', 'Omit it, or pass a key.');
   if (flag && project !== undefined) {
@@ -75,7 +72,8 @@ async function client(term: Terminal, baseUrl: string, apiKey: string): Promise<
   return new MemoryClient({ baseUrl, apiKey, onAttempt: reportRetries(term) });
 }
 
-function noKey(term: Terminal, baseUrl: string, project?: string): CliError {
+function noKey(term: Terminal, baseUrl: string): CliError {
+  const { project } = term.options;
   const stored = profile.entriesOf(profile.readProfile(term));
   const names = stored.map((one) => `${one.service} (${one.project})`).join(', ');
   const target = project === undefined ? baseUrl : `project ${project} of ${baseUrl}`;

@@ -1,4 +1,3 @@
-import type { GlobalOptions } from '../commander.ts';
 import { CliError, errorText, exitCodes } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { resolveApiKey, resolveBaseUrl } from './connect.ts';
@@ -67,9 +66,9 @@ export function quantile(span: Span, share: number, name: string, where: Where =
 
 const withinMs = 5_000;
 
-export async function readMetrics(term: Terminal, options: GlobalOptions): Promise<Metrics> {
-  const { value: baseUrl } = resolveBaseUrl(term, options);
-  const key = resolveApiKey(term, options, baseUrl)?.value;
+export async function readMetrics(term: Terminal): Promise<Metrics> {
+  const { value: baseUrl } = resolveBaseUrl(term);
+  const key = resolveApiKey(term, baseUrl)?.value;
   const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
   const signal = AbortSignal.any([term.interrupted, AbortSignal.timeout(withinMs)]);
   const response = await fetch(`${baseUrl}/metrics`, { headers, signal }).catch(async (cause) => {

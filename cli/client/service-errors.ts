@@ -1,5 +1,4 @@
 import type { MemoryServiceError, Replayable } from '../../sdk/index.ts';
-import type { GlobalOptions } from '../commander.ts';
 import { CliError, errorCode, exitCodes } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { capitalized } from '../terminal/text.ts';
@@ -44,13 +43,12 @@ const advice: Record<string, Shown> = {
 export function serviceFailure(
   term: Terminal,
   error: MemoryServiceError,
-  options: GlobalOptions,
   help: string | null = null,
 ): CliError {
-  const { value: baseUrl } = resolveBaseUrl(term, options);
+  const { value: baseUrl } = resolveBaseUrl(term);
   const fallback = error.code === 'invalid_request' ? help : null;
   const { hint = fallback, exitCode } = adviceFor(error) ?? {};
-  const failure = new CliError(error.code, textOf(term, error, baseUrl, options), hint, exitCode);
+  const failure = new CliError(error.code, textOf(term, error, baseUrl), hint, exitCode);
   failure.requestId = error.requestId ?? null;
   if (error.details.length > 0) failure.details = error.details;
   return failure;
@@ -69,16 +67,11 @@ function adviceFor(error: MemoryServiceError): Partial<Shown> | undefined {
   return advice[code];
 }
 
-function textOf(
-  term: Terminal,
-  error: MemoryServiceError,
-  baseUrl: string,
-  options: GlobalOptions,
-): string {
+function textOf(term: Terminal, error: MemoryServiceError, baseUrl: string): string {
   const { code, name, details, cause } = error;
   const message = messageOf(error);
   if (name === 'AuthenticationError') {
-    return `The API key in ${keySource(term, options, baseUrl)} was rejected: ${message}.`;
+    return `The API key in ${keySource(term, baseUrl)} was rejected: ${message}.`;
   }
   if (code === 'connection' || code === 'timeout') {
     const isRefused = /refused/i.test(errorCode(cause));
@@ -93,8 +86,8 @@ function textOf(
 }
 
 /** The service does not know where the key came from. */
-function keySource(term: Terminal, options: GlobalOptions, baseUrl: string): string {
-  const from = resolveApiKey(term, options, baseUrl)?.from;
+function keySource(term: Terminal, baseUrl: string): string {
+  const from = resolveApiKey(term, baseUrl)?.from;
   if (from === 'profile') return shownProfilePath(term);
   return from === 'environment' ? 'MEMORY_API_KEY' : '--api-key';
 }

@@ -50,7 +50,7 @@ export function addCompletion(program: Parent, term: Terminal): void {
     .description('Print a shell completion script for commands and options.');
   command.action(async (shell) => {
     const script = completionScripts[shell];
-    await printResult(term, command.optsWithGlobals().json, { shell, script }, script);
+    await printResult(term, { shell, script }, script);
   });
   command.addHelpText('after', help);
   addExamples(command, ['memory completion bash']);

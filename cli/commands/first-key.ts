@@ -81,7 +81,7 @@ function reportNoKey(term: Terminal, failure: string, database: string | undefin
 /** Whether commands use this service by default. An unreadable profile is reported later. */
 function isUsed(term: Terminal, service: string): boolean {
   try {
-    return serviceName(resolveBaseUrl(term, {}).value) === service;
+    return serviceName(resolveBaseUrl({ ...term, options: {} }).value) === service;
   } catch {
     return false;
   }

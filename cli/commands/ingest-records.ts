@@ -5,11 +5,11 @@ import { allOf, openRecords } from '../bulk/input.ts';
 import type { BulkOptions } from '../bulk/report.ts';
 import { reportIngest } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
-import { type AnyCommand, addExamples, type GlobalOptions, type Parent } from '../commander.ts';
+import { type AnyCommand, addExamples, type Parent } from '../commander.ts';
 import { CliError, usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import { isObject } from '../terminal/json.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import type { GlobalOptions, Terminal } from '../terminal/terminal.ts';
 
 export function addSupport(group: Parent, term: Terminal): void {
   const ticket = group
@@ -30,13 +30,12 @@ export function addSupport(group: Parent, term: Terminal): void {
     .addOption(shared.externalIdOption)
     .addOption(shared.metadataOption);
   const command = addFileOptions(ticket, `{ ${recordFields}, data: { subject, comments } }`);
-  command.action(async (file) => {
-    const options = command.optsWithGlobals();
+  command.action(async (file, options) => {
     if (file !== undefined) return ingestFile(term, command, 'ticket', file);
     const { subject, comment: comments = [], description, status, priority } = options;
     if (subject === undefined) throw usageError('Pass a file, or --subject.');
     const data = { subject, comments, description, status, priority };
-    const client = await connect(term, options);
+    const client = await connect(term);
     await send(term, client, 'ticket', recordOf(data, options), options);
   });
   addExamples(command, [
@@ -68,14 +67,13 @@ export function addChat(group: Parent, term: Terminal): void {
     conversation,
     `{ ${recordFields}, data: { messages } }${chatHelp}`,
   );
-  command.action(async (file) => {
-    const options = command.optsWithGlobals();
+  command.action(async (file, options) => {
     const { message, title, summary, participant: participants, tag: tags } = options;
     const ofMessages = (messages: unknown) =>
       recordOf({ messages, title, summary, participants, tags }, options);
     if (file === undefined) {
       if (message === undefined) throw usageError('Pass a file, or --message.');
-      return send(term, await connect(term, options), 'conversation', ofMessages(message), options);
+      return send(term, await connect(term), 'conversation', ofMessages(message), options);
     }
     if (message !== undefined) throw usageError('Pass either a file or --message.');
     return ingestFile(term, command, 'conversation', file, ofMessages);
@@ -129,8 +127,7 @@ function collectTurns(option: string, field: 'author' | 'role') {
   };
 }
 
-type FileOptions = GlobalOptions & BulkOptions;
-type RecordOptions = FileOptions & {
+type RecordOptions = BulkOptions & {
   user?: string | undefined;
   source?: string | undefined;
   externalId?: string | undefined;
@@ -150,15 +147,15 @@ function isMessages(value: unknown): boolean {
 /** With `ofMessages`, the file may also be a list of messages, which it converts to a record. */
 async function ingestFile(
   term: Terminal,
-  command: { optsWithGlobals(): FileOptions } & AnyCommand,
+  command: { opts(): BulkOptions } & AnyCommand,
   type: RecordType | undefined,
   path: string,
   ofMessages?: (messages: unknown) => unknown,
 ): Promise<void> {
-  const options = command.optsWithGlobals();
+  const options = command.opts();
   if (ofMessages === undefined) rejectRecordOptions(command);
   shared.rejectOverwrite(term, path, options.errorsOut);
-  const client = await connect(term, options);
+  const client = await connect(term);
   const input = await openRecords(term, path, type);
   const isChat = ofMessages !== undefined && 'json' in input && isMessages(input.json);
   if (isChat) return send(term, client, type, ofMessages(input.json), options);
@@ -175,7 +172,7 @@ async function send(
   client: MemoryClient,
   type: RecordType | undefined,
   json: unknown,
-  options: FileOptions,
+  options: BulkOptions,
 ): Promise<void> {
   if (isObject(json) && type !== undefined && (json.type ?? type) !== type) {
     const hint = 'To ingest a record of any type: memory ingest record <file>';

@@ -37,10 +37,9 @@ function addBatch(group: Parent, term: Terminal): void {
     .addOption(shared.idempotencyKeysOption)
     .addOption(shared.waitOption)
     .addOption(shared.timeoutOption);
-  command.action(async (file) => {
-    const options = command.optsWithGlobals();
+  command.action(async (file, options) => {
     shared.rejectOverwrite(term, file, options.errorsOut);
-    const client = options.dryRun ? undefined : await connect(term, options);
+    const client = options.dryRun ? undefined : await connect(term);
     return runBatch(term, client, allOf(await openRecords(term, file)), options);
   });
   command.addHelpText('after', batchHelp);

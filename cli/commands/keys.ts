@@ -1,7 +1,7 @@
 import type { Admin } from '../../server/admin.ts';
 import { defaultBaseUrl, resolveBaseUrl } from '../client/connect.ts';
 import * as profile from '../client/profile.ts';
-import { addExamples, type GlobalOptions, Option, type Parent } from '../commander.ts';
+import { addExamples, Option, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
 import { parseId, parseLifetime, userOptionFor } from '../options.ts';
@@ -24,11 +24,10 @@ function addList(group: Parent, term: Terminal): void {
     .command('list')
     .description('List the keys with their ids. No key is shown in full.')
     .addOption(databaseOption);
-  command.action(async () => {
-    const { json, database } = command.optsWithGlobals();
+  command.action(async ({ database }) => {
     const keys = await withAdmin(term, database, (admin) => admin.listKeys());
     const rows = keys.map(rowOf);
-    if (json) return printJson(term, { items: rows });
+    if (term.options.json) return printJson(term, { items: rows });
     await printTable(term, columnsAt(term.now()), rows);
     if (rows.length === 0) await hint(term, 'No keys yet. To create one: memory keys create');
   });
@@ -92,15 +91,11 @@ function addCreate(group: Parent, term: Terminal): void {
     .option('--expires <time>', 'when the key expires, for example 12h or 30d', parseLifetime)
     .option('--save', 'store the key in the profile, for other commands to use')
     .addOption(databaseOption);
-  command.action(async () => {
-    const options = command.optsWithGlobals();
-    const { name, project = defaultProject, readOnly = false, database, json } = options;
-    const {
-      user: userId = null,
-      expires: expiresAt = null,
-      metrics: metricsOnly = false,
-    } = options;
-    const service = options.save ? serviceOf(term, options) : null;
+  command.action(async (options) => {
+    const { json, project = defaultProject } = term.options;
+    const { name, readOnly = false, metrics: metricsOnly = false, database } = options;
+    const { user: userId = null, expires: expiresAt = null } = options;
+    const service = options.save ? serviceOf(term) : null;
     const expiresAtMs = expiresAt === null ? null : Date.parse(expiresAt);
     const kind = { userId, readOnly, metricsOnly };
     const create = { name, project, ...kind, expiresAt: expiresAtMs };
@@ -111,7 +106,7 @@ function addCreate(group: Parent, term: Terminal): void {
     if (!json) await note(term, `Created key ${made.id} ${rights}. ${until}`);
     if (service !== null) await save(term, { service, project, apiKey: made.key });
     else if (!json) await hint(term, metricsOnly ? howToScrape : howToUse);
-    await printResult(term, json, { ...made, ...kind, expiresAt }, made.key);
+    await printResult(term, { ...made, ...kind, expiresAt }, made.key);
   });
   command.addHelpText(
     'after',
@@ -163,8 +158,8 @@ function createKey(term: Terminal, database: string | undefined, key: NewKey) {
  * Returns the service under which the new key is stored. A remote service from the profile is
  * rejected, because its key must not be overwritten.
  */
-function serviceOf(term: Terminal, options: GlobalOptions): string {
-  const { value, from } = resolveBaseUrl(term, options);
+function serviceOf(term: Terminal): string {
+  const { value, from } = resolveBaseUrl(term);
   const service = profile.serviceName(value);
   const isLocal = /^127(\.\d+){3}$/.test(new URL(service).hostname);
   if (from !== 'profile' || isLocal) return service;
@@ -191,8 +186,7 @@ function addRevoke(group: Parent, term: Terminal): void {
     .argument('<id>', 'the id of the key, not the key itself', parseId)
     .description('Revoke a key. A running server rejects it within a second.')
     .addOption(databaseOption);
-  command.action(async (id) => {
-    const { json, database } = command.optsWithGlobals();
+  command.action(async (id, { database }) => {
     // The error does not repeat the key, because terminal output ends up in logs.
     if (id.startsWith('mk_'))
       throw usageError('The argument is a key, not a key id (key_…).', listHint);
@@ -203,7 +197,8 @@ function addRevoke(group: Parent, term: Terminal): void {
     if (!keys.some((key) => key.id === id)) {
       throw new CliError('not_found', `Key not found: ${id}.`, listHint, exitCodes.notFound);
     }
-    await (json ? printJson(term, { id, revoked: true }) : note(term, `Revoked ${id}.`));
+    if (term.options.json) return printJson(term, { id, revoked: true });
+    await note(term, `Revoked ${id}.`);
   });
   addExamples(command, ['memory keys revoke key_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
 }

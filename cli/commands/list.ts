@@ -20,9 +20,8 @@ export function addList(program: Parent, term: Terminal): void {
     .option('--cursor <cursor>', 'the nextCursor of the previous page')
     .option('--all', 'print all pages');
   addFilters(command);
-  command.action(async () => {
-    const options = command.optsWithGlobals();
-    const client = await connect(term, options);
+  command.action(async (options) => {
+    const client = await connect(term);
     const { user: userId, order, cursor } = options;
     const narrowed = filtersOf(command);
     const query = definedOnly({ userId, limit: pageSize(options), order, cursor });
@@ -81,7 +80,7 @@ function titleOf({ type, metadata, externalId }: Memory): string {
 
 type Pages<Item> = PromiseLike<{ items: Item[]; nextCursor: string | null }> & AsyncIterable<Item>;
 
-type PageOptions = { all?: true | undefined; json?: true | undefined; limit?: number | undefined };
+type PageOptions = { all?: true | undefined; limit?: number | undefined };
 
 /** Returns the page size. The default for --all is the maximum, which needs the fewest requests. */
 export function pageSize({ all, limit }: PageOptions): number | undefined {
@@ -97,7 +96,7 @@ export async function printPages<Item extends object>(
 ): Promise<void> {
   if (options.all) return printAll(term, options, pages, columns);
   const page = await pages;
-  if (options.json) return printJson(term, page);
+  if (term.options.json) return printJson(term, page);
   await printTable(term, columns, page.items);
   if (page.items.length === 0) await note(term, none);
   if (page.nextCursor !== null) {
@@ -107,13 +106,13 @@ export async function printPages<Item extends object>(
 
 async function printAll<Item extends object>(
   term: Terminal,
-  { json, limit = pageItems }: PageOptions,
+  { limit = pageItems }: PageOptions,
   items: AsyncIterable<Item>,
   columns: Column<Item>[],
 ): Promise<void> {
   let rows: Item[] = [];
   for await (const item of items) {
-    if (json) await printJsonLine(term, item);
+    if (term.options.json) await printJsonLine(term, item);
     else rows.push(item);
     if (rows.length < limit) continue;
     await printTable(term, columns, rows);

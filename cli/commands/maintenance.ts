@@ -19,27 +19,28 @@ export function addBackup(program: Parent, term: Terminal): void {
       'Back up the database to a file and verify the backup. Works whether or not the server is running.',
     )
     .addOption(databaseOption);
-  command.action(async (file) => {
-    const { json, database } = command.optsWithGlobals();
-    if (file === '-') return streamBackup(term, json, database);
+  command.action(async (file, { database }) => {
+    if (file === '-') return streamBackup(term, database);
     const copied = await onDatabase(term, database, ({ backup }, url) => backup(url, file));
     await storeBackupTime(term, database);
     const done = `Backed up ${memoriesOf(copied.memories)}.`;
     const next = `To restore the backup: memory restore ${file}`;
-    await printResult(term, json, { file, ...copied }, file, `${done} ${next}`);
+    await printResult(term, { file, ...copied }, file, `${done} ${next}`);
   });
   addExamples(command, ['memory backup memory-backup.db', 'memory backup - | gzip > backup.db.gz']);
 }
 
 /** Writes the backup to a private file, verifies it, and copies it to stdout. */
-async function streamBackup(term: Terminal, json: true | undefined, database: string | undefined) {
+async function streamBackup(term: Terminal, database: string | undefined): Promise<void> {
   if (term.stdout.isTerminal) {
     throw usageError(
       'A backup is binary and is not written to a terminal.',
       'For example: memory backup - > memory-backup.db',
     );
   }
-  if (json) throw usageError('--json cannot be used with -, which writes the backup to stdout.');
+  if (term.options.json) {
+    throw usageError('--json cannot be used with -, which writes the backup to stdout.');
+  }
   await withTemporaryFile(async (file) => {
     const copied = await onDatabase(term, database, ({ backup }, url) => backup(url, file));
     await copyToStdout(term, file);
@@ -78,15 +79,14 @@ export function addRestore(program: Parent, term: Terminal): void {
     .description('Replace the database with a backup. The server must be stopped.')
     .option('--erase-again', 'erase the users who were erased since the backup')
     .addOption(databaseOption);
-  command.action(async (file) => {
-    const { json, database, eraseAgain = false } = command.optsWithGlobals();
+  command.action(async (file, { database, eraseAgain = false }) => {
     const restored = await withBackup(term, file, (backup) =>
       onDatabase(term, database, ({ restore }, url) => restore(url, backup, { eraseAgain })),
     );
     const path = shownDatabase(databaseUrlOf(term, database));
     const done = `Restored ${memoriesOf(restored.memories)} to ${path}.`;
     const result = { file, database: path, ...restored };
-    await printResult(term, json, result, path, done, ...consequencesOf(restored));
+    await printResult(term, result, path, done, ...consequencesOf(restored));
   });
   addExamples(command, [
     'memory restore memory-backup.db',
@@ -173,10 +173,9 @@ export function addDoctor(program: Parent, term: Terminal): void {
     .command('doctor')
     .description('Check the database and suggest fixes. Exits with status 1 if a check fails.')
     .addOption(databaseOption);
-  command.action(async () => {
-    const { json, database } = command.optsWithGlobals();
+  command.action(async ({ database }) => {
     const findings = await onDatabase(term, database, (admin, url) => admin.doctor(url));
-    if (json) await printJson(term, { items: findings });
+    if (term.options.json) await printJson(term, { items: findings });
     else await printFindings(term, findings);
     const failed = findings.some(({ level }) => level === 'failure');
     exitWith(failed ? exitCodes.failed : exitCodes.done);

@@ -3,12 +3,12 @@ import { version } from '../../package.json';
 import type { MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
 import { connect, resolveApiKey, resolveBaseUrl } from '../client/connect.ts';
 import { serviceFailure } from '../client/service-errors.ts';
-import { Argument, addExamples, type GlobalOptions, type Parent } from '../commander.ts';
+import { Argument, addExamples, type Parent } from '../commander.ts';
 import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
 import { definedOnly, userOption } from '../options.ts';
 import { confirm } from '../terminal/input.ts';
 import { printJson } from '../terminal/output.ts';
-import { asCalled, hint, note, type Terminal } from '../terminal/terminal.ts';
+import { asCalled, type GlobalOptions, hint, note, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, quoted } from '../terminal/text.ts';
 import { clientNames, installationOf, type ServerEntry, snippetFor } from './mcp-clients.ts';
 
@@ -21,9 +21,8 @@ export function addMcp(program: Parent, term: Terminal): void {
     .option('--read-only', 'offer only read-only tools')
     .helpCommand('help [command]', 'Show help for a command.');
   addInstall(command, term);
-  command.action(async () => {
-    const options = command.optsWithGlobals();
-    const client = await connect(term, options);
+  command.action(async (options) => {
+    const client = await connect(term);
     const [{ serveOverStdio }, access] = await Promise.all([
       import('../../server/mcp/tools/stdio.ts'),
       accessOf(term, client, options),
@@ -33,7 +32,7 @@ export function addMcp(program: Parent, term: Terminal): void {
       await hint(term, 'To set up a client: memory mcp install <client>');
     }
     const onError = (error: unknown) => void note(term, errorText(error));
-    const onUnreachable = (error: MemoryServiceError) => noteFailure(term, options, error);
+    const onUnreachable = (error: MemoryServiceError) => noteFailure(term, error);
     const clients = { client, clientFor: () => client };
     const session = { ...access, ...clients, version, onError, onUnreachable };
     const write = (data: Uint8Array) => term.stdout.write(data);
@@ -47,12 +46,9 @@ export function addMcp(program: Parent, term: Terminal): void {
   addExamples(command, ['memory mcp --user u-1', 'memory mcp --user u-1 --read-only']);
 }
 
-type McpOptions = GlobalOptions & { user?: string | undefined; readOnly?: true | undefined };
+type McpOptions = { user?: string | undefined; readOnly?: true | undefined };
 
-function addInstall(
-  group: Command<[], Pick<McpOptions, 'user' | 'readOnly'>, GlobalOptions>,
-  term: Terminal,
-): void {
+function addInstall(group: Command<[], McpOptions, GlobalOptions>, term: Terminal): void {
   const command = group
     .command('install')
     .addArgument(new Argument('<client>', 'the MCP client').choices(clientNames))
@@ -61,18 +57,18 @@ function addInstall(
     .option('-y, --yes', 'skip the confirmation; required if stdin is not a terminal');
   command.action(async (client) => {
     const options = command.optsWithGlobals();
-    await accessOf(term, await connect(term, options), options);
+    await accessOf(term, await connect(term), options);
     const entry = entryOf(term, options);
     const snippet = snippetFor(client, entry);
     const { title, effect, install } = installationOf(term, client, entry);
-    if (!options.json) await term.stdout.write(escapeControls(snippet));
+    if (!term.options.json) await term.stdout.write(escapeControls(snippet));
     if (install === undefined) {
-      return options.json ? printJson(term, { client, effect, snippet }) : note(term, effect);
+      return term.options.json ? printJson(term, { client, effect, snippet }) : note(term, effect);
     }
     const unasked = usageError('Confirm with --yes, because stdin is not a terminal.');
     if (!options.yes) await confirm(term, `${effect}?`, unasked, 'Nothing was changed.');
     await install();
-    if (options.json) return printJson(term, { client, effect });
+    if (term.options.json) return printJson(term, { client, effect });
     await note(term, `Done. Restart ${title} to apply the change.`);
   });
   command.addHelpText('after', installHelp);
@@ -93,12 +89,14 @@ To give a client a separate key, store it in the profile under another name:
 
 /** Returns the entry that starts this command with the same service and key. */
 function entryOf(term: Terminal, options: McpOptions): ServerEntry {
-  const { user, readOnly, project } = options;
-  const baseUrl = resolveBaseUrl(term, options);
-  const key = resolveApiKey(term, options, baseUrl.value);
+  const { user, readOnly } = options;
+  const { project } = term.options;
+  const baseUrl = resolveBaseUrl(term);
+  const key = resolveApiKey(term, baseUrl.value);
   // The MCP client runs the command without our flags and environment.
-  const without = { ...term, env: { ...term.env, MEMORY_API_KEY: undefined } };
-  const stored = resolveApiKey(without, definedOnly({ project }), baseUrl.value);
+  const env = { ...term.env, MEMORY_API_KEY: undefined };
+  const without = { ...term, env, options: definedOnly({ project }) };
+  const stored = resolveApiKey(without, baseUrl.value);
   if (stored?.value !== key?.value) {
     const message = 'The key is not in the profile, where the client would look for it.';
     const set = `To store it: memory profile set ${quoted(baseUrl.value)} -`;
@@ -125,7 +123,7 @@ async function accessOf(term: Terminal, client: MemoryClient, options: McpOption
   const key = await client.key({ signal: term.interrupted }).catch(async (error) => {
     const isAway = error.status === undefined || error.status >= 500;
     if (user === undefined || !isAway || error.code === 'unauthorized') throw error;
-    await noteFailure(term, options, error);
+    await noteFailure(term, error);
     return undefined;
   });
   const userId = user ?? key?.userId;
@@ -138,8 +136,8 @@ async function accessOf(term: Terminal, client: MemoryClient, options: McpOption
 }
 
 /** Writes the error and its hint to stderr, which MCP clients log. Returns the text. */
-async function noteFailure(term: Terminal, options: GlobalOptions, error: MemoryServiceError) {
-  const { message, hint } = serviceFailure(term, error, options);
+async function noteFailure(term: Terminal, error: MemoryServiceError) {
+  const { message, hint } = serviceFailure(term, error);
   const text = hint === null ? message : `${message} ${asCalled(term, hint)}`;
   await note(term, text);
   return text;

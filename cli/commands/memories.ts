@@ -22,9 +22,8 @@ export function addSave(program: Parent, term: Terminal): void {
     .addOption(shared.occurredOption)
     .addOption(shared.expiryOption)
     .addOption(shared.idempotencyKeyOption);
-  command.action(async (text) => {
-    const options = command.optsWithGlobals();
-    const client = await connect(term, options);
+  command.action(async (text, options) => {
+    const client = await connect(term);
     const content = await textArgument(term, text);
     if (content === '') throw usageError('The text must not be empty.');
     const { user: userId, metadata, source, externalId, occurred, expires } = options;
@@ -34,7 +33,7 @@ export function addSave(program: Parent, term: Terminal): void {
     const saved = await client.save(request, shared.writeOptions(term, options));
     rejectDeletedReplay(saved, saved.id);
     const saying = `Saved. To show the memory: memory get ${saved.id}`;
-    await printResult(term, options.json, saved, saved.id, saying);
+    await printResult(term, saved, saved.id, saying);
   });
   addExamples(command, [
     'memory save --user u-1 "Prefers dark mode"',
@@ -51,10 +50,9 @@ export function addGet(program: Parent, term: Terminal): void {
     .addArgument(shared.memoryId)
     .description('Show one memory in full.');
   command.action(async (id) => {
-    const options = command.optsWithGlobals();
-    const client = await connect(term, options);
+    const client = await connect(term);
     const memory = await client.get(id, { signal: term.interrupted });
-    await (options.json ? printJson(term, memory) : printMemory(term, memory));
+    await (term.options.json ? printJson(term, memory) : printMemory(term, memory));
   });
   addExamples(command, ['memory get mem_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
 }
@@ -79,14 +77,13 @@ export function addUpdate(program: Parent, term: Terminal): void {
     .addOption(shared.expiryOption)
     .addOption(shared.ifVersionOption)
     .addOption(shared.idempotencyKeyOption);
-  command.action(async (id, text) => {
-    const options = command.optsWithGlobals();
+  command.action(async (id, text, options) => {
     const { metadata, occurred: occurredAt, expires: expiresAt } = options;
     const fields = shared.definedOnly({ metadata, occurredAt, expiresAt });
     if (text === undefined && Object.keys(fields).length === 0) {
       throw usageError('Nothing to update: pass <text>, --metadata, --occurred or --expires.');
     }
-    const client = await connect(term, options);
+    const client = await connect(term);
     const content = text === undefined ? undefined : await textArgument(term, text);
     if (content === '') {
       throw usageError('The text must not be empty.', `To delete the memory: memory delete ${id}`);
@@ -94,7 +91,7 @@ export function addUpdate(program: Parent, term: Terminal): void {
     const request = { ...shared.definedOnly({ content }), ...fields };
     const updated = await client.update(id, request, shared.writeOptions(term, options));
     rejectDeletedReplay(updated, id);
-    await printResult(term, options.json, updated, updated.id, 'Updated.');
+    await printResult(term, updated, updated.id, 'Updated.');
   });
   addExamples(command, [
     'memory update mem_0199c2a4f1e87c3d9b5e6a7f80912b3c "Prefers light mode"',
@@ -112,15 +109,15 @@ export function addDelete(program: Parent, term: Terminal): void {
     .option('-y, --yes', 'skip the confirmation; required if stdin is not a terminal')
     .addOption(shared.ifVersionOption)
     .addOption(shared.idempotencyKeyOption);
-  command.action(async (id) => {
-    const options = command.optsWithGlobals();
-    const { user, json } = options;
+  command.action(async (id, options) => {
+    const { user } = options;
+    const { json } = term.options;
     const call = shared.writeOptions(term, options);
     if (id !== undefined) {
       if (user !== undefined) {
         throw usageError('Pass either an id, or --user to delete all memories of a user.');
       }
-      const client = await connect(term, options);
+      const client = await connect(term);
       await client.delete(id, call);
       return json ? printJson(term, { memoryId: id, deleted: true }) : note(term, `Deleted ${id}.`);
     }
@@ -130,7 +127,7 @@ export function addDelete(program: Parent, term: Terminal): void {
     if (options.ifVersion !== undefined) {
       throw usageError('--if-version applies to one memory: pass its id instead of --user.');
     }
-    const client = await connect(term, options);
+    const client = await connect(term);
     if (!options.yes) await confirmDeleteAll(term, user);
     const answer = await client.deleteAll({ userId: user }, call);
     if (json) return printJson(term, answer);

@@ -14,12 +14,11 @@ export function addMigrate(program: Parent, term: Terminal): void {
     .option('--from <path or url>', 'the database to copy')
     .option('--to <path or url>', 'an empty database, or an unfinished copy to continue')
     .option('--verify', 'only compare the two databases');
-  command.action(async () => {
-    const { json, from, to, verify = false } = command.optsWithGlobals();
+  command.action(async ({ from, to, verify = false }) => {
     const [source, target] = [urlOf(term, from, '--from'), urlOf(term, to, '--to')];
     const { copiedRows, isEqual, items } = await migrate(term, source, target, !verify);
     const shown = { from: shownDatabase(source), to: shownDatabase(target) };
-    if (json) {
+    if (term.options.json) {
       await printJson(term, { ...shown, copiedRows, isEqual, items });
       return exitWith(isEqual ? exitCodes.done : exitCodes.failed);
     }

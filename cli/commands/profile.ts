@@ -1,6 +1,6 @@
 import { parseBaseUrl, resolveApiKey, resolveBaseUrl } from '../client/connect.ts';
 import * as profile from '../client/profile.ts';
-import { addExamples, type GlobalOptions, type Parent } from '../commander.ts';
+import { addExamples, type Parent } from '../commander.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
 import { readSecret } from '../terminal/input.ts';
 import { type Column, printJson, printTable } from '../terminal/output.ts';
@@ -19,14 +19,13 @@ function addShow(group: Parent, term: Terminal): void {
     .command('show')
     .description('Show each setting with its source, and the stored keys, masked.');
   command.action(async () => {
-    const options = command.optsWithGlobals();
-    const settings = settingsOf(term, options);
+    const settings = settingsOf(term);
     const stored = profile.entriesOf(profile.readProfile(term)).map((entry) => ({
       baseUrl: entry.service,
       project: entry.project,
       apiKey: profile.endsOfKey(entry.apiKey),
     }));
-    if (options.json) return printJson(term, { ...settings, stored });
+    if (term.options.json) return printJson(term, { ...settings, stored });
     const rows = Object.entries(settings).map(([name, setting]) => ({ name, ...setting }));
     await printTable(term, settingColumns, [
       ...rows,
@@ -47,11 +46,11 @@ function addShow(group: Parent, term: Terminal): void {
 
 type Setting = { value: string | null; from: string | null };
 
-function settingsOf(term: Terminal, options: GlobalOptions) {
-  const baseUrl = resolveBaseUrl(term, options);
-  const key = resolveApiKey(term, options, baseUrl.value);
+function settingsOf(term: Terminal) {
+  const baseUrl = resolveBaseUrl(term);
+  const key = resolveApiKey(term, baseUrl.value);
   const project = key?.project ?? null;
-  const projectFrom = options.project === undefined ? 'profile' : 'flag';
+  const projectFrom = term.options.project === undefined ? 'profile' : 'flag';
   const apiKey = key === undefined ? null : profile.endsOfKey(key.value);
   return {
     baseUrl: { value: baseUrl.value, from: baseUrl.from },
@@ -77,7 +76,7 @@ function addSet(group: Parent, term: Terminal): void {
     .argument('[-]', 'read the key from stdin (default: --api-key or MEMORY_API_KEY)')
     .description("Store a service's key in a file that only you can read.");
   command.action(async (address, stdin) => {
-    const { json, apiKey: flag, project = profile.defaultProject } = command.optsWithGlobals();
+    const { json, apiKey: flag, project = profile.defaultProject } = term.options;
     const service = profile.serviceName(parseBaseUrl(address, '<base-url>'));
     const apiKey = await readKey(term, stdin, flag);
     const { replaced } = profile.storeKey(term, { service, project, apiKey });
@@ -104,7 +103,7 @@ function addUse(group: Parent, term: Terminal): void {
     .argument('<base-url>', url)
     .description('Make this service the default for all commands.');
   command.action(async (address) => {
-    const { json, project = profile.defaultProject } = command.optsWithGlobals();
+    const { json, project = profile.defaultProject } = term.options;
     const service = profile.serviceName(parseBaseUrl(address, '<base-url>'));
     const { keys } = profile.readProfile(term);
     if (keys[profile.entryName(service, project)] === undefined) {

@@ -23,9 +23,8 @@ export function addUsers(program: Parent, term: Terminal): void {
     .option('-n, --limit <number>', 'users per page, at most 100 (default: 20)', parseLimit)
     .option('--cursor <cursor>', 'the nextCursor of the previous page')
     .option('--all', 'print all pages');
-  command.action(async () => {
-    const options = command.optsWithGlobals();
-    const client = await connect(term, options);
+  command.action(async (options) => {
+    const client = await connect(term);
     const { order, cursor } = options;
     const query = definedOnly({ order, limit: pageSize(options), cursor });
     const pages = client.users(query, { signal: term.interrupted });
@@ -67,14 +66,13 @@ export function addTasks(program: Parent, term: Terminal): void {
     .option('-n, --limit <number>', 'memories per page, at most 100 (default: 20)', parseLimit)
     .option('--cursor <cursor>', 'the nextCursor of the previous page')
     .option('--all', 'print all pages');
-  command.action(async () => {
-    const options = command.optsWithGlobals();
-    const client = await connect(term, options);
+  command.action(async (options) => {
+    const client = await connect(term);
     const { status, cursor } = options;
     const query = { status, ...definedOnly({ limit: pageSize(options), cursor }) };
     const pages = client.tasks(query, { signal: term.interrupted });
     await printPages(term, options, pages, taskColumns(term.now()), noTasks[status]);
-    if (options.json || status === 'failed' || (await pages).items.length > 0) return;
+    if (term.options.json || status === 'failed' || (await pages).items.length > 0) return;
     await hint(term, 'For the memories that have failed: memory tasks --status failed');
   });
   command.addHelpText('after', tasksHelp);
@@ -114,15 +112,14 @@ export function addStats(program: Parent, term: Terminal): void {
     .command('stats')
     .description("Show what the key's project holds: users, memories, their size and status.");
   command.action(async () => {
-    const options = command.optsWithGlobals();
-    const client = await connect(term, options);
+    const client = await connect(term);
     const signal = term.interrupted;
     const [stats, files] = await Promise.all([
       client.stats({ signal }),
       // The key may not be allowed to read the metrics, or there are none.
-      readMetrics(term, options).then(filesOf, () => null),
+      readMetrics(term).then(filesOf, () => null),
     ]);
-    if (options.json) return printJson(term, { ...stats, ...files });
+    if (term.options.json) return printJson(term, { ...stats, ...files });
     const { byType, byStatus, ...counted } = stats;
     const { project, userId: user } = await client.key({ signal });
     const fields = term.stdout.isTerminal

@@ -21,16 +21,15 @@ export function addSearch(program: Parent, term: Terminal): void {
     .addOption(modeOption)
     .option('--explain', 'show the parts of each score');
   addFilters(command);
-  command.action(async (text) => {
-    const options = command.optsWithGlobals();
-    const client = await connect(term, options);
+  command.action(async (text, options) => {
+    const client = await connect(term);
     const query = await textArgument(term, text);
     if (query === '') throw usageError('The query must not be empty.');
     const { user: userId, limit, mode, explain } = options;
     const chosen = definedOnly({ userId, limit, mode, explain });
     const request = { query, ...chosen, ...filtersOf(command) };
     const answer = await client.search(request, { signal: term.interrupted });
-    if (options.json) return printJson(term, answer);
+    if (term.options.json) return printJson(term, answer);
     await printFound(term, answer.items);
     if (answer.items.length === 0) await note(term, 'Nothing was found.');
     const incomplete = incompleteMeaning[answer.meaning];

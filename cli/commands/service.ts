@@ -11,10 +11,9 @@ export function addHealth(program: Parent, term: Terminal): void {
       "Show the service's health; needs no key. Exits with status 1 if the service is failing.",
     );
   command.action(async () => {
-    const options = command.optsWithGlobals();
-    const client = await connectWithoutKey(term, options);
+    const client = await connectWithoutKey(term);
     const health = await client.health({ signal: term.interrupted });
-    await printObject(term, options.json, health);
+    await printObject(term, health);
     exitWith(health.status === 'ok' ? exitCodes.done : exitCodes.failed);
   });
   addExamples(command, ['memory health']);
@@ -25,9 +24,8 @@ export function addWhoami(program: Parent, term: Terminal): void {
     .command('whoami')
     .description("Show the API key's project, user and permissions.");
   command.action(async () => {
-    const options = command.optsWithGlobals();
-    const client = await connect(term, options);
-    await printObject(term, options.json, await client.key({ signal: term.interrupted }));
+    const client = await connect(term);
+    await printObject(term, await client.key({ signal: term.interrupted }));
   });
   addExamples(command, ['memory whoami']);
 }

@@ -12,9 +12,8 @@ export function addStatus(program: Parent, term: Terminal): void {
     .addArgument(memoryId)
     .description('Show the processing status of a memory.');
   command.action(async (id) => {
-    const options = command.optsWithGlobals();
-    const client = await connect(term, options);
-    await printObject(term, options.json, await client.status(id, { signal: term.interrupted }));
+    const client = await connect(term);
+    await printObject(term, await client.status(id, { signal: term.interrupted }));
   });
   addExamples(command, ['memory status mem_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
 }
@@ -28,10 +27,9 @@ export function addWait(program: Parent, term: Terminal): void {
     ])
     .description('Wait until memories are processed, printing a line as each one finishes.')
     .addOption(timeoutOption);
-  command.action(async (ids) => {
-    const options = command.optsWithGlobals();
-    const client = await connect(term, options);
-    const print = (outcome: Outcome) => printOutcome(term, options.json, outcome);
+  command.action(async (ids, options) => {
+    const client = await connect(term);
+    const print = (outcome: Outcome) => printOutcome(term, outcome);
     const waited = await waitForAll(term, client, ids, options.timeout, print);
     const { exitCode, stillProcessing } = waited;
     if (stillProcessing.length > 0) {

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { resolveBaseUrl } from '../client/connect.ts';
 import { type Load, loadOf } from '../client/load.ts';
 import { readMetrics } from '../client/metrics.ts';
-import { addExamples, type GlobalOptions, type Parent } from '../commander.ts';
+import { addExamples, type Parent } from '../commander.ts';
 import { errorText } from '../errors.ts';
 import { numberIn } from '../options.ts';
 import { printJsonLine } from '../terminal/output.ts';
@@ -16,17 +16,14 @@ export function addTop(program: Parent, term: Terminal): void {
     .description('Watch the load of a server: requests, latencies, backlog, cores and memory.')
     .option('--interval <seconds>', 'the time between two readings (default: 2)', parseInterval)
     .option('--count <number>', 'stop after this many readings', parseCount);
-  command.action(async () => {
-    const {
-      interval = 2,
-      count = Number.POSITIVE_INFINITY,
-      ...options
-    } = command.optsWithGlobals();
-    const watch = { term, options, intervalMs: interval * 1_000, count };
-    const isLive = term.stdout.isTerminal && term.env.TERM !== 'dumb' && !options.json;
+  command.action(async ({ interval = 2, count = Number.POSITIVE_INFINITY }) => {
+    const watch = { term, intervalMs: interval * 1_000, count };
+    const isLive = term.stdout.isTerminal && term.env.TERM !== 'dumb' && !term.options.json;
     if (isLive) return showScreens(watch);
     for await (const load of readLoads(watch)) {
-      await (options.json ? printJsonLine(term, load) : term.stdout.write(`${lineOf(load)}\n`));
+      await (term.options.json
+        ? printJsonLine(term, load)
+        : term.stdout.write(`${lineOf(load)}\n`));
     }
   });
   command.addHelpText('after', help);
@@ -47,7 +44,6 @@ tabs. --json prints an object with all values for each reading.`;
 
 type Watch = {
   term: Terminal;
-  options: GlobalOptions;
   intervalMs: number;
   count: number;
   /** Ends the readings. */
@@ -56,14 +52,14 @@ type Watch = {
   onFailure?(reason: string): Promise<void>;
 };
 
-async function* readLoads({ term, options, intervalMs, count, quit, onFailure }: Watch) {
+async function* readLoads({ term, intervalMs, count, quit, onFailure }: Watch) {
   const signal = AbortSignal.any(quit ? [term.interrupted, quit] : [term.interrupted]);
-  let last = { metrics: await readMetrics(term, options), at: performance.now() };
+  let last = { metrics: await readMetrics(term), at: performance.now() };
   for (let read = 0; read < count; ) {
     await setTimeout(intervalMs, undefined, { signal }).catch(() => {});
     if (quit?.aborted) return;
     try {
-      const metrics = await readMetrics(term, options);
+      const metrics = await readMetrics(term);
       const at = performance.now();
       const span = { before: last.metrics, after: metrics };
       yield loadOf(span, (at - last.at) / 1_000, term.now());
@@ -89,8 +85,8 @@ const enter = '\x1b[?1049h\x1b[?25l';
 const leave = '\x1b[?25h\x1b[?1049l';
 
 async function showScreens(watch: Watch): Promise<void> {
-  const { term, options } = watch;
-  const { value: url } = resolveBaseUrl(term, options);
+  const { term } = watch;
+  const { value: url } = resolveBaseUrl(term);
   const show = (lines: string[]) => {
     const cutLines = lines.map((line) => `${line}\x1b[K\r\n`).join('');
     return term.stdout.write(`\x1b[H${cutLines}\x1b[J`);

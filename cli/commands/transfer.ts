@@ -15,9 +15,8 @@ export function addExport(program: Parent, term: Terminal): void {
     .command('export')
     .description('Print every memory in the project as JSON Lines.')
     .addOption(shared.userOptionFor('only memories of this user'));
-  command.action(async () => {
-    const options = command.optsWithGlobals();
-    const client = await connect(term, options);
+  command.action(async (options) => {
+    const client = await connect(term);
     const query = shared.definedOnly({ userId: options.user });
     let [count, lines] = [0, ''];
     const flush = async () => {
@@ -39,7 +38,7 @@ export function addExport(program: Parent, term: Terminal): void {
       await note(term, `Stopped after ${memoriesOf(count)}: the export is incomplete.`);
       throw error;
     }
-    if (!options.json) await note(term, `Exported ${memoriesOf(count)}.`);
+    if (!term.options.json) await note(term, `Exported ${memoriesOf(count)}.`);
   });
   command.addHelpText(
     'after',
@@ -67,7 +66,7 @@ export function addImport(program: Parent, term: Terminal): void {
       throw usageError('--user requires --from: lines from an export already contain user ids.');
     }
     const { runImport } = await import('../bulk/ingest.ts');
-    const client = await connect(term, options);
+    const client = await connect(term);
     if (from === undefined) {
       const { openExport } = await import('../bulk/input.ts');
       return runImport(term, client, await openExport(term, file), options);

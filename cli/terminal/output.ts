@@ -49,12 +49,11 @@ export function rowOf({ stdout }: Terminal, cells: string[]): string {
 /** Prints the object with --json, otherwise the text, which scripts can use, and hints. */
 export async function printResult(
   term: Terminal,
-  json: true | undefined,
   value: object,
   text: string,
   ...hints: string[]
 ): Promise<void> {
-  if (json) return printJson(term, value);
+  if (term.options.json) return printJson(term, value);
   await printLine(term, text);
   for (const one of hints) await hint(term, one);
 }
@@ -90,8 +89,8 @@ export async function printTable<Row>(term: Terminal, columns: Column<Row>[], ro
   await term.stdout.write(`${lines.join('\n')}\n`);
 }
 
-export async function printObject(term: Terminal, json: true | undefined, value: object) {
-  await (json ? printJson(term, value) : printFields(term, value));
+export async function printObject(term: Terminal, value: object): Promise<void> {
+  await (term.options.json ? printJson(term, value) : printFields(term, value));
 }
 
 /**

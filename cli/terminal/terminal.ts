@@ -6,6 +6,15 @@ import { escapeControls } from './text.ts';
 
 /* The interface between commands and the process. Tests pass their own implementation. */
 
+/** The options that every command accepts, before or after its name. */
+export type GlobalOptions = {
+  json?: true;
+  baseUrl?: string;
+  apiKey?: string;
+  project?: string;
+  color?: boolean;
+};
+
 export type Terminal = {
   readonly stdin: {
     readonly isTerminal: boolean;
@@ -21,6 +30,7 @@ export type Terminal = {
   readonly platform: string;
   /** The executable and the arguments that start this program. */
   readonly program: readonly string[];
+  readonly options: GlobalOptions;
   now(): number;
   /** Aborted by the first Ctrl-C or SIGTERM, with the signal's name as its reason. */
   readonly interrupted: AbortSignal;
@@ -42,6 +52,7 @@ export function processTerminal(interrupted: AbortSignal): Terminal {
     cwd: process.cwd(),
     platform: process.platform,
     program: ownProgram(),
+    options: {},
     now: Date.now,
     interrupted,
   };

@@ -69,6 +69,7 @@ export function testTerminal(ran: Ran, around: Surroundings = {}): Terminal {
     home,
     cwd,
     platform: 'linux',
+    options: {},
     program: around.program ?? ['/opt/memory'],
     now: around.tickMs === undefined ? Date.now : ticking(around.tickMs),
     interrupted: interrupted ?? new AbortController().signal,
