@@ -38,10 +38,10 @@ const commands: Record<CommandName, () => Promise<Add>> = {
 };
 
 /** Creates the program with the command that `argv` calls, or with all commands. */
-export async function createProgram(process: Terminal, argv: string[] = []) {
-  const program = createRoot(process);
+export async function createProgram(processTerminal: Terminal, argv: string[] = []) {
+  const program = createRoot(processTerminal);
   const term: Terminal = {
-    ...process,
+    ...processTerminal,
     // Known when a command runs, because commander parses the whole line first.
     get options() {
       return program.opts();

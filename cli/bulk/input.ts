@@ -25,8 +25,7 @@ export async function openRecords(
   const [{ value: first }, { value: second }] = [await rest.next(), await rest.next()];
   if (first === undefined) throw new CliError('empty', `${inputName(path)} is empty.`);
   async function* lines(): AsyncGenerator<Line> {
-    if (first !== undefined) yield first;
-    if (second !== undefined) yield second;
+    yield* [first, second].filter((line) => line !== undefined);
     yield* rest;
   }
   const [begin, next] = [beginOf(first), second && beginOf(second)];

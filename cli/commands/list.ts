@@ -22,10 +22,10 @@ export function addList(program: Parent, term: Terminal): void {
   addFilters(command);
   command.action(async (options) => {
     const client = await connect(term);
-    const { user: userId, order, cursor } = options;
+    const { user: userId, ...paging } = options;
     const narrowed = filtersOf(command);
-    const query = definedOnly({ userId, limit: pageSize(options), order, cursor });
-    const pages = client.list({ ...query, ...narrowed }, { signal: term.interrupted });
+    const query = { ...definedOnly({ userId }), ...pageQuery(paging), ...narrowed };
+    const pages = client.list(query, { signal: term.interrupted });
     const match = Object.keys(narrowed).length > 0 ? ' that match the filters' : '';
     const none = `${userId ?? 'The user'} has no memories${match}.`;
     await printPages(term, options, pages, memoryColumns(term.now()), none);
@@ -82,9 +82,9 @@ type Pages<Item> = PromiseLike<{ items: Item[]; nextCursor: string | null }> & A
 
 type PageOptions = { all?: true | undefined; limit?: number | undefined };
 
-/** Returns the page size. The default for --all is the maximum, which needs the fewest requests. */
-export function pageSize({ all, limit }: PageOptions): number | undefined {
-  return limit ?? (all ? pageItems : undefined);
+/** With --all, the default page size is the maximum, which needs the fewest requests. */
+export function pageQuery<Options extends PageOptions>({ all, ...query }: Options) {
+  return all ? { limit: pageItems, ...query } : query;
 }
 
 export async function printPages<Item extends object>(

@@ -3,11 +3,11 @@ import { connect } from '../client/connect.ts';
 import { filesOf } from '../client/load.ts';
 import { readMetrics } from '../client/metrics.ts';
 import { addExamples, Option, type Parent } from '../commander.ts';
-import { definedOnly, parseLimit } from '../options.ts';
+import { parseLimit } from '../options.ts';
 import { type Column, printFields, printJson } from '../terminal/output.ts';
 import { hint, type Terminal } from '../terminal/terminal.ts';
 import { age, shownBytes } from '../terminal/text.ts';
-import { pageSize, printPages } from './list.ts';
+import { pageQuery, printPages } from './list.ts';
 
 export function addUsers(program: Parent, term: Terminal): void {
   const command = program
@@ -25,9 +25,7 @@ export function addUsers(program: Parent, term: Terminal): void {
     .option('--all', 'print all pages');
   command.action(async (options) => {
     const client = await connect(term);
-    const { order, cursor } = options;
-    const query = definedOnly({ order, limit: pageSize(options), cursor });
-    const pages = client.users(query, { signal: term.interrupted });
+    const pages = client.users(pageQuery(options), { signal: term.interrupted });
     await printPages(term, options, pages, userColumns(term.now()), 'No users have memories.');
   });
   command.addHelpText('after', usersHelp);
@@ -68,9 +66,8 @@ export function addTasks(program: Parent, term: Terminal): void {
     .option('--all', 'print all pages');
   command.action(async (options) => {
     const client = await connect(term);
-    const { status, cursor } = options;
-    const query = { status, ...definedOnly({ limit: pageSize(options), cursor }) };
-    const pages = client.tasks(query, { signal: term.interrupted });
+    const { status } = options;
+    const pages = client.tasks(pageQuery(options), { signal: term.interrupted });
     await printPages(term, options, pages, taskColumns(term.now()), noTasks[status]);
     if (term.options.json || status === 'failed' || (await pages).items.length > 0) return;
     await hint(term, 'For the memories that have failed: memory tasks --status failed');
