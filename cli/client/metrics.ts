@@ -6,7 +6,7 @@ export type Labels = Record<string, string>;
 /** Selects the time series of a metric. By default, all are selected. */
 export type Where = (labels: Labels) => boolean;
 
-type Sample = { labels: Labels; value: number };
+type Sample = { name: string; labels: Labels; value: number };
 
 const sampleLine = /^(\w+)(?:\{(.*)\})? (\S+)$/gm;
 const labelPair = /(\w+)="((?:[^"\\]|\\.)*)"/g;
@@ -14,15 +14,14 @@ const all: Where = () => true;
 
 /** The figures of a server at one time, as it reports them at /metrics. */
 export class Metrics {
-  readonly #samples = new Map<string, Sample[]>();
+  readonly #samples: Map<string, Sample[]>;
 
   constructor(text: string) {
-    for (const [, name = '', labels = '', value] of text.matchAll(sampleLine)) {
-      const pairs = [...labels.matchAll(labelPair)].map(([, label, text = '']) => [label, text]);
-      const samples = this.#samples.get(name) ?? [];
-      samples.push({ labels: Object.fromEntries(pairs), value: Number(value) });
-      this.#samples.set(name, samples);
-    }
+    const samples = text.matchAll(sampleLine).map(([, name = '', labels = '', value]) => {
+      const pairs = labels.matchAll(labelPair).map(([, label, text = '']) => [label, text]);
+      return { name, labels: Object.fromEntries(pairs), value: Number(value) };
+    });
+    this.#samples = Map.groupBy(samples, ({ name }) => name);
   }
 
   labelsOf(name: string): Labels[] {
