@@ -16,11 +16,11 @@ export type Found = {
   error?: CliError;
 };
 
-/** `skipped` contains the kind of each file that is not a document, such as its extension. */
-type Files = { files: Found[]; skipped: string[] };
-
-/** Returns the files of the arguments in order, without duplicates. Sorts the files of a folder. */
-export async function findFiles(term: Terminal, args: string[]): Promise<Files> {
+/**
+ * Returns the files of the arguments in order, without duplicates. Sorts the files of a folder.
+ * `skipped` contains the kind of each file that is not a document, such as its extension.
+ */
+export async function findFiles(term: Terminal, args: string[]) {
   const skipped: string[] = [];
   const found = (await Array.fromAsync(args, (arg) => filesOf(term, arg, skipped))).flat();
   const byName = Map.groupBy(found, ({ path, externalId = path }) => externalId);
