@@ -7,11 +7,11 @@ import { definedOnly, writeOptions } from '../options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { ingestAll } from './ingest.ts';
 import type { Entry, Rejected } from './records.ts';
-import type { BulkOptions } from './report.ts';
+import type { IngestOptions } from './report.ts';
 import { finishBulk, reportIngest } from './wait.ts';
 
 type Fields = Omit<DocumentRequest & DocumentRequest['data'], 'userId' | 'text' | 'data'>;
-type DocumentOptions = BulkOptions & {
+type DocumentOptions = IngestOptions & {
   [Name in keyof Fields]?: NonNullable<Fields[Name]> | undefined;
 } & {
   user?: string | undefined;

@@ -4,7 +4,7 @@ import { quoted } from '../terminal/text.ts';
 import type { BulkInput } from './input.ts';
 import { runBulk } from './pipeline.ts';
 import { type Entry, idOf, pairOf } from './records.ts';
-import type { BulkOptions, Report, Row } from './report.ts';
+import type { BulkOptions, IngestOptions, Report, Row } from './report.ts';
 import type { Post } from './requests.ts';
 import { finishBulk } from './wait.ts';
 
@@ -17,7 +17,7 @@ export async function runBatch(
   term: Terminal,
   client: MemoryClient | undefined,
   input: BulkInput,
-  options: BulkOptions,
+  options: IngestOptions,
 ): Promise<void> {
   const report = await ingestAll(term, client, input, options);
   await finishBulk(term, client, report, options, client ? remarksOn(report, options) : []);

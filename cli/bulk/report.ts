@@ -12,8 +12,9 @@ export type BulkOptions = {
   /** The file that receives rejected records with their text, one JSON object per line. */
   errorsOut?: string | undefined;
   wait?: true | undefined;
-  timeout?: number | undefined;
 };
+
+export type IngestOptions = BulkOptions & { timeout: number };
 
 export type Counts = Record<string, number>;
 

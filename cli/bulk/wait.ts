@@ -5,7 +5,7 @@ import { exitCodes } from '../errors.ts';
 import { printJson, printJsonLine, printLine, resilientOutput, rowOf } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { memoriesOf } from '../terminal/text.ts';
-import { addCounts, type BulkOptions, type Counts, maxShown, type Report } from './report.ts';
+import { addCounts, type Counts, type IngestOptions, maxShown, type Report } from './report.ts';
 
 type Waited = { exitCode: number; stillProcessing: string[] };
 export type Outcome = { memoryId: string; end: End; status: IngestStatus | null };
@@ -17,7 +17,6 @@ const idsPerRequest = 1_000;
 const unavailablePauseMs = 1_000;
 /** How long after the deadline a response may still arrive. */
 const graceMs = 2_000;
-const defaultTimeoutMs = 60_000;
 
 /**
  * Waits until the memories are processed or their common deadline passes. Reports each memory when
@@ -116,7 +115,7 @@ export async function finishBulk(
   term: Terminal,
   client: MemoryClient | undefined,
   report: Report,
-  { wait, timeout = defaultTimeoutMs }: BulkOptions,
+  { wait, timeout }: IngestOptions,
   remarks: string[],
 ): Promise<void> {
   if (!wait || client === undefined) return report.finish(remarks);
@@ -149,7 +148,7 @@ export async function reportIngest(
   term: Terminal,
   client: MemoryClient,
   accepted: Replayable<Accepted>,
-  { wait, timeout = defaultTimeoutMs }: BulkOptions,
+  { wait, timeout }: IngestOptions,
 ): Promise<void> {
   const { json } = term.options;
   const { memoryId, status } = accepted;

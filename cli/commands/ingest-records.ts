@@ -2,7 +2,7 @@ import type { Command } from '@commander-js/extra-typings';
 import type { IngestRecord, MemoryClient, Metadata, RecordType } from '../../sdk/index.ts';
 import { runBatch } from '../bulk/ingest.ts';
 import { allOf, openRecords } from '../bulk/input.ts';
-import type { BulkOptions } from '../bulk/report.ts';
+import type { IngestOptions } from '../bulk/report.ts';
 import { reportIngest } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
 import { type AnyCommand, addExamples, type Parent } from '../commander.ts';
@@ -127,7 +127,7 @@ function collectTurns(option: string, field: 'author' | 'role') {
   };
 }
 
-type RecordOptions = BulkOptions & {
+type RecordOptions = IngestOptions & {
   user?: string | undefined;
   source?: string | undefined;
   externalId?: string | undefined;
@@ -147,7 +147,7 @@ function isMessages(value: unknown): boolean {
 /** With `ofMessages`, the file may also be a list of messages, which it converts to a record. */
 async function ingestFile(
   term: Terminal,
-  command: { opts(): BulkOptions } & AnyCommand,
+  command: { opts(): IngestOptions } & AnyCommand,
   type: RecordType | undefined,
   path: string,
   ofMessages?: (messages: unknown) => unknown,
@@ -172,7 +172,7 @@ async function send(
   client: MemoryClient,
   type: RecordType | undefined,
   json: unknown,
-  options: BulkOptions,
+  options: IngestOptions,
 ): Promise<void> {
   if (isObject(json) && type !== undefined && (json.type ?? type) !== type) {
     const hint = 'To ingest a record of any type: memory ingest record <file>';
