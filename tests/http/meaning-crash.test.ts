@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { MemoryClient } from '../../sdk/index.ts';
+import { type Memory, MemoryClient } from '../../sdk/index.ts';
 import { hashOf, textsToEmbed } from '../../server/embeddings/texts.ts';
 import { createTarget, type Target } from '../faults/target.ts';
 import { until } from '../support/until.ts';
@@ -29,6 +29,21 @@ function readRows(path: string): Row[] {
 
 const embedded = (path: string) => readRows(path).filter(({ hash }) => hash !== null).length;
 
+/** The memories that are imported before a kill. */
+function itemsOf(round: number): Memory[] {
+  const now = new Date().toISOString();
+  return Array.from({ length: memories }, (_, n) => ({
+    id: `mem_${round}_${n}`,
+    userId: `user-${n % users}`,
+    content: `The old text of memory ${n}`,
+    metadata: {},
+    ...{ type: 'memory' as const, status: 'complete' as const, version: 1 },
+    ...{ source: null, externalId: null, occurredAt: null, expiresAt: null },
+    createdAt: now,
+    updatedAt: now,
+  }));
+}
+
 function clientOf({ url, key }: Target): MemoryClient {
   return new MemoryClient({ baseUrl: url, apiKey: key });
 }
@@ -37,31 +52,21 @@ test('after kills during the backlog, all memories have the vectors of their pre
   const target = createTarget({ env: { MEMORY_EMBEDDINGS: 'local' } });
   try {
     await target.start();
-    const now = new Date().toISOString();
-    const items = Array.from({ length: memories }, (_, n) => ({
-      id: `mem_${n}`,
-      userId: `user-${n % users}`,
-      content: `The old text of memory ${n}`,
-      metadata: {},
-      ...{ type: 'memory' as const, status: 'complete' as const, version: 1 },
-      ...{ source: null, externalId: null, occurredAt: null, expiresAt: null },
-      createdAt: now,
-      updatedAt: now,
-    }));
-    expect((await clientOf(target).import({ items })).imported).toBe(memories);
     for (let round = 1; round <= kills; round += 1) {
       const client = clientOf(target);
       const before = embedded(target.path);
+      const items = itemsOf(round);
+      expect((await client.import({ items })).imported).toBe(memories);
       await until(() => embedded(target.path) > before, { what: 'progress of the backlog' });
       // Some of these have vectors of their old text, and some are about to get them.
       for (let n = 0; n < 20; n += 1) {
-        const id = `mem_${(round * 97 + n * 7) % memories}`;
-        await client.update(id, { content: `The text of round ${round} for ${id}` });
+        const { id = '' } = items[(n * 7) % memories] ?? {};
+        await client.update(id, { content: `The new text of ${id}` });
       }
       await target.kill();
       await target.start();
     }
-    await until(() => embedded(target.path) === memories, {
+    await until(() => embedded(target.path) === kills * memories, {
       what: 'the end of the backlog',
       timeoutMs: 240_000,
     });
