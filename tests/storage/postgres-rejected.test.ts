@@ -37,7 +37,8 @@ test('a statement that the database rejects does not end the session', async () 
   await rejectionOf(project.save(memory({ content: 'rejected' })));
   await project.save(memory());
   expect(before.length).toBeGreaterThan(0);
-  expect(await sessions()).toEqual(before);
+  // Further sessions may still have been starting.
+  expect(await sessions()).toEqual(expect.arrayContaining(before));
   await storage.close();
   await drop();
 });
