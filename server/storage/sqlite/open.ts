@@ -26,6 +26,9 @@ import { createWriterClient } from './writer-client.ts';
  *             tasks that were claimed
  */
 
+/** In KiB. Holds the pages of some hundred users whose memories are listed again and again. */
+const listCacheKiB = 16_384;
+
 const lockAdvice = 'Stop it first, or use another database (MEMORY_DATABASE_URL).';
 
 export type OpenOptions = {
@@ -102,7 +105,7 @@ async function startThreads(
   const writer = createWriterClient(path, { ...options, betweenReads });
   const damageCheck = createDamageCheck(path, options.threads);
   await writer.ready;
-  const db = openForReading(path);
+  const db = openForReading(path, listCacheKiB);
   const fileCheck = watchFile(path);
   const engine = createEngine({ writer, readers, tx: createTx(db) });
   return {

@@ -37,8 +37,8 @@ const writing: Settings = {
   cache_size: -32_768,
 };
 
-/** 2 MiB. Small, because several read connections share the operating system's page cache. */
-const reading: Settings = { cache_size: -2_048 };
+/** In KiB. Small, because several read connections share the operating system's page cache. */
+const readingCacheKiB = 2_048;
 
 /** Makes the files that this process creates from now on readable only by their owner. */
 export function keepFilesPrivate(): void {
@@ -70,11 +70,11 @@ export function openWithoutSharedMemory(path: string): Database {
 }
 
 /** Opens the database for reading. Such a connection cannot checkpoint or delete the WAL. */
-export function openForReading(path: string): Database {
+export function openForReading(path: string, cacheKiB = readingCacheKiB): Database {
   assertWhole(path);
   return configured(openFile(path, { readonly: true, strict: true }), path, {
     ...common,
-    ...reading,
+    cache_size: -cacheKiB,
   });
 }
 
