@@ -109,8 +109,7 @@ test.each(costly)('sixteen bodies of %s do not block the event loop', async (_, 
   while (pauses.length < 4 && pauses.every((pause) => pause > maxPauseMs)) {
     const pause = await longestPause(async () => {
       const answers = await Promise.all(Array.from({ length: 16 }, send));
-      // On a busy machine, a body may wait for too long.
-      for (const { status } of answers) expect([202, 400, 503]).toContain(status);
+      expect(answers.every(({ status }) => status === 400 || status === 202)).toBe(true);
     });
     pauses.push(pause);
   }
