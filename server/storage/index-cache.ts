@@ -6,7 +6,7 @@ import type { Meaning } from '../search/meaning.ts';
 import { parseQuery } from '../search/query.ts';
 import { VectorTable } from '../search/vector-table.ts';
 import { searchWeights } from '../search/weights.ts';
-import { countText } from '../threads/garbage.ts';
+import { countText, freeBytes } from '../threads/garbage.ts';
 import { announced } from '../threads/serve.ts';
 import { unavailable } from './refusals.ts';
 import { SearchResults } from './search-results.ts';
@@ -72,6 +72,7 @@ export function createIndexCache(maxBytes: number): IndexCache {
         cached.delete(name);
         count('memory_search_index_evictions_total', {});
         bytes -= one.bytes;
+        one.release();
       }
     },
   };
@@ -96,6 +97,7 @@ export class CachedIndex {
   unstored = 0;
   /** The vectors of one model, once a search has needed them. */
   vectors: CachedVectors | null = null;
+  #restored: Uint8Array | null = null;
 
   get bytes(): number {
     return this.index.bytes + (this.vectors?.table.bytes ?? 0);
@@ -106,10 +108,16 @@ export class CachedIndex {
     Object.assign(this, new CachedIndex());
   }
 
-  /** Begins with the bytes of an index that is complete up to this change. */
+  /** Begins with the bytes of an index that is complete up to this change. Takes them over. */
   restore(bytes: Uint8Array, change: number): void {
+    this.#restored = bytes;
     this.index = SearchIndex.fromBytes(bytes);
     this.lastChange = change;
+  }
+
+  /** Frees the index, which must not be used any more. */
+  release(): void {
+    if (this.#restored !== null) freeBytes(this.#restored);
   }
 
   /** Begins to apply changed memories. */

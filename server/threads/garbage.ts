@@ -39,3 +39,9 @@ function createCounter(limit: number, collect: () => void): (units: number) => v
     });
   };
 }
+
+/** Frees bytes that nothing uses any more. A collection would free their memory much later. */
+export function freeBytes({ buffer, byteLength }: Uint8Array): void {
+  // A part of a larger buffer is left alone, because other bytes may share the buffer.
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+}

@@ -60,21 +60,16 @@ export const searchMemories: ReadOperation<Search, SearchResult> = {
   },
 };
 
+const foundMemory = `SELECT ${memoryColumns}, m.content FROM ${memoriesWithTasks}
+  WHERE m.project_id = CAST($1 AS bigint) AND m.user_id = CAST($2 AS text)
+    AND m.id = CAST($3 AS text) AND ${isCurrent}`;
+
 async function readFound(
   tx: Tx,
   { projectId, userId, now }: Search,
   id: string,
 ): Promise<StoredMemory | null> {
-  const found = await tx.one<StoredMemory>(
-    `SELECT ${memoryColumns}, m.content FROM ${memoriesWithTasks}
-     WHERE m.project_id = CAST($1 AS bigint) AND m.user_id = CAST($2 AS text)
-       AND m.id = CAST($3 AS text) AND ${isCurrent}`,
-    projectId,
-    userId,
-    id,
-    now,
-  );
-  return found ?? null;
+  return (await tx.one<StoredMemory>(foundMemory, projectId, userId, id, now)) ?? null;
 }
 
 /** `size` returns the size of the next part. */

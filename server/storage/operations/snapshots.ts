@@ -1,5 +1,5 @@
 import { count } from '../../metrics/counts.ts';
-import { countText } from '../../threads/garbage.ts';
+import { freeBytes } from '../../threads/garbage.ts';
 import type { ReaderTx, Tx, WriteOperation, Writer } from '../engine.ts';
 import type { CachedIndex } from '../index-cache.ts';
 import type { UserRef } from '../project-storage.ts';
@@ -124,8 +124,8 @@ export async function restore(tx: Tx, cached: CachedIndex, user: User): Promise<
   const packed = withoutChecksum(stored.data, ownerOf(cached, user, cached.snapshotChange));
   if (packed === null) return;
   count('memory_search_index_restores_total', {});
-  countText(stored.data.length);
   cached.restore(Bun.zstdDecompressSync(packed), cached.snapshotChange);
+  freeBytes(stored.data);
 }
 
 /**
