@@ -6,7 +6,7 @@ import { createNotifier } from './notifier.ts';
 
 const everyMs = 30_000;
 /** The pause after a snapshot, as a multiple of the time that it took to build. */
-const pauseFactor = 3;
+const pauseFactor = 3; // mutate-ignore constant: affects only cost
 
 /**
  * Starts the periodic cleanup, which is followed by storing search indexes. Returns a function that
