@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
-import { newDatabase, type TestDatabase } from '../support/postgres.ts';
+import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { recordStatements } from '../support/statement-recorder.ts';
-import { memory, newProject, type Project, record } from './fixtures.ts';
+import { claim, complete, memory, newProject, type Project, record } from './fixtures.ts';
+import { expectConsistent } from './invariants.ts';
 import { lockUser } from './postgres.ts';
 
-/* Writes that arrive together share a transaction. */
+/* Writes that arrive together share a transaction, and statements that change many rows. */
 
 let database: TestDatabase;
 let recorder: ReturnType<typeof recordStatements>;
@@ -23,6 +24,57 @@ afterAll(async () => {
   await storage.close();
   recorder.stop();
   await database.drop();
+});
+
+/** Returns the number of statements that change rows of users, memories and tasks. */
+async function countChanges(write: () => Promise<unknown>): Promise<number> {
+  recorder.drain();
+  await write();
+  const changes = /^\s*(INSERT INTO|UPDATE) (users|memories|tasks)\b/;
+  return recorder.drain().filter(({ text }) => changes.test(text)).length;
+}
+
+test('a batch is accepted, claimed and completed with few statements', async () => {
+  const records = Array.from({ length: 90 }, (_, index) => record({ userId: `u-${index % 70}` }));
+  // For each of users, memories, tasks and counts: 64 rows, 16, and at most four times one or four.
+  expect(await countChanges(() => project.accept(records))).toBeLessThanOrEqual(4 * 6);
+  let tasks: Awaited<ReturnType<typeof claim>> = [];
+  const claimed = await countChanges(async () => {
+    tasks = await claim(storage);
+  });
+  expect(tasks).toHaveLength(90);
+  expect(claimed).toBeLessThanOrEqual(6);
+  const results = tasks.map((task) => ({ ...task, now: 3_000, chunks: 2 }));
+  expect(await countChanges(() => storage.completeTasks(results))).toBeLessThanOrEqual(2 * 6);
+  const statuses = await project.statuses(tasks.map(({ memoryId }) => memoryId));
+  expect(new Set(statuses.map(({ status, chunksTotal }) => `${status} ${chunksTotal}`))).toEqual(
+    new Set(['complete 2']),
+  );
+});
+
+test('writes of the same users that arrive together are each counted, in one transaction', async () => {
+  const own = await newProject({ storage });
+  const userIds = Array.from({ length: 60 }, (_, index) => `same-${index % 7}`);
+  recorder.drain();
+  await Promise.all([
+    ...userIds.map((userId) => own.save(memory({ userId }))),
+    ...userIds.map((userId) => own.ingest(record({ userId }))),
+  ]);
+  // A statement that changes a row twice fails, and then each write runs alone.
+  expect(recorder.drain().filter(({ text }) => text === 'ROLLBACK')).toEqual([]);
+  const { items } = await own.users();
+  expect(items.map(({ userId, memories }) => [userId, memories])).toEqual(
+    ['0', '1', '2', '3', '4', '5', '6'].map((end) => [`same-${end}`, Number(end) < 4 ? 18 : 16]),
+  );
+  const tasks = await claim(storage);
+  await Promise.all(tasks.map((task) => complete(storage, task)));
+  const changes = await query(
+    database.url,
+    'SELECT DISTINCT user_id, last_change FROM tasks WHERE project_id = $1',
+    [own.id],
+  );
+  expect(changes).toHaveLength(60);
+  await expectConsistent(database);
 });
 
 /** Starts ten writes at once and returns the number of their transactions. */
