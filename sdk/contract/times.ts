@@ -46,6 +46,7 @@ export function isDate(text: string): boolean {
   const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
   if (parts === null) return false;
   const [year = 0, month = 0, day = 0] = parts.slice(1).map(Number);
-  const daysInMonth = new Date(Date.UTC(year, month, 0)).getUTCDate();
+  // The calendar repeats every 400 years, and Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  const daysInMonth = new Date(Date.UTC(year + 400, month, 0)).getUTCDate();
   return month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth;
 }
