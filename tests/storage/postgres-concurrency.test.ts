@@ -6,6 +6,7 @@ import { openTransaction, query } from '../support/postgres.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import { until } from '../support/until.ts';
 import {
+  bodyOf,
   claim,
   complete,
   deletedBody,
@@ -227,21 +228,48 @@ test('no response is stored that shows a memory deleted meanwhile', async () => 
   }
 });
 
+const keyColumns = 'project_id, scope, key, fingerprint, status, body, stored_uptime, created_at';
+
+test.each<[string, string, (id: string, write: WriteFields) => Promise<WriteResult>]>([
+  // An expired memory is as invisible as a deleted one, but the counts remain right.
+  ['delete', 'expires_at = 1', (id, write) => projects[1].remove(id, write)],
+  [
+    'update',
+    'version = version + 1',
+    (id, write) => projects[1].update(id, { metadata: '{}' }, { ...write, expectedVersion: 1 }),
+  ],
+])(
+  'a twin of the %s that another server has overtaken is a replay',
+  async (name, change, write) => {
+    const { id } = bodyOf(await projects[0].save(memory()));
+    const key = `overtaken ${name}`;
+    // What the twin commits after this write has looked for the key.
+    const commit = await openTransaction(
+      servers[0].url,
+      `LOCK TABLE memories; UPDATE memories SET ${change} WHERE id = '${id}';
+     INSERT INTO idempotency_keys (${keyColumns})
+       VALUES (${projects[0].id}, '', '${key}', 'f', 200, '"first"', 0, 0)`,
+    );
+    const writing = write(id, { idempotency: keyed(key) }).catch(codeOf);
+    await until(() => areWaiting(1, 'memories'));
+    await commit();
+    expect(await writing).toMatchObject({ replayed: true, response: { body: '"first"' } });
+  },
+);
+
 /** Lets the writes with this key wait until the returned function is called. */
 function lockKey(key: string): Promise<() => Promise<void>> {
-  const { url } = servers[0];
-  const columns = 'project_id, scope, key, fingerprint, status, body, stored_uptime, created_at';
   return openTransaction(
-    url,
-    `INSERT INTO idempotency_keys (${columns})
+    servers[0].url,
+    `INSERT INTO idempotency_keys (${keyColumns})
        VALUES (${projects[0].id}, '', '${key}', 'f', 200, '', 0, 0);
      DELETE FROM idempotency_keys WHERE key = '${key}'`,
   );
 }
 
-async function areWaiting(count: number): Promise<boolean> {
+async function areWaiting(count: number, table = 'idempotency_keys'): Promise<boolean> {
   const text = `SELECT 1 FROM pg_stat_activity AS a WHERE wait_event_type = 'Lock'
     AND EXISTS (SELECT 1 FROM pg_locks AS l WHERE l.pid = a.pid
-      AND l.relation = to_regclass('idempotency_keys'))`;
+      AND l.relation = to_regclass('${table}'))`;
   return (await query(servers[0].url, text)).length >= count;
 }

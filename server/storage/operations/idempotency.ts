@@ -1,3 +1,4 @@
+import { ServiceError } from '../../errors.ts';
 import { deletedBody, newResult } from '../../memory/responses.ts';
 import { isExpired } from '../../memory/visibility.ts';
 import type { Tx, WriteTx } from '../engine.ts';
@@ -20,7 +21,17 @@ export async function once(
   write: Write,
   effect: () => Promise<NewResponse>,
 ): Promise<WriteResult> {
-  return (await findResponse(tx, write)) ?? storeResponse(tx, write, await effect());
+  const found = await findResponse(tx, write);
+  if (found !== null) return found;
+  try {
+    return await storeResponse(tx, write, await effect());
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    // A twin may be the cause, if another server has committed it since then.
+    const stored = await findResponse(tx, write);
+    if (stored === null) throw error;
+    return stored;
+  }
 }
 
 /** Returns the stored response, or null. Throws if the key was used for a different request. */
