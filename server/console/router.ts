@@ -12,7 +12,7 @@ function readRoute(): Route {
 }
 
 /** An address that somebody typed can contain a percent sign that encodes nothing. */
-function decode(text: string): string {
+export function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { type ApiKey, AuthenticationError, MemoryClient } from '../../sdk/index.ts';
 import { address, storedKey, storeKey } from './key.ts';
-import { replaceRoute } from './router.ts';
+import { decode, replaceRoute } from './router.ts';
 
 export type Session = { client: MemoryClient; apiKey: string; key: ApiKey };
 export const session = signal<Session | null>(null);
@@ -26,13 +26,24 @@ export function disconnect(reason = ''): void {
   refusal.value = reason;
 }
 
-/**
- * Uses the key of the link that `npm start` prints, or that of this tab. The link's fragment is
- * removed from the address bar and the history before anything else happens.
- */
+/** Uses the key of the link that `npm start` prints, or that of this tab. */
 export async function resume(): Promise<void> {
-  const [, given] = /^#key=(.+)$/.exec(decodeURIComponent(location.hash)) ?? [];
-  if (given !== undefined) replaceRoute('#/');
-  const apiKey = given ?? storedKey();
+  const apiKey = takeGivenKey() ?? storedKey();
   if (apiKey !== null) await connect(apiKey);
+}
+
+/** The link can also be opened in a tab that already shows the console. */
+addEventListener('hashchange', () => {
+  const given = takeGivenKey();
+  if (given === null) return;
+  disconnect();
+  connect(given);
+});
+
+/** The key is removed from the address bar and the history before anything else happens. */
+function takeGivenKey(): string | null {
+  const [, given] = /^#key=(.+)$/.exec(decode(location.hash)) ?? [];
+  if (given === undefined) return null;
+  replaceRoute('#/');
+  return given;
 }

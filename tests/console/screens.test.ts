@@ -58,6 +58,26 @@ describe('Connect', () => {
     expectError(opened, '401');
   });
 
+  inBrowser('takes the key of a link that is opened in the tab of the console', async () => {
+    const opened = await open(`${server.url}/console`);
+    const { page } = opened;
+    await heading(page, 'Enter an API key').waitFor();
+    await page.goto(`${server.url}/console#key=${server.key}`);
+    await heading(page, 'Connect').waitFor();
+    expect(page.url()).toBe(`${server.url}/console#/`);
+    await page.goto(`${server.url}/console#key=no-such-key-of-anyone`);
+    await page.getByText('the API key is unknown, expired or revoked').waitFor();
+    expect(page.url()).toBe(`${server.url}/console#/`);
+    expectError(opened, '401');
+  });
+
+  inBrowser('opens at an address with a percent sign that encodes nothing', async () => {
+    const { page } = await open(`${server.url}/console#/users/100%`);
+    await page.getByLabel('API key').fill(server.key);
+    await page.keyboard.press('Enter');
+    await heading(page, '100%').waitFor();
+  });
+
   inBrowser('saves a first memory by keyboard', async () => {
     const { page } = await openScreen('');
     await tabTo(page, 'User');
