@@ -7,21 +7,29 @@
 /**
  * out[m][n] = scalesA[m] * scalesB[n] * dot(a[m], b[n]) + bias[n].
  * a: int16 [rows][depth] of at most 13 bits, b: int8 [columns][depth], out: float32.
- * `depth` is a multiple of 8, `columns` of 2.
+ * `depth` is a multiple of 8, `columns` of 4.
  */
 export function multiply(
   a: usize, scalesA: usize, b: usize, scalesB: usize, bias: usize, out: usize,
   rows: i32, depth: i32, columns: i32,
 ): void {
   const rowA = depth << 1, rowB = depth, rowOut = columns << 2;
-  for (let n: i32 = 0; n < columns; n += 2) {
+  for (let n: i32 = 0; n < columns; n += 4) {
     const b0 = b + n * rowB, at = n << 2;
     let m: i32 = 0;
     for (; m + 4 <= rows; m += 4) {
-      multiply4(a + m * rowA, rowA, scalesA + (m << 2), b0, scalesB + at, bias + at,
-        out + m * rowOut + at, rowOut, rowB);
+      for (let pair: i32 = 0; pair < 2; pair++) {
+        const to = at + (pair << 3);
+        multiply4(a + m * rowA, rowA, scalesA + (m << 2), b0 + 2 * pair * rowB, scalesB + to,
+          bias + to, out + m * rowOut + to, rowOut, rowB);
+      }
     }
-    for (; m < rows; m++) {
+    if (m + 2 <= rows) {
+      multiply2(a + m * rowA, rowA, scalesA + (m << 2), b0, scalesB + at, bias + at,
+        out + m * rowOut + at, rowOut, rowB);
+      m += 2;
+    }
+    if (m < rows) {
       multiply1(a + m * rowA, load<f32>(scalesA + (m << 2)), b0, scalesB + at, bias + at,
         out + m * rowOut + at, rowB);
     }
@@ -59,19 +67,54 @@ function multiply4(
   storePair(out + 3 * rowOut, x30, x31, load<f32>(scalesA, 12), scalesB, bias);
 }
 
+// Two rows of a and four of b.
+// @ts-ignore: decorator
+@inline
+function multiply2(
+  a0: usize, rowA: i32, scalesA: usize, b0: usize, scalesB: usize, bias: usize,
+  out: usize, rowOut: i32, depth: i32,
+): void {
+  const a1 = a0 + rowA, b1 = b0 + depth, b2 = b1 + depth, b3 = b2 + depth;
+  let x00 = i32x4.splat(0), x01 = x00, x02 = x00, x03 = x00;
+  let x10 = x00, x11 = x00, x12 = x00, x13 = x00;
+  for (let k: i32 = 0; k < depth; k += 8) {
+    const v0 = v128.load(a0 + (k << 1)), v1 = v128.load(a1 + (k << 1));
+    let w = v128.load_ext<i8>(b0 + k);
+    x00 = i32x4.add(x00, i32x4.dot_i16x8_s(v0, w));
+    x10 = i32x4.add(x10, i32x4.dot_i16x8_s(v1, w));
+    w = v128.load_ext<i8>(b1 + k);
+    x01 = i32x4.add(x01, i32x4.dot_i16x8_s(v0, w));
+    x11 = i32x4.add(x11, i32x4.dot_i16x8_s(v1, w));
+    w = v128.load_ext<i8>(b2 + k);
+    x02 = i32x4.add(x02, i32x4.dot_i16x8_s(v0, w));
+    x12 = i32x4.add(x12, i32x4.dot_i16x8_s(v1, w));
+    w = v128.load_ext<i8>(b3 + k);
+    x03 = i32x4.add(x03, i32x4.dot_i16x8_s(v0, w));
+    x13 = i32x4.add(x13, i32x4.dot_i16x8_s(v1, w));
+  }
+  const scale0 = load<f32>(scalesA), scale1 = load<f32>(scalesA, 4);
+  storePair(out, x00, x01, scale0, scalesB, bias);
+  storePair(out + 8, x02, x03, scale0, scalesB + 8, bias + 8);
+  storePair(out + rowOut, x10, x11, scale1, scalesB, bias);
+  storePair(out + rowOut + 8, x12, x13, scale1, scalesB + 8, bias + 8);
+}
+
 // @ts-ignore: decorator
 @inline
 function multiply1(
   a: usize, scaleA: f32, b0: usize, scalesB: usize, bias: usize, out: usize, depth: i32,
 ): void {
-  const b1 = b0 + depth;
-  let x0 = i32x4.splat(0), x1 = x0;
+  const b1 = b0 + depth, b2 = b1 + depth, b3 = b2 + depth;
+  let x0 = i32x4.splat(0), x1 = x0, x2 = x0, x3 = x0;
   for (let k: i32 = 0; k < depth; k += 8) {
     const v = v128.load(a + (k << 1));
     x0 = i32x4.add(x0, i32x4.dot_i16x8_s(v, v128.load_ext<i8>(b0 + k)));
     x1 = i32x4.add(x1, i32x4.dot_i16x8_s(v, v128.load_ext<i8>(b1 + k)));
+    x2 = i32x4.add(x2, i32x4.dot_i16x8_s(v, v128.load_ext<i8>(b2 + k)));
+    x3 = i32x4.add(x3, i32x4.dot_i16x8_s(v, v128.load_ext<i8>(b3 + k)));
   }
   storePair(out, x0, x1, scaleA, scalesB, bias);
+  storePair(out + 8, x2, x3, scaleA, scalesB + 8, bias + 8);
 }
 
 // @ts-ignore: decorator
@@ -107,7 +150,7 @@ export function quantize(x: usize, out: usize, scales: usize, rows: i32, columns
     const row = x + m * (columns << 2), to = out + m * (columns << 1);
     let most = f32x4.splat(0);
     for (let k: i32 = 0; k < columns << 2; k += 16) {
-      most = f32x4.max(most, f32x4.abs(v128.load(row + k)));
+      most = f32x4.pmax(most, f32x4.abs(v128.load(row + k)));
     }
     const largest = max(
       max(f32x4.extract_lane(most, 0), f32x4.extract_lane(most, 1)),
@@ -156,7 +199,7 @@ export function gelu(x: usize, count: i32): void {
   const low = f32x4.splat(-4), high = f32x4.splat(4);
   for (let k: i32 = 0; k < count << 2; k += 16) {
     const v = v128.load(x + k);
-    const t = f32x4.max(low, f32x4.min(high, f32x4.mul(v, inverseRoot2)));
+    const t = f32x4.pmax(low, f32x4.pmin(high, f32x4.mul(v, inverseRoot2)));
     const s = f32x4.mul(t, t);
     let p = f32x4.splat(-2.72614225801306e-10);
     p = step(p, s, 2.77068142495902e-08);
@@ -225,14 +268,14 @@ function weighKeys(
   for (; j + 4 <= tokens; j += 4) {
     const weights = f32x4.mul(fourDots(q, k + j * stride, stride, bytes), f32x4.splat(scale));
     v128.store(row + (j << 2), weights);
-    most = f32x4.max(most, weights);
+    most = f32x4.pmax(most, weights);
   }
   if (j < tokens) {
     v128.store(row + (j << 2), f32x4.splat(-1e30));
     for (; j < tokens; j++) {
       store<f32>(row + (j << 2), sumOfFloats(oneDot(q, k + j * stride, bytes)) * scale);
     }
-    most = f32x4.max(most, v128.load(row + ((j - 1 & ~3) << 2)));
+    most = f32x4.pmax(most, v128.load(row + ((j - 1 & ~3) << 2)));
   }
   const largest = f32x4.splat(max(
     max(f32x4.extract_lane(most, 0), f32x4.extract_lane(most, 1)),
@@ -279,7 +322,7 @@ function oneDot(q: usize, key: usize, bytes: i32): v128 {
 // @ts-ignore: decorator
 @inline
 function exp(v: v128): v128 {
-  const x = f32x4.max(v, f32x4.splat(-87));
+  const x = f32x4.pmax(v, f32x4.splat(-87));
   const n = f32x4.nearest(f32x4.mul(x, f32x4.splat(1.44269504)));
   // ln 2 in two parts, so that the rest is exact.
   const r = f32x4.sub(

@@ -1,7 +1,7 @@
 import { Kernel } from './kernel.ts';
 
 const largestInt8 = 127;
-/** The number of vectors that are compared in one call of the kernel. */
+/** The number of vectors that are compared in one call of the kernel, a multiple of 4. */
 const blockRows = 1_024;
 
 /** The size of a stored vector: a little-endian float32 scale, then one int8 for each dimension. */
@@ -64,7 +64,7 @@ export class VectorScan {
       for (let from = 0; from < block.count; from += blockRows) {
         const rows = Math.min(blockRows, block.count - from);
         this.#load(block, from, rows);
-        this.#multiply(rows + (rows % 2));
+        this.#multiply(Math.ceil(rows / 4) * 4);
         products.set(kernel.floats(this.#out, rows), done);
         done += rows;
       }
@@ -79,7 +79,7 @@ export class VectorScan {
     this.#kernel.int8s(this.#rows, rows * dims).set(values);
   }
 
-  /** The kernel takes vectors in pairs; the partner of an odd last one is not read from `out`. */
+  /** The kernel takes vectors in fours; what it returns for those after the last is not read. */
   #multiply(rows: number): void {
     this.#kernel.run.multiply(
       this.#quantized,
