@@ -1,9 +1,11 @@
+import { statSync } from 'node:fs';
 import { memoryBytes } from '../support/process.ts';
 import type { Benchmark, Context, Goal, Section } from './kit/benchmark.ts';
 import { cliEnv, measureCommand } from './kit/cli.ts';
 import { fetchText } from './kit/client.ts';
 import { searchUsers, tableOf } from './kit/dataset.ts';
 import { atMost } from './kit/goals.ts';
+import { lineChart } from './kit/line-chart.ts';
 import { load } from './kit/load.ts';
 import {
   median,
@@ -27,6 +29,7 @@ const idleMegabytes = 100;
 const growthLimit = 1.1;
 const settleMs = 1_000;
 const sampleEveryMs = 250;
+const chartPoints = 150;
 
 /** How long the service takes to start, and the resident memory of its process. */
 export const startUp: Benchmark = {
@@ -39,6 +42,7 @@ export const startUp: Benchmark = {
     return {
       goals: [startGoal(started, context.size), ...memoryGoals(memory, older, context)],
       tables: [startTable(started), memoryTable(memory, older, context)],
+      charts: [memoryChart(memory, context)],
       notes: [
         'Under load, 16 connections save, 4 list, and 2 search the memories of ' +
           `${searchGroups(context.quick)[0]?.users} users with 1,000 each. ` +
@@ -105,21 +109,22 @@ function startTable({ service = [], baseline, bun = [] }: Started) {
   };
 }
 
-/** Resident memory, in bytes. */
-type Memory = { idle: number; loaded: number[] };
+/** Resident memory, and the size of the write-ahead log under load, in bytes. */
+type Memory = { idle: number; loaded: number[]; log: number[] };
 
 async function measureMemory(context: Context, tree: Tree): Promise<Memory> {
   const { copyOf, database, folder, size, quick, memorySeconds: seconds } = context;
   const idle = await measureIdle(context, await database(tree, tableOf(size)), tree);
-  const service = await startService(folder, {
-    tree,
-    database: await copyOf(tree, searchDataset(quick)),
-  });
+  const path = await copyOf(tree, searchDataset(quick));
+  const service = await startService(folder, { tree, database: path });
   const { url, pid } = service;
   const users = searchUsers(searchGroups(quick)[0] ?? { memories: 0, users: 0 });
   const lists = users.map((userId) => `/v1/memories?userId=${userId}&limit=20`);
-  const loaded: number[] = [];
-  const timer = setInterval(() => loaded.push(memoryBytes(pid)), sampleEveryMs);
+  const [loaded, log]: [number[], number[]] = [[], []];
+  const timer = setInterval(() => {
+    loaded.push(memoryBytes(pid));
+    log.push(statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0);
+  }, sampleEveryMs);
   await Promise.all([
     load({ url, connections: 16, seconds, next: saves() }),
     load({ url, connections: 4, seconds, next: uncachedGets(lists) }),
@@ -127,7 +132,7 @@ async function measureMemory(context: Context, tree: Tree): Promise<Memory> {
   ]);
   clearInterval(timer);
   await service.stop();
-  return { idle, loaded };
+  return { idle, loaded, log };
 }
 
 async function measureIdle({ folder }: Context, database: string, tree: Tree): Promise<number> {
@@ -181,4 +186,25 @@ function memoryTable(
     head: ['', 'idle', 'after a third', 'after two thirds', 'at the end', 'highest'],
     rows: [row('the service', memory), ...(older === null ? [] : [row('the baseline', older)])],
   };
+}
+
+/** Shows the highest sample of each few seconds. */
+function memoryChart({ loaded, log }: Memory, { memorySeconds }: Context) {
+  const count = Math.min(chartPoints, loaded.length);
+  const lineOf = (name: string, samples: number[]) => ({
+    name,
+    points: Array.from({ length: count }, (_, index) => {
+      const at = (one: number) => Math.floor((one * samples.length) / count);
+      const highest = Math.max(...samples.slice(at(index), at(index + 1)));
+      return { x: (index * memorySeconds) / (count - 1), y: highest / 1_000_000 };
+    }),
+  });
+  const seconds = [0, 1, 2, 3, 4, 5].map((fifths) => (fifths * memorySeconds) / 5);
+  return lineChart({
+    name: 'memory',
+    title: 'Resident memory and write-ahead log under load',
+    lines: [lineOf('resident memory', loaded), lineOf('write-ahead log', log)],
+    marks: seconds.map((x) => ({ x, label: `${short(x)} s` })),
+    yLabel: 'MB',
+  });
 }
