@@ -1,5 +1,5 @@
 import type { Engine } from './engine.ts';
-import { getMemory } from './operations/reads.ts';
+import { readTexts } from './operations/reads.ts';
 import {
   claimTasks,
   completeTasks,
@@ -23,7 +23,7 @@ export function createConnectedStorage(
   engine: Pick<Engine, 'write' | 'readShort'>,
 ): Omit<ConnectedStorage, 'close'> {
   return {
-    getMemory: (read) => engine.readShort(getMemory, read),
+    readTexts: (tasks) => engine.readShort(readTexts, tasks),
     claimTasks: (claim) => engine.write(claimTasks, claim),
     completeTasks: (results) => engine.write(completeTasks, results),
     failTask: (failure) => engine.write(failTask, failure),

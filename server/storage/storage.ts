@@ -283,7 +283,7 @@ export type StoredStatus = {
 };
 
 /** The operations that the queue's worker needs. */
-export type TaskStorage = Omit<TaskQueue, 'taskQueueState'> & Pick<Storage, 'getMemory' | 'close'>;
+export type TaskStorage = Omit<TaskQueue, 'taskQueueState'> & Pick<Storage, 'close'>;
 
 /** The operations of another thread's connection to the storage. */
 export type ConnectedStorage = TaskStorage & VectorQueue;

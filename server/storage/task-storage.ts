@@ -14,6 +14,9 @@ export interface TaskQueue {
     limit: number;
   }): Promise<Task[]>;
 
+  /** Returns the texts of the tasks' memories, and null for a memory that was deleted. */
+  readTexts(tasks: readonly Lease[]): Promise<(string | null)[]>;
+
   /**
    * Stores the results, except those whose lease has been lost. Returns which results were stored.
    */

@@ -41,6 +41,8 @@ export type WorkerOptions = {
 };
 
 const claimLimit = 256;
+/** The number of texts that are in memory at once. */
+const textsAtOnce = 16;
 const leaseMs = faultPoint('lease-ms', 10_000);
 /** The poll interval: another process may have queued a task without a notification. */
 const maxSleepMs = 5_000;
@@ -91,18 +93,28 @@ export function startWorker(options: WorkerOptions): Worker {
 
   async function runAll(tasks: Task[]): Promise<void> {
     const results: TaskResult[] = [];
-    for (const task of tasks) {
-      progress();
-      if (isStopping) storing.push(release(task));
-      else await run(task, results);
+    for (let start = 0; start < tasks.length; start += textsAtOnce) {
+      await runSome(tasks.slice(start, start + textsAtOnce), results);
     }
     if (results.length > 0) storing.push(complete(results));
   }
 
-  async function run(task: Task, results: TaskResult[]): Promise<void> {
+  /** A text may be outdated when it is processed, but its change also invalidates the lease. */
+  async function runSome(tasks: Task[], results: TaskResult[]): Promise<void> {
+    const reading = isStopping ? Promise.resolve([]) : storage.readTexts(tasks);
+    // Each task receives the error.
+    reading.catch(() => {});
+    for (const [index, task] of tasks.entries()) {
+      progress();
+      if (isStopping) storing.push(release(task));
+      else await run(task, async () => (await reading)[index] ?? null, results);
+    }
+  }
+
+  async function run(task: Task, read: () => Promise<string | null>, results: TaskResult[]) {
     try {
       if (task.attempt > maxAttempts) throw new Error('the service exited during every attempt');
-      const result = await handlers[task.kind](task, storage);
+      const result = await handlers[task.kind]({ task, text: await read(), storage });
       results.push({ ...task, now: now(), ...result });
       count('memory_task_attempts_total', { kind: task.kind, outcome: 'complete' });
     } catch (error) {

@@ -50,6 +50,22 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(await claim(opened.storage, { now: 9_000_000 })).toEqual([]);
     });
 
+    test('texts are read for tasks of several projects; that of a deleted memory is null', async () => {
+      const other = await newProject(opened);
+      const accept = async (content: string, at: number, own = project) => {
+        await own.accept([record({ content })], { at });
+      };
+      await accept('one', 1);
+      await accept('two', 2, other);
+      await accept('', 3);
+      await accept('deleted', 4);
+      const tasks = await claim(opened.storage);
+      await project.remove(tasks[3]?.memoryId ?? '');
+      expect(await opened.storage.readTexts(tasks)).toEqual(['one', 'two', '', null]);
+      expect(await opened.storage.readTexts(tasks.slice(0, 1))).toEqual(['one']);
+      expect(await opened.storage.readTexts([])).toEqual([]);
+    });
+
     test('the task that has been due longest is claimed first, by one worker', async () => {
       const ids = [
         await project.acceptOne({}, 30),

@@ -199,6 +199,14 @@ const requests: Case[] = [
 const background: Case[] = [
   ['a claim', ['queue'], async () => () => storage.claimTasks(claimOf(2_000))],
   [
+    'the texts of claimed tasks',
+    ['id'],
+    async () => {
+      const task = await accepted();
+      return () => storage.readTexts([task]);
+    },
+  ],
+  [
     'a completion',
     [],
     async () => {

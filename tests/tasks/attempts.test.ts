@@ -29,8 +29,8 @@ test('the worker counts its attempts by their outcome', async () => {
   const worker = startWorker({
     storage,
     handlers: {
-      index: async ({ memoryId }) => {
-        if (memoryId === poison) throw new Error('cannot be split');
+      index: async ({ task }) => {
+        if (task.memoryId === poison) throw new Error('cannot be split');
         return { chunks: 1 };
       },
     },

@@ -15,8 +15,8 @@ test('the result of a task that is running when stop() is called is stored befor
     const worker = startWorker({
       storage: opened.storage,
       handlers: {
-        index: async (task, own) => {
-          const result = await indexMemory(task, own);
+        index: async (work) => {
+          const result = await indexMemory(work);
           worked.resolve();
           return result;
         },

@@ -32,7 +32,7 @@ function start(broken: Partial<TaskStorage>, index: Handler) {
     failTask: async () => true,
     releaseTask: async () => true,
     nextTaskAt: async () => null,
-    getMemory: async () => null,
+    readTexts: async () => [null],
     close: async () => {},
     ...broken,
   };
@@ -54,7 +54,8 @@ const works: Handler = async () => ({ chunks: 1 });
 test.concurrent.each<[string, Partial<TaskStorage>, Handler]>([
   ['tasks cannot be claimed', { claimTasks: fail }, works],
   ['results cannot be stored', { completeTasks: fail }, works],
-  ['a memory cannot be read', {}, fail],
+  ['texts cannot be read', { readTexts: fail }, works],
+  ['a handler cannot use the storage', {}, fail],
 ])('a worker pauses for a second if %s', async (_, broken, handler) => {
   await using started = start(broken, handler);
   const { claims } = started;

@@ -63,9 +63,9 @@ function recorder(): { seen: string[]; handler: Handler } {
   const seen: string[] = [];
   return {
     seen,
-    handler: (task, own) => {
-      seen.push(task.memoryId ?? '');
-      return indexMemory(task, own);
+    handler: (work) => {
+      seen.push(work.task.memoryId);
+      return indexMemory(work);
     },
   };
 }
@@ -111,9 +111,8 @@ test('many records are each processed once, in order', async () => {
 
 test('a record whose handler always throws fails after five attempts, and others succeed', async () => {
   start({
-    handler: async (task, own) => {
-      const memory = await own.getMemory({ ...task, id: task.memoryId ?? '', now: 0 });
-      if (memory?.content === 'poison') throw new Error('cannot be split');
+    handler: async ({ text }) => {
+      if (text === 'poison') throw new Error('cannot be split');
       return { chunks: 1 };
     },
   });
@@ -157,7 +156,7 @@ test.each([
 
 const once = () => new Error('once');
 const unavailable = () => new ServiceError('unavailable', 'the disk is full');
-type Operation = 'claimTasks' | 'completeTasks' | 'failTask' | 'recoverTasks' | 'nextTaskAt';
+type Operation = Exclude<keyof TaskStorage, 'releaseTask' | 'close'>;
 
 /** Returns a storage whose operation throws on the first `calls` calls. */
 function failing(operation: Operation, calls: number, error: () => Error): TaskStorage {
@@ -175,10 +174,10 @@ function failing(operation: Operation, calls: number, error: () => Error): TaskS
 /** Returns a handler that throws on the first `calls` calls. */
 function failingHandler(calls: number, error: () => Error): Handler {
   let left = calls;
-  return async (task, own) => {
+  return async (work) => {
     left -= 1;
     if (left >= 0) throw error();
-    return indexMemory(task, own);
+    return indexMemory(work);
   };
 }
 
@@ -200,8 +199,9 @@ test.each<[Operation, () => Error]>([
   await until(isLogged, { what: 'a line in the log' });
 });
 
-test('a database fault in a handler does not count as an attempt', async () => {
-  start({ handler: failingHandler(3, unavailable) });
+test('a database fault in or before a handler does not count as an attempt', async () => {
+  const storage = failing('readTexts', 3, unavailable);
+  start({ storage, handler: failingHandler(3, unavailable) });
   const [id] = await acceptTexts('text');
   expect(await ended(id)).toMatchObject({ status: 'complete', attempts: 1 });
 });
@@ -220,8 +220,8 @@ test('a text that changes while it is processed is processed again', async () =>
   const externalKey = { source: 's', externalId: 'e' };
   let changed = false;
   start({
-    handler: async (task, own) => {
-      const result = await indexMemory(task, own);
+    handler: async (work) => {
+      const result = await indexMemory(work);
       if (!changed) await project.accept([record({ ...externalKey, content: 'x'.repeat(2_500) })]);
       changed = true;
       return result;
@@ -234,9 +234,9 @@ test('a text that changes while it is processed is processed again', async () =>
 
 test('a memory that is deleted while it is processed is removed completely', async () => {
   start({
-    handler: async (task, own) => {
-      await project.remove(task.memoryId ?? '');
-      return indexMemory(task, own);
+    handler: async (work) => {
+      await project.remove(work.task.memoryId);
+      return indexMemory(work);
     },
   });
   const [id] = await acceptTexts('text');
@@ -272,9 +272,9 @@ test('stop() stores the running task and releases the others', async () => {
   };
   start({
     storage: slow,
-    handler: async (task, own) => {
+    handler: async (work) => {
       stopped ??= worker?.stop();
-      return indexMemory(task, own);
+      return indexMemory(work);
     },
   });
   const ids = await acceptTexts(...numbered(20));

@@ -3,8 +3,9 @@ import { mayAccess } from '../../memory/visibility.ts';
 import { announced } from '../../threads/serve.ts';
 import type { ReadOperation, ShortRead, Tx } from '../engine.ts';
 import type { Part, Read, StoredMemory, StoredStatus } from '../storage.ts';
-import type { QueueState } from '../task-storage.ts';
+import type { Lease, QueueState } from '../task-storage.ts';
 import { memoriesWithTasks, memoryColumns, notExpired, statusColumns } from './columns.ts';
+import { overIds } from './id-lists.ts';
 
 type Get = Read & Part & { id: string };
 type Status = Read & { id: string };
@@ -133,5 +134,29 @@ export const taskQueueState: ShortRead<void, QueueState> = {
     ]);
     const { pending = 0, running = 0, oldestAcceptedAt = null } = work ?? {};
     return { pending, running, oldestAcceptedAt, failed: ended?.failed ?? 0 };
+  },
+};
+
+const findTexts = overIds(
+  2,
+  (ids) => `SELECT id, content FROM memories
+    WHERE project_id = CAST($1 AS bigint) AND id IN (${ids})`,
+);
+
+export const readTexts: ShortRead<readonly Lease[], (string | null)[]> = {
+  name: 'readTexts',
+  async run(tx, tasks) {
+    const texts = new Map<string, string>();
+    const statements = [...Map.groupBy(tasks, ({ projectId }) => projectId)].flatMap(
+      ([projectId, own]) =>
+        findTexts(own.map(({ memoryId }) => memoryId)).map((one) => ({ projectId, ...one })),
+    );
+    await Promise.all(
+      statements.map(async ({ projectId, text, ids }) => {
+        const found = await tx.all<{ id: string; content: string }>(text, projectId, ...ids);
+        for (const { id, content } of found) texts.set(`${projectId} ${id}`, content);
+      }),
+    );
+    return tasks.map(({ projectId, memoryId }) => texts.get(`${projectId} ${memoryId}`) ?? null);
   },
 };

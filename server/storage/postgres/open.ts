@@ -4,7 +4,6 @@ import { createConnectedStorage } from '../connected-storage.ts';
 import type { Engine } from '../engine.ts';
 import { createStorage } from '../engine-storage.ts';
 import type { StorageFigures } from '../maintenance-storage.ts';
-import { getMemory } from '../operations/reads.ts';
 import { activeProject, createPooledReads } from '../pooled-reads.ts';
 import { QueueLimit } from '../queue-limit.ts';
 import { createReaderPool } from '../reader-pool.ts';
@@ -17,7 +16,6 @@ import { keepLeases } from './leases.ts';
 import { assertFinished, migrate } from './migrate.ts';
 import { changeByKey, readInIndexOrder } from './planner.ts';
 import { reserveQuota } from './quotas.ts';
-import { createReadAhead } from './read-ahead.ts';
 import type { ReaderStart } from './reader/thread.ts';
 import { createSharedConnection } from './shared-connection.ts';
 import { keepStatistics } from './statistics.ts';
@@ -174,17 +172,10 @@ export function connectPostgres({ url }: { url: string }): ConnectedStorage {
     tx: createShortTx(connection),
     queueLimit: shared(),
   });
-  const { stop, claimTasks, ...queue } = keepLeases(engine);
-  const ahead = createReadAhead((read) => engine.readShort(getMemory, read));
+  const { stop, ...queue } = keepLeases(engine);
   return {
     ...createConnectedStorage(engine),
     ...queue,
-    async claimTasks(claim) {
-      const claimed = await claimTasks(claim);
-      ahead.expect(claimed);
-      return claimed;
-    },
-    getMemory: ahead.getMemory,
     async close() {
       stop();
       await writes.drain();

@@ -14,38 +14,35 @@ const slowMs = 1;
 const overtakenMs = 10;
 
 export function poisoned(inner: Handler): Handler {
-  return async (task, storage) => {
-    const { projectId, memoryId } = task;
-    const memory = await storage.getMemory({ projectId, id: memoryId ?? '', now: 0 });
-    const content = memory?.content ?? '';
+  return (work) => {
     Bun.sleepSync(workMs);
-    if (content.includes(throwsOn)) throw new Error('poisoned');
-    if (content.includes(exitsOn)) process.kill(process.pid, 'SIGKILL');
-    return inner(task, storage);
+    if (work.text?.includes(throwsOn)) throw new Error('poisoned');
+    if (work.text?.includes(exitsOn)) process.kill(process.pid, 'SIGKILL');
+    return inner(work);
   };
 }
 
 export function overtaken(inner: Handler): Handler {
-  return async (task, storage) => {
-    const result = await inner(task, storage);
+  return async (work) => {
+    const result = await inner(work);
     Bun.sleepSync(overtakenMs);
     return result;
   };
 }
 
 export function slowed(inner: Handler): Handler {
-  return (task, storage) => {
+  return (work) => {
     Bun.sleepSync(slowMs);
-    return inner(task, storage);
+    return inner(work);
   };
 }
 
-/** Completes a task before its work is done. The worker passes its whole storage. */
+/** Completes a task before its work is done. */
 export function completedFirst(inner: Handler): Handler {
-  return async (task, storage) => {
-    const result = { ...task, now: Date.now(), chunks: 1 };
-    await (storage as TaskStorage).completeTasks([result]);
-    return inner(task, storage);
+  return async (work) => {
+    const result = { ...work.task, now: Date.now(), chunks: 1 };
+    await work.storage.completeTasks([result]);
+    return inner(work);
   };
 }
 
@@ -53,10 +50,11 @@ const counted = new WeakSet<object>();
 
 /** Prints how many results the storage rejects because their leases have been lost. */
 export function rejectionsCounted(inner: Handler): Handler {
-  return (task, storage) => {
-    if (!counted.has(storage)) printRejections(storage as TaskStorage);
+  return (work) => {
+    const { storage } = work;
+    if (!counted.has(storage)) printRejections(storage);
     counted.add(storage);
-    return inner(task, storage);
+    return inner(work);
   };
 }
 
