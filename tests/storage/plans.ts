@@ -67,6 +67,16 @@ export function isPlanned({ text }: SentStatement): boolean {
   );
 }
 
+/**
+ * Whether Citus rejects the statement, or changes its meaning. In a write that asks for the time,
+ * it turns `CASE column WHEN value` into `CASE column WHEN NULL`.
+ */
+export function isMisread({ text }: SentStatement): boolean {
+  const asksForTime = /statement_timestamp/.test(text);
+  const isWrite = /^\s*(INSERT|UPDATE|DELETE)\b/.test(text);
+  return asksForTime && isWrite && /CASE\s+(?!WHEN)|CASE((?!END).)*statement_timestamp/s.test(text);
+}
+
 export function oneLine({ text }: SentStatement): string {
   return text.replace(/\s+/g, ' ').trim();
 }

@@ -11,13 +11,15 @@ type MemoryKey = { projectId: number; userId: string; memoryId: string };
 
 /*
  * Conditions on the state are a CASE. From others, PostgreSQL would conclude that few tasks are in
- * such a state, and read all tasks instead of looking each up by its key.
+ * such a state, and read all tasks instead of looking each up by its key. In a statement that asks
+ * for the time, Citus turns `CASE state WHEN 'running'` into `CASE state WHEN NULL`, and it rejects
+ * a function of the time within a CASE.
  */
 
 /** Identifies a task by its first four parameters, and a lease by the fifth. */
 const isTask = `project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
   AND memory_id = CAST($3 AS text) AND kind = CAST($4 AS text)`;
-const leaseCheck = faultPoint('lease-check', "CASE state WHEN 'running' THEN lease_token =");
+const leaseCheck = faultPoint('lease-check', "CASE WHEN state = 'running' THEN lease_token =");
 const isLeased = `${isTask} AND ${leaseCheck} CAST($5 AS bigint) END`;
 
 /** `updated_at` must not decrease after the clock was set back. */
@@ -114,10 +116,9 @@ export function settleTask(
  * backoff is also due, because the clock must have been set back.
  */
 function isDue({ dialect }: Tx, now: string, horizon: string): string {
-  return `CASE state
-    WHEN 'waiting' THEN attempts = 0 OR run_at <= CAST(${now} AS bigint)
-      OR run_at > CAST(${horizon} AS bigint)
-    WHEN 'running' THEN leased_until <= ${dialect.leaseClock(now)} END`;
+  return `(CASE WHEN state = 'waiting' THEN attempts = 0 OR run_at <= CAST(${now} AS bigint)
+      OR run_at > CAST(${horizon} AS bigint) END
+    OR CASE WHEN state = 'running' THEN leased_until END <= ${dialect.leaseClock(now)})`;
 }
 
 /** The maximum number of attempts if other servers claim all the tasks first. */

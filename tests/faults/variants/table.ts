@@ -32,7 +32,7 @@ export const variants: Record<string, Variant> = {
   /** COMMIT acknowledges data that is only in the operating system's cache. */
   'no-sync': { hooks: withoutSync },
   'no-replay': { http: http.ignoreKeys },
-  'no-lease-check': { points: { 'lease-check': "CASE state WHEN '' THEN false ELSE 0 <" } },
+  'no-lease-check': { points: { 'lease-check': "CASE WHEN state = '' THEN false ELSE 0 <" } },
   'complete-on-claim': { handler: completedFirst },
   /** No protection removed: the leases of a stalled process expire sooner. */
   'short-lease': { points: { 'lease-ms': 1_000, 'heartbeat-ms': 300 } },
