@@ -56,6 +56,8 @@ async function load(): Promise<Present> {
   const model = endpoint === null ? await openBuiltInModel() : await openEndpoint(endpoint);
   const present = await knownModel(model);
   port.postMessage('opened' satisfies ModelNotice);
+  // A sweep before this has not found the memories without vectors of a new model.
+  backlog.notify([]);
   return { model: watchedModel(model), modelId: present.modelId, present };
 }
 

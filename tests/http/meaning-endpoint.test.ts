@@ -49,11 +49,15 @@ async function withFixture(run: (fixture: Fixture) => Promise<void>): Promise<vo
 }
 
 /** Searches until all memories have vectors. */
-function embedded(client: MemoryClient, query: string): Promise<SearchAnswer> {
+function embedded(
+  client: MemoryClient,
+  query: string,
+  options?: Parameters<typeof until>[1],
+): Promise<SearchAnswer> {
   return until(async () => {
     const answer = await client.search({ userId, query });
     return answer.meaning === 'used' ? answer : null;
-  });
+  }, options);
 }
 
 test('the model of an endpoint finds a paraphrase; the key is sent, but not logged', () =>
@@ -143,6 +147,19 @@ test('vectors of another model, by name or behind the same name, are never used'
     await third.running.stop();
     const sent = fixture.endpoint.requests.flatMap(({ input }) => input);
     expect(new Set(sent)).toEqual(new Set([probe, question]));
+  }));
+
+test('when the model is replaced, all memories are embedded again at once', () =>
+  withFixture(async (fixture) => {
+    const first = await start(fixture);
+    // A search embeds fewer by itself.
+    for (let n = 0; n < 20; n += 1) await first.client.save({ userId, content: `Has ${n} cars` });
+    await embedded(first.client, question);
+    await first.running.stop();
+    const second = await start(fixture, 'second');
+    // A sweep would find them after a minute.
+    await embedded(second.client, question, { timeoutMs: 30_000 });
+    await second.running.stop();
   }));
 
 /** tests/embeddings has the other faults. */
