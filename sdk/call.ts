@@ -87,7 +87,7 @@ export function openCall(settings: Settings): Call {
     if ('body' in input && !isObject(input.body)) throw invalid('the request must be an object');
     const headers = headersOf(settings, operation, input, options);
     // Reject invalid dates: JSON.stringify would turn them into null, which clears the time.
-    for (const value of Object.values(input.body ?? {})) textOf(value);
+    for (const [name, value] of Object.entries(input.body ?? {})) textOf(name, value);
     const body = JSON.stringify(input.body);
     if ('body' in input && body === undefined) throw invalid(`${unsendable}: request`);
     return {
@@ -145,7 +145,7 @@ function pairsOf(query: Query): Pair[] {
 
 /** Throws for null and objects: dropping a filter would match more than the caller intended. */
 function pairOf(name: string, value: unknown): Pair {
-  const text = textOf(value);
+  const text = textOf(name, value);
   if (typeof (text ?? {}) === 'object') throw invalid(`${unsendable}: ${name}`);
   return [name, String(text)];
 }
@@ -153,8 +153,10 @@ function pairOf(name: string, value: unknown): Pair {
 /**
  * Converts a `Date` to text and returns any other value unchanged. Throws if the date is invalid.
  */
-function textOf(value: unknown): unknown {
-  return value instanceof Date ? value.toISOString() : value;
+function textOf(name: string, value: unknown): unknown {
+  if (!(value instanceof Date)) return value;
+  if (Number.isNaN(value.getTime())) throw invalid(`${unsendable}: ${name}`);
+  return value.toISOString();
 }
 
 /** Rejects an empty id, `.` and `..`, because the URL would address another operation. */

@@ -26,12 +26,14 @@ test('an invalid Date is rejected before it is sent, because null would clear th
   using server = startFaultServer(json(200, aMemory));
   const client = clientOf(server);
   const none = new Date('nonsense');
-  for (const call of [
-    client.update('mem_1', { expiresAt: none }),
-    client.save({ userId: 'u', content: 'x', occurredAt: none }),
-    client.list({ userId: 'u', from: none }),
-  ]) {
-    expect(await failure(call)).toBeInstanceOf(InvalidRequestError);
+  for (const [name, call] of [
+    ['expiresAt', client.update('mem_1', { expiresAt: none })],
+    ['occurredAt', client.save({ userId: 'u', content: 'x', occurredAt: none })],
+    ['from', client.list({ userId: 'u', from: none })],
+  ] as const) {
+    const error = await failure(call);
+    expect(error).toBeInstanceOf(InvalidRequestError);
+    expect(error.message).toEndWith(`: ${name}`);
   }
   expect(server.requests).toHaveLength(0);
 });
