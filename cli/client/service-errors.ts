@@ -19,9 +19,7 @@ const advice: Record<string, Shown> = {
   },
   not_found: { hint: 'To list ids: memory list --user <id>', exitCode: exitCodes.notFound },
   precondition_failed: { hint: 'To show the current version: memory get <id>' },
-  payload_too_large: {
-    hint: 'To store a long text: memory ingest document --user <id> <file>',
-  },
+  payload_too_large: { hint: 'Split the text, or raise MEMORY_MAX_BODY_BYTES on the server.' },
   idempotency_key_reused: { hint: 'Omit --idempotency-key, or use a new one.' },
   rate_limited: { hint: 'Try again later.' },
   internal: { hint: 'Try again later, and check the server log.' },
@@ -37,6 +35,11 @@ const advice: Record<string, Shown> = {
     hint: 'Is the server running? To check the address: memory profile show',
     exitCode: exitCodes.unreachable,
   },
+};
+
+/** A document may be longer than a memory, and so may its request: more than 1 MiB. */
+const longMemory: Shown = {
+  hint: 'To store a long text: memory ingest document --user <id> <file>',
 };
 
 /** Describes an error from the service. `help` is the hint for an invalid request. */
@@ -58,7 +61,7 @@ function adviceFor(error: MemoryServiceError): Partial<Shown> | undefined {
   const { code, name, message, details } = error;
   const has = (name: string, text: RegExp) =>
     details.some((one) => one.field === name && text.test(one.message));
-  if (has('content', /at most/)) return advice.payload_too_large;
+  if (/at most 1048576 bytes/.test(message) || has('content', /at most/)) return longMemory;
   if (has('userId', /is required/)) {
     return { hint: 'Specify the user: --user <id>, or userId in a file.' };
   }
@@ -75,7 +78,11 @@ function textOf(term: Terminal, error: MemoryServiceError, baseUrl: string): str
   }
   if (code === 'connection' || code === 'timeout') {
     const isRefused = /refused/i.test(errorCode(cause));
-    return `Cannot reach ${baseUrl} (${isRefused ? 'connection refused' : message}).`;
+    const reason = message
+      .replace(/^no response from \S+: /, '')
+      // Bun's advice is for the programmer.
+      .replace(/\.? For more information, pass .*$/, '');
+    return `Cannot reach ${baseUrl} (${isRefused ? 'connection refused' : reason}).`;
   }
   if (code === 'unexpected_answer') {
     return `The server at ${baseUrl} did not respond like the memory service: ${message}.`;

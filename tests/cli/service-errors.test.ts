@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import {
+  dropped,
   html,
   json,
   type Reply,
@@ -42,7 +43,7 @@ test.each<[string, Reply, number, string, string]>([
     refusal(413, 'payload_too_large'),
     1,
     '.\n',
-    'memory ingest document --user <id>',
+    'Split the text, or raise MEMORY_MAX_BODY_BYTES on the server.',
   ],
   ['a rate limit', refusal(429, 'rate_limited', { 'Retry-After': '90' }), 1, '.\n', 'Try again'],
   [
@@ -74,4 +75,14 @@ test('a wait does not read the 404 of another web server as a missing memory', a
   using server = startFaultServer(html(404));
   const env = { MEMORY_API_KEY: 'k', MEMORY_BASE_URL: server.url };
   expect(await memory(['wait', 'mem_1'], { env })).toMatchObject({ code: 1, stdout: '' });
+});
+
+test('a broken connection is reported without repeating the address, and without advice for programmers', async () => {
+  using server = startFaultServer(dropped());
+  const argv = ['get', 'mem_1', '--api-key', 'a-key', '--base-url', server.url];
+  const { code, stderr } = await memory(argv);
+  expect(stderr).toStartWith(`Error: Cannot reach ${server.url} (`);
+  expect(stderr.split(server.url)).toHaveLength(2);
+  expect(stderr).not.toContain('fetch(');
+  expect(code).toBe(5);
 });
