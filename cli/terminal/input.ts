@@ -23,12 +23,12 @@ async function* readPieces(term: Terminal, path: string): AsyncGenerator<Uint8Ar
   }
 }
 
-/** Streams the bytes of UTF-8 text. Rejects UTF-16 and gzip with one error, not one per line. */
+/** Streams UTF-8 text. Rejects UTF-16, gzip and ZIP with one error, not one per line. */
 export async function* readUtf8(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
   let head = '';
   for await (const piece of readBytes(term, path)) {
-    // A pipe may deliver the two bytes of a byte order mark separately.
-    if (head.length < 4) head += Buffer.from(piece.subarray(0, 2)).toString('hex');
+    // A pipe may deliver the first bytes separately.
+    if (head.length < 8) head += Buffer.from(piece.subarray(0, 4)).toString('hex');
     if (/^(fffe|feff)/.test(head)) {
       const hint = 'Convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8 <file>';
       throw notText(path, 'is UTF-16, not UTF-8 text', hint);
@@ -36,6 +36,9 @@ export async function* readUtf8(term: Terminal, path: string): AsyncGenerator<Ui
     if (head.startsWith('1f8b')) {
       const hint = 'Decompress it first: gunzip -c <file> | memory … -';
       throw notText(path, 'is compressed with gzip', hint);
+    }
+    if (head.startsWith('504b0304')) {
+      throw notText(path, 'is a ZIP archive', 'Unpack it first: unzip <file>');
     }
     yield piece;
   }

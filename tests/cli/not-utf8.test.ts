@@ -25,10 +25,13 @@ const kinds: Array<[string, Uint8Array, string, (file: string) => string]> = [
     'is compressed with gzip',
     (file) => `gunzip -c ${file} | memory … -`,
   ],
+  // As ChatGPT exports data.
+  ['ZIP', Buffer.from('PK\x03\x04\x14\0'), 'is a ZIP archive', (file) => `unzip ${file}`],
 ];
 const endpoints = [
   ['ingest', 'batch'],
   ['import'],
+  ['import', '--from', 'chatgpt', '--user', 'u'],
   ['ingest', 'support'],
   ['ingest', 'chat'],
   ['ingest', 'record'],
