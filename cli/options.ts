@@ -131,7 +131,7 @@ function parseTime(text: string): number {
  */
 export function parseLifetime(text: string): string {
   if (/[smhd]$/.test(text)) return new Date(Date.now() + parseTime(text)).toISOString();
-  throw new InvalidArgumentError('Include a unit, for example 90d, 12h or 30m.');
+  throw new InvalidArgumentError('Use a duration with a unit, such as 90d, 12h or 30m.');
 }
 
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;

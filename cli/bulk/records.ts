@@ -46,7 +46,8 @@ export function parseRecord(
   }
 }
 
-function recognized(item: unknown): unknown {
+/** Adds the type of a record without one, and moves its data into `data`. */
+export function recognized(item: unknown): unknown {
   if (!isObject(item) || 'type' in item) return item;
   const record = withData(item);
   const type = isObject(record.data) ? typeOf(record.data) : undefined;
