@@ -64,7 +64,7 @@ const modeOption = new Option('--mode <mode>', 'how to find memories (default: a
 
 /** What to tell about a search that compared meanings in part or not at all. */
 const incompleteMeaning: Partial<Record<SearchAnswer['meaning'], string>> = {
-  partial: 'Some memories have not been embedded yet; they were found by words alone.',
+  partial: 'Some memories have not been embedded yet; until then, only words find them.',
   unavailable: "The service's model does not answer; memories were found by words alone.",
 };
 

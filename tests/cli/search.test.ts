@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { json, startFaultServer } from '../support/fault-server.ts';
 import { withProject } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 
@@ -53,6 +54,16 @@ describe('memory search', () => {
     const plain = await memory(search('tea', '--no-color'), { terminal: 80, color: true });
     expect(plain.stdout).toContain('  Likes 😀\\u0007 «quoted» tea\\u001b[31m\n');
     expect(plain.stdout).not.toContain('\u001b');
+  });
+
+  test('does not say that words found a memory if only meanings were compared', async () => {
+    using other = startFaultServer(json(200, { items: [], meaning: 'partial' }));
+    const at = ['--base-url', other.url, '--api-key', 'a-key'];
+    const { stderr } = await memory([...search('tea', '--mode', 'meaning'), ...at]);
+    expect(stderr).toBe(
+      'Nothing was found.\n' +
+        'Some memories have not been embedded yet; until then, only words find them.\n',
+    );
   });
 
   test('--limit accepts 100', async () => {
