@@ -1,5 +1,5 @@
 import type { IngestRecord, Memory, MemoryClient } from '../../sdk/index.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
 import type { BulkInput } from './input.ts';
 import { runBulk } from './pipeline.ts';
@@ -119,5 +119,7 @@ export async function runImport(
       },
     },
   );
+  // The summary in JSON has no remarks.
+  if (term.options.json) for (const line of losses) await note(term, line);
   await report.finish(losses);
 }
