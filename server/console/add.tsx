@@ -92,7 +92,16 @@ export function Add({ session }: { session: Session }) {
 
 async function givenBy(file: File): Promise<Given> {
   const form = /\.(?:jsonl|ndjson)$/i.test(file.name) ? 'lines' : 'document';
-  return { form, name: file.name, text: await file.text() };
+  return { form, name: file.name, text: textIn(await file.arrayBuffer()) };
+}
+
+/** `file.text()` would replace what is not UTF-8. */
+function textIn(bytes: ArrayBuffer): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
 }
 
 const maxShown = 500;

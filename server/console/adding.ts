@@ -1,8 +1,8 @@
 import type { IngestRecord, Memory, MemoryClient, SaveRequest } from '../../sdk/index.ts';
 
 export type Form = 'memory' | 'document' | 'lines';
-/** A text that somebody pasted, or a file with its name. */
-export type Given = { form: Form; name?: string; text: string };
+/** A text that somebody pasted, or a file with its name. A file that is not text has none. */
+export type Given = { form: Form; name?: string; text: string | null };
 /** What became of a text, or of a line. */
 export type Result = { name: string; message: string; isBad: boolean; memoryId?: string };
 
@@ -28,6 +28,9 @@ export async function send(
 }
 
 function itemsOf({ form, name, text }: Given, userId: string): Item[] {
+  if (text === null) {
+    return [{ name: name ?? '', kind: 'bad', value: { message: 'is not UTF-8 text' } }];
+  }
   if (form === 'memory') return [{ name: 'text', kind: 'save', value: { userId, content: text } }];
   if (form === 'document') {
     const value = { userId, type: 'document', data: { text }, ...(name && { externalId: name }) };
@@ -47,7 +50,7 @@ function readLine(line: string, userId: string): { kind: Kind; value: object } {
     if ('createdAt' in value) return { kind: 'import', value };
     return { kind: 'save', value };
   } catch {
-    return { kind: 'bad', value: {} };
+    return { kind: 'bad', value: { message: 'is not a JSON object' } };
   }
 }
 
@@ -93,7 +96,7 @@ const senders = {
     return outcomesOf(values, failed, 'imported, or already there', (at) => memories[at]?.id);
   },
   async bad(_: MemoryClient, values: object[]): Promise<Outcome[]> {
-    return values.map(() => ({ message: 'is not a JSON object', isBad: true }));
+    return values.map((value) => ({ message: '', ...value, isBad: true }));
   },
 };
 

@@ -100,8 +100,10 @@ describe('Add', () => {
     await page.getByLabel('User').fill('files');
     const buffer = Buffer.from('A manual about the harbour');
     const file = { name: 'manual.md', mimeType: 'text/markdown', buffer };
-    await page.getByLabel('Or choose files, or drop them here').setInputFiles([file]);
+    const old = { ...file, name: 'old.txt', buffer: Buffer.from('café', 'latin1') };
+    await page.getByLabel('Or choose files, or drop them here').setInputFiles([file, old]);
     await page.getByRole('row', { name: 'manual.md queued' }).waitFor();
+    await page.getByRole('row', { name: 'old.txt is not UTF-8 text' }).waitFor();
     await page.evaluate(`(() => {
       const dataTransfer = new DataTransfer();
       dataTransfer.items.add(new File(['{"content":"Dropped"}'], 'x.jsonl'));
