@@ -10,7 +10,9 @@ export type FaultPoint =
   | 'lease-ms'
   | 'lock-order'
   | 'mcp-turns'
-  | 'shared-connections';
+  | 'shared-connections'
+  | 'snapshot-claimed'
+  | 'snapshot-owner';
 
 /** Set only by the harnesses, before a thread loads its modules. */
 const replacements: Partial<Record<FaultPoint, unknown>> = Reflect.get(globalThis, 'faults') ?? {};

@@ -8,6 +8,7 @@ import { frozenBackend } from './frozen-backend.ts';
 import type { Harness } from './harness.ts';
 import { health } from './health.ts';
 import { hostile } from './hostile.ts';
+import { indexes } from './indexes.ts';
 import { linear, linearServers } from './linear.ts';
 import { moved } from './moved.ts';
 import { neighbour } from './neighbour.ts';
@@ -50,4 +51,5 @@ export const harnesses: Harness[] = [
   twins,
   linearServers,
   failover,
+  indexes,
 ];

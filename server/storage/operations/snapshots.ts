@@ -1,6 +1,7 @@
 import { count } from '../../metrics/counts.ts';
+import { faultPoint } from '../../threads/fault-points.ts';
 import { freeBytes } from '../../threads/garbage.ts';
-import type { ReaderTx, Tx, WriteOperation, Writer } from '../engine.ts';
+import type { ReaderTx, Tx, WriteOperation, Writer, WriteTx } from '../engine.ts';
 import type { CachedIndex } from '../index-cache.ts';
 import type { UserRef } from '../project-storage.ts';
 import { withChecksum, withoutChecksum } from './checksum.ts';
@@ -37,6 +38,15 @@ const replacedShare = 0.25;
 const maxBytes = 8 * 1024 * 1024;
 /** A reader thread would be busy for too long with more text of a user that nobody searches. */
 const maxTextBytes = 16 * 1024 * 1024;
+
+/** Called when only the change is stored up to which the snapshot will be complete. */
+const claimed = faultPoint('snapshot-claimed', async (_: WriteTx) => {});
+
+/** No other user's snapshot is taken for this one, and none of another format or change. */
+const ownerOf = faultPoint(
+  'snapshot-owner',
+  ({ format }: CachedIndex, user: User, change: number) => [format, ...user, change],
+);
 
 /**
  * Stores, after the reply, what the read has built, if it is worth it: the index, and vectors that
@@ -81,6 +91,7 @@ export const storeSnapshot: WriteOperation<Stored, boolean> = {
       from,
     );
     if (isCurrent === 0 || data === null) return false;
+    await claimed(tx);
     await tx.run(
       `INSERT INTO snapshots (project_id, user_id, data) VALUES ($1, $2, $3)
        ON CONFLICT (project_id, user_id) DO UPDATE SET data = excluded.data`,
@@ -141,13 +152,4 @@ export async function dropSnapshot(tx: Tx, projectId: number, userId: string): P
     ),
     tx.run('DELETE FROM snapshots WHERE project_id = $1 AND user_id = $2', ...user),
   ]);
-}
-
-/** No other user's snapshot is taken for this one, and none of another format. */
-function ownerOf(
-  { format }: CachedIndex,
-  [projectId, userId]: User,
-  change: number,
-): (string | number)[] {
-  return [format, projectId, userId, change];
 }
