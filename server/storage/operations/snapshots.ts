@@ -1,6 +1,6 @@
 import { count } from '../../metrics/counts.ts';
 import { faultPoint } from '../../threads/fault-points.ts';
-import { freeBytes } from '../../threads/garbage.ts';
+import { countText, freeBytes } from '../../threads/garbage.ts';
 import type { ReaderTx, Tx, WriteOperation, Writer, WriteTx } from '../engine.ts';
 import type { CachedIndex } from '../index-cache.ts';
 import type { UserRef } from '../project-storage.ts';
@@ -36,8 +36,11 @@ export const minMemories = 200;
 const replacedShare = 0.25;
 /** A larger snapshot is not stored, because other writes wait while it is written or dropped. */
 const maxBytes = 8 * 1024 * 1024;
-/** A reader thread would be busy for too long with more text of a user that nobody searches. */
-const maxTextBytes = 16 * 1024 * 1024;
+/**
+ * With more text of a user that nobody searches, a reader thread would be busy for too long, and
+ * take too much memory.
+ */
+const maxTextBytes = 8 * 1024 * 1024;
 
 /** Called when only the change is stored up to which the snapshot will be complete. */
 const claimed = faultPoint('snapshot-claimed', async (_: WriteTx) => {});
@@ -61,8 +64,9 @@ export function storeBuilt(tx: ReaderTx, cached: CachedIndex, user: User, isSwee
   if (!isDue && parts.length === 0) return;
   tx.afterReply(async (write) => {
     if (isDue) await storeIndex(write, cached, user);
-    if (vectors === null) return;
-    for (const part of parts) await storePart(write, vectors, user, part);
+    if (vectors !== null) for (const part of parts) await storePart(write, vectors, user, part);
+    // The copies are garbage now, and after a sweep the index is, too.
+    countText(cached.bytes);
   });
 }
 
