@@ -189,6 +189,17 @@ test.skipIf(process.platform !== 'linux').each(['NO_PROXY', 'no_proxy'])(
   },
 );
 
+test('a file that is no database is rejected in one line that says what to do', async () => {
+  const path = folder.file('notes.db');
+  writeFileSync(path, 'Buy milk. '.repeat(1_000));
+  const { code, stderr } = await inProcess(['serve', '--port', '0', '--database', path]);
+  expect(stderr).toBe(
+    `Error: ${path} is damaged and will not be opened: file is not a database. ` +
+      'Restore the last backup with "memory restore <backup>", which keeps the damaged file.\n',
+  );
+  expect(code).toBe(1);
+});
+
 test('serve on PostgreSQL prints the database and does not report a new file', async () => {
   using home = temporaryFolder();
   const { url, drop } = await newDatabase();

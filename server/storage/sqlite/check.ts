@@ -19,7 +19,9 @@ export function coarseFaults(db: Database): string[] {
 function faultsBy(db: Database, check: 'integrity_check' | 'quick_check'): string[] {
   try {
     const rows = db.prepare<unknown, []>(`PRAGMA ${check}(${maxFaults})`).values();
-    return rows.map(([line]) => String(line)).filter((line) => line !== 'ok');
+    // SQLite puts a heading and the first fault in one row.
+    const lines = rows.flatMap(([text]) => String(text).split('\n'));
+    return lines.filter((line) => line !== 'ok' && !line.startsWith('***'));
   } catch (error) {
     // Do not report an unreadable file as damaged: the operator would then restore a backup.
     if (!isDamage(error)) throw error;
@@ -29,7 +31,7 @@ function faultsBy(db: Database, check: 'integrity_check' | 'quick_check'): strin
 
 export function damaged(path: string, faults: string[]): Error {
   return new Error(
-    `${path} is damaged and will not be opened:\n  ${faults.join('\n  ')}\n` +
+    `${path} is damaged and will not be opened: ${faults.join('; ')}. ` +
       'Restore the last backup with "memory restore <backup>", which keeps the damaged file.',
   );
 }
