@@ -115,7 +115,7 @@ function rootOf(error: unknown): unknown {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause instanceof Error) return reasonOf(error.cause);
-  return error.message || ('code' in error ? String(error.code) : error.name);
+  return error.message.trim() || ('code' in error ? String(error.code) : error.name);
 }
 
 /** Removes the API key: a proxy's error page may contain the request's headers. */

@@ -53,6 +53,15 @@ test('a ConnectionError contains the reason that Node puts into the cause', asyn
   expect(error.message).toBe(`no response from ${baseUrl}: ${cause.message}`);
 });
 
+test('a ConnectionError does not end with the newline of an error of OpenSSL', async () => {
+  const cause = new Error('error:0A00010B:SSL routines::wrong version number\n');
+  const fetch = () => Promise.reject(new TypeError('fetch failed', { cause }));
+  const baseUrl = 'https://memory.test';
+  const client = new sdk.MemoryClient({ apiKey, baseUrl, fetch, maxRetries: 0 });
+  const error = await failure(client.get('mem_1'));
+  expect(error.message).toEndWith('SSL routines::wrong version number');
+});
+
 test('a ConnectionError contains the code of a cause without a message', async () => {
   const cause = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
   const fetch = () => Promise.reject(new TypeError('fetch failed', { cause }));
