@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { freeBytes } from '../threads/garbage.ts';
 import { dims, Encoder } from './encoder.ts';
 import { readKernel } from './kernel-file.ts';
 import weightsPath from './minilm/all-MiniLM-L6-v2.int8.safetensors' with { type: 'file' };
@@ -22,6 +23,7 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
   const found = createHash('sha256').update(weights).digest('hex');
   if (found !== digest) throw new ModelError('the file of the built-in model is damaged');
   const encoder = new Encoder(weights, readKernel());
+  freeBytes(weights);
   const tokenizer = new WordPiece(await readFile(vocabularyPath, 'utf8'));
   /** Only one text at a time can be encoded in steps. */
   let inBackground: Promise<unknown> = Promise.resolve();

@@ -1,8 +1,11 @@
+import { noWord, WordTable } from '../search/word-table.ts';
+
 /** The token ids of a text, with [CLS] first and [SEP] last, and how many are [UNK]. */
 export type Tokens = { ids: number[]; unknown: number };
 
-const cachedWords = 20_000;
 const longestWord = 100;
+/** Begins a token that is not the beginning of a word. */
+const inner = '##';
 /** The length of the model's input. */
 export const maxTokens = 256;
 const ignored = /^[\0\ufffd]|^(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}]/u;
@@ -26,16 +29,19 @@ const ideographs: readonly [number, number][] = [
  * longest known pieces. Unlike the reference, it reads "[SEP]" and the like in a text as text.
  */
 export class WordPiece {
-  readonly #vocabulary: Map<string, number>;
-  readonly #pieces = new Map<string, readonly number[]>();
+  /** Token n of the vocabulary is word n + 1 of the table. */
+  readonly #vocabulary = new WordTable(0);
   readonly #cls: number;
   readonly #sep: number;
   readonly #unk: number;
 
   /** `vocabulary` is the content of vocab.txt: a token a line, in the order of the ids. */
   constructor(vocabulary: string) {
-    const tokens = vocabulary.split('\n').filter((token) => token !== '');
-    this.#vocabulary = new Map(tokens.map((token, id) => [token, id]));
+    for (let start = 0; start < vocabulary.length; ) {
+      const end = vocabulary.indexOf('\n', start);
+      this.#vocabulary.add(vocabulary, start, end);
+      start = end + 1;
+    }
     this.#cls = this.#idOf('[CLS]');
     this.#sep = this.#idOf('[SEP]');
     this.#unk = this.#idOf('[UNK]');
@@ -45,7 +51,7 @@ export class WordPiece {
   encode(text: string): Tokens {
     const ids = [this.#cls];
     for (const word of words(text)) {
-      ids.push(...this.#split(word));
+      ids.push(...(this.#longestPieces(word) ?? [this.#unk]));
       if (ids.length >= maxTokens) break;
     }
     ids.length = Math.min(ids.length, maxTokens - 1);
@@ -54,39 +60,25 @@ export class WordPiece {
     return { ids, unknown };
   }
 
-  #split(word: string): readonly number[] {
-    const known = this.#pieces.get(word);
-    if (known !== undefined) return known;
-    if (this.#pieces.size >= cachedWords) this.#pieces.clear();
-    const ids = this.#longestPieces([...word]) ?? [this.#unk];
-    this.#pieces.set(word, ids);
-    return ids;
-  }
-
-  #longestPieces(characters: string[]): number[] | null {
-    if (characters.length > longestWord) return null;
+  #longestPieces(word: string): number[] | null {
+    if ([...word].length > longestWord) return null;
     const ids: number[] = [];
-    let start = 0;
-    while (start < characters.length) {
-      const prefix = start === 0 ? '' : '##';
-      let end = characters.length;
-      let id: number | undefined;
-      while (end > start) {
-        id = this.#vocabulary.get(prefix + characters.slice(start, end).join(''));
-        if (id !== undefined) break;
-        end -= 1;
-      }
-      if (id === undefined) return null;
-      ids.push(id);
-      start = end;
+    let [rest, least] = [word, 1];
+    while (rest.length >= least) {
+      let end = rest.length;
+      while (end >= least && this.#vocabulary.numberOf(rest, 0, end) === noWord) end -= 1;
+      if (end < least) return null;
+      ids.push(this.#vocabulary.numberOf(rest, 0, end) - 1);
+      rest = inner + rest.slice(end);
+      least = inner.length + 1;
     }
     return ids;
   }
 
   #idOf(token: string): number {
-    const id = this.#vocabulary.get(token);
-    if (id === undefined) throw new Error(`the vocabulary lacks ${token}`);
-    return id;
+    const word = this.#vocabulary.numberOf(token);
+    if (word === noWord) throw new Error(`the vocabulary lacks ${token}`);
+    return word - 1;
   }
 }
 
