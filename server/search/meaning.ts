@@ -93,16 +93,14 @@ function cosinesOf(
 ): Float64Array {
   const products = scan.dotProducts(vector, table.blocks);
   const cosines = new Float64Array(rows.length);
+  const length = Math.sqrt(1 + weights.previousMeaning ** 2);
+  let before = Number.NaN;
   for (let rank = 0; rank < rows.length; rank += 1) {
-    cosines[rank] = products[rows[rank] ?? -1] ?? Number.NaN;
-  }
-  const turns = cosines.slice();
-  for (let rank = 1; rank < rows.length; rank += 1) {
+    const own = products[rows[rank] ?? -1] ?? Number.NaN;
     const areTurns = (flags[rank] ?? 0) & (flags[rank - 1] ?? 0) & isTurn;
-    const before = cosines[rank - 1] ?? Number.NaN;
-    if (areTurns === 0 || Number.isNaN(before)) continue;
-    const sum = (cosines[rank] ?? Number.NaN) + weights.previousMeaning * before;
-    turns[rank] = sum / Math.sqrt(1 + weights.previousMeaning ** 2);
+    const isAlone = areTurns === 0 || Number.isNaN(before);
+    cosines[rank] = isAlone ? own : (own + weights.previousMeaning * before) / length;
+    before = own;
   }
-  return turns;
+  return cosines;
 }

@@ -22,11 +22,11 @@ type ScoreParts = { words: number; phrase: number; meaning: number; date: number
 export class Ranked implements Iterable<RankedMemory> {
   /** Used for snippets, to find the words that matched. */
   readonly matcher: Matcher;
-  readonly #scores: readonly number[];
+  readonly #scores: Float64Array;
   readonly #read: (result: number) => RankedMemory;
 
   /** `scores` has the oldest memory first. `read` returns a result by its index in `scores`. */
-  constructor(matcher: Matcher, scores: readonly number[], read: (at: number) => RankedMemory) {
+  constructor(matcher: Matcher, scores: Float64Array, read: (at: number) => RankedMemory) {
     this.matcher = matcher;
     this.#scores = scores;
     this.#read = read;
@@ -38,7 +38,7 @@ export class Ranked implements Iterable<RankedMemory> {
 
   /** Uses a binary heap, which is built in O(n) steps and yields each result in O(log n) steps. */
   *[Symbol.iterator](): Generator<RankedMemory> {
-    const heap = Uint32Array.from(this.#scores.keys());
+    const heap = new Uint32Array(this.#scores.length).map((_, at) => at);
     for (let at = (heap.length >>> 1) - 1; at >= 0; at -= 1) this.#sink(heap, at, heap.length);
     for (let size = heap.length; size > 0; size -= 1) {
       yield this.#read(heap[0] ?? 0);

@@ -25,8 +25,8 @@ export type ChunkScores = {
 /** The parts of the scores for meaning. A chunk with at least `found` matches by meaning alone. */
 type MeaningScores = { scores: Float64Array; found: number };
 
-/** The matching memories with their best chunks, as columns, oldest first. */
-type Results = { memories: number[]; ranks: number[]; scores: number[] };
+/** The best chunk of each matching memory, and its score, as columns, oldest first. */
+type Results = { ranks: Int32Array; scores: Float64Array };
 
 /** Scores all chunks. Adds fuzzy matches to the matcher. */
 export function scoreChunks(
@@ -73,18 +73,28 @@ function dateFactors({ days }: Timeline, dates: DayRange[], factor: number): Flo
   return factors;
 }
 
-/** Returns the best chunk of each memory that matches. */
+/** Returns the best chunk, or the first of equal ones, of each memory that matches. */
 export function bestChunks(
   { memories }: Timeline,
   { words, phrases, dates, meaning }: ChunkScores,
 ): Results {
-  const results: Results = { memories: [], ranks: [], scores: [] };
+  const ranks = new Int32Array(words.length);
+  const scores = new Float64Array(words.length);
+  let count = 0;
+  let last = -1;
   for (let rank = 0; rank < words.length; rank += 1) {
     const sum = (words[rank] ?? 0) + (phrases[rank] ?? 0) + (meaning?.scores[rank] ?? 0);
     const score = sum * (dates?.[rank] ?? 1);
-    if (score > 0) keepBest(results, memories[rank] ?? 0, rank, score);
+    if (score <= 0) continue;
+    const memory = memories[rank] ?? 0;
+    // A memory's chunks are adjacent.
+    if (memory !== last) count += 1;
+    else if (score <= (scores[count - 1] ?? 0)) continue;
+    last = memory;
+    ranks[count - 1] = rank;
+    scores[count - 1] = score;
   }
-  return results;
+  return { ranks: ranks.subarray(0, count), scores: scores.subarray(0, count) };
 }
 
 function matchMissing(timeline: Timeline, matcher: Matcher, table: MatchTable): void {
@@ -95,23 +105,5 @@ function matchMissing(timeline: Timeline, matcher: Matcher, table: MatchTable): 
   if (missing.length === 0) return;
   for (const [word, term] of fuzzyMatches(timeline, missing)) {
     table.set(word, matcher.addFuzzy(timeline.dictionary.words.textOf(word), term));
-  }
-}
-
-/** Keeps the best chunk of a memory, or the first of equal ones. A memory's chunks are adjacent. */
-function keepBest(
-  { memories, ranks, scores }: Results,
-  memory: number,
-  rank: number,
-  score: number,
-) {
-  const last = memories.length - 1;
-  if (memories[last] !== memory) {
-    memories.push(memory);
-    ranks.push(rank);
-    scores.push(score);
-  } else if (score > (scores[last] ?? 0)) {
-    ranks[last] = rank;
-    scores[last] = score;
   }
 }
