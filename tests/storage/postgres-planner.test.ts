@@ -7,7 +7,6 @@ import type { Storage } from '../../server/storage/storage.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { recordStatements, type SentStatement } from '../support/statement-recorder.ts';
 import { claim, memory, newProject, record } from './fixtures.ts';
-import { isPlanned } from './plans.ts';
 
 /* The query plans that PostgreSQL chooses for a user with thousands of memories. */
 
@@ -37,6 +36,8 @@ afterAll(async () => {
 const accept = (userId: string, count: number) =>
   project.accept(Array.from({ length: count }, () => record({ id: newMemoryId(), userId })));
 
+const isList = ({ text }: SentStatement) => text.includes('ORDER BY m.created_at');
+
 test('every cleanup sends the same statements, so that no statement is prepared again', async () => {
   const textsAt = async (now: number) => {
     await project.save(memory({ userId: 'gone', expiresAt: now }), { at: now - 1 });
@@ -51,11 +52,34 @@ test('every cleanup sends the same statements, so that no statement is prepared 
 test('a list query reads only the rows of its page', async () => {
   recorder.drain();
   expect((await project.page(userId, { limit: 20 })).items).toHaveLength(20);
-  const [list] = recorder.drain().filter(isPlanned);
+  const [list] = recorder.drain().filter(isList);
   if (list === undefined) throw new Error('no statement was sent');
   await query(database.url, 'ANALYZE');
   // The query reads about four blocks for each of 21 memories, and as many for each task.
   expect(await blocksRead(list, readInIndexOrder)).toBeLessThan(250);
+});
+
+test('what is found or listed is read by key, even if there were no tasks before', async () => {
+  const few = await newDatabase();
+  const recorder = recordStatements(few.url);
+  const storage = await openStorage(recorder.url);
+  const project = await newProject({ storage });
+  const grow = () => project.accept(Array.from({ length: 1_000 }, () => record({ userId })));
+  await grow();
+  await query(few.url, 'DELETE FROM tasks');
+  await query(few.url, 'VACUUM ANALYZE');
+  recorder.drain();
+  await project.page(userId, { limit: 20 });
+  await project.search(record().content, { userId });
+  const sent = recorder.drain().filter((one) => isList(one) || one.text.includes('AS found'));
+  expect(sent).toHaveLength(2);
+  for (const one of sent) {
+    const plan = await explain(few.url, one, readInIndexOrder, grow);
+    expect(JSON.stringify(plan)).not.toContain('"Join Filter"');
+  }
+  await storage.close();
+  recorder.stop();
+  await few.drop();
 });
 
 test('a claim finds its task by key, even if the queue was empty at the last ANALYZE', async () => {
@@ -106,22 +130,29 @@ async function blocksRead(sent: SentStatement, settings: Settings): Promise<numb
 
 type Settings = Record<string, string>;
 
-/** Runs the statement with a generic plan and the planner settings of a connection. */
-async function explain(url: string, { text, values }: SentStatement, settings: Settings) {
+/**
+ * Runs the statement with a generic plan and the planner settings of a connection. `grow` changes
+ * the tables after the statement has been planned.
+ */
+async function explain(
+  url: string,
+  { text, values }: SentStatement,
+  settings: Settings,
+  grow: () => Promise<unknown> = async () => {},
+) {
   const connection = createConnection({ url, purpose: 'test', settings });
   const literals = values.map((value) =>
     value === null ? 'NULL' : `'${String(value).replaceAll("'", "''")}'`,
   );
   const session = await connection.session();
-  const rows = await session.run(
-    [
-      'SET plan_cache_mode = force_generic_plan',
-      `PREPARE sent AS ${text}`,
-      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE sent (${literals.join()})`,
-    ].map((text) => statement(text)),
-  );
+  const execute = `EXECUTE sent (${literals.join()})`;
+  const run = (...texts: string[]) => session.run(texts.map((text) => statement(text)));
+  await run('SET plan_cache_mode = force_generic_plan', `PREPARE sent AS ${text}`);
+  await run(`EXPLAIN ${execute}`);
+  await grow();
+  const [rows] = await run(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${execute}`);
   connection.close();
-  const plans = rows[2]?.[0]?.['QUERY PLAN'] as string | Plan[];
+  const plans = rows?.[0]?.['QUERY PLAN'] as string | Plan[];
   const [{ Plan: plan }] = (typeof plans === 'string' ? JSON.parse(plans) : plans) as [Plan];
   return plan;
 }

@@ -1,15 +1,13 @@
-/** The number of ids in a statement for several ids. */
-const idsAtOnce = 64;
-
 /**
- * Creates statements about memories whose users are not known. A distributed database must read all
- * of its parts for each, so a statement has many ids. `write` receives the placeholders of the ids,
- * which are numbered from `first`. There are two texts, so that few statements are prepared; the
- * longer one is filled up with '', which is no id.
+ * Creates statements about many memories, which take a database less time than one for each, and
+ * above all a distributed one, if the users are not known. `write` receives the placeholders of the
+ * ids, which are numbered from `first`. There are two texts, so that few statements are prepared;
+ * the longer one is for `idsAtOnce` ids, and filled up with '', which is no id.
  */
 export function overIds(
   first: number,
   write: (placeholders: string) => string,
+  idsAtOnce = 64,
 ): (ids: readonly string[]) => { text: string; ids: string[] }[] {
   const [one, many] = [write(placeholders(first, 1)), write(placeholders(first, idsAtOnce))];
   return (ids) => {

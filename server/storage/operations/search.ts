@@ -9,6 +9,7 @@ import type {
 import type { UserRef } from '../project-storage.ts';
 import type { SearchResult, Storage, StoredMemory } from '../storage.ts';
 import { isTaskOf, memoriesWithTasks, memoryColumns, notExpired, readContent } from './columns.ts';
+import { overIds } from './id-lists.ts';
 import { minMemories, nextUnstored, restore, storeBuilt } from './snapshots.ts';
 import { nextPart } from './vector-parts.ts';
 import { presentModel } from './vectors.ts';
@@ -24,8 +25,6 @@ type UserRow = {
 type Changed = Omit<ChangedMemory, 'content'> & { content: string | null };
 
 const noUser: UserRow = { memories: 0, lastChange: 0, embeddedChange: -1, snapshotChange: -1 };
-
-const isCurrent = notExpired('$4');
 
 /** The number of changed memories that are read at once. */
 const rowsPerBatch = 500;
@@ -49,8 +48,8 @@ export const searchMemories: ReadOperation<Search, SearchResult> = {
       storeBuilt(tx, own, user);
       const { ranked, results } = own.search(read);
       for (const some of inParts(ranked, () => Math.min(readAtOnce, results.room))) {
-        const memories = await Promise.all(some.map(({ id }) => readFound(tx, read, id)));
-        for (const [index, one] of some.entries()) results.add(one, memories[index] ?? null);
+        const memories = await readFound(tx, read, some);
+        for (const one of some) results.add(one, memories.get(one.id) ?? null);
         if (results.room === 0) break;
       }
       return { items: results.items(), ...own.meaningUsed(meaning) };
@@ -60,16 +59,28 @@ export const searchMemories: ReadOperation<Search, SearchResult> = {
   },
 };
 
-const foundMemory = `SELECT ${memoryColumns}, m.content FROM ${memoriesWithTasks}
-  WHERE m.project_id = CAST($1 AS bigint) AND m.user_id = CAST($2 AS text)
-    AND m.id = CAST($3 AS text) AND ${isCurrent}`;
+/** The join makes both databases look up each memory by its id. */
+const foundMemories = overIds(
+  4,
+  (ids) => `SELECT ${memoryColumns}, m.content
+    FROM (VALUES ${ids.replaceAll(/\$\d+/g, '(CAST($& AS text))')}) AS found CROSS JOIN ${memoriesWithTasks}
+    WHERE m.project_id = CAST($1 AS bigint) AND m.user_id = CAST($2 AS text)
+      AND m.id = found.column1 AND ${notExpired('$3')}`,
+  readAtOnce,
+);
 
 async function readFound(
   tx: Tx,
   { projectId, userId, now }: Search,
-  id: string,
-): Promise<StoredMemory | null> {
-  return (await tx.one<StoredMemory>(foundMemory, projectId, userId, id, now)) ?? null;
+  found: readonly { id: string }[],
+): Promise<Map<string, StoredMemory>> {
+  const read = new Map<string, StoredMemory>();
+  for (const { text, ids } of foundMemories(found.map(({ id }) => id))) {
+    for (const row of await tx.all<StoredMemory>(text, projectId, userId, now, ...ids)) {
+      read.set(row.id, row);
+    }
+  }
+  return read;
 }
 
 /** `size` returns the size of the next part. */
