@@ -14,7 +14,10 @@ export interface TaskQueue {
     limit: number;
   }): Promise<Task[]>;
 
-  /** Returns the texts of the tasks' memories, and null for a memory that was deleted. */
+  /**
+   * Returns the texts of the tasks' memories. Null for a memory that was deleted, and for a long
+   * text unless there is only one task.
+   */
   readTexts(tasks: readonly Lease[]): Promise<(string | null)[]>;
 
   /**

@@ -107,8 +107,13 @@ export function startWorker(options: WorkerOptions): Worker {
     for (const [index, task] of tasks.entries()) {
       progress();
       if (isStopping) storing.push(release(task));
-      else await run(task, async () => (await reading)[index] ?? null, results);
+      else await run(task, async () => (await reading)[index] ?? readAlone(task), results);
     }
+  }
+
+  async function readAlone(task: Task): Promise<string | null> {
+    const [text = null] = await storage.readTexts([task]);
+    return text;
   }
 
   async function run(task: Task, read: () => Promise<string | null>, results: TaskResult[]) {

@@ -66,6 +66,17 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(await opened.storage.readTexts([])).toEqual([]);
     });
 
+    test('long texts are read one at a time', async () => {
+      // With the metadata, these are 64 KiB and two bytes.
+      const long = 'é'.repeat(32_768);
+      for (const content of [long, 'short', long.slice(1)]) {
+        await project.accept([record({ content })]);
+      }
+      const tasks = await claim(opened.storage);
+      expect(await opened.storage.readTexts(tasks)).toEqual([null, 'short', long.slice(1)]);
+      expect(await opened.storage.readTexts(tasks.slice(0, 1))).toEqual([long]);
+    });
+
     test('the task that has been due longest is claimed first, by one worker', async () => {
       const ids = [
         await project.acceptOne({}, 30),

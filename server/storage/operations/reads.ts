@@ -137,23 +137,28 @@ export const taskQueueState: ShortRead<void, QueueState> = {
   },
 };
 
-const findTexts = overIds(
-  2,
-  (ids) => `SELECT id, content FROM memories
-    WHERE project_id = CAST($1 AS bigint) AND id IN (${ids})`,
-);
+const textsOf = (content: string) =>
+  overIds(
+    2,
+    (ids) => `SELECT id, ${content} AS content FROM memories
+      WHERE project_id = CAST($1 AS bigint) AND id IN (${ids})`,
+  );
+const findText = textsOf('content');
+/** Reading many long texts at once would take seconds, in which the thread does not respond. */
+const findShortTexts = textsOf(`CASE WHEN bytes <= ${longBytes} THEN content END`);
 
 export const readTexts: ShortRead<readonly Lease[], (string | null)[]> = {
   name: 'readTexts',
   async run(tx, tasks) {
-    const texts = new Map<string, string>();
+    const texts = new Map<string, string | null>();
+    const find = tasks.length === 1 ? findText : findShortTexts;
     const statements = [...Map.groupBy(tasks, ({ projectId }) => projectId)].flatMap(
       ([projectId, own]) =>
-        findTexts(own.map(({ memoryId }) => memoryId)).map((one) => ({ projectId, ...one })),
+        find(own.map(({ memoryId }) => memoryId)).map((one) => ({ projectId, ...one })),
     );
     await Promise.all(
       statements.map(async ({ projectId, text, ids }) => {
-        const found = await tx.all<{ id: string; content: string }>(text, projectId, ...ids);
+        const found = await tx.all<{ id: string; content: string | null }>(text, projectId, ...ids);
         for (const { id, content } of found) texts.set(`${projectId} ${id}`, content);
       }),
     );
