@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
-import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
+import { newDatabase, newWholeDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { recordStatements } from '../support/statement-recorder.ts';
 import { claim, complete, memory, newProject, type Project, record } from './fixtures.ts';
 import { expectConsistent } from './invariants.ts';
@@ -50,6 +50,26 @@ test('a batch is accepted, claimed and completed with few statements', async () 
   expect(new Set(statuses.map(({ status, chunksTotal }) => `${status} ${chunksTotal}`))).toEqual(
     new Set(['complete 2']),
   );
+});
+
+test('only the inserts are joined if the server has Citus, where an update would reach all shards', async () => {
+  const whole = await newWholeDatabase();
+  await query(whole.url, `ALTER DATABASE ${whole.name} SET citus.shard_count = 32`);
+  const recorded = recordStatements(whole.url);
+  const own = await openStorage(recorded.url);
+  const ownProject = await newProject({ storage: own });
+  recorded.drain();
+  await ownProject.accept(Array.from({ length: 20 }, (_, n) => record({ userId: `u-${n}` })));
+  const tasks = await claim(own);
+  await own.completeTasks(tasks.map((task) => ({ ...task, now: 3_000, chunks: 2 })));
+  const sent = recorded.drain().map(({ text }) => text);
+  await own.close();
+  recorded.stop();
+  await whole.drop();
+  expect(sent.filter((text) => /^\s*INSERT INTO memories/.test(text)).length).toBeLessThan(6);
+  const updates = sent.filter((text) => /^\s*UPDATE (users|tasks)/.test(text));
+  expect(updates).toHaveLength(3 * 20);
+  expect(updates.filter((text) => text.includes('VALUES'))).toEqual([]);
 });
 
 test('writes of the same users that arrive together are each counted, in one transaction', async () => {

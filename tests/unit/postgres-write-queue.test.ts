@@ -19,6 +19,7 @@ const closed: Connection = { ...common, session: lost, run: lost, isOpen: () => 
 const open: Connection = {
   ...common,
   session: async () => ({
+    hasCitus: false,
     settle: async (statements) =>
       statements.map(({ text }) => ({ rows: [], command: text.split(' ')[0] ?? '', count: 1 })),
     run: async (statements) => statements.map(() => []),

@@ -42,6 +42,9 @@ export const citusSettings = {
   'citus.propagate_set_commands': 'local',
 };
 
+/** Whether the server has loaded Citus, which alone has this setting. */
+export const isLoaded = `current_setting('citus.shard_count', true) IS NOT NULL`;
+
 /** Runs a statement and returns its rows. */
 type Read = (text: string) => Promise<Record<string, unknown>[]>;
 

@@ -1,6 +1,6 @@
 import { SQL } from 'bun';
 import type { Value } from '../engine.ts';
-import { citusSettings } from './citus.ts';
+import { citusSettings, isLoaded } from './citus.ts';
 import { ConnectionLost, isRefusal, stateOf } from './errors.ts';
 
 /**
@@ -25,6 +25,7 @@ export type Connection = {
 
 /** A database session. A transaction stays in one session and fails if that session is lost. */
 export type Session = {
+  readonly hasCitus: boolean;
   /** Runs the statements and returns the outcome of each, in order. */
   settle(statements: readonly Statement[], deadlineMs?: number): Promise<Outcome[]>;
   run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
@@ -127,8 +128,7 @@ async function openSession(options: ConnectionOptions, lost: () => void): Promis
     late.reject(new ConnectionLost('the server is not responding to new connections'));
   }, openDeadlineMs);
   try {
-    const reserved = await Promise.race([openChecked(pool), late.promise]);
-    return createSession(pool, reserved, lost);
+    return await Promise.race([openChecked(pool, lost), late.promise]);
   } catch (error) {
     lost();
     endPool(pool);
@@ -138,13 +138,17 @@ async function openSession(options: ConnectionOptions, lost: () => void): Promis
   }
 }
 
-async function openChecked(pool: SQL): Promise<Bun.ReservedSQL> {
+async function openChecked(pool: SQL, lost: () => void): Promise<Open> {
   const reserved = await pool.reserve();
-  await checkServer(reserved);
-  return reserved;
+  const { hasCitus } = await checkServer(reserved);
+  return { hasCitus, ...createSession(pool, reserved, lost) };
 }
 
-function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): Open {
+function createSession(
+  pool: SQL,
+  reserved: Bun.ReservedSQL,
+  lost: () => void,
+): Omit<Open, 'hasCitus'> {
   const unanswered = new Set<{ sentAt: number }>();
 
   function end(): void {
@@ -269,13 +273,14 @@ const nameSchema = `set_config('application_name', concat_ws(' ',
  * Rejects a standby, whose data may be outdated. Enables synchronous commit, because an
  * asynchronous commit can lose acknowledged writes.
  */
-async function checkServer(session: Bun.ReservedSQL): Promise<void> {
+async function checkServer(session: Bun.ReservedSQL): Promise<{ hasCitus: boolean }> {
   const [server] = await session.unsafe(
     `SELECT pg_is_in_recovery() AS "isStandby", current_setting('synchronous_commit') AS "commit",
-       ${nameSchema}`,
+       ${isLoaded} AS "hasCitus", ${nameSchema}`,
   );
   if (server?.isStandby === true) throw new ConnectionLost('the server is a standby');
   if (server?.commit === 'off') await session.unsafe('SET synchronous_commit = on');
+  return { hasCitus: server?.hasCitus === true };
 }
 
 /** Closes the pool without waiting, because `close` may never resolve if the server hangs. */

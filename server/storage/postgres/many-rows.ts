@@ -30,15 +30,18 @@ type Form = {
   texts: ReadonlyMap<number, string>;
 };
 
-export function joinRows(calls: readonly Call[]): Call[] {
+/** With Citus, a joined UPDATE would run on every shard, a joined INSERT on those of its rows. */
+export function joinRows(calls: readonly Call[], { hasCitus }: { hasCitus: boolean }): Call[] {
   return [...Map.groupBy(calls, ({ text }) => text)].flatMap(([text, same]) => {
-    const form = formOf(text);
+    const form = hasCitus && isUpdate(text) ? null : formOf(text);
     if (form === null) return same;
     const short = same.filter((call) => !hasLongText(call));
     const joined = apart(short, form).flatMap(inSizes);
     return [...same.filter(hasLongText), ...joined.flatMap((some) => join(some, form))];
   });
 }
+
+const isUpdate = (text: string) => /^\s*UPDATE\b/.test(text);
 
 function hasLongText({ values }: Call): boolean {
   return values.some((value) => typeof value === 'string' && value.length > maxTextUnits);

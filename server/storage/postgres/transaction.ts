@@ -37,7 +37,7 @@ export async function inTransaction(
   works: readonly Work[],
   { deadlineMs, settings = [] }: TransactionOptions = {},
 ): Promise<PromiseSettledResult<unknown>[]> {
-  const steps = new Steps(works);
+  const steps = new Steps(session, works);
   let opening = [begin, ...settings];
   try {
     for (let calls = await steps.next(); calls.length > 0; calls = await steps.next()) {
@@ -106,12 +106,14 @@ type Member = { calls: number; hasWritten: boolean; outcome: PromiseSettledResul
 
 /** The writes of one transaction. */
 class Steps {
+  readonly #session: Session;
   readonly #members: Member[];
   #waiting: Call[] = [];
   /** The number of writes that have not ended and wait for no statement. */
   #running = 0;
 
-  constructor(works: readonly Work[]) {
+  constructor(session: Session, works: readonly Work[]) {
+    this.#session = session;
     this.#members = works.map((work) => this.#start(work));
   }
 
@@ -128,7 +130,7 @@ class Steps {
     if (this.#waiting.length === 0) return [];
     const [next, later] = nextInStep(this.#waiting);
     this.#waiting = later;
-    return joinRows(next);
+    return joinRows(next, this.#session);
   }
 
   outcomes(): PromiseSettledResult<unknown>[] {
