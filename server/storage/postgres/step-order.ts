@@ -33,7 +33,8 @@ export function nextInStep<Call extends Ordered>(waiting: readonly Call[]): [Cal
   const ranked = Map.groupBy(waiting, ({ text }) => rankOf(text));
   const first = Math.min(...ranked.keys());
   const next = ranked.get(first) ?? [];
-  return [next.sort(inOrder), waiting.filter(({ text }) => rankOf(text) !== first)];
+  ranked.delete(first);
+  return [next.sort(inOrder), [...ranked.values()].flat()];
 }
 
 const inOrder = faultPoint('lock-order', compare);
