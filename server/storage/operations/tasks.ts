@@ -131,6 +131,7 @@ export const claimTasks: WriteOperation<Claim, Task[]> = {
     for (let read = 1; ; read += 1) {
       const due = claimable(await readDue(tx, asked));
       const claimed = await claim(tx, due, asked);
+      // mutate-ignore operand: without due tasks, another read finds none
       if (claimed.length > 0 || due.length === 0 || read === maxReads) return claimed;
     }
   },

@@ -74,6 +74,7 @@ async function completeByUser(
     }),
   );
   for (const one of settled) if (one.status === 'rejected') throw one.reason;
+  // mutate-ignore boolean: every result has an entry
   return results.map((result) => isStored.get(result) ?? false);
 }
 

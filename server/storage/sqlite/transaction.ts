@@ -24,6 +24,7 @@ export function createTx(db: Database): Tx {
     const known = statements.get(text);
     if (known !== undefined) return known;
     // Preparing the statements again is cheap.
+    // mutate-ignore boundary: affects only memory
     if (statements.size >= maxStatements) statements.clear();
     const statement = db.prepare<unknown, Value[]>(text.replaceAll('$', '?'));
     statements.set(text, statement);
