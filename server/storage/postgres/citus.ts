@@ -45,6 +45,9 @@ export const citusSettings = {
 /** Whether the server has loaded Citus, which alone has this setting. */
 export const isLoaded = `current_setting('citus.shard_count', true) IS NOT NULL`;
 
+/** Citus cannot plan statements on several shards for any values. */
+export const planForValues = 'SET plan_cache_mode = auto';
+
 /** Runs a statement and returns its rows. */
 type Read = (text: string) => Promise<Record<string, unknown>[]>;
 

@@ -1,6 +1,6 @@
 import { SQL } from 'bun';
 import type { Value } from '../engine.ts';
-import { citusSettings, isLoaded } from './citus.ts';
+import { citusSettings, isLoaded, planForValues } from './citus.ts';
 import { ConnectionLost, isRefusal, stateOf } from './errors.ts';
 
 /**
@@ -280,7 +280,9 @@ async function checkServer(session: Bun.ReservedSQL): Promise<{ hasCitus: boolea
   );
   if (server?.isStandby === true) throw new ConnectionLost('the server is a standby');
   if (server?.commit === 'off') await session.unsafe('SET synchronous_commit = on');
-  return { hasCitus: server?.hasCitus === true };
+  const hasCitus = server?.hasCitus === true;
+  if (hasCitus) await session.unsafe(planForValues);
+  return { hasCitus };
 }
 
 /** Closes the pool without waiting, because `close` may never resolve if the server hangs. */
