@@ -77,7 +77,7 @@ function noTurns() {
 }
 
 /** Longer than the time in which a harness kills the server. */
-const claimedMs = 20;
+const claimedMs = 50;
 
 async function claimAlone({ pause }: WriteTx): Promise<void> {
   await pause();
