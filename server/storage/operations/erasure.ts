@@ -64,7 +64,7 @@ export async function removeMemories(
   const changes = rows.map(({ change }) => change);
   await recordChange(tx, projectId, userId, { memories: -rows.length, bytes: -bytes });
   await Promise.all([
-    ...rows.map((row) => removeRows(tx, { projectId, userId }, row)),
+    removeRows(tx, { projectId, userId }, rows),
     removeFromResponses(tx, projectId, rows),
     dropSnapshot(tx, projectId, userId),
     dropParts(tx, [projectId, userId], Math.min(...changes) - 1, Math.max(...changes)),
@@ -73,26 +73,22 @@ export async function removeMemories(
 }
 
 /**
- * Deletes a memory and its work, but not its stored responses. On PostgreSQL, another write may
- * have changed the memory since it was read; this write then runs again.
+ * Deletes memories and their work, but not their stored responses. On PostgreSQL, another write may
+ * have changed a memory since it was read; this write then runs again.
  */
 export async function removeRows(
   tx: WriteTx,
   { projectId, userId }: UserRef,
-  { id, change }: Omit<Removed, 'bytes'>,
+  rows: readonly Omit<Removed, 'bytes'>[],
 ): Promise<void> {
-  const [deleted] = await Promise.all([
-    tx.run(
-      `DELETE FROM memories
-       WHERE project_id = $1 AND user_id = $2 AND id = $3 AND last_change = CAST($4 AS bigint)`,
-      projectId,
-      userId,
-      id,
-      change,
-    ),
-    removeWork(tx, { projectId, userId, memoryId: id }),
+  const text = `DELETE FROM memories
+    WHERE project_id = $1 AND user_id = $2 AND id = $3 AND last_change = CAST($4 AS bigint)`;
+  const ids = rows.map(({ id }) => id);
+  const [, ...deleted] = await Promise.all([
+    removeWork(tx, { projectId, userId }, ids),
+    ...rows.map(({ id, change }) => tx.run(text, projectId, userId, id, change)),
   ]);
-  if (deleted === 0) throw new WriteConflict();
+  if (deleted.includes(0)) throw new WriteConflict();
 }
 
 /** Deletes at most `limit` memories that have expired by `now`. */

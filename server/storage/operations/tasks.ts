@@ -1,7 +1,9 @@
 import { faultPoint } from '../../threads/fault-points.ts';
 import type { ShortRead, Tx, WriteOperation, WriteTx } from '../engine.ts';
+import type { UserRef } from '../project-storage.ts';
 import type { Lease, Task, TaskQueue, TaskResult } from '../task-storage.ts';
 import { later } from './columns.ts';
+import { overIds } from './id-lists.ts';
 import { changeKnownUser, keyOfUser, randomNumber } from './users.ts';
 
 type Claim = Parameters<TaskQueue['claimTasks']>[0];
@@ -274,12 +276,17 @@ export const nextTaskAt: ShortRead<void, number | null> = {
   },
 };
 
-/** Deletes what the queue and the model keep of a memory. */
-export async function removeWork(tx: WriteTx, key: MemoryKey): Promise<void> {
-  const { projectId, userId, memoryId } = key;
-  const isOf = 'project_id = $1 AND user_id = $2 AND memory_id = $3';
-  await Promise.all([
-    tx.run(`DELETE FROM tasks WHERE ${isOf}`, projectId, userId, memoryId),
-    tx.run(`DELETE FROM vectors WHERE ${isOf}`, projectId, userId, memoryId),
-  ]);
+const ofMemories = (ids: string) =>
+  `WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text) AND memory_id IN (${ids})`;
+const deleteTasks = overIds(3, (ids) => `DELETE FROM tasks ${ofMemories(ids)}`);
+const deleteVectors = overIds(3, (ids) => `DELETE FROM vectors ${ofMemories(ids)}`);
+
+/** Deletes what the queue and the model keep of memories of a user. */
+export async function removeWork(
+  tx: WriteTx,
+  { projectId, userId }: UserRef,
+  memoryIds: readonly string[],
+): Promise<void> {
+  const statements = [...deleteTasks(memoryIds), ...deleteVectors(memoryIds)];
+  await Promise.all(statements.map(({ text, ids }) => tx.run(text, projectId, userId, ...ids)));
 }

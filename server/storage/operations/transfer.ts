@@ -80,7 +80,7 @@ async function removeStillThere(
   if (rows.length === 0) return;
   await changes.record(rows.map(({ userId }) => userId));
   for (const { userId, bytes } of rows) changes.add(userId, { memories: -1, bytes: -bytes });
-  await Promise.all(rows.map((row) => removeRows(tx, { projectId, userId: row.userId }, row)));
+  await Promise.all(rows.map((row) => removeRows(tx, { projectId, userId: row.userId }, [row])));
   await removeFromResponses(tx, projectId, rows);
   await Promise.all(
     rows.flatMap(({ userId, change }) => [
