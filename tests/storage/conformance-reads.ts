@@ -132,6 +132,19 @@ export function testReads(name: string, open: OpenStorage): void {
       }
     });
 
+    test('with a filter return each match once, with thousands of memories between two', async () => {
+      const typeAt = (n: number) => (n % 2_050 === 0 ? 'event' : 'memory');
+      const given = Array.from({ length: 2_100 }, (_, createdAt) => {
+        return imported({ createdAt, type: typeAt(createdAt) });
+      });
+      await project.import(given);
+      for (const order of ['asc', 'desc'] as const) {
+        const listed = await project.list('u', { order, filter: { type: 'event' } });
+        const ids = [given[0]?.id, given[2_050]?.id];
+        expect(listed.map(({ id }) => id)).toEqual(order === 'asc' ? ids : ids.reverse());
+      }
+    });
+
     test('use the creation time of a memory without occurredAt', async () => {
       await project.save(memory({ content: 'created' }), { at: 200 });
       await project.save(memory({ content: 'occurred', occurredAt: 300 }), { at: 900 });

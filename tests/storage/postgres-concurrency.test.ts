@@ -257,6 +257,22 @@ test.each<[string, string, (id: string, write: WriteFields) => Promise<WriteResu
   },
 );
 
+test('a save that would change nothing is applied to what another server has changed', async () => {
+  const same = { userId: 'met', externalId: 'met', content: 'the same' };
+  const { id } = bodyOf(await projects[0].save(memory(same)));
+  // What the other server commits after this save has read the memory.
+  const commit = await openTransaction(
+    servers[0].url,
+    `UPDATE users SET last_change = last_change + 1 WHERE user_id = 'met';
+     UPDATE memories SET content = 'another', version = 2, last_change = last_change + 1
+       WHERE id = '${id}'`,
+  );
+  const saving = projects[1].save(memory(same), { idempotency: keyed('met') });
+  await until(() => areWaiting(1, 'users'));
+  await commit();
+  expect(bodyOf(await saving)).toMatchObject({ id, content: 'the same', version: 3 });
+});
+
 /** Lets the writes with this key wait until the returned function is called. */
 function lockKey(key: string): Promise<() => Promise<void>> {
   return openTransaction(
