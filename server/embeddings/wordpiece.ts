@@ -37,11 +37,7 @@ export class WordPiece {
 
   /** `vocabulary` is the content of vocab.txt: a token a line, in the order of the ids. */
   constructor(vocabulary: string) {
-    for (let start = 0; start < vocabulary.length; ) {
-      const end = vocabulary.indexOf('\n', start);
-      this.#vocabulary.add(vocabulary, start, end);
-      start = end + 1;
-    }
+    for (const token of vocabulary.split('\n')) if (token !== '') this.#vocabulary.add(token);
     this.#cls = this.#idOf('[CLS]');
     this.#sep = this.#idOf('[SEP]');
     this.#unk = this.#idOf('[UNK]');

@@ -42,6 +42,12 @@ test('unknown words are counted', () => {
   expect(tokenizer.encode('😀 happy 😀')).toMatchObject({ unknown: 2 });
 });
 
+test('a vocabulary without its last line break is read to its end, and a cut one is refused', () => {
+  const trimmed = new WordPiece(vocabulary.trimEnd());
+  expect(trimmed.encode(happy)).toEqual(tokenizer.encode(happy));
+  expect(() => new WordPiece(vocabulary.slice(0, 100))).toThrow('the vocabulary lacks [CLS]');
+});
+
 test.each(card)('similarity with %j is that of the card, within .005', (text, similarity) => {
   expect(Math.abs(dot(embed(happy), embed(text)) - similarity)).toBeLessThan(0.005);
 });
