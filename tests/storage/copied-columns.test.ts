@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { copiedTables } from '../../server/storage/copy/tables.ts';
+import { addRow, copiedTables, type Sum } from '../../server/storage/copy/tables.ts';
 import { openStorage } from '../../server/storage/open.ts';
 import { newDatabase, postgresUrl, query } from '../support/postgres.ts';
 import { openInFolder } from './sqlite.ts';
@@ -48,4 +48,12 @@ test('SQLite and PostgreSQL have the same tables and columns', async () => {
 test('every table is copied', async () => {
   const tables = new Set((await columnsOfSqlite()).map(({ table }) => table));
   expect(copiedTables.map(({ name }) => name).sort()).toEqual([...tables].sort());
+});
+
+test('the sum of many rows does not depend on their order, but on each of them', () => {
+  const sumOf = (rows: { id: string }[]) =>
+    rows.reduce<Sum>((sum, row) => addRow(sum, row), { rows: 0, sum: 0 });
+  const rows = Array.from({ length: 1_000 }, (_, at) => ({ id: `mem_${at}` }));
+  expect(sumOf(rows.toReversed())).toEqual(sumOf(rows));
+  expect(sumOf(rows.with(500, { id: 'another' }))).not.toEqual(sumOf(rows));
 });
