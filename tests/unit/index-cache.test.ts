@@ -59,3 +59,15 @@ test('an index that exceeds the limit by itself is kept until another index is u
   dropOldest();
   expect(sizeOf('b')).toBe(0);
 });
+
+test('the memory of a dropped index is freed at once, and that of a kept one is not', () => {
+  const indexes = createIndexCache(maxBytes);
+  const stored = ['a', 'b'].map((user) => {
+    const bytes = filled(new SearchIndex(), large).toBytes();
+    indexes.get(user).restore(bytes, 1);
+    return bytes;
+  });
+  indexes.dropOldest();
+  expect(stored.map(({ length }) => length > 0)).toEqual([false, true]);
+  expect(indexes.get('b').index.size).toBe(large);
+});
