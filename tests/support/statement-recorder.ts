@@ -69,7 +69,7 @@ function statementIn({ type, body }: Message, prepared: Map<string, string>): Se
   if (type !== 'B') return null;
   reader.text();
   const text = prepared.get(reader.text()) ?? '';
-  reader.skip(2 * reader.int16());
+  reader.advance(2 * reader.int16());
   return { text, values: Array.from({ length: reader.int16() }, () => reader.value()) };
 }
 
@@ -91,7 +91,7 @@ function createReader(body: Buffer) {
       at += 4 + Math.max(0, length);
       return length < 0 ? null : body.toString('utf8', at - length, at);
     },
-    skip(bytes: number): void {
+    advance(bytes: number): void {
       at += bytes;
     },
   };
