@@ -30,7 +30,7 @@ const noUser: UserRow = { memories: 0, lastChange: 0, embeddedChange: -1, snapsh
 const rowsPerBatch = 500;
 /** A larger memory is read by its own statement. */
 const largeBytes = 4_096;
-/** The number of statements for large memories, or for found ones, that are started together. */
+/** The number of large memories, or of found ones, that are read together. */
 const readAtOnce = 16;
 
 /**
@@ -63,7 +63,8 @@ export const searchMemories: ReadOperation<Search, SearchResult> = {
 const foundMemories = overIds(
   4,
   (ids) => `SELECT ${memoryColumns}, m.content
-    FROM (VALUES ${ids.replaceAll(/\$\d+/g, '(CAST($& AS text))')}) AS found CROSS JOIN ${memoriesWithTasks}
+    FROM (VALUES ${ids.replaceAll(/\$\d+/g, '(CAST($& AS text))')}) AS found
+    CROSS JOIN ${memoriesWithTasks}
     WHERE m.project_id = CAST($1 AS bigint) AND m.user_id = CAST($2 AS text)
       AND m.id = found.column1 AND ${notExpired('$3')}`,
   readAtOnce,
