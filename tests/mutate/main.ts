@@ -8,7 +8,7 @@ import { root } from './sources.ts';
 
 /*
  *   bun tests/mutate/main.ts [--count 20] [--seed 1] [--limit 85] [--jobs 2] [--near]
- *                            [--only server/http/]
+ *                            [--only server/http/,server/tasks/]
  *
  * Mutation testing: makes small changes to copies of the code and runs the tests. The tests closest
  * to the mutation run first on each mutant. Then all tests run on groups of surviving mutants, and
@@ -47,7 +47,7 @@ const tests = files.filter(
 const mutants = await drawMutants(
   Number(values.seed),
   Number(values.count),
-  code.filter((path) => path.startsWith(values.only)),
+  code.filter((path) => values.only.split(',').some((folder) => path.startsWith(folder))),
 );
 console.log(`seed ${values.seed}: ${mutants.length} mutants`);
 
