@@ -59,6 +59,11 @@ export type Dialect = {
   leaseClock(now: string): string;
   /** The service's uptime on this database; see the table `maintenance`. */
   uptime: string;
+  /**
+   * Locks the project `$1` against other writes that store memories under given ids. Changes no row
+   * if the transaction has locked it before. Null if the database keeps ids unique by itself.
+   */
+  lockIds: string | null;
   /** The order in which a sweep reads idempotency keys: about that in which they were stored. */
   oldestKeys: string;
 };

@@ -1,6 +1,7 @@
 import { type ImportOutcome, importedResponse } from '../../memory/responses.ts';
 import { isExpired } from '../../memory/visibility.ts';
 import type { Tx, WriteOperation, WriteTx } from '../engine.ts';
+import { WriteConflict } from '../refusals.ts';
 import type { ImportedMemory, Storage, StoredResponse, WriteResult } from '../storage.ts';
 import { bytesOf, externalKey, insertMemory } from './columns.ts';
 import { removeRows } from './erasure.ts';
@@ -33,6 +34,7 @@ type Item = { memory: ImportedMemory; ordinal: number };
 
 async function importAll(tx: WriteTx, write: Import): Promise<StoredResponse> {
   const { projectId, at, memories, batch } = write;
+  await lockIds(tx, projectId);
   const processing = memories.filter(({ status }) => status === 'processing').length;
   await reserveInQueue(tx, projectId, processing);
   const changes = new UserChanges(tx, projectId);
@@ -50,6 +52,12 @@ async function importAll(tx: WriteTx, write: Import): Promise<StoredResponse> {
   await Promise.all(items.flatMap((item) => store(tx, write, item, changes)));
   await changes.store();
   return importedResponse(outcomes, batch);
+}
+
+/** Another import of the same transaction would not see the memories of this one. */
+async function lockIds(tx: Tx, projectId: number): Promise<void> {
+  const { lockIds: text } = tx.dialect;
+  if (text !== null && (await tx.run(text, projectId)) === 0) throw new WriteConflict();
 }
 
 const findByIds = overIds(

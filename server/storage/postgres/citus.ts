@@ -17,8 +17,8 @@ const distributed = [
 
 /**
  * Distributes those of these tables that contain data of users. They must be empty. An index is
- * unique only within a machine, so it must contain the user; ids are unique, because they are
- * random.
+ * unique only within a machine, so it must contain the user. New ids are unique, because they are
+ * random; writes that store given ids take turns.
  */
 export function distribute(tables: readonly string[]): string {
   const chosen = distributed.filter(([table = '']) => tables.includes(table));
@@ -33,6 +33,14 @@ function distributeBy(table: string, column: string): string {
   const colocated = table === 'users' || column === 'key' ? 'none' : 'users';
   return `SELECT create_distributed_table('${table}', '${column}', colocate_with => '${colocated}');`;
 }
+
+/**
+ * See `Dialect`. Only the advisory lock is held until the workers have committed, so that the next
+ * transaction sees the memories. The row shows whether this transaction has the lock already.
+ */
+export const lockIds = `UPDATE projects SET name = name
+  WHERE project_id = $1 AND xmin <> CAST(pg_current_xact_id() AS xid)
+    AND pg_advisory_xact_lock(project_id) IS NOT NULL`;
 
 /** Without Citus, PostgreSQL ignores these settings. */
 export const citusSettings = {

@@ -139,7 +139,9 @@ class Steps {
 
   #start(work: Work): Member {
     const member: Member = { calls: 0, hasWritten: false, outcome: null };
-    const tx = createTx((one) => new Promise((resolve) => this.#add(member, one, resolve)));
+    const send = (one: Statement) =>
+      new Promise<Outcome>((resolve) => this.#add(member, one, resolve));
+    const tx = createTx(send, this.#session.hasCitus);
     this.#running += 1;
     const end = (outcome: PromiseSettledResult<unknown>) => {
       member.outcome = outcome;

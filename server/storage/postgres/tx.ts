@@ -1,4 +1,5 @@
 import type { Dialect, Tx, Value } from '../engine.ts';
+import { lockIds } from './citus.ts';
 import { type Connection, type Outcome, rowsOf, type Statement, statement } from './connection.ts';
 
 /** The parameter has no effect, but PostgreSQL must be able to find out its type. */
@@ -11,6 +12,7 @@ export const dialect: Dialect = {
   // A server does not know which other servers are running. It waits until their leases end.
   hasOtherOwner: unused,
   leaseClock: (now) => `(${milliseconds} + 0 * CAST(${now} AS bigint))`,
+  lockIds: null,
   uptime: 'service_uptime()',
   oldestKeys: 'stored_uptime, created_at',
 };
@@ -27,7 +29,7 @@ function hasNul(value: Value): boolean {
   return typeof value === 'string' && value.includes('\0');
 }
 
-export function createTx(send: Send): Tx {
+export function createTx(send: Send, hasCitus = false): Tx {
   async function rows<Row>(one: Statement): Promise<Row[]> {
     if (isRead(one.text) && one.values.some(hasNul)) return [];
     const [found = []] = rowsOf([await send(one)]);
@@ -35,7 +37,7 @@ export function createTx(send: Send): Tx {
   }
 
   return {
-    dialect,
+    dialect: hasCitus ? { ...dialect, lockIds } : dialect,
     all: (text, ...values) => rows(statement(text, ...values)),
     async one<Row>(text: string, ...values: Statement['values']) {
       const [first] = await rows<Row>(statement(text, ...values));

@@ -8,6 +8,7 @@ const dialect: Dialect = {
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
   leaseClock: (now) => `CAST(${now} AS bigint)`,
   hasOtherOwner: (owner) => `lease_owner IS NOT ${owner}`,
+  lockIds: null,
   uptime: `(SELECT value FROM maintenance WHERE name = 'uptime')`,
   oldestKeys: 'rowid',
 };
