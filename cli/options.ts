@@ -72,6 +72,17 @@ export const expiryOption = new Option(
   'when the memory expires, for example 30d, 12h or 2026-05-08',
 ).argParser(parseExpiry);
 
+/** The times in an update, where `none` removes the time. */
+export const newOccurredOption = new Option(
+  '--occurred <time>',
+  'when the event happened, or none to remove the time',
+).argParser(orNone(parseMoment));
+
+export const newExpiryOption = new Option(
+  '--expires <time>',
+  'when the memory expires, for example 30d, or none for never',
+).argParser(orNone(parseExpiry));
+
 export const ifVersionOption = new Option(
   '--if-version <number>',
   'proceed only if the memory is at this version',
@@ -156,6 +167,13 @@ export function parseBound(text: string): string {
     text,
     'Use a time such as 2026-05, 2026-05-08 or 2026-05-08T13:56:07Z, or 3d (ago).',
   );
+}
+
+/** Commander does not accept null as the value of an option. */
+export const none = 'none';
+
+function orNone(parse: (text: string) => string) {
+  return (text: string) => (text === none ? none : parse(text));
 }
 
 /** Parses a duration from now, or a point in time, which must be in the future. */

@@ -73,13 +73,14 @@ export function addUpdate(program: Parent, term: Terminal): void {
     .argument('[text]', 'the new text, or - for stdin')
     .description('Replace the text, metadata or times of a memory; the rest is unchanged.')
     .addOption(shared.metadataOption)
-    .addOption(shared.occurredOption)
-    .addOption(shared.expiryOption)
+    .addOption(shared.newOccurredOption)
+    .addOption(shared.newExpiryOption)
     .addOption(shared.ifVersionOption)
     .addOption(shared.idempotencyKeyOption);
   command.action(async (id, text, options) => {
-    const { metadata, occurred: occurredAt, expires: expiresAt } = options;
-    const fields = shared.definedOnly({ metadata, occurredAt, expiresAt });
+    const { metadata, occurred, expires } = options;
+    const times = { occurredAt: timeIn(occurred), expiresAt: timeIn(expires) };
+    const fields = shared.definedOnly({ metadata, ...times });
     if (text === undefined && Object.keys(fields).length === 0) {
       throw usageError('Nothing to update: pass <text>, --metadata, --occurred or --expires.');
     }
@@ -96,8 +97,11 @@ export function addUpdate(program: Parent, term: Terminal): void {
   addExamples(command, [
     'memory update mem_0199c2a4f1e87c3d9b5e6a7f80912b3c "Prefers light mode"',
     'memory update mem_0199c2a4f1e87c3d9b5e6a7f80912b3c "Moved" --if-version 1',
+    'memory update mem_0199c2a4f1e87c3d9b5e6a7f80912b3c --expires none',
   ]);
 }
+
+const timeIn = (given: string | undefined) => (given === shared.none ? null : given);
 
 export function addDelete(program: Parent, term: Terminal): void {
   const command = program

@@ -45,6 +45,15 @@ describe('memory update', () => {
     const argv = ['update', 'mem_1', 'x', '--if-version', version];
     expect(await memory(argv)).toMatchObject({ code: 2, stdout: '' });
   });
+
+  test('--occurred none and --expires none remove the times', async () => {
+    const times = ['--occurred', '2026-05', '--expires', '30d'];
+    const { id } = await json(['save', '--user', 'updater', ...times, 'x']);
+    const change = (...fields: string[]) => json(['update', id, ...fields]);
+    const unchanged = { occurredAt: '2026-05-01T00:00:00.000Z', content: 'x' };
+    expect(await change('--expires', 'none')).toMatchObject({ ...unchanged, expiresAt: null });
+    expect(await change('--occurred', 'none')).toMatchObject({ content: 'x', occurredAt: null });
+  });
 });
 
 test.each([
