@@ -5,6 +5,7 @@ import type { UserRef } from '../project-storage.ts';
 import { WriteConflict } from '../refusals.ts';
 import type { Storage, WriteResult } from '../storage.ts';
 import { firstBytes } from './columns.ts';
+import { overIds } from './id-lists.ts';
 import { findResponse, removeFromResponses, storeResponse } from './idempotency.ts';
 import { dropSnapshot } from './snapshots.ts';
 import { removeWork } from './tasks.ts';
@@ -81,15 +82,27 @@ export async function removeRows(
   { projectId, userId }: UserRef,
   rows: readonly Omit<Removed, 'bytes'>[],
 ): Promise<void> {
-  const text = `DELETE FROM memories
-    WHERE project_id = $1 AND user_id = $2 AND id = $3 AND last_change = CAST($4 AS bigint)`;
   const ids = rows.map(({ id }) => id);
+  const changes = rows.map(({ change }) => change);
+  const range = [Math.min(...changes), Math.max(...changes)];
   const [, ...deleted] = await Promise.all([
     removeWork(tx, { projectId, userId }, ids),
-    ...rows.map(({ id, change }) => tx.run(text, projectId, userId, id, change)),
+    ...deleteByIds(ids).map(({ text, ids }) => tx.run(text, projectId, userId, ...range, ...ids)),
   ]);
-  if (deleted.includes(0)) throw new WriteConflict();
+  const count = deleted.reduce((sum, some) => sum + some, 0);
+  if (count !== rows.length) throw new WriteConflict();
 }
+
+/**
+ * A memory that has changed since the rows were read has a later change than each of them had. The
+ * plus keeps databases from reading all memories with such changes by another index.
+ */
+const deleteByIds = overIds(
+  5,
+  (ids) => `DELETE FROM memories
+    WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text) AND id IN (${ids})
+      AND +last_change BETWEEN CAST($3 AS bigint) AND CAST($4 AS bigint)`,
+);
 
 /** Deletes at most `limit` memories that have expired by `now`. */
 export async function removeExpired(
