@@ -1,24 +1,27 @@
+/** The sizes of lists in a statement that runs on many machines, and costs much on each of them. */
+export const longLists = [64, 500];
+
 /**
  * Creates statements about many memories, which take a database less time than one for each, and
  * above all a distributed one, if the users are not known. `write` receives the placeholders of the
- * ids, which are numbered from `first`. There are two texts, so that few statements are prepared;
- * the longer one is for `idsAtOnce` ids, and filled up with '', which is no id.
+ * ids, which are numbered from `first`. There are few texts, so that few statements are prepared:
+ * one for a single id, and one for each of the sizes, filled up with '', which is no id.
  */
 export function overIds(
   first: number,
   write: (placeholders: string) => string,
-  idsAtOnce = 64,
+  sizes: readonly number[] = [64],
 ): (ids: readonly string[]) => { text: string; ids: string[] }[] {
-  const [one, many] = [write(placeholders(first, 1)), write(placeholders(first, idsAtOnce))];
-  return (ids) => {
-    if (ids.length === 1) return [{ text: one, ids: [...ids] }];
-    const count = Math.ceil(ids.length / idsAtOnce);
-    return Array.from({ length: count }, (_, part) => {
-      const some = ids.slice(part * idsAtOnce, (part + 1) * idsAtOnce);
-      const none = Array.from({ length: idsAtOnce - some.length }, () => '');
-      return { text: many, ids: [...some, ...none] };
+  const forms = [1, ...sizes].map((size) => ({ size, text: write(placeholders(first, size)) }));
+  const largest = Math.max(...sizes);
+  return (ids) =>
+    Array.from({ length: Math.ceil(ids.length / largest) }, (_, part) => {
+      const some = ids.slice(part * largest, (part + 1) * largest);
+      const form = forms.find(({ size }) => size >= some.length);
+      if (form === undefined) throw new Error('a list of ids is longer than every statement');
+      const none = Array.from({ length: form.size - some.length }, () => '');
+      return { text: form.text, ids: [...some, ...none] };
     });
-  };
 }
 
 function placeholders(first: number, count: number): string {

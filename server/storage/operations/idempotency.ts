@@ -4,7 +4,7 @@ import { isExpired } from '../../memory/visibility.ts';
 import type { Tx, WriteTx } from '../engine.ts';
 import { keyReused, WriteConflict } from '../refusals.ts';
 import type { NewResponse, StoredResponse, Write, WriteResult } from '../storage.ts';
-import { overIds } from './id-lists.ts';
+import { longLists, overIds } from './id-lists.ts';
 
 type Row = StoredResponse & { fingerprint: string };
 
@@ -95,6 +95,7 @@ const removeTexts = overIds(
   (ids) => `UPDATE idempotency_keys SET version = NULL,
       body = CAST($1 AS text) || memory_id || CAST($2 AS text) || memory_id || CAST($3 AS text)
     WHERE project_id = CAST($4 AS bigint) AND memory_id IN (${ids})`,
+  longLists,
 );
 
 /** The parts of a deleted memory's body around its id, which needs no escapes. */

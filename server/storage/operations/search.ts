@@ -67,7 +67,7 @@ const foundMemories = overIds(
     CROSS JOIN ${memoriesWithTasks}
     WHERE m.project_id = CAST($1 AS bigint) AND m.user_id = CAST($2 AS text)
       AND m.id = found.column1 AND ${notExpired('$3')}`,
-  readAtOnce,
+  [readAtOnce],
 );
 
 async function readFound(

@@ -5,7 +5,7 @@ import { WriteConflict } from '../refusals.ts';
 import type { ImportedMemory, Storage, StoredResponse, WriteResult } from '../storage.ts';
 import { bytesOf, externalKey, insertMemory } from './columns.ts';
 import { removeRows } from './erasure.ts';
-import { overIds } from './id-lists.ts';
+import { longLists, overIds } from './id-lists.ts';
 import { once, removeFromResponses } from './idempotency.ts';
 import { findExternal } from './memories.ts';
 import { dropSnapshot } from './snapshots.ts';
@@ -64,6 +64,7 @@ const findByIds = overIds(
   2,
   (ids) => `SELECT id, user_id AS "userId", expires_at AS "expiresAt", bytes, last_change AS change
     FROM memories WHERE project_id = CAST($1 AS bigint) AND id IN (${ids})`,
+  longLists,
 );
 
 /** Returns the stored memory with the id of each memory, if there is one. */
