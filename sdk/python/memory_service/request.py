@@ -9,6 +9,8 @@ import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timezone
+from decimal import Decimal
+from math import isfinite
 from typing import Any
 from urllib.parse import quote
 
@@ -109,13 +111,26 @@ def query(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def text(value: Any) -> str:
     """Raises for None and for objects: to drop a filter would match more than was intended."""
     value = time_text(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, (bool, int, float)):
-        return json.dumps(value, allow_nan=False)
+    if isinstance(value, float):
+        return number_text(value)
+    if isinstance(value, (bool, int)):
+        return json.dumps(value)
     if isinstance(value, str):
         return value
     raise TypeError(f"{type(value).__name__} is not a value of a query")
+
+
+def number_text(value: float) -> str:
+    """Writes a number as JavaScript does, because the service compares the texts."""
+    shortest = float.__repr__(value)
+    if not isfinite(value):
+        raise ValueError(f"{shortest} is not a value of a query")
+    if value == 0:
+        return "0"
+    if 1e-6 <= abs(value) < 1e21:
+        return f"{Decimal(shortest):f}".removesuffix(".0")
+    digits, exponent = shortest.split("e")
+    return f"{digits}e{int(exponent):+d}"
 
 
 def time_text(value: Any) -> Any:
