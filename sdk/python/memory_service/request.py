@@ -25,6 +25,10 @@ PRINTABLE = re.compile(r"[ -~]*\Z")
 OPTIONS = {
     "timeout", "max_retries", "idempotency_key", "extra_headers", "if_version", "on_response"
 }
+# What Python and the HTTP library raise for arguments that cannot be sent.
+UNSENDABLE = (
+    AttributeError, TypeError, ValueError, OverflowError, RecursionError, httpx2.InvalidURL
+)
 
 
 @dataclass
@@ -77,13 +81,15 @@ def build_request(
         body = {name: time_text(value) for name, value in fields.items()}
         content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
         pairs = [] if has_body else [f"{quote(k, '')}={quote(v, '')}" for k, v in query(fields)]
+        url = f"{settings.base_url}{path}{'?' if pairs else ''}{'&'.join(pairs)}"
+        httpx2.URL(url)  # Raises if the URL is too long.
         headers = build_headers(settings, path, method, options)
-    except (AttributeError, TypeError, ValueError, RecursionError) as error:
+    except UNSENDABLE as error:
         raise invalid(f"the arguments cannot be sent as a request: {error}") from error
     return Request(
         method,
         path,
-        f"{settings.base_url}{path}{'?' if pairs else ''}{'&'.join(pairs)}",
+        url,
         headers,
         content if has_body else None,
         required_field,
@@ -186,11 +192,18 @@ def bearer(api_key: str | None) -> str:
 def checked_base_url(text: str) -> str:
     """The error does not contain the URL, which can include a password."""
     match = re.fullmatch(r"(https?://[^/?#@\s]+(?:/[^?#\s]*?)?)/*[?#]*", text, re.IGNORECASE)
-    if match is None:
+    if match is None or not is_url(match[1]):
         raise invalid("base_url must be an http or https URL without user name, query or fragment")
     if match[1].endswith("/v1"):
         raise invalid("base_url must not contain /v1: the client adds it to every path")
     return match[1]
+
+
+def is_url(text: str) -> bool:
+    try:
+        return bool(httpx2.URL(text).host)
+    except httpx2.InvalidURL:
+        return False
 
 
 def at_least(minimum: float, name: str, value: Any) -> Any:

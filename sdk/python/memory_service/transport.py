@@ -59,7 +59,7 @@ class BlockingTransport:
                     body += chunk
                     if time.monotonic() > deadline:
                         raise httpx2.ReadTimeout("the body")
-        except (httpx2.HTTPError, OSError) as error:
+        except (httpx2.HTTPError, OSError, UnicodeError) as error:
             return error
         return Reply(response.status_code, response.headers, body.decode(errors="replace"))
 
@@ -78,7 +78,7 @@ class AsyncTransport:
         )
         try:
             response = await asyncio.wait_for(sending, timeout)
-        except (httpx2.HTTPError, OSError, asyncio.TimeoutError) as error:
+        except (httpx2.HTTPError, OSError, UnicodeError, asyncio.TimeoutError) as error:
             return error
         body = response.content.decode(errors="replace")
         return Reply(response.status_code, response.headers, body)

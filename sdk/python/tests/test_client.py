@@ -59,6 +59,7 @@ class Arguments(unittest.TestCase):
             nested = [nested]
         arguments: list[Any] = [
             {"occurred_at": datetime(2026, 5, 8)},
+            {"occurred_at": datetime.min.replace(tzinfo=timezone(timedelta(hours=1)))},
             {"metadata": circular},
             {"metadata": {"nested": nested}},
             {"metadata": {"a": float("nan")}},
@@ -72,6 +73,12 @@ class Arguments(unittest.TestCase):
             for each in arguments:
                 with self.subTest(each=list(each)), self.assertRaises(InvalidRequestError):
                     memory.save(user_id="u", content="x", **each)
+        self.assertEqual(server.requests, [])
+
+    def test_a_url_that_is_too_long_is_rejected(self) -> None:
+        with client_of(FOUND) as (memory, server):
+            with self.assertRaises(InvalidRequestError):
+                memory.search(user_id="u", query="x" * 100_000)
         self.assertEqual(server.requests, [])
 
     def test_an_unlimited_timeout_is_accepted(self) -> None:
@@ -97,6 +104,7 @@ class Options(unittest.TestCase):
 
     def test_an_invalid_option_is_rejected_without_quoting_it(self) -> None:
         urls = ["127.0.0.1:7070", "ftp://host", "http://u:password@host", "http://host/?a=1"]
+        urls += ["http://host:port", "http://[::1"]
         options: list[Any] = [{"base_url": url} for url in [*urls, "http://h/v1", "http://h/v1/"]]
         options += [{"timeout": 0}, {"max_retries": -1}, {"retry_delay": float("nan")}]
         for each in options:
@@ -177,6 +185,19 @@ class Errors(unittest.TestCase):
         self.assertTrue(str(error).startswith(f"no response from {url}: "), str(error))
         self.assertIsInstance(error.__cause__, ConnectionRefusedError)
         self.assertEqual(error.attempts, 3)
+
+    def test_a_host_that_cannot_be_looked_up_is_a_connection_error(self) -> None:
+        options: Any = {"api_key": KEY, "base_url": "http://a..b", "retry_delay": 0}
+        with Memory(**options) as memory:
+            with self.assertRaises(memory_service.ServiceConnectionError):
+                memory.get("mem_1")
+
+        async def main() -> None:
+            async with AsyncMemory(**options) as memory:
+                with self.assertRaises(memory_service.ServiceConnectionError):
+                    await memory.get("mem_1")
+
+        asyncio.run(main())
 
     def test_the_body_of_an_error_is_kept(self) -> None:
         body = {"error": "invalid_request", "message": "no", "extra": 1}
