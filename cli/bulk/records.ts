@@ -37,13 +37,16 @@ export function parseRecord(
     if (type === undefined) return { where, text, item: recognized(item) };
     if (!isObject(item)) return rejected('invalid_request', 'must be an object');
     if ((item.type ?? type) !== type) return rejected('invalid_request', `type: must be ${type}`);
-    // The chat endpoint accepts `messages` at the top level; a batch does not.
-    const record = 'messages' in item ? withData(item) : item;
-    return { where, text, item: { ...record, type } };
+    return { where, text, item: ofType(item, type) };
   } catch (error) {
     const reason = errorText(error).replace(/^JSON Parse error: /, '');
     return rejected('invalid_json', `is not valid JSON: ${reason}`);
   }
+}
+
+/** Only the chat endpoint accepts `messages` at the top level. */
+export function ofType(item: Fields, type: RecordType): Fields {
+  return { ...('messages' in item ? withData(item) : item), type };
 }
 
 /** Adds the type of a record without one, and moves its data into `data`. */

@@ -2,7 +2,7 @@ import type { Command } from '@commander-js/extra-typings';
 import type { IngestRecord, MemoryClient, Metadata, RecordType } from '../../sdk/index.ts';
 import { runBatch } from '../bulk/ingest.ts';
 import { allOf, openRecords } from '../bulk/input.ts';
-import { recognized } from '../bulk/records.ts';
+import { ofType, recognized } from '../bulk/records.ts';
 import type { IngestOptions } from '../bulk/report.ts';
 import { reportIngest } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
@@ -179,7 +179,7 @@ async function send(
     const hint = 'To ingest a record of any type: memory ingest record <file>';
     throw new CliError('invalid_request', `The record must be of type ${type}.`, hint);
   }
-  const record = isObject(json) && type !== undefined ? { ...json, type } : recognized(json);
+  const record = isObject(json) && type !== undefined ? ofType(json, type) : recognized(json);
   const call = shared.writeOptions(term, options);
   const accepted = await client.ingest.record(record as IngestRecord, call);
   await reportIngest(term, client, accepted, options);

@@ -33,6 +33,23 @@ describe('memory ingest chat with a list of messages, as model APIs use them', (
     });
   });
 
+  test.each([
+    ['one record', 1],
+    ['JSON Lines', 2],
+  ])('stores %s with the messages at the top level', async (_, lines) => {
+    const record = JSON.stringify({ userId: `top-${lines}`, messages });
+    const stdin = Array(lines).fill(record).join('\n');
+    const { code, stderr } = await memory(['ingest', 'chat', '-'], { stdin });
+    expect({ code, stderr }).toMatchObject({
+      code: 0,
+      stderr: expect.not.stringContaining('Error'),
+    });
+    const { items } = await server.client.list({ userId: `top-${lines}` });
+    expect(items.map(({ content }) => content)).toEqual(
+      Array(lines).fill('user: Hi\nassistant: Hello'),
+    );
+  });
+
   const record = { userId: 'u', messages };
   test.each([
     ['a record', JSON.stringify(record), ['--user', 'u'], 'omit --user'],
