@@ -32,8 +32,10 @@ class Memory(Methods, Sync):
         settings, self._http = Settings(**options), http_client or httpx2.Client()
         super().__init__(settings, BlockingTransport(self._http))
         self.ingest = Ingest(settings, self._transport)
-        # Otherwise Python warns about open sockets of a client that was not closed.
-        weakref.finalize(self, self._http.close)
+        if http_client is None:
+            # Otherwise Python warns about open sockets of a client that was not closed. The
+            # transport also serves an `ingest` that outlives this object.
+            weakref.finalize(self._transport, self._http.close)
 
     def close(self) -> None:
         """Closes the connections."""

@@ -18,6 +18,8 @@ from datetime import date, datetime, timedelta, timezone
 from typing import Any
 from unittest import mock
 
+import httpx2
+
 import memory_service
 from memory_service import AsyncMemory, InvalidRequestError, Memory, MemoryServiceError, Response
 
@@ -305,6 +307,19 @@ class Clients(unittest.TestCase):
                 Memory(api_key=KEY, base_url=server.url).get("mem_1")
                 gc.collect()
         reported.assert_not_called()
+
+    def test_a_given_http_client_stays_open(self) -> None:
+        with FaultServer([FOUND]) as server, httpx2.Client() as http:
+            for _ in range(2):
+                Memory(api_key=KEY, base_url=server.url, http_client=http).get("mem_1")
+                gc.collect()
+        self.assertEqual(len(server.requests), 2)
+
+    def test_ingest_can_be_used_alone(self) -> None:
+        with FaultServer([FOUND]) as server:
+            ingest = Memory(api_key=KEY, base_url=server.url).ingest
+            gc.collect()
+            self.assertEqual(ingest.document(user_id="u", data={"text": "x"})["memoryId"], "mem_1")
 
     def test_async_calls_run_concurrently_and_can_be_cancelled(self) -> None:
         async def main() -> None:
