@@ -42,6 +42,7 @@ test('a browser gets a page that loads nothing from other servers', async () => 
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
       "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   );
+  expect(headers.get('referrer-policy')).toBe('no-referrer');
   expect(page).toContain(`<dd>${version}</dd>`);
   expect(page).toContain('<h1>Your memory service is running</h1>');
   expect(page).not.toMatch(/ (?:style|on\w+)=|<style/);
