@@ -8,6 +8,8 @@ const table: [code: string, tests: string[]][] = [
   ['server/tasks/', ['unit/', 'tasks/', 'http/ingest', 'http/health']],
   ['server/mcp/', ['mcp/']],
   ['server/threads/', ['storage/', 'threads/', 'http/lost-threads']],
+  ['server/storage/postgres/citus', ['docs', 'storage/postgres']],
+  ['server/storage/findings', ['unit/', 'storage/', 'cli/doctor']],
   [
     'server/storage/',
     ['unit/', 'storage/', 'http/health', 'cli/keys', 'cli/serve', 'cli/controls', 'cli/restore'],
