@@ -183,6 +183,7 @@ async function parseJson(bytes: Uint8Array, items: Range[] | null): Promise<unkn
 }
 
 async function parseItems(bytes: Uint8Array, items: Range[]): Promise<unknown[]> {
+  // mutate-ignore constant: a list of items has at least one range
   const [[begin, end] = [0, 0], ...more] = items;
   const blank = bytes.subarray(begin, end).every((byte) => byte <= 0x20);
   if (blank && more.length === 0) return [];

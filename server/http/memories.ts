@@ -74,7 +74,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
         set.headers.etag = etagOf(memory.version);
         if (!isKnown) return sendJson(set, 200, memoryJson(memory));
         set.status = 304;
-        return null;
+        return null; // mutate-ignore result: this status has no body
       },
       { query: noQuery, detail: details.get },
     )

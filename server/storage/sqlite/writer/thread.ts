@@ -121,6 +121,7 @@ function addWrite(call: Incoming): void {
   const { argument, reply, fail } = call;
   const operation = byName.get(call.operation);
   if (operation === undefined) throw new Error(`unknown write: ${call.operation}`);
+  // mutate-ignore constant: a small write
   const { cost = () => 1, isBackground = false } = operation;
   const isLarge = isBackground || cost(argument) > maxSmallRows;
   const run = (tx: WriteTx) => operation.run(tx, argument);
