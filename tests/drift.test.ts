@@ -7,7 +7,7 @@ import { type Operation, type OperationName, operations } from '../sdk/contract/
 import { MemoryClient } from '../sdk/index.ts';
 import { routeLabels } from '../server/metrics/table.ts';
 import { testTerminal } from './cli/command.ts';
-import { app, documented, documentOf, routeOf } from './support/document.ts';
+import { app, documented, documentOf, jsonOf, routeOf } from './support/document.ts';
 
 /*
  * Each operation in the contract must be a route, an OpenAPI operation, an SDK method and a
@@ -67,6 +67,18 @@ test('every route has its own label in the metrics, except the files of the page
 test('every operation is in the OpenAPI document', () => {
   const expected = [...table.map(([, operation]) => routeOf(operation)), ...onlyDocumented];
   expect(documented.map(routeOf).sort()).toEqual(expected.sort());
+});
+
+test.each([
+  ['saveMemory', 201, ['SavedMemory', 'DeletedMemory']],
+  ['getMemory', 200, ['Memory']],
+  ['getHealth', 200, ['Health']],
+  ['getHealth', 503, ['Health']],
+])('%s responds with status %d and one of the schemas %p', (name, status, schemas) => {
+  const responses = documented.find(({ operationId }) => operationId === name)?.responses ?? {};
+  const refs = schemas.map((schema) => ({ $ref: `#/components/schemas/${schema}` }));
+  const schema = refs.length === 1 ? refs[0] : { anyOf: refs };
+  expect(jsonOf(responses[status])).toMatchObject({ schema });
 });
 
 test('the documented success status of every operation matches the table', () => {
