@@ -6,6 +6,14 @@ import { rejectionOf } from '../support/thrown.ts';
 
 /* The client of an endpoint, without a server. tests/http/meaning-endpoint has the searches. */
 
+test('a request has at most 32 texts, because some endpoints accept no more', async () => {
+  await using endpoint = startEndpoint();
+  const model = await openEndpoint({ url: endpoint.url, model: 'first', key: null });
+  const texts = Array.from({ length: 64 }, (_, at) => `text ${at}`);
+  expect(await model.embed(texts, 'background')).toHaveLength(64);
+  expect(endpoint.requests.map(({ input }) => input.length)).toEqual([1, 32, 32, 3]);
+});
+
 const askToWait = 'answers 429 and when to return';
 // After this fault, this process sends no more requests to any endpoint.
 const names = [...Object.keys(faults).filter((name) => name !== askToWait), askToWait];
