@@ -9,6 +9,8 @@ const timeoutMs = { question: 1_000, background: 60_000 };
 /** How many texts a request has, beside the probe. Text Embeddings Inference accepts 32 in all. */
 const batch = 31;
 const maxRetryAfterMs = 10 * 60_000;
+/** The statuses of a rejected request, for example because a text is too long. */
+const rejections = [400, 413, 422];
 
 /** The endpoint asked not to be called before this time. A thread has only one endpoint. */
 let quietUntil = 0;
@@ -33,6 +35,25 @@ export async function openEndpoint(endpoint: Endpoint): Promise<EmbeddingModel> 
     return vectors;
   }
 
+  /** A text that the endpoint rejects, although it accepts the probe, has no vector. */
+  async function embedAccepted(
+    texts: readonly string[],
+    priority: Priority,
+  ): Promise<(Float32Array | null)[]> {
+    try {
+      return await embedSome(texts, priority);
+    } catch (error) {
+      if (!(error instanceof ModelError && error.isRejection) || texts.length === 0) throw error;
+      if (texts.length === 1) {
+        await embedSome([], priority);
+        return [null];
+      }
+      const middle = Math.ceil(texts.length / 2);
+      const first = await embedAccepted(texts.slice(0, middle), priority);
+      return [...first, ...(await embedAccepted(texts.slice(middle), priority))];
+    }
+  }
+
   return {
     name: endpoint.model,
     digest: `${endpoint.url} ${endpoint.model}`,
@@ -40,9 +61,9 @@ export async function openEndpoint(endpoint: Endpoint): Promise<EmbeddingModel> 
     unrelated: null,
     knows: () => true,
     async embed(texts, priority) {
-      const vectors: Float32Array[] = [];
+      const vectors: (Float32Array | null)[] = [];
       for (let from = 0; from < texts.length; from += batch) {
-        vectors.push(...(await embedSome(texts.slice(from, from + batch), priority)));
+        vectors.push(...(await embedAccepted(texts.slice(from, from + batch), priority)));
       }
       return vectors;
     },
@@ -85,7 +106,7 @@ function refused({ status, headers }: Response): ModelError {
   const retryAfterMs = seconds > 0 ? Math.min(seconds * 1_000, maxRetryAfterMs) : 0;
   quietUntil = performance.now() + retryAfterMs;
   const message = `the embeddings endpoint answered with the status ${status}`;
-  return new ModelError(message, { retryAfterMs });
+  return new ModelError(message, { retryAfterMs, isRejection: rejections.includes(status) });
 }
 
 /** The answer may hold anything, so that everything is checked. */

@@ -25,16 +25,21 @@ export type Priority = 'question' | 'background';
 
 /**
  * `retryAfterMs` is how long the model asks to be left alone. `isOtherModel` says that the vectors
- * are not those of the model that was opened.
+ * are not those of the model that was opened, and `isRejection` that the cause may be a text.
  */
 export class ModelError extends Error {
   readonly retryAfterMs: number;
   readonly isOtherModel: boolean;
+  readonly isRejection: boolean;
 
-  constructor(message: string, { retryAfterMs = 0, isOtherModel = false } = {}) {
+  constructor(
+    message: string,
+    { retryAfterMs = 0, isOtherModel = false, isRejection = false } = {},
+  ) {
     super(message);
     this.name = 'ModelError';
     this.retryAfterMs = retryAfterMs;
     this.isOtherModel = isOtherModel;
+    this.isRejection = isRejection;
   }
 }

@@ -162,6 +162,25 @@ test('when the model is replaced, all memories are embedded again at once', () =
     await second.running.stop();
   }));
 
+test.each([400, 413, 422])('a text that the endpoint rejects with %i has no vector', (status) =>
+  withFixture(async (fixture) => {
+    const { endpoint } = fixture;
+    const { running, client } = await start(fixture);
+    endpoint.fault = ({ input }) =>
+      input.some((text) => text.includes('endless')) ? new Response(null, { status }) : null;
+    const data = { text: `${'endless '.repeat(120)}\n\nShe must avoid all nuts` };
+    const accepted = await client.ingest.document({ userId, data });
+    await client.waitUntilComplete(accepted.memoryId);
+    const { id } = await client.save({ userId, content: 'Allergic to peanuts' });
+    const { items } = await embedded(client, 'what should she avoid?');
+    expect(items.map((one) => one.id).sort()).toEqual([accepted.memoryId, id].sort());
+    // The rejected question does not turn off other searches by meaning.
+    expect((await client.search({ userId, query: 'an endless question' })).meaning).toBe('off');
+    expect((await client.search({ userId, query: 'which food?' })).meaning).toBe('used');
+    await running.stop();
+  }),
+);
+
 /** tests/embeddings has the other faults. */
 const faultsOfKinds = ['does not answer', 'answers 500', 'answers with one vector for all texts'];
 

@@ -4,7 +4,8 @@
  */
 
 type Input = { model: string; input: string[]; encoding_format: string };
-type Fault = (input: Input) => Response | Promise<Response>;
+/** Null for a correct answer. */
+type Fault = (input: Input) => Response | Promise<Response> | null;
 
 export type EmbeddingsEndpoint = AsyncDisposable & {
   url: string;
@@ -73,6 +74,7 @@ export const faults: Record<string, Fault> = {
   'does not answer': () => new Promise(() => {}),
   'answers 429 and when to return': () =>
     new Response(null, { status: 429, headers: { 'retry-after': '3600' } }),
+  'answers 400': () => new Response(null, { status: 400 }),
   'answers 429': () => new Response(null, { status: 429 }),
   'answers 500': () => new Response('{"error":"sk-secret"}', { status: 500 }),
   'answers with 63 numbers': ({ input }) =>
