@@ -94,7 +94,7 @@ export async function printPages<Item extends object>(
   columns: Column<Item>[],
   none: string,
 ): Promise<void> {
-  if (options.all) return printAll(term, options, pages, columns);
+  if (options.all) return printAll(term, options, pages, columns, none);
   const page = await pages;
   if (term.options.json) return printJson(term, page);
   await printTable(term, columns, page.items);
@@ -109,9 +109,12 @@ async function printAll<Item extends object>(
   { limit = pageItems }: PageOptions,
   items: AsyncIterable<Item>,
   columns: Column<Item>[],
+  none: string,
 ): Promise<void> {
+  let isEmpty = true;
   let rows: Item[] = [];
   for await (const item of items) {
+    isEmpty = false;
     if (term.options.json) await printJsonLine(term, item);
     else rows.push(item);
     if (rows.length < limit) continue;
@@ -119,4 +122,5 @@ async function printAll<Item extends object>(
     rows = [];
   }
   await printTable(term, columns, rows);
+  if (isEmpty && !term.options.json) await note(term, none);
 }
