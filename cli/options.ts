@@ -141,8 +141,15 @@ function parseTime(text: string): number {
  * mean seconds or days.
  */
 export function parseLifetime(text: string): string {
-  if (/[smhd]$/.test(text)) return new Date(Date.now() + parseTime(text)).toISOString();
+  if (/[smhd]$/.test(text)) return shiftedBy(parseTime(text));
   throw new InvalidArgumentError('Use a duration with a unit, such as 90d, 12h or 30m.');
+}
+
+/** A year with more than four digits has no place in an RFC 3339 time. */
+function shiftedBy(ms: number): string {
+  const time = new Date(Date.now() + ms).toISOString();
+  if (/^\d{4}-/.test(time)) return time;
+  throw new InvalidArgumentError('The time is not in the years 0 to 9999.');
 }
 
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
@@ -162,7 +169,7 @@ function momentIn(text: string, advice: string): string {
 /** Parses a point in time, or a duration before now: `3d` is the time three days ago. */
 export function parseBound(text: string): string {
   const isDuration = /^\d+(?:\.\d+)?[smhd]$/.test(text);
-  if (isDuration) return new Date(Date.now() - parseTime(text)).toISOString();
+  if (isDuration) return shiftedBy(-parseTime(text));
   return momentIn(
     text,
     'Use a time such as 2026-05, 2026-05-08 or 2026-05-08T13:56:07Z, or 3d (ago).',
