@@ -108,13 +108,23 @@ export function startBacklog(options: {
     const toEmbed = texts.flat().filter((text) => text !== null).length;
     if (priority === 'question' && toEmbed > memoriesNow) return 'tooMany';
     const vectors: NewVectors[] = [];
+    async function store(through: number): Promise<boolean> {
+      const made = { from, upTo: through, vectors };
+      const isStored = await storage.storeVectors({ ...user, modelId, ...made });
+      if (isStored) count('memory_embedded_memories_total', {}, vectors.length);
+      return isStored;
+    }
     for (const [at, memory] of memories.entries()) {
       if (isStopping) return 'none';
-      vectors.push(await vectorsOf(opened, memory, texts[at] ?? [], priority));
+      try {
+        vectors.push(await vectorsOf(opened, memory, texts[at] ?? [], priority));
+      } catch (error) {
+        // A model that refuses more requests must not be asked for the same texts again and again.
+        if (vectors.length > 0) await store(memory.change - 1);
+        throw error;
+      }
     }
-    const isStored = await storage.storeVectors({ ...user, modelId, from, upTo, vectors });
-    if (!isStored) return 'overtaken';
-    count('memory_embedded_memories_total', {}, memories.length);
+    if (!(await store(upTo))) return 'overtaken';
     return memories.length === 0 ? 'none' : 'stored';
   }
 

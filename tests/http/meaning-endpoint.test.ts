@@ -181,6 +181,32 @@ test.each([400, 413, 422])('a text that the endpoint rejects with %i has no vect
   }),
 );
 
+test('what was embedded before the endpoint refused more requests is kept', () =>
+  withFixture(async (fixture) => {
+    const { endpoint } = fixture;
+    const { running, client } = await start(fixture);
+    const perRun = 100;
+    let left = perRun;
+    endpoint.fault = ({ input }) => {
+      if (!input.some((text) => text.startsWith('Item'))) return null;
+      left -= 1;
+      if (left >= 0) return null;
+      left = perRun;
+      return new Response(null, { status: 429 });
+    };
+    const items = Array.from({ length: 1.5 * perRun }, (_, at) => {
+      return { type: 'event' as const, userId, data: { name: `Item ${at} of her food` } };
+    });
+    await client.ingest.batch({ items });
+    const { items: found } = await embedded(client, question, { timeoutMs: 40_000 });
+    await running.stop();
+    expect(found[0]?.matchedBy).toBe('both');
+    const sent = endpoint.requests.flatMap(({ input }) => input);
+    const repeated = items.filter(({ data }) => sent.filter((one) => one === data.name).length > 1);
+    // The request that was refused.
+    expect(repeated).toHaveLength(1);
+  }));
+
 /** tests/embeddings has the other faults. */
 const faultsOfKinds = ['does not answer', 'answers 500', 'answers with one vector for all texts'];
 
