@@ -65,6 +65,13 @@ function describe(error: unknown): string | undefined {
   return error.cause === undefined ? own : `${own}\ncaused by ${describe(error.cause)}`;
 }
 
+/** Returns the entry for a message to another thread: with its error as text. */
+export function asData(entry: LogEntry): LogEntry {
+  const { error } = entry.fields;
+  if (!(error instanceof Error)) return entry;
+  return { ...entry, fields: { ...entry.fields, error: describe(error) } };
+}
+
 export function jsonLine({ at, level, message, fields }: LogEntry): string {
   const error = describe(fields.error);
   return JSON.stringify({ time: timeOf(at), level, message, ...fields, error });

@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { createLogger, type LogEntry } from '../log.ts';
+import { asData, createLogger, type LogEntry } from '../log.ts';
 import { connectStorage } from '../storage/open.ts';
 import type { UserRef } from '../storage/project-storage.ts';
 import type { StorageConnection } from '../storage/storage.ts';
@@ -106,12 +106,6 @@ function run({ operation, argument }: Incoming): Promise<unknown> {
 
 function isChanged(message: unknown): message is Changed {
   return typeof message === 'object' && message !== null && 'changed' in message;
-}
-
-function asData(entry: LogEntry): LogEntry {
-  const { error } = entry.fields;
-  if (!(error instanceof Error)) return entry;
-  return { ...entry, fields: { ...entry.fields, error: error.stack ?? error.message } };
 }
 
 yieldPriority();

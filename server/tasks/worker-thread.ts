@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { workerData } from 'node:worker_threads';
-import { createLogger, jsonLine, type LogEntry } from '../log.ts';
+import { asData, createLogger, jsonLine, type LogEntry } from '../log.ts';
 import { connectStorage } from '../storage/open.ts';
 import type { StorageConnection } from '../storage/storage.ts';
 import {
@@ -51,13 +51,6 @@ function progress(): void {
   if (now - reportedAt < minReportIntervalMs) return;
   reportedAt = now;
   port.postMessage('moved' satisfies TasksNotice);
-}
-
-function asData(entry: LogEntry): LogEntry {
-  const { error } = entry.fields;
-  if (!(error instanceof Error)) return entry;
-  // mutate-ignore operand: errors have a stack in Bun
-  return { ...entry, fields: { ...entry.fields, error: error.stack ?? error.message } };
 }
 
 /** Kills the process, because the HTTP thread can neither handle a signal nor write its log. */

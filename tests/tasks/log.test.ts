@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { MemoryClient } from '../../sdk/index.ts';
@@ -19,6 +20,7 @@ async function start(level: string) {
   });
   return {
     lines,
+    databaseUrl,
     client: new MemoryClient({ apiKey: server.firstKey ?? '', baseUrl: server.url }),
     async [Symbol.asyncDispose]() {
       await server.stop();
@@ -51,3 +53,17 @@ test('the tasks thread logs nothing below the log level', async () => {
   await until(async () => (await client.status(memoryId)).attempts > 0, { what: 'an attempt' });
   expect(lines).toEqual([]);
 });
+
+test.skipIf(process.env.TEST_BACKEND === 'postgres')(
+  'the log has the cause of an error of the database',
+  async () => {
+    await using server = await start('warn');
+    const file = new Database(server.databaseUrl.replace('sqlite:', ''));
+    file.run('PRAGMA busy_timeout = 10000');
+    file.run('BEGIN IMMEDIATE');
+    const find = () => server.lines.find((line) => line.includes('the task queue failed'));
+    const line = await until(find, { what: 'a line about the queue' });
+    file.close(true);
+    expect(JSON.parse(line).error).toMatch(/nothing was stored.*caused by SQLiteError/s);
+  },
+);
