@@ -53,7 +53,8 @@ function createSearch({ storage, embedder }: Pick<Services, 'storage' | 'embedde
     if (mode === 'auto') return answer;
     if (answer === 'unavailable') throw modelFails();
     if (answer === null) {
-      throw badRequest('query', 'the model does not know its language; use the mode words');
+      const message = 'the model does not know its language, or rejects it; use the mode words';
+      throw badRequest('query', message);
     }
     return answer;
   }

@@ -5,6 +5,7 @@ import { probe } from '../../server/embeddings/calibration.ts';
 import { type RunningServer, startServer } from '../../server/main.ts';
 import { emptyDatabase } from '../support/backend.ts';
 import { type EmbeddingsEndpoint, faults, startEndpoint } from '../support/embeddings-endpoint.ts';
+import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 
 /* Searches with the model of an endpoint, in this process, and the faults of the endpoint. */
@@ -175,7 +176,10 @@ test.each([400, 413, 422])('a text that the endpoint rejects with %i has no vect
     const { items } = await embedded(client, 'what should she avoid?');
     expect(items.map((one) => one.id).sort()).toEqual([accepted.memoryId, id].sort());
     // The rejected question does not turn off other searches by meaning.
-    expect((await client.search({ userId, query: 'an endless question' })).meaning).toBe('off');
+    const query = 'an endless question';
+    expect((await client.search({ userId, query })).meaning).toBe('off');
+    const alone = await rejectionOf(client.search({ userId, query, mode: 'meaning' }));
+    expect(alone).toMatchObject({ status: 400, message: expect.stringContaining('rejects it') });
     expect((await client.search({ userId, query: 'which food?' })).meaning).toBe('used');
     await running.stop();
   }),
