@@ -11,6 +11,10 @@ const batch = 31;
 const maxRetryAfterMs = 10 * 60_000;
 /** The statuses of a rejected request, for example because a text is too long. */
 const rejections = [400, 413, 422];
+/** llama.cpp rejects a text that is too long with 500, which may have any other cause. */
+const unclear = 500;
+/** How often a text must be rejected with this status. */
+const triesIfUnclear = 3;
 
 /** The endpoint asked not to be called before this time. A thread has only one endpoint. */
 let quietUntil = 0;
@@ -39,14 +43,17 @@ export async function openEndpoint(endpoint: Endpoint): Promise<EmbeddingModel> 
   async function embedAccepted(
     texts: readonly string[],
     priority: Priority,
+    tries = triesIfUnclear,
   ): Promise<(Float32Array | null)[]> {
     try {
       return await embedSome(texts, priority);
     } catch (error) {
-      if (!(error instanceof ModelError && error.isRejection) || texts.length === 0) throw error;
+      if (!(error instanceof ModelError) || error.rejection === null) throw error;
+      if (texts.length === 0) throw error;
       if (texts.length === 1) {
         await embedSome([], priority);
-        return [null];
+        const isClear = error.rejection === 'clear' || tries === 1;
+        return isClear ? [null] : embedAccepted(texts, priority, tries - 1);
       }
       const middle = Math.ceil(texts.length / 2);
       const first = await embedAccepted(texts.slice(0, middle), priority);
@@ -106,7 +113,8 @@ function refused({ status, headers }: Response): ModelError {
   const retryAfterMs = seconds > 0 ? Math.min(seconds * 1_000, maxRetryAfterMs) : 0;
   quietUntil = performance.now() + retryAfterMs;
   const message = `the embeddings endpoint answered with the status ${status}`;
-  return new ModelError(message, { retryAfterMs, isRejection: rejections.includes(status) });
+  const rejection = rejections.includes(status) ? 'clear' : status === unclear ? 'unclear' : null;
+  return new ModelError(message, { retryAfterMs, rejection });
 }
 
 /** The answer may hold anything, so that everything is checked. */

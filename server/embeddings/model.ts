@@ -25,21 +25,25 @@ export type Priority = 'question' | 'background';
 
 /**
  * `retryAfterMs` is how long the model asks to be left alone. `isOtherModel` says that the vectors
- * are not those of the model that was opened, and `isRejection` that the cause may be a text.
+ * are not those of the model that was opened, and `rejection` whether the cause is a text.
  */
 export class ModelError extends Error {
   readonly retryAfterMs: number;
   readonly isOtherModel: boolean;
-  readonly isRejection: boolean;
+  readonly rejection: 'clear' | 'unclear' | null;
 
   constructor(
     message: string,
-    { retryAfterMs = 0, isOtherModel = false, isRejection = false } = {},
+    {
+      retryAfterMs = 0,
+      isOtherModel = false,
+      rejection = null,
+    }: Partial<Pick<ModelError, 'retryAfterMs' | 'isOtherModel' | 'rejection'>> = {},
   ) {
     super(message);
     this.name = 'ModelError';
     this.retryAfterMs = retryAfterMs;
     this.isOtherModel = isOtherModel;
-    this.isRejection = isRejection;
+    this.rejection = rejection;
   }
 }

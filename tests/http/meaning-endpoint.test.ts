@@ -163,26 +163,28 @@ test('when the model is replaced, all memories are embedded again at once', () =
     await second.running.stop();
   }));
 
-test.each([400, 413, 422])('a text that the endpoint rejects with %i has no vector', (status) =>
-  withFixture(async (fixture) => {
-    const { endpoint } = fixture;
-    const { running, client } = await start(fixture);
-    endpoint.fault = ({ input }) =>
-      input.some((text) => text.includes('endless')) ? new Response(null, { status }) : null;
-    const data = { text: `${'endless '.repeat(120)}\n\nShe must avoid all nuts` };
-    const accepted = await client.ingest.document({ userId, data });
-    await client.waitUntilComplete(accepted.memoryId);
-    const { id } = await client.save({ userId, content: 'Allergic to peanuts' });
-    const { items } = await embedded(client, 'what should she avoid?');
-    expect(items.map((one) => one.id).sort()).toEqual([accepted.memoryId, id].sort());
-    // The rejected question does not turn off other searches by meaning.
-    const query = 'an endless question';
-    expect((await client.search({ userId, query })).meaning).toBe('off');
-    const alone = await rejectionOf(client.search({ userId, query, mode: 'meaning' }));
-    expect(alone).toMatchObject({ status: 400, message: expect.stringContaining('rejects it') });
-    expect((await client.search({ userId, query: 'which food?' })).meaning).toBe('used');
-    await running.stop();
-  }),
+test.each([400, 413, 422, 500])(
+  'a text that the endpoint rejects with %i has no vector',
+  (status) =>
+    withFixture(async (fixture) => {
+      const { endpoint } = fixture;
+      const { running, client } = await start(fixture);
+      endpoint.fault = ({ input }) =>
+        input.some((text) => text.includes('endless')) ? new Response(null, { status }) : null;
+      const data = { text: `${'endless '.repeat(120)}\n\nShe must avoid all nuts` };
+      const accepted = await client.ingest.document({ userId, data });
+      await client.waitUntilComplete(accepted.memoryId);
+      const { id } = await client.save({ userId, content: 'Allergic to peanuts' });
+      const { items } = await embedded(client, 'what should she avoid?');
+      expect(items.map((one) => one.id).sort()).toEqual([accepted.memoryId, id].sort());
+      // The rejected question does not turn off other searches by meaning.
+      const query = 'an endless question';
+      expect((await client.search({ userId, query })).meaning).toBe('off');
+      const alone = await rejectionOf(client.search({ userId, query, mode: 'meaning' }));
+      expect(alone).toMatchObject({ status: 400, message: expect.stringContaining('rejects it') });
+      expect((await client.search({ userId, query: 'which food?' })).meaning).toBe('used');
+      await running.stop();
+    }),
 );
 
 test('what was embedded before the endpoint refused more requests is kept', () =>
