@@ -2,8 +2,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 
 /*
- * Preloaded in each thread of a storage. Stops the writer before it finishes a checkpoint, until the
- * test removes a file next to the database.
+ * Preloaded in each thread of a storage. Stops the writer before it finishes a checkpoint, until
+ * the test removes a file next to the database.
  */
 const maxMs = 60_000;
 
