@@ -42,7 +42,6 @@ export type UsersQuery = {
 };
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
-const bytesDescription = 'The size of content and metadata in UTF-8. It may be a minute old.';
 
 const exampleUser = {
   userId: 'u-1',
@@ -56,7 +55,7 @@ export const User = Type.Object(
   {
     userId: Type.String(),
     memories: Type.Integer({ minimum: 1, description: 'How many memories the user has.' }),
-    bytes: Count(bytesDescription),
+    bytes: Count('The size of content and metadata in UTF-8.'),
     lastCreatedAt: Time,
   },
   { title: 'User', description: 'A user who has memories.', examples: [exampleUser] },

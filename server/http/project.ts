@@ -2,6 +2,7 @@ import { Elysia } from 'elysia';
 import { limits } from '../../sdk/contract/limits.ts';
 import { type ApiKey, UsersQuery } from '../../sdk/contract/project.ts';
 import { TasksQuery } from '../../sdk/contract/tasks.ts';
+import { usersJson } from '../memory/json.ts';
 import type { Auth } from './auth.ts';
 import { readBy } from './authenticate.ts';
 import { readCursor } from './cursor.ts';
@@ -11,27 +12,26 @@ import { sendJson, sendPage } from './response.ts';
 import { noQuery, querySchema } from './schema.ts';
 import type { RouteServices } from './services.ts';
 import { createMeasure, shownStats } from './stats.ts';
-import { createUserList } from './users.ts';
 
 export function project(auth: Auth, { storage, now, clock, waitLonger }: RouteServices) {
   const measure = createMeasure(storage, clock);
-  const listUsers = createUserList(storage, measure);
 
   return new Elysia({ prefix: '/v1' })
     .use(auth.byMethod)
 
     .get(
       '/users',
-      async ({ request, caller, query, set }) => {
+      async ({ caller, query, set }) => {
         const { order = 'userId', cursor, limit = limits.pageItemsDefault } = query;
         if (order !== 'userId' && cursor != null) {
           const message = `must be omitted with order=${order}, which has only one page`;
           throw badRequest('cursor', message);
         }
         const list = ['users'];
-        const range = { after: readCursor(cursor, list), limit };
-        waitLonger(request);
-        return sendPage(set, await listUsers(readBy(caller, now()), order, range), list);
+        const after = readCursor(cursor, list);
+        const read = { ...readBy(caller, now()), order, after, limit };
+        const { users, next } = await storage.listUsers(read);
+        return sendPage(set, { items: usersJson(users), next }, list);
       },
       { query: querySchema(UsersQuery), detail: details.users },
     )

@@ -1,19 +1,19 @@
 import type { Stats } from '../../sdk/contract/project.ts';
 import { timeOrNull } from '../memory/json.ts';
 import { addPart, nothing } from '../memory/measurement.ts';
-import type { Measurement, UserRange } from '../storage/project-storage.ts';
+import type { Measurement } from '../storage/project-storage.ts';
 import type { Read, Storage } from '../storage/storage.ts';
 
-/** Measures the memories of a project, of a user, or of the users in a range. */
-export type Measure = (read: Read, users?: UserRange) => Promise<Measurement>;
+/** Measures the memories of a project or of a user. */
+export type Measure = (read: Read) => Promise<Measurement>;
 
 /** Fewer memories than this are measured again for each request. */
 const cachedMemories = 1_000;
 const cachedMs = 60_000;
-/** The number of measurements to cache. One takes up to some 50 KB. */
+/** The number of measurements to cache. */
 const maxCachedMeasurements = 200;
 
-export function shownStats({ largest: _, oldestAt, newestAt, ...sums }: Measurement): Stats {
+export function shownStats({ oldestAt, newestAt, ...sums }: Measurement): Stats {
   const { processing: pending, failed } = sums.byStatus;
   const { embedded, ...counts } = sums;
   const times = { oldestAt: timeOrNull(oldestAt), newestAt: timeOrNull(newestAt) };
@@ -32,18 +32,18 @@ export function createMeasure(
 ): Measure {
   const cache = new Map<string, Cached>();
 
-  async function measure(read: Read, users: UserRange | null): Promise<Measurement> {
+  async function measure(read: Read): Promise<Measurement> {
     let sum = nothing();
     let after: string | null = null;
     do {
-      const part = await storage.measureMemories({ ...read, users, after });
+      const part = await storage.measureMemories({ ...read, after });
       sum = addPart(sum, part.sum);
       after = part.next;
     } while (after !== null);
     return sum;
   }
 
-  /** Drops old measurements, because they contain user ids. */
+  /** Drops old measurements. */
   function sweep(): void {
     const [oldest] = cache.keys();
     if (cache.size >= maxCachedMeasurements && oldest !== undefined) cache.delete(oldest);
@@ -51,8 +51,8 @@ export function createMeasure(
     for (const [name, { until }] of cache) if (until <= now) cache.delete(name);
   }
 
-  function begin(name: string, read: Read, users: UserRange | null): Promise<Measurement> {
-    const measurement = measure(read, users);
+  function begin(name: string, read: Read): Promise<Measurement> {
+    const measurement = measure(read);
     const cached = { measurement, until: Number.POSITIVE_INFINITY };
     cache.set(name, cached);
     measurement.then(
@@ -64,9 +64,9 @@ export function createMeasure(
     return measurement;
   }
 
-  return (read, users) => {
+  return (read) => {
     sweep();
-    const name = JSON.stringify([read.projectId, read.onlyUserId ?? null, users ?? null]);
-    return cache.get(name)?.measurement ?? begin(name, read, users ?? null);
+    const name = JSON.stringify([read.projectId, read.onlyUserId ?? null]);
+    return cache.get(name)?.measurement ?? begin(name, read);
   };
 }

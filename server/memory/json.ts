@@ -1,5 +1,7 @@
 import type { Memory } from '../../sdk/contract/memory.ts';
+import type { User } from '../../sdk/contract/project.ts';
 import type { Highlight, MatchedBy, ScoreParts } from '../../sdk/contract/search.ts';
+import type { UserRow } from '../storage/project-storage.ts';
 import type { ItemsJson, StoredMemory, StoredStatus, StoredTask } from '../storage/storage.ts';
 
 export type FoundMemory = {
@@ -23,6 +25,13 @@ export function savedMemoryJson(memory: StoredMemory): string {
 
 export function memoriesJson(items: readonly StoredMemory[]): ItemsJson {
   return arrayJson(items.map(shownMemory));
+}
+
+export function usersJson(users: readonly UserRow[]): ItemsJson {
+  const shown = users.map(({ lastCreatedAt, ...user }): User => {
+    return { ...user, lastCreatedAt: time(lastCreatedAt) };
+  });
+  return [JSON.stringify(shown)];
 }
 
 export function tasksJson(tasks: readonly StoredTask[]): ItemsJson {

@@ -1,7 +1,4 @@
-import type { MeasuredGroup, MeasuredUser, Measurement } from '../storage/project-storage.ts';
-
-/** The number of users to keep for each order: as many as a page can have. */
-const maxLargest = 100;
+import type { MeasuredGroup, Measurement } from '../storage/project-storage.ts';
 
 /**
  * Adds up memories in the order of their users. A set may be added up in consecutive parts:
@@ -9,7 +6,7 @@ const maxLargest = 100;
  */
 export function measure(groups: Iterable<MeasuredGroup>, before: string | null): Measurement {
   const sum = nothing();
-  const users = new Map<string, MeasuredUser>();
+  const users = new Set<string>();
   for (const group of groups) {
     sum.memories += group.memories;
     sum.bytes += group.bytes;
@@ -18,16 +15,14 @@ export function measure(groups: Iterable<MeasuredGroup>, before: string | null):
     sum.embedded += group.embedded;
     sum.oldestAt = Math.min(sum.oldestAt ?? group.oldestAt, group.oldestAt);
     sum.newestAt = Math.max(sum.newestAt ?? group.newestAt, group.newestAt);
-    addUser(users, group);
+    users.add(group.userId);
   }
   const isCounted = before !== null && users.has(before);
-  return { ...sum, users: users.size - (isCounted ? 1 : 0), largest: largestOf(users) };
+  return { ...sum, users: users.size - (isCounted ? 1 : 0) };
 }
 
 /** Adds up two consecutive parts. */
 export function addPart(sum: Measurement, part: Measurement): Measurement {
-  const users = new Map<string, MeasuredUser>();
-  for (const user of [...sum.largest, ...part.largest]) addUser(users, user);
   return {
     users: sum.users + part.users,
     memories: sum.memories + part.memories,
@@ -37,7 +32,6 @@ export function addPart(sum: Measurement, part: Measurement): Measurement {
     embedded: sum.embedded + part.embedded,
     oldestAt: extreme(Math.min, sum.oldestAt, part.oldestAt),
     newestAt: extreme(Math.max, sum.newestAt, part.newestAt),
-    largest: largestOf(users),
   };
 }
 
@@ -51,37 +45,7 @@ export function nothing(): Measurement {
     embedded: 0,
     oldestAt: null,
     newestAt: null,
-    largest: [],
   };
-}
-
-/** Returns the users in descending order of memories or bytes. */
-export function sortedBy<User extends MeasuredUser>(
-  order: 'memories' | 'bytes',
-  users: readonly User[],
-): User[] {
-  return users.toSorted((a, b) => b[order] - a[order]);
-}
-
-function addUser(users: Map<string, MeasuredUser>, { userId, memories, bytes }: MeasuredUser) {
-  const known = users.get(userId);
-  users.set(userId, {
-    userId,
-    memories: memories + (known?.memories ?? 0),
-    bytes: bytes + (known?.bytes ?? 0),
-  });
-}
-
-/** Keeps the order, and the first and last user, who may have memories in the parts next to it. */
-function largestOf(users: Map<string, MeasuredUser>): MeasuredUser[] {
-  const all = [...users.values()];
-  const kept = new Set([
-    ...sortedBy('memories', all).slice(0, maxLargest),
-    ...sortedBy('bytes', all).slice(0, maxLargest),
-    ...all.slice(0, 1),
-    ...all.slice(-1),
-  ]);
-  return all.filter((user) => kept.has(user));
 }
 
 function added<Name extends string>(a: Record<Name, number>, b: Record<Name, number>) {

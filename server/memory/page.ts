@@ -1,4 +1,3 @@
-import type { UserPage, UserRow } from '../storage/project-storage.ts';
 import type { ItemsJson, Page, StoredMemory } from '../storage/storage.ts';
 import { memoriesJson } from './json.ts';
 
@@ -59,7 +58,7 @@ export class PageBuilder<Row extends StoredMemory> {
 }
 
 /** Returns a page of users. If `rows` has more than `limit` rows, another page follows. */
-export function usersPage(rows: readonly UserRow[], limit: number): UserPage {
+export function usersPage<User extends { userId: string }>(rows: readonly User[], limit: number) {
   const users = rows.slice(0, limit);
   const last = rows.length > limit ? users.at(-1) : undefined;
   return { users, next: last?.userId ?? null };

@@ -5,12 +5,9 @@ export type UserRef = { projectId: number; userId: string };
 
 export type UserPage = { users: UserRow[]; next: string | null };
 
-export type UserRow = { userId: string; memories: number; lastCreatedAt: number };
+export type UserRow = { userId: string; memories: number; bytes: number; lastCreatedAt: number };
 
-/** The users whose ids are greater than `after`, up to and including `through`. */
-export type UserRange = { after: string; through: string };
-
-/** The sums over a set of memories. `largest` has the users with the most memories or bytes. */
+/** The sums over a set of memories. */
 export type Measurement = {
   users: number;
   memories: number;
@@ -20,13 +17,13 @@ export type Measurement = {
   embedded: number;
   oldestAt: number | null;
   newestAt: number | null;
-  largest: MeasuredUser[];
 };
 
-export type MeasuredUser = { userId: string; memories: number; bytes: number };
-
 /** The sums over memories of one user that have the same type and status. */
-export type MeasuredGroup = MeasuredUser & {
+export type MeasuredGroup = {
+  userId: string;
+  memories: number;
+  bytes: number;
   type: MemoryType;
   status: MemoryStatus;
   embedded: number;

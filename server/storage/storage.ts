@@ -1,15 +1,10 @@
 import type { MemoryStatus, MemoryType } from '../../sdk/contract/memory.ts';
 import type { Order } from '../../sdk/contract/page.ts';
+import type { UserOrder } from '../../sdk/contract/project.ts';
 import type { TaskStatus } from '../../sdk/contract/tasks.ts';
 import type { KeyStorage } from './key-storage.ts';
 import type { MaintenanceStorage } from './maintenance-storage.ts';
-import type {
-  Measurement,
-  QuotaGrant,
-  QuotaRequest,
-  UserPage,
-  UserRange,
-} from './project-storage.ts';
+import type { Measurement, QuotaGrant, QuotaRequest, UserPage } from './project-storage.ts';
 import type { TaskQueue } from './task-storage.ts';
 import type { SearchMeaning, VectorQueue } from './vector-storage.ts';
 
@@ -108,8 +103,11 @@ export interface Storage extends KeyStorage, MaintenanceStorage, TaskQueue, Vect
    */
   searchMemories(read: Read & Part & Search, signal?: AbortSignal): Promise<SearchResult>;
 
-  /** Returns the project's users who have memories, or those in `userIds`, ordered by id. */
-  listUsers(read: Read & PageRange & { userIds?: string[] }): Promise<UserPage>;
+  /**
+   * Returns the project's users who have memories, ordered by id. In the order of their memories or
+   * bytes, returns only one page, with the largest users first.
+   */
+  listUsers(read: Read & PageRange & { order: UserOrder }): Promise<UserPage>;
 
   /**
    * Returns the project's memories with this status, and what the queue knows of them. Memories are
@@ -118,12 +116,12 @@ export interface Storage extends KeyStorage, MaintenanceStorage, TaskQueue, Vect
   listTasks(read: Read & PageRange & { status: TaskStatus }): Promise<Page>;
 
   /**
-   * Measures a part of the memories of the project, or of the users in the range. The parts are in
-   * the order of the users, and so short that other reads do not have to wait. `after` is the
-   * `next` of the previous part, or null for the first part.
+   * Measures a part of the project's memories. The parts are in the order of the users, and so
+   * short that other reads do not have to wait. `after` is the `next` of the previous part, or null
+   * for the first part.
    */
   measureMemories(
-    read: Read & { users: UserRange | null; after: string | null },
+    read: Read & { after: string | null },
   ): Promise<{ sum: Measurement; next: string | null }>;
 
   /** Returns the project's id. Creates the project if it does not exist. */

@@ -219,7 +219,7 @@ export function testReads(name: string, open: OpenStorage): void {
       await project.save(memory(), { at: 5_000 });
       await project.save(memory(), { at: 1_000 });
       const user = { userId: 'u', memories: 2, lastCreatedAt: 5_000 };
-      expect((await project.users()).items).toEqual([user]);
+      expect((await project.users()).items).toMatchObject([user]);
     });
   });
 

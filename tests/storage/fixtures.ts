@@ -1,10 +1,11 @@
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { Memory } from '../../sdk/contract/memory.ts';
+import type { UserOrder } from '../../sdk/contract/project.ts';
 import type { FoundMemory } from '../../sdk/contract/search.ts';
 import type { Task as ListedTask, TaskStatus } from '../../sdk/contract/tasks.ts';
 import type { Imported } from '../../sdk/contract/transfer.ts';
 import { noFilter } from '../../server/memory/filter.ts';
-import type { Measurement, UserRange } from '../../server/storage/project-storage.ts';
+import type { Measurement } from '../../server/storage/project-storage.ts';
 import type {
   Batch,
   Filter,
@@ -164,9 +165,9 @@ export async function newProject(
       const { after = null, limit = 10_000 } = more;
       return listed<Memory>(opened.storage.exportMemories({ ...read(more), after, limit }));
     },
-    users: async (more: ReadFields & Partial<PageRange> & { userIds?: string[] } = {}) => {
-      const { after = null, limit = 1_000, userIds } = more;
-      const page = { after, limit, ...(userIds !== undefined && { userIds }) };
+    users: async (more: ReadFields & Partial<PageRange & { order: UserOrder }> = {}) => {
+      const { after = null, limit = 1_000, order = 'userId' } = more;
+      const page = { after, limit, order };
       const { users, next } = await opened.storage.listUsers({ ...read(more), ...page });
       return { items: users, next };
     },
@@ -176,12 +177,11 @@ export async function newProject(
       return listed<ListedTask>(opened.storage.listTasks({ ...read(more), ...page }));
     },
     /** Returns the parts of a measurement. */
-    measure: async (more: ReadFields & { users?: UserRange } = {}): Promise<Measurement[]> => {
+    measure: async (more: ReadFields = {}): Promise<Measurement[]> => {
       const parts: Measurement[] = [];
       let after: string | null = null;
       do {
-        const range = { users: more.users ?? null, after };
-        const part = await opened.storage.measureMemories({ ...read(more), ...range });
+        const part = await opened.storage.measureMemories({ ...read(more), after });
         parts.push(part.sum);
         after = part.next;
       } while (after !== null);

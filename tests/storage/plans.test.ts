@@ -46,7 +46,10 @@ const wide: Record<string, { pattern: RegExp; reason: string }> = {
     pattern: /ORDER BY m\.user_id, m\.created_at, m\.id LIMIT/,
     reason: 'an export and a measurement walk through all users of a project',
   },
-  users: { pattern: /FROM users AS u LEFT JOIN expired/, reason: 'users are listed by their ids' },
+  users: {
+    pattern: /FROM users AS u (LEFT JOIN expired|WHERE)/,
+    reason: 'users are listed by their ids',
+  },
   tasks: {
     pattern: /FROM tasks AS t CROSS JOIN memories/,
     reason: 'tasks are listed by their age',

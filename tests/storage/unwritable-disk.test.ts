@@ -69,7 +69,8 @@ describe.if(process.getuid?.() === 0 && canMount())('a storage', () => {
   async function expectReadOnly(storage: Storage, fault: string): Promise<void> {
     expect((await storage.health()).fault).toBe(fault);
     expect((await rejectionOf(saveOne(storage))).message).toBe(`${fault}; nothing was stored`);
-    const all = { projectId: 1, now: 2_000, onlyUserId: null, limit: 10, after: null };
+    const page = { order: 'userId', limit: 10, after: null } as const;
+    const all = { projectId: 1, now: 2_000, onlyUserId: null, ...page };
     const { users } = await storage.listUsers(all);
     expect(users).toMatchObject([{ memories: 3 }]);
   }

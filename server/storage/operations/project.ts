@@ -1,7 +1,7 @@
 import { tasksJson } from '../../memory/json.ts';
 import { measure } from '../../memory/measurement.ts';
 import { PageBuilder, usersPage } from '../../memory/page.ts';
-import type { ReadOperation } from '../engine.ts';
+import type { ReadOperation, Tx } from '../engine.ts';
 import { listPosition, parseListPosition } from '../position.ts';
 import type { MeasuredGroup, Measurement, UserPage, UserRow } from '../project-storage.ts';
 import type { Page, Storage, StoredTask } from '../storage.ts';
@@ -12,37 +12,68 @@ type Users = Parameters<Storage['listUsers']>[0];
 type Tasks = Parameters<Storage['listTasks']>[0];
 type Measure = Parameters<Storage['measureMemories']>[0];
 
+type Counted = Omit<UserRow, 'lastCreatedAt'>;
+
+const orders: Record<Users['order'], string> = {
+  userId: 'u.user_id',
+  memories: 'memories DESC, u.user_id',
+  bytes: 'bytes DESC, u.user_id',
+};
+
 export const listUsers: ReadOperation<Users, UserPage> = {
   name: 'listUsers',
-  async run(tx, { projectId, now, onlyUserId = null, userIds, after, limit }) {
-    const values = new StatementValues();
-    const project = values.bigint(projectId);
-    const current = notExpired(values.add(now));
-    const where = [`u.project_id = ${project}`, `u.user_id > ${values.text(after ?? '')}`];
-    const ids = onlyUserId === null ? userIds : [onlyUserId];
-    if (ids !== undefined) {
-      const named = ids.map((id) => values.text(id)).join(', ');
-      where.push(`u.user_id IN (${named === '' ? 'NULL' : named})`);
-    }
-    // Exclude expired memories that maintenance has not deleted yet. There are few of these. The
-    // plus keeps SQLite from reading all memories of the project by another index.
-    const rows = await tx.all<UserRow>(
-      `WITH expired AS MATERIALIZED (
-         SELECT m.user_id, count(*) AS memories FROM memories AS m
-         WHERE +m.project_id = ${project} AND m.expires_at <= ${values.bigint(now)}
-         GROUP BY m.user_id)
-       SELECT u.user_id AS "userId", u.memories - coalesce(e.memories, 0) AS memories,
-         (SELECT m.created_at FROM memories AS m
-          WHERE m.project_id = u.project_id AND m.user_id = u.user_id AND ${current}
-          ORDER BY m.created_at DESC, m.id DESC LIMIT 1) AS "lastCreatedAt"
-       FROM users AS u LEFT JOIN expired AS e ON e.user_id = u.user_id
-       WHERE ${where.join(' AND ')} AND u.memories > coalesce(e.memories, 0)
-       ORDER BY u.user_id LIMIT ${values.bigint(limit + 1)}`,
-      ...values.list,
-    );
-    return usersPage(rows, limit);
+  async run(tx, read) {
+    const { users, next } = usersPage(await countUsers(tx, read), read.limit);
+    const times = await newestOf(tx, read, users);
+    const shown = users.map((user) => ({ ...user, lastCreatedAt: times.get(user.userId) ?? 0 }));
+    return { users: shown, next: read.order === 'userId' ? next : null };
   },
 };
+
+/**
+ * The counts in `users` include expired memories that maintenance has not deleted yet. There are
+ * few of these. The plus keeps SQLite from reading all memories of the project by another index.
+ */
+async function countUsers(tx: Tx, read: Users): Promise<Counted[]> {
+  const { projectId, now, onlyUserId = null, order, after, limit } = read;
+  const values = new StatementValues();
+  const project = values.bigint(projectId);
+  const where = [`u.project_id = ${project}`, `u.user_id > ${values.text(after ?? '')}`];
+  if (onlyUserId !== null) where.push(`u.user_id = ${values.text(onlyUserId)}`);
+  return tx.all<Counted>(
+    `WITH expired AS MATERIALIZED (
+       SELECT m.user_id, count(*) AS memories, sum(m.bytes) AS bytes FROM memories AS m
+       WHERE +m.project_id = ${project} AND m.expires_at <= ${values.bigint(now)}
+       GROUP BY m.user_id)
+     SELECT u.user_id AS "userId", u.memories - coalesce(e.memories, 0) AS memories,
+       CAST(u.bytes - coalesce(e.bytes, 0) AS bigint) AS bytes
+     FROM users AS u LEFT JOIN expired AS e ON e.user_id = u.user_id
+     WHERE ${where.join(' AND ')} AND u.memories > coalesce(e.memories, 0)
+     ORDER BY ${orders[order]} LIMIT ${values.bigint(limit + 1)}`,
+    ...values.list,
+  );
+}
+
+/** Returns when the newest memory of each of the users was created. */
+async function newestOf(
+  tx: Tx,
+  { projectId, now }: Users,
+  users: readonly Counted[],
+): Promise<Map<string, number>> {
+  if (users.length === 0) return new Map();
+  const values = new StatementValues();
+  const current = notExpired(values.add(now));
+  const ids = users.map(({ userId }) => values.text(userId)).join(', ');
+  const rows = await tx.all<{ userId: string; lastCreatedAt: number }>(
+    `SELECT u.user_id AS "userId",
+       (SELECT m.created_at FROM memories AS m
+        WHERE m.project_id = u.project_id AND m.user_id = u.user_id AND ${current}
+        ORDER BY m.created_at DESC, m.id DESC LIMIT 1) AS "lastCreatedAt"
+     FROM users AS u WHERE u.project_id = ${values.bigint(projectId)} AND u.user_id IN (${ids})`,
+    ...values.list,
+  );
+  return new Map(rows.map(({ userId, lastCreatedAt }) => [userId, lastCreatedAt]));
+}
 
 type TaskKey = { userId: string; id: string; createdAt: number; bytes: number };
 
@@ -109,12 +140,10 @@ type MeasuredRow = Omit<MeasuredGroup, 'memories' | 'oldestAt' | 'newestAt'> & {
 };
 type Position = [userId: string, createdAt: number, id: string];
 
-const { MIN_SAFE_INTEGER: beforeAll, MAX_SAFE_INTEGER: afterAll } = Number;
-
 export const measureMemories: ReadOperation<Measure, { sum: Measurement; next: string | null }> = {
   name: 'measureMemories',
-  async run(tx, { projectId, now, onlyUserId = null, users, after }) {
-    const position = after === null ? firstPosition(onlyUserId, users) : parsed(after);
+  async run(tx, { projectId, now, onlyUserId = null, after }) {
+    const position = after === null ? firstPosition(onlyUserId) : parsed(after);
     const [userId, createdAt, id] = position;
     const values = new StatementValues();
     const start = [values.text(userId), values.bigint(createdAt), values.text(id)].join(', ');
@@ -124,7 +153,6 @@ export const measureMemories: ReadOperation<Measure, { sum: Measurement; next: s
       notExpired(values.add(now)),
     ];
     if (onlyUserId !== null) where.push(`m.user_id = ${values.text(onlyUserId)}`);
-    else if (users !== null) where.push(`m.user_id <= ${values.text(users.through)}`);
     const rows = await tx.all<MeasuredRow>(
       `SELECT m.user_id AS "userId", m.created_at AS "createdAt", m.id, m.type, m.bytes,
          ${memoryStatus} AS status, CASE WHEN v.memory_id IS NULL THEN 0 ELSE 1 END AS embedded
@@ -145,9 +173,8 @@ export const measureMemories: ReadOperation<Measure, { sum: Measurement; next: s
   },
 };
 
-function firstPosition(onlyUserId: string | null, users: Measure['users']): Position {
-  if (onlyUserId !== null) return [onlyUserId, beforeAll, ''];
-  return users === null ? ['', beforeAll, ''] : [users.after, afterAll, ''];
+function firstPosition(onlyUserId: string | null): Position {
+  return [onlyUserId ?? '', Number.MIN_SAFE_INTEGER, ''];
 }
 
 function parsed(position: string): Position {
