@@ -7,7 +7,15 @@ import { type Operation, type OperationName, operations } from '../sdk/contract/
 import { MemoryClient } from '../sdk/index.ts';
 import { routeLabels } from '../server/metrics/table.ts';
 import { testTerminal } from './cli/command.ts';
-import { app, documented, documentOf, jsonOf, routeOf } from './support/document.ts';
+import {
+  app,
+  document,
+  documented,
+  documentOf,
+  jsonOf,
+  resolve,
+  routeOf,
+} from './support/document.ts';
 
 /*
  * Each operation in the contract must be a route, an OpenAPI operation, an SDK method and a
@@ -79,6 +87,21 @@ test.each([
   const refs = schemas.map((schema) => ({ $ref: `#/components/schemas/${schema}` }));
   const schema = refs.length === 1 ? refs[0] : { anyOf: refs };
   expect(jsonOf(responses[status])).toMatchObject({ schema });
+});
+
+test('only parameters that a request needs are documented as required', () => {
+  const required = documented.flatMap(({ operationId, parameters = [] }) =>
+    parameters.map(resolve).flatMap((one) => (one.required ? `${operationId} ${one.name}` : [])),
+  );
+  const byId = documented.filter(({ path }) => path.includes('{id}'));
+  const ofUser = ['deleteMemories', 'listMemories', 'searchMemories'].map((id) => `${id} userId`);
+  const inQuery = [...ofUser, 'listTasks status', 'searchMemories query'];
+  const expected = [...byId.map(({ operationId }) => `${operationId} id`), ...inQuery];
+  expect(required.sort()).toEqual(expected.sort());
+});
+
+test('every response is documented to have a request id', () => {
+  expect(document.components.headers['X-Request-Id']).toMatchObject({ required: true });
 });
 
 test('the documented success status of every operation matches the table', () => {
