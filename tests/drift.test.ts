@@ -101,6 +101,10 @@ test('only parameters that a request needs are documented as required', () => {
 });
 
 test('every response is documented to have a request id', () => {
+  const headers = documented.flatMap(({ responses }) =>
+    Object.values(responses).map((response) => resolve(response).headers ?? {}),
+  );
+  expect(headers.filter((names) => !('X-Request-Id' in names))).toEqual([]);
   expect(document.components.headers['X-Request-Id']).toMatchObject({ required: true });
 });
 

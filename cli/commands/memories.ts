@@ -79,7 +79,7 @@ export function addUpdate(program: Parent, term: Terminal): void {
     .addOption(shared.idempotencyKeyOption);
   command.action(async (id, text, options) => {
     const { metadata, occurred, expires } = options;
-    const times = { occurredAt: timeIn(occurred), expiresAt: timeIn(expires) };
+    const times = { occurredAt: timeOrNull(occurred), expiresAt: timeOrNull(expires) };
     const fields = shared.definedOnly({ metadata, ...times });
     if (text === undefined && Object.keys(fields).length === 0) {
       throw usageError('Nothing to update: pass <text>, --metadata, --occurred or --expires.');
@@ -101,7 +101,7 @@ export function addUpdate(program: Parent, term: Terminal): void {
   ]);
 }
 
-const timeIn = (given: string | undefined) => (given === shared.none ? null : given);
+const timeOrNull = (given: string | undefined) => (given === shared.none ? null : given);
 
 export function addDelete(program: Parent, term: Terminal): void {
   const command = program

@@ -52,7 +52,7 @@ async function readIdempotency(
 /** Whether the body is a batch, whose items can be hashed in separate steps. */
 function isBatch(body: unknown): body is { items: unknown[] } {
   if (typeof body !== 'object' || body === null || !('items' in body)) return false;
-  // mutate-ignore constant: the hash of a body without other fields is the same
+  // mutate-ignore constant: the hash of the whole body also tells batches apart
   return Array.isArray(body.items) && Object.keys(body).length === 1;
 }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { newWholeDatabase, openTransaction, query } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
 import { imported, newProject } from './fixtures.ts';
 
 /*
@@ -51,7 +52,9 @@ test('an import waits for the imports of other servers into its project, and of 
     isImported = true;
   });
   expect(await other.import([imported()])).toMatchObject({ imported: 1 });
-  await Bun.sleep(300);
+  const waiting = `SELECT 1 AS one FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`;
+  const isWaiting = async () => (await query(database.url, waiting)).length > 0;
+  await until(isWaiting, { what: 'an import that waits for the lock' });
   expect(isImported).toBe(false);
   await unlock();
   expect(await importing).toMatchObject({ imported: 1 });

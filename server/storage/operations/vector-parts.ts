@@ -24,7 +24,7 @@ type Stored = {
 };
 
 /** The version of stored parts. */
-const format = 1; // mutate-ignore constant: any number
+const format = 1; // mutate-ignore constant: no part of another version exists
 /** A larger part is not stored, because other writes wait while it is written or dropped. */
 const maxBytes = 8 * 1024 * 1024;
 
