@@ -6,13 +6,13 @@ type Named = { key: string | null; users: readonly string[] | null };
  * would otherwise occupy a connection while it waits in the database.
  */
 export class Reservations<Write extends Named> {
-  /** The number of running writes with the name. */
-  readonly #counts = new Map<string, number>();
+  /** The names of running writes. Only writes of one group, which end together, share a name. */
+  readonly #names = new Set<string>();
   readonly #parked = new Map<string, Write[]>();
 
   /** Returns whether the write must wait, and in this case keeps it until it can run. */
   park(write: Write): boolean {
-    const name = namesOf(write).find((one) => this.#counts.has(one));
+    const name = namesOf(write).find((one) => this.#names.has(one));
     if (name === undefined) return false;
     const others = this.#parked.get(name) ?? [];
     this.#parked.set(name, [...others, write]);
@@ -20,33 +20,24 @@ export class Reservations<Write extends Named> {
   }
 
   addKey({ key }: Write): void {
-    if (key !== null) this.#add(key);
+    if (key !== null) this.#names.add(key);
   }
 
   addUsers({ users }: Write): void {
-    for (const user of new Set(users)) this.#add(user);
+    for (const user of users ?? []) this.#names.add(user);
   }
 
   /** Removes the names of a write that has ended. Returns the writes that have waited for them. */
   release(write: Write): Write[] {
     return namesOf(write).flatMap((name) => {
-      const left = (this.#counts.get(name) ?? 1) - 1;
-      if (left > 0) {
-        this.#counts.set(name, left);
-        return [];
-      }
-      this.#counts.delete(name);
+      this.#names.delete(name);
       const parked = this.#parked.get(name) ?? [];
       this.#parked.delete(name);
       return parked;
     });
   }
-
-  #add(name: string): void {
-    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
-  }
 }
 
 function namesOf({ key, users }: Named): string[] {
-  return [...(key === null ? [] : [key]), ...new Set(users)];
+  return [...(key === null ? [] : [key]), ...(users ?? [])];
 }
