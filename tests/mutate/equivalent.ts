@@ -58,7 +58,13 @@ const isScheduling: Rule = ({ operator, node, ancestors }, textOf) => {
   return isArgument && is.isCallExpression(call) && freeing.test(textOf(call));
 };
 
-const rules: Rule[] = [isTuning, isExactLimit, isExample, isScheduling];
+/** A page is the same, however many more rows than its limit are read. */
+const isOneMore: Rule = ({ operator, ancestors }, textOf) => {
+  const sum = ancestors.at(-1);
+  return operator === 'constant' && sum !== undefined && textOf(sum) === 'limit + 1';
+};
+
+const rules: Rule[] = [isTuning, isExactLimit, isExample, isScheduling, isOneMore];
 
 /** `line` is the line of the comment, and `covers` the line of code that it excludes. */
 export type Comment = { line: number; covers: number; operator: string };
