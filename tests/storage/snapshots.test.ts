@@ -258,6 +258,18 @@ describe.each([
     expect(restores() - before).toBe(damage.includes('vector_parts') ? 1 : 0);
   });
 
+  test('has no vectors of a memory that was deleted while its text was embedded', async () => {
+    const [deleted, kept] = [imported({ userId }), imported({ userId })];
+    await project.import([deleted, kept]);
+    const user = { projectId: project.id, userId, modelId };
+    const { from, upTo, memories } = await opened.storage.memoriesToEmbed({ ...user, limit: 10 });
+    await project.remove(deleted.id);
+    const vectors = memories.map((one) => ({ ...one, textHash: one.content, data: 'AAAA' }));
+    expect(await opened.storage.storeVectors({ ...user, from, upTo, vectors })).toBe(true);
+    const stored = `SELECT memory_id FROM vectors WHERE project_id = ${project.id}`;
+    expect(await opened.run(stored)).toEqual([{ memory_id: kept.id }]);
+  });
+
   test.each<[string, (id: string) => Promise<unknown>]>([
     ['a memory is deleted', (id) => project.remove(id)],
     ['the text of a memory changes', (id) => project.update(id, { content: 'other' })],
