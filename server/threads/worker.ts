@@ -16,8 +16,10 @@ export function startWorker(options: WorkerOptions): Worker {
     name,
     workerData: data,
     transferList: [...transfer],
-    // Supported by Bun's Worker, but missing from Node's types.
+    // Supported by Bun's Worker, but missing from Node's types. `smol` collects garbage before the
+    // heap has grown by 32 MB, which the other threads could not use.
     preload: [...preload],
+    smol: true,
   };
   return new Worker(urlOf(module), settings);
 }
