@@ -4,7 +4,7 @@ import type { UserRef } from '../storage/project-storage.ts';
 import type { NewVectors, VectorQueue } from '../storage/vector-storage.ts';
 import { createNotifier } from '../tasks/notifier.ts';
 import { FairQueue } from '../threads/fair-queue.ts';
-import { createMemoryVectors, type OpenModel } from './memory-vectors.ts';
+import { createMemoryVectors, type OpenModel, type Prepared } from './memory-vectors.ts';
 import { ModelError, type Priority } from './model.ts';
 import { textsToEmbed } from './texts.ts';
 
@@ -104,9 +104,8 @@ export function startBacklog(options: {
     const { modelId } = opened;
     const { from, upTo, memories } = await storage.memoriesToEmbed({ ...user, modelId, limit });
     if (memories.length === 0 && upTo === from) return 'none';
-    const texts = memories.map(textsToEmbed);
-    const toEmbed = texts.flat().filter((text) => text !== null).length;
-    if (priority === 'question' && toEmbed > memoriesNow) return 'tooMany';
+    const prepared = memories.map((memory) => ({ memory, texts: textsToEmbed(memory) }));
+    if (priority === 'question' && countOf(prepared) > memoriesNow) return 'tooMany';
     const vectors: NewVectors[] = [];
     async function store(through: number): Promise<boolean> {
       const made = { from, upTo: through, vectors };
@@ -114,13 +113,14 @@ export function startBacklog(options: {
       if (isStored) count('memory_embedded_memories_total', {}, vectors.length);
       return isStored;
     }
-    for (const [at, memory] of memories.entries()) {
+    for (const some of groupsOf(prepared, opened.model.textsAtOnce)) {
       if (isStopping) return 'none';
       try {
-        vectors.push(await vectorsOf(opened, memory, texts[at] ?? [], priority));
+        vectors.push(...(await vectorsOf(opened, some, priority)));
       } catch (error) {
         // A model that refuses more requests must not be asked for the same texts again and again.
-        if (vectors.length > 0) await store(memory.change - 1);
+        const [first] = some;
+        if (first !== undefined && vectors.length > 0) await store(first.memory.change - 1);
         throw error;
       }
     }
@@ -155,6 +155,23 @@ export function startBacklog(options: {
       isStopping = true;
     },
   };
+}
+
+/** Returns groups with at most this many texts, or with one memory. */
+function* groupsOf(memories: readonly Prepared[], textsAtOnce: number): Generator<Prepared[]> {
+  let group: Prepared[] = [];
+  for (const one of memories) {
+    if (group.length > 0 && countOf([...group, one]) > textsAtOnce) {
+      yield group;
+      group = [];
+    }
+    group.push(one);
+  }
+  if (group.length > 0) yield group;
+}
+
+function countOf(memories: readonly Prepared[]): number {
+  return memories.flatMap(({ texts }) => texts).filter((text) => text !== null).length;
 }
 
 /** The users that are to be looked at, each once, projects in turn. */

@@ -59,6 +59,7 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
     name: builtInModel,
     digest,
     dims,
+    textsAtOnce: 1,
     unrelated,
     knows: (question) => !isTurkishOrVietnamese(question),
     async embed(texts, priority) {

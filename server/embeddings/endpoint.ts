@@ -65,6 +65,7 @@ export async function openEndpoint(endpoint: Endpoint): Promise<EmbeddingModel> 
     name: endpoint.model,
     digest: `${endpoint.url} ${endpoint.model}`,
     dims: expected.length,
+    textsAtOnce: batch,
     unrelated: null,
     knows: () => true,
     async embed(texts, priority) {

@@ -5,6 +5,8 @@ export type EmbeddingModel = {
   digest: string;
   /** A multiple of 8. */
   dims: number;
+  /** The number of texts that are best embedded in one call. */
+  textsAtOnce: number;
   /** How the cosines of unrelated texts are distributed; null if it has not been measured. */
   unrelated: Distribution | null;
   /** Returns whether a search with this question should compare meanings. */
