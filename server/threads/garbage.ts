@@ -1,9 +1,10 @@
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * Bun collects a thread's garbage when its heap has doubled and has grown by 32 MB, and the other
- * threads cannot use that memory. A thread collects its garbage earlier if it has handled this much
- * text, in bytes or UTF-16 units. A collection beside other work takes 3 to 17 ms.
+ * Bun collects a thread's garbage when its heap has doubled, in the HTTP thread not before it has
+ * grown by 32 MB, and the other threads cannot use that memory. A thread collects its garbage
+ * earlier if it has handled this much text, in bytes or UTF-16 units. A collection beside other
+ * work takes 3 to 17 ms.
  */
 const collectedUnits = 8 * 1024 * 1024;
 
