@@ -16,12 +16,17 @@ const dialect: Dialect = {
 /** The number of statements that stay prepared. Only conditions of lists vary much. */
 const maxStatements = 200;
 
-/** Runs the statements of operations on a connection, at once and in order. */
-export function createTx(db: Database): Tx {
+/**
+ * Runs the statements of operations on a connection, at once and in order. After some disk errors,
+ * SQLite has rolled back the transaction of a write. It would then commit each of the statements
+ * that are still to come by itself, so that these must fail.
+ */
+export function createTx(db: Database, { isWriting = false } = {}): Tx {
   const statements = new Map<string, Statement<unknown, Value[]>>();
 
   function prepared(text: string): Statement<unknown, Value[]> {
     reportProgress();
+    if (isWriting && !db.inTransaction) throw new Error('the transaction was rolled back');
     const known = statements.get(text);
     if (known !== undefined) return known;
     // Preparing the statements again is cheap.
@@ -52,7 +57,7 @@ export function createAlone(
   noteRemoved: (what: 'memory' | 'user') => void = () => {},
 ): Alone {
   const tx: WriteTx = {
-    ...createTx(db),
+    ...createTx(db, { isWriting: true }),
     pause: async () => {},
     noteRemoved: async (what) => noteRemoved(what),
     queueLimit: new QueueLimit(),

@@ -95,7 +95,7 @@ const group = createGroupCommit({
   db,
   health,
   tx: {
-    ...createTx(db),
+    ...createTx(db, { isWriting: true }),
     noteRemoved: async (what) =>
       what === 'memory' ? scrubber.noteDeleted() : scrubber.noteErased(),
     queueLimit: new QueueLimit(),
