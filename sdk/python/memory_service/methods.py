@@ -83,7 +83,7 @@ class Methods(Client):
         return self._call("GET /v1/memories/:id/status", "memoryId", options, id=id)
 
     @method
-    def statuses(
+    def status_many(
         self, memory_ids: Sequence[str], **options: Unpack[CallOptions]
     ) -> Answer[IngestStatuses]:
         """Returns the statuses of up to 1,000 memories; unknown ids are in ``notFound``."""

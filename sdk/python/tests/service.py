@@ -59,7 +59,7 @@ class Service(unittest.TestCase):
             ids = [one["memoryId"] for one in (document, chat, event)]
             for memory_id in ids:
                 memory.wait_until_complete(memory_id)
-            statuses = memory.statuses([*ids, "mem_unknown"])
+            statuses = memory.status_many([*ids, "mem_unknown"])
             self.assertEqual([one["status"] for one in statuses["items"]], ["complete"] * 3)
             self.assertEqual(statuses["notFound"], ["mem_unknown"])
             self.assertEqual(memory.status(ids[0])["memoryId"], ids[0])

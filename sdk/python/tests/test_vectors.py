@@ -26,7 +26,7 @@ CLASSES = {
     "ConnectionError": "ServiceConnectionError",
     "TimeoutError": "ServiceTimeoutError",
 }
-METHODS = {"statusMany": "statuses", "import": "import_"}
+METHODS = {"import": "import_"}  # `import` is a keyword of Python
 API_KEY = "a-key-for-tests-1234"
 
 # Shared, because it takes a while to load the system's certificates.
