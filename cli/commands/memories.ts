@@ -37,7 +37,7 @@ export function addSave(program: Parent, term: Terminal): void {
   });
   addExamples(command, [
     'memory save --user u-1 "Prefers dark mode"',
-    'memory save --user u-1 -m source=chat -m confidence:=0.9 "Lives in Lisbon"',
+    'memory save --user u-1 -m topic=home -m confidence:=0.9 "Lives in Lisbon"',
     'memory save --user u-1 --source agent --external-id diet "Is vegetarian"',
     'memory save --user u-1 --occurred 2026-05-08 --expires 30d "At Hotel Bern"',
     'echo "Speaks French" | memory save --user u-1 -',

@@ -12,7 +12,7 @@ trap 'rm -rf "$folder"' EXIT
 "${memory[@]}" health >/dev/null
 
 # A save prints only the id on stdout.
-id="$("${memory[@]}" save --user "$user" 'Prefers dark mode' --metadata source=settings)"
+id="$("${memory[@]}" save --user "$user" 'Prefers dark mode' --metadata topic=display)"
 "${memory[@]}" update "$id" 'Prefers dark mode, but not at noon' >/dev/null
 
 # Ingests a file with one record per line. If a run is interrupted, a second run does not ingest the
