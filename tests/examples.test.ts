@@ -32,6 +32,8 @@ test('the chat agent remembers a user across runs and separates users', async ()
 agent: You told me: My sister lives in Lisbon.
 user:  Which food am I allergic to?
 agent: You told me: I am allergic to peanuts.
+
+Another user
 user:  Where does my sister live?
 agent: You never told me.`);
   expect(await run('chat-agent.ts', 'ada')).toBe(printed);

@@ -77,6 +77,8 @@ describe.skipIf(problem !== undefined)('the agents in docs/examples', () => {
 agent: You told me: I am allergic to peanuts.
 user:  Which city does my sister live in?
 agent: You told me: My sister has moved to Lisbon.
+
+Another user
 user:  What food must I avoid?
 agent: You never told me.
 `,

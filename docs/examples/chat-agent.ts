@@ -23,7 +23,7 @@ async function answer(userId: string, message: string): Promise<string> {
   const known = items.map(({ content }) => content);
   const { reply, remember } = think(message, known);
   if (remember !== undefined && !known.includes(remember)) {
-    await memory.save({ userId, content: remember, metadata: { source: 'chat' } });
+    await memory.save({ userId, content: remember, source: 'chat' });
   }
   return reply;
 }
@@ -41,4 +41,5 @@ await converse(userId, ['I am allergic to peanuts.', 'My sister lives in Lisbon.
 // The next day, in another process, only the saved memories of the conversation remain.
 console.log('\nThe next day');
 await converse(userId, ['Where does my sister live?', 'Which food am I allergic to?']);
+console.log('\nAnother user');
 await converse(`${userId}-stranger`, ['Where does my sister live?']);

@@ -22,7 +22,7 @@ def answer(user_id: str, message: str) -> str:
     known = [one["content"] for one in found["items"]]
     reply, fact = think(message, known)
     if fact is not None and fact not in known:
-        memory.save(user_id=user_id, content=fact, metadata={"source": "chat"})
+        memory.save(user_id=user_id, content=fact, source="chat")
     return reply
 
 
@@ -38,4 +38,5 @@ converse(user_id, ["I am allergic to peanuts.", "My sister has moved to Lisbon."
 # The next day, in another process, only the saved memories of the conversation remain.
 print("\nThe next day")
 converse(user_id, ["What food must I avoid?", "Which city does my sister live in?"])
+print("\nAnother user")
 converse(f"{user_id}-stranger", ["What food must I avoid?"])
