@@ -27,7 +27,7 @@ export function addList(program: Parent, term: Terminal): void {
     const query = { ...definedOnly({ userId }), ...pageQuery(paging), ...narrowed };
     const pages = client.list(query, { signal: term.interrupted });
     const match = Object.keys(narrowed).length > 0 ? ' that match the filters' : '';
-    const none = `${userId ?? 'The user'} has no memories${match}.`;
+    const none = noMemoriesOf(userId, match);
     await printPages(term, options, pages, memoryColumns(term.now()), none);
   });
   command.addHelpText('after', listHelp);
@@ -38,6 +38,11 @@ export function addList(program: Parent, term: Terminal): void {
     'memory list --user u-1 --all --json',
     'memory list --user u-1 | cut -f 1,5',
   ]);
+}
+
+/** Says that a user, or the user of the key, has no memories. */
+export function noMemoriesOf(userId: string | undefined, match = ''): string {
+  return `${userId ?? 'The user'} has no memories${match}.`;
 }
 
 const listHelp = `

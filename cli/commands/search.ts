@@ -8,7 +8,7 @@ import { textArgument } from '../terminal/input.ts';
 import { printJson, rowOf } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { age, escapeControls, highlighted, indented, paint } from '../terminal/text.ts';
-import { shownTitle } from './list.ts';
+import { noMemoriesOf, shownTitle } from './list.ts';
 
 export function addSearch(program: Parent, term: Terminal): void {
   const command = program
@@ -27,11 +27,19 @@ export function addSearch(program: Parent, term: Terminal): void {
     if (query === '') throw usageError('The query must not be empty.');
     const { user: userId, limit, mode, explain } = options;
     const chosen = definedOnly({ userId, limit, mode, explain });
-    const request = { query, ...chosen, ...filtersOf(command) };
+    const filters = filtersOf(command);
+    const request = { query, ...chosen, ...filters };
     const answer = await client.search(request, { signal: term.interrupted });
     if (term.options.json) return printJson(term, answer);
     await printFound(term, answer.items);
-    if (answer.items.length === 0) await note(term, 'Nothing was found.');
+    if (answer.items.length === 0) {
+      // A user whose memories have not been embedded yet has some.
+      const mayHaveNone = Object.keys(filters).length === 0 && answer.meaning !== 'partial';
+      const query = { ...definedOnly({ userId }), limit: 1 };
+      const hasNone =
+        mayHaveNone && (await client.list(query, { signal: term.interrupted })).items.length === 0;
+      await note(term, hasNone ? noMemoriesOf(userId) : 'Nothing was found.');
+    }
     const incomplete = incompleteMeaning[answer.meaning];
     if (incomplete !== undefined) await note(term, incomplete);
   });

@@ -66,6 +66,13 @@ describe('memory search', () => {
     );
   });
 
+  test('says that a user has no memories, unless filters may have excluded them', async () => {
+    const none = await memory(['search', '--user', 'nobody', 'tea']);
+    expect(none).toMatchObject({ code: 0, stderr: 'nobody has no memories.\n' });
+    const filtered = await memory(['search', '--user', 'nobody', '--type', 'ticket', 'tea']);
+    expect(filtered).toMatchObject({ code: 0, stderr: 'Nothing was found.\n' });
+  });
+
   test('--limit accepts 100', async () => {
     const { code, stdout } = await memory(search('refund', '--limit', '100'));
     expect({ code, found: lines(stdout).length }).toEqual({ code: 0, found: 2 });
