@@ -92,16 +92,22 @@ async function showScreens(watch: Watch): Promise<void> {
     return term.stdout.write(`\x1b[H${cutLines}\x1b[J`);
   };
   const keys = watchKeys(term);
+  let last: string[] = [];
   await term.stdout.write(enter);
   try {
     await show([`${url}: measuring…`, 'Press q to quit.']);
     const onFailure = (reason: string) => show([`${url}: ${reason}`, 'Press q to quit.']);
     for await (const load of readLoads({ ...watch, quit: keys.quit, onFailure })) {
-      await show(screenOf(load, url, term.stdout));
+      last = screenOf(load, url, term.stdout);
+      await show([...last, '', 'Press q to quit.']);
     }
   } finally {
     keys.stop();
     await term.stdout.write(leave);
+  }
+  // Of a given number of readings, the last one stays on the terminal.
+  if (watch.count < Number.POSITIVE_INFINITY) {
+    await term.stdout.write(last.map((line) => `${line}\n`).join(''));
   }
 }
 
@@ -150,8 +156,6 @@ function screenOf(load: Load, url: string, output: Output): string[] {
     '',
     paint(output, 'bold', row('ROUTE', head)),
     ...rows,
-    '',
-    'Press q to quit.',
   ];
 }
 

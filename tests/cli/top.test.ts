@@ -75,6 +75,14 @@ describe('on a terminal', () => {
     for (const line of last.split('\r\n')) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(90);
   });
 
+  test('the last of --count readings stays on the terminal', async () => {
+    const { code, stdout } = await underLoad(top(once, { terminal: 90 }));
+    const [, left = ''] = stdout.split('\x1b[?1049l');
+    expect({ code, left }).toEqual({ code: 0, left: expect.stringContaining(`${server.url}   `) });
+    expect(left).toMatch(/^POST \/v1\/memories +[\d.,]+ +[\d.,]+ ms +[\d.,]+ ms\n$/m);
+    expect(left).not.toContain('Press q');
+  });
+
   test('a server that is restarted is shown again', async () => {
     const { url: databaseUrl, remove } = await emptyDatabase();
     const env = { LOG_LEVEL: 'silent', MEMORY_EMBEDDINGS: 'off' };
