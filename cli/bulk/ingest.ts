@@ -91,6 +91,8 @@ function remarksOn({ counts, failed }: Report, { errorsOut }: BulkOptions): stri
   return ['An earlier run ingested all of them. To ingest them again: --idempotency-key <new key>'];
 }
 
+const howToSetUser = 'Some memories have no user. To import all for one user: --user <id>';
+
 /**
  * Imports every line of the input. Memories have their own ids, so a second run skips existing
  * memories. Idempotency keys are not derived from the content: with such keys, a second run would
@@ -101,7 +103,7 @@ export async function runImport(
   client: MemoryClient,
   input: BulkInput,
   options: BulkOptions,
-  losses: string[] = [],
+  losses?: string[],
 ): Promise<void> {
   const { idempotencyKey = crypto.randomUUID() } = options;
   const report = await runBulk(
@@ -119,7 +121,9 @@ export async function runImport(
       },
     },
   );
+  // An export from another service need not contain users.
+  const remarks = [...(losses ?? []), ...(losses && report.lacksUser() ? [howToSetUser] : [])];
   // The summary in JSON has no remarks.
-  if (term.options.json) for (const line of losses) await note(term, line);
-  await report.finish(losses);
+  if (term.options.json) for (const line of remarks) await note(term, line);
+  await report.finish(remarks);
 }
