@@ -160,7 +160,8 @@ async function ingestFile(
   const input = await openRecords(term, path, type);
   const isChat = ofMessages !== undefined && 'json' in input && isMessages(input.json);
   if (isChat) return send(term, client, type, ofMessages(input.json), options);
-  rejectRecordOptions(command);
+  const isList = ofMessages !== undefined && 'json' in input && Array.isArray(input.json);
+  rejectRecordOptions(command, isList);
   if ('entries' in input || Array.isArray(input.json)) {
     return runBatch(term, client, allOf(input), options);
   }
@@ -188,12 +189,16 @@ async function send(
 const fileOptions = ['idempotencyKey', 'errorsOut', 'wait', 'timeout'];
 
 /** Rejects record options combined with a file, because it is unclear which takes precedence. */
-function rejectRecordOptions(command: AnyCommand): void {
+function rejectRecordOptions(command: AnyCommand, isList = false): void {
   const given = command.options.filter((one) => {
     const name = one.attributeName();
     return !fileOptions.includes(name) && command.getOptionValue(name) !== undefined;
   });
   if (given.length === 0) return;
   const names = given.map(({ long }) => long).join(', ');
+  if (isList) {
+    const found = 'The list in the file has no messages with a role or an author.';
+    throw usageError(`${found} If it contains records, omit ${names}.`);
+  }
   throw usageError(`The record is read from the file: set its fields there, and omit ${names}.`);
 }
