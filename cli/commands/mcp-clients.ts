@@ -20,6 +20,8 @@ const name = 'memory';
 
 type Client = {
   title: string;
+  /** The settings file that the client's commands change. */
+  settings?: string;
   /** The settings file, to which JSON is written. */
   fileOf?: (platform: Platform) => string;
   /** The commands that replace the entry, run in order. Only the last one must succeed. */
@@ -33,6 +35,7 @@ const json = (section: string, more: object) => (entry: ServerEntry) =>
 const known: Record<ClientName, Client> = {
   'claude-code': {
     title: 'Claude Code',
+    settings: '~/.claude.json',
     commandsOf: (entry) => [
       ['claude', 'mcp', 'remove', '--scope', 'user', name],
       ['claude', 'mcp', 'add', '--scope', 'user', name, '--', ...entry],
@@ -51,6 +54,7 @@ const known: Record<ClientName, Client> = {
   },
   codex: {
     title: 'Codex',
+    settings: '~/.codex/config.toml',
     commandsOf: (entry) => [['codex', 'mcp', 'add', name, '--', ...entry]],
     snippetOf: (entry) => Bun.TOML.stringify({ mcp_servers: { [name]: entry } }),
   },
@@ -78,7 +82,7 @@ export function installationOf(
   client: ClientName,
   entry: ServerEntry,
 ): Installation {
-  const { title, fileOf, commandsOf, snippetOf } = known[client];
+  const { title, settings, fileOf, commandsOf, snippetOf } = known[client];
   if (fileOf !== undefined) {
     const file = fileOf(term);
     return {
@@ -91,7 +95,7 @@ export function installationOf(
   const [program = ''] = commands[0] ?? [];
   const path = Bun.which(program, { PATH: term.env.PATH ?? '' });
   if (path === null) {
-    return { title, effect: `${program} is not installed: add this to its settings by hand.` };
+    return { title, effect: `${program} is not installed: add this to ${settings} by hand.` };
   }
   const effect = `Run ${commands.map((words) => words.map(quoted).join(' ')).join('; ')}`;
   return { title, effect, install: () => runAll(term, path, commands) };
