@@ -110,11 +110,13 @@ function addCreate(group: Parent, term: Terminal): void {
   });
   command.addHelpText(
     'after',
-    '\nAll keys of a project access the same memories. Projects are isolated.' +
+    '\nThe key belongs to the project default, or to that of --project, which need not\n' +
+      'exist yet. All keys of a project access the same memories. Projects are\nisolated.\n' +
       '\nTo replace a key: memory keys create --save; memory keys revoke <old>',
   );
   addExamples(command, [
     'memory keys create --name my-app --expires 90d',
+    'memory keys create --project shop --name backend',
     'memory keys create --read-only --user ada',
     'memory keys create --metrics --name prometheus',
     'memory keys create --save',
