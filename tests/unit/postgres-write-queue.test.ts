@@ -149,6 +149,42 @@ test('writes with the same key run one after the other, and other writes of the 
   expect(most).toBe(3);
 });
 
+test('a write that fails after it has changed rows is rolled back, and not those beside it', async () => {
+  const texts: string[] = [];
+  const session = await open.session();
+  const recording: Connection = {
+    ...open,
+    session: async () => ({
+      ...session,
+      settle: (statements) => {
+        texts.push(...statements.map(({ text }) => text.split(' ')[0] ?? ''));
+        return session.settle(statements);
+      },
+    }),
+  };
+  const queue = queueOn(recording);
+  const insert = (users: string[], outcome: () => string) =>
+    queue.run({
+      ...alone,
+      users,
+      work: async (tx) => {
+        await tx.run('INSERT INTO changed VALUES (1)');
+        return outcome();
+      },
+    });
+  const failing = insert(['one'], () => {
+    throw new Error('rejected');
+  });
+  const [error, stored] = await Promise.all([
+    rejectionOf(failing),
+    insert(['two'], () => 'stored'),
+  ]);
+  expect([error.message, stored]).toEqual(['rejected', 'stored']);
+  const ends = texts.filter((text) => /^(BEGIN|COMMIT|ROLLBACK)$/.test(text)).join(' ');
+  // Together, and then each alone.
+  expect(ends).toBe('BEGIN ROLLBACK BEGIN ROLLBACK BEGIN COMMIT');
+});
+
 test('drain() rejects new writes and waits for the writes that still run', async () => {
   const queue = queueOn(open, open);
   await queue.run(writeAfter(Promise.resolve()));
