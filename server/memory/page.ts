@@ -1,13 +1,23 @@
+import { limits } from '../../sdk/contract/limits.ts';
 import type { ItemsJson, Page, StoredMemory } from '../storage/storage.ts';
 import { memoriesJson } from './json.ts';
 
 /**
- * The maximum size of a page. Without a limit, a hundred documents could exceed half a gigabyte.
+ * The maximum size of a page. An import accepts a page, unless it has a single larger memory or the
+ * settings lower the limit of bodies.
  */
 const maxPageBytes = 4 * 1024 * 1024;
 
-/** Shorter text is not measured as JSON: even if every character is escaped, a page stays small. */
-const shortLength = 4_096;
+/** A page of values of this size has as many as an import accepts. */
+const bytesPerValue = Math.ceil(maxPageBytes / (limits.jsonValues - 1_000));
+
+/** The JSON of a memory without its texts has at most so many bytes, and so many values. */
+const otherBytes = 400;
+const otherValues = 14;
+
+/** Shorter texts are not measured: pages of them stay small, whatever the texts contain. */
+const shortUnits = 300;
+const maxBytesPerUnit = bytesPerValue / 2;
 
 /**
  * Collects a page: at most `limit` memories, fewer if they are large, but at least one if there are
@@ -64,11 +74,13 @@ export function usersPage<User extends { userId: string }>(rows: readonly User[]
   return { users, next: last?.userId ?? null };
 }
 
-/**
- * Returns a memory's approximate size in a page. Escaping can make the JSON several times as long
- * as the text.
- */
-function sizeOf({ content, metadata }: StoredMemory): number {
-  const length = content.length + metadata.length;
-  return length <= shortLength ? length : Buffer.byteLength(JSON.stringify(content));
+/** Returns the size of a memory in the JSON of a page, or slightly more. */
+function sizeOf({ userId, content, metadata, source, externalId }: StoredMemory): number {
+  const names = [userId, source ?? '', externalId ?? ''];
+  const units = names.reduce((sum, name) => sum + name.length, content.length + metadata.length);
+  if (units <= shortUnits) return otherBytes + maxBytesPerUnit * units;
+  const bytes =
+    Buffer.byteLength(JSON.stringify([content, ...names])) + Buffer.byteLength(metadata);
+  const values = metadata.match(/[,[{]/g)?.length ?? 0;
+  return Math.max(otherBytes + bytes, bytesPerValue * (otherValues + values));
 }

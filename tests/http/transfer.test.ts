@@ -110,6 +110,28 @@ describe('GET /v1/export', () => {
     },
   );
 
+  test.each<[name: string, fields: Partial<Memory>]>([
+    ['short texts, three bytes a character', { content: '東'.repeat(4_000) }],
+    ['short texts, six bytes a character as JSON', { content: '\u0001'.repeat(2_000) }],
+    ['metadata', { content: 'x'.repeat(5_000), metadata: { k: 'ü'.repeat(8_000) } }],
+    ['metadata of many values', { metadata: { k: new Array<number>(600).fill(1) } }],
+    ['long names', { content: 'x'.repeat(6_900), source: '\u0001'.repeat(256) }],
+  ])('limits a page of many memories to what an import accepts: %s', async (_, fields) => {
+    const [project, elsewhere] = [await newProject(), await newProject()];
+    const userId = newUser();
+    const items = Array.from({ length: 600 }, (_, n) => {
+      return { ...importable(userId), ...fields, id: `mem_${userId}_${n}` };
+    });
+    for (let n = 0; n < items.length; n += 100) await importAll(project, items.slice(n, n + 100));
+    let count = 0;
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: Page = await exportPage(project, cursor === '' ? '' : `cursor=${cursor}`);
+      count += (await importAll(elsewhere, page.items)).imported;
+      cursor = page.nextCursor;
+    }
+    expect(count).toBe(items.length);
+  });
+
   test('returns at least one memory on each page, even a large one', async () => {
     const project = await newProject();
     const data = { text: 'x'.repeat(5_000_000) };
