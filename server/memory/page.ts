@@ -15,9 +15,9 @@ const bytesPerValue = Math.ceil(maxPageBytes / (limits.jsonValues - 1_000));
 const otherBytes = 400;
 const otherValues = 14;
 
-/** Shorter texts are not measured: pages of them stay small, whatever the texts contain. */
+/** Shorter texts are not measured: pages of them stay small, even if all characters are escaped. */
 const shortUnits = 300;
-const maxBytesPerUnit = bytesPerValue / 2;
+const maxBytesPerUnit = 6;
 
 /**
  * Collects a page: at most `limit` memories, fewer if they are large, but at least one if there are
@@ -76,11 +76,10 @@ export function usersPage<User extends { userId: string }>(rows: readonly User[]
 
 /** Returns the size of a memory in the JSON of a page, or slightly more. */
 function sizeOf({ userId, content, metadata, source, externalId }: StoredMemory): number {
-  const names = [userId, source ?? '', externalId ?? ''];
-  const units = names.reduce((sum, name) => sum + name.length, content.length + metadata.length);
-  if (units <= shortUnits) return otherBytes + maxBytesPerUnit * units;
+  const values = metadata === '{}' ? 0 : (metadata.match(/[,[{]/g)?.length ?? 0);
+  const texts = [content, metadata, userId, source ?? '', externalId ?? ''];
+  const units = texts.reduce((sum, text) => sum + text.length, 0);
   const bytes =
-    Buffer.byteLength(JSON.stringify([content, ...names])) + Buffer.byteLength(metadata);
-  const values = metadata.match(/[,[{]/g)?.length ?? 0;
+    units <= shortUnits ? maxBytesPerUnit * units : Buffer.byteLength(JSON.stringify(texts));
   return Math.max(otherBytes + bytes, bytesPerValue * (otherValues + values));
 }
