@@ -102,7 +102,7 @@ async function removeStillThere(
 
 /**
  * Determines the outcome of each memory, including conflicts within the batch. A memory that has
- * expired is not stored, so it takes neither its id nor its external id.
+ * expired is not stored, so it takes neither its id nor its external id, and conflicts with none.
  */
 function outcomesOf(
   { memories, at }: Import,
@@ -114,9 +114,9 @@ function outcomesOf(
   const items: Item[] = [];
   const outcomes = memories.map((memory, ordinal): ImportOutcome => {
     if (isKnown(ordinal) || ids.has(memory.id)) return 'skipped';
+    if (isExpired(memory, at)) return 'imported';
     const key = JSON.stringify([memory.userId, externalKey(memory) ?? ordinal]);
     if (isConflict(ordinal) || keys.has(key)) return 'conflict';
-    if (isExpired(memory, at)) return 'imported';
     ids.add(memory.id);
     keys.add(key);
     items.push({ memory, ordinal });
