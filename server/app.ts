@@ -16,7 +16,7 @@ import { mcp } from './http/mcp.ts';
 import { isMcp, rpcError } from './http/mcp-errors.ts';
 import { memories } from './http/memories.ts';
 import { metrics } from './http/metrics.ts';
-import { noSuchRoute, unknownRoutes } from './http/not-found.ts';
+import { isRoute, noSuchRoute, unknownRoutes } from './http/not-found.ts';
 import { documentedRoutes } from './http/openapi/routes.ts';
 import { openapi } from './http/openapi.ts';
 import { project } from './http/project.ts';
@@ -61,7 +61,9 @@ export function createApp(services: Services) {
   /** An unknown route or memory comes before anything else that is wrong with a request. */
   async function causeOf({ error, code, request, params, caller }: Failed): Promise<unknown> {
     if (code === 'NOT_FOUND') return noSuchRoute(request, documented());
-    if (caller === undefined || params?.id === undefined || !isInvalid(error)) return error;
+    if (caller === undefined || params?.id === undefined) return error;
+    if (isRoute(request, documented())) return noSuchRoute(request, documented());
+    if (!isInvalid(error)) return error;
     const read = { ...readBy(caller, services.now()), id: params.id };
     return storage.getMemory(read).then(
       (memory) => (memory === null ? noSuchMemory() : error),

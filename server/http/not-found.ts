@@ -27,6 +27,12 @@ export function noSuchRoute({ url }: Request, routes: readonly DocumentedRoute[]
   return new ServiceError('method_not_allowed', `this route allows ${allow}`, { allow });
 }
 
+/** Whether the path is that of a route. The router takes `search` for an id in a PATCH request. */
+export function isRoute({ url }: Request, routes: readonly DocumentedRoute[]): boolean {
+  const { pathname } = new URL(url);
+  return routes.some(({ path }) => path === pathname);
+}
+
 function matches(path: string, pathname: string): boolean {
   const steps = pathname.split('/');
   const expected = path.split('/');

@@ -137,12 +137,9 @@ describe('method not allowed', () => {
   const methodsOf = (path: string): string[] => [
     ...new Set(routes.filter((route) => route.path === path).map(({ method }) => method)),
   ];
-  const isLikeId = (path: string) => /^\/v1\/memories\/(?:search|status)$/.test(path);
   const others = paths.flatMap((path) =>
     ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
       .filter((method) => !methodsOf(path).includes(method))
-      // PATCH /v1/memories/search, for example, gets a 404, because `search` is taken as an id.
-      .filter((method) => !(isLikeId(path) && ['GET', 'PATCH', 'DELETE'].includes(method)))
       .map((method) => [method, path] as const),
   );
 
@@ -161,6 +158,21 @@ describe('method not allowed', () => {
 
   test('405 takes precedence over 404 for an unknown id', async () => {
     expectError(await ask(server, 'PUT', '/v1/memories/nope'), 405, 'method_not_allowed');
+  });
+
+  test('a path that could be an id gets a 405, whatever else is wrong with the request', async () => {
+    const path = '/v1/memories/status';
+    const body = { content: 'x' };
+    for (const answer of [
+      await ask(server, 'PATCH', path, { body }),
+      await ask(server, 'GET', `${path}?memoryIds=a`),
+      await ask(server, 'DELETE', path, { headers: { 'if-match': 'x' } }),
+    ]) {
+      expectError(answer, 405, 'method_not_allowed');
+      expect(answer.headers.get('allow')).toBe('POST');
+    }
+    const { status } = await fetch(server.url + path, { method: 'DELETE' });
+    expect(status).toBe(401);
   });
 });
 
