@@ -73,25 +73,34 @@ function Newest({ session: { client }, userId, filters }: ShownProps) {
   );
 }
 
+const mostFound = 20;
+
+/** A search has no count of all matches. */
+function foundText(count: number): string {
+  if (count < mostFound) return countText(count, 'match', 'matches');
+  return `The ${mostFound} best matches`;
+}
+
 function Found({ session: { client }, userId, text, filters }: ShownProps) {
   const found = useLoaded(
     async (signal) => {
       const begin = performance.now();
-      const query = { userId, query: text, limit: 20, explain: true, ...filters };
+      const query = { userId, query: text, limit: mostFound, explain: true, ...filters };
       const answer = await client.search(query, { signal });
       return { ...answer, milliseconds: performance.now() - begin };
     },
     [client, userId, text, JSON.stringify(filters)],
   );
+  const best = found.value?.items[0]?.score ?? 1;
   return (
     <Listing of={found}>
       <p class="summary">
-        {countText(found.value?.items.length ?? 0, 'match', 'matches')} in{' '}
-        {found.value?.milliseconds.toFixed(0)} ms. {found.value && meanings[found.value.meaning]}
+        {foundText(found.value?.items.length ?? 0)} in {found.value?.milliseconds.toFixed(0)} ms.{' '}
+        {found.value && meanings[found.value.meaning]}
       </p>
       <ol class="memories">
         {found.value?.items.map((memory) => (
-          <Row key={memory.id} memory={memory} why={<Why of={memory} />}>
+          <Row key={memory.id} memory={memory} why={<Why of={memory} best={best} />}>
             {markedSnippet(memory)}
           </Row>
         ))}
@@ -144,8 +153,8 @@ function markedSnippet({ snippet, highlights }: FoundMemory) {
 
 const partNames = ['words', 'phrase', 'date', 'meaning'] as const;
 
-/** The parts of a score, as text and as a bar. */
-function Why({ of: { score, parts } }: { of: FoundMemory }) {
+/** The parts of a score, as text and as a bar, which is full for the best score. */
+function Why({ of: { score, parts }, best }: { of: FoundMemory; best: number }) {
   if (parts === undefined) return null;
   const given = partNames.filter((name) => parts[name] > 0);
   const starts = given.map((_, at) =>
@@ -158,8 +167,8 @@ function Why({ of: { score, parts } }: { of: FoundMemory }) {
           <rect
             key={name}
             class={name}
-            x={((starts[at] ?? 0) / score) * 100}
-            width={(parts[name] / score) * 100}
+            x={((starts[at] ?? 0) / best) * 100}
+            width={(parts[name] / best) * 100}
             height="6"
           />
         ))}

@@ -168,6 +168,9 @@ describe('Memories of a user', () => {
     await page.getByLabel('Type').selectOption('ticket');
     await page.getByText('No memory matches the filters.').waitFor();
     expect(page.url()).toEndWith('#/users/many?type=ticket');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByLabel('Search').fill('note');
+    await page.getByText('The 20 best matches in').waitFor();
   });
 
   inBrowser('searches while one types, and says why a memory was found', async () => {
@@ -182,6 +185,16 @@ describe('Memories of a user', () => {
       .getByText(/words 0\.\d{3}/)
       .first()
       .waitFor();
+    // The bars are as long as the scores are high.
+    const widths = await page
+      .locator('.why svg')
+      .evaluateAll((bars) =>
+        bars.map((bar) =>
+          [...bar.querySelectorAll('rect')].reduce((sum, one) => sum + one.width.baseVal.value, 0),
+        ),
+      );
+    expect(widths[0]).toBeCloseTo(100);
+    expect(widths[1]).toBeLessThan(90);
     await expectAccessible(page);
     // The address has the search, so that one can go back to it.
     await tabTo(page, 'Plays the cello 🎻 in the dark');
