@@ -1,3 +1,9 @@
+/** Returns an error's message as a sentence. A field's name at its beginning stays as it is. */
+export function messageOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return /^[\w.[\]]+: /.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 export function countText(count: number, noun: string, nouns = `${noun}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? noun : nouns}`;
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { AuthenticationError } from '../../sdk/index.ts';
+import { messageOf } from './format.ts';
 import { disconnect } from './session.ts';
 
 /** The result of a read. While another one is running, the previous result stays. */
@@ -95,6 +96,6 @@ export function useAction(write: () => Promise<unknown>): Action {
 
 /** Ends the session if the key is no longer valid. */
 function errorOf(reason: unknown): Error {
-  if (reason instanceof AuthenticationError) disconnect(reason.message);
+  if (reason instanceof AuthenticationError) disconnect(messageOf(reason));
   return reason instanceof Error ? reason : new Error(String(reason));
 }

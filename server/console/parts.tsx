@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { MemoryServiceError } from '../../sdk/index.ts';
+import { messageOf } from './format.ts';
 import type { Action, Loaded } from './loading.ts';
 
 /* The parts that several screens share. Preact escapes every text that they show. */
@@ -41,7 +42,7 @@ export function Failure({ error }: { error: Error | null }) {
   const requestId = error instanceof MemoryServiceError ? error.requestId : undefined;
   return (
     <p class="failure" role="alert">
-      {error.message}
+      {messageOf(error)}
       {requestId !== undefined && <small> Request {requestId}</small>}
     </p>
   );

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { type ApiKey, AuthenticationError, MemoryClient } from '../../sdk/index.ts';
+import { messageOf } from './format.ts';
 import { address, storedKey, storeKey } from './key.ts';
 import { decode, replaceRoute } from './router.ts';
 
@@ -16,7 +17,7 @@ export async function connect(apiKey: string): Promise<void> {
     storeKey(apiKey);
   } catch (error) {
     if (error instanceof AuthenticationError) storeKey(null);
-    refusal.value = error instanceof Error ? error.message : String(error);
+    refusal.value = messageOf(error);
   }
 }
 

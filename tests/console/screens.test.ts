@@ -50,7 +50,7 @@ describe('Connect', () => {
     await tabTo(page, 'API key');
     await page.keyboard.type('no-such-key-of-anyone');
     await page.keyboard.press('Enter');
-    await page.getByText('the API key is unknown, expired or revoked').waitFor();
+    await page.getByText(/^The API key is unknown, expired or revoked/).waitFor();
     await expectAccessible(page);
     await page.getByLabel('API key').fill(server.key);
     await page.keyboard.press('Enter');
@@ -66,7 +66,7 @@ describe('Connect', () => {
     await heading(page, 'Connect').waitFor();
     expect(page.url()).toBe(`${server.url}/console#/`);
     await page.goto(`${server.url}/console#key=no-such-key-of-anyone`);
-    await page.getByText('the API key is unknown, expired or revoked').waitFor();
+    await page.getByText(/^The API key is unknown, expired or revoked/).waitFor();
     expect(page.url()).toBe(`${server.url}/console#/`);
     expectError(opened, '401');
   });
@@ -281,7 +281,7 @@ describe('A memory', () => {
 
   inBrowser('that does not exist is an error', async () => {
     const opened = await openScreen('#/memories/mem_none');
-    await opened.page.getByText('no memory has this id').waitFor();
+    await opened.page.getByText(/^No memory has this id/).waitFor();
     expectError(opened, '404');
   });
 });
