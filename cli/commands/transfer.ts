@@ -80,6 +80,7 @@ export function addImport(program: Parent, term: Terminal): void {
   addExamples(command, [
     'memory import memories.jsonl',
     'cat memories.jsonl | memory import -',
+    'memory import --from mem0 mem0.json',
     'memory import --from chatgpt --user ada conversations.json',
   ]);
 }

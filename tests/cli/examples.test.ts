@@ -23,6 +23,7 @@ beforeAll(async () => {
     'records.jsonl': `${JSON.stringify(event)}\n`,
     'memories.jsonl': `${JSON.stringify(importable('u-1'))}\n`,
     'conversations.json': '[]',
+    'mem0.json': JSON.stringify({ results: [{ id: '1', memory: 'Likes tea', user_id: 'u-1' }] }),
     'key.txt': 'mk_0199c2a4f1e87c3d9b5e6a7f80912b3c',
     'handbook.md': '# Handbook',
     'faq.md': '# Questions',
