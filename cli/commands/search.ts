@@ -35,9 +35,9 @@ export function addSearch(program: Parent, term: Terminal): void {
     if (answer.items.length === 0) {
       // A user whose memories have not been embedded yet has some.
       const mayHaveNone = Object.keys(filters).length === 0 && answer.meaning !== 'partial';
-      const query = { ...definedOnly({ userId }), limit: 1 };
+      const first = { ...definedOnly({ userId }), limit: 1 };
       const hasNone =
-        mayHaveNone && (await client.list(query, { signal: term.interrupted })).items.length === 0;
+        mayHaveNone && (await client.list(first, { signal: term.interrupted })).items.length === 0;
       await note(term, hasNone ? noMemoriesOf(userId) : 'Nothing was found.');
     }
     const incomplete = incompleteMeaning[answer.meaning];

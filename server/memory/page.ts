@@ -8,7 +8,7 @@ import { memoriesJson } from './json.ts';
  */
 const maxPageBytes = 4 * 1024 * 1024;
 
-/** A page of values of this size has as many as an import accepts. */
+/** A full page of values of this size has fewer values than an import accepts. */
 const bytesPerValue = Math.ceil(maxPageBytes / (limits.jsonValues - 1_000));
 
 /** The JSON of a memory without its texts has at most so many bytes, and so many values. */

@@ -24,7 +24,7 @@ type UserRow = {
 };
 type Changed = Omit<ChangedMemory, 'content'> & { content: string | null };
 
-// mutate-ignore constant: a user's changes begin at a random number
+// mutate-ignore constant: without rows, a search finds nothing whatever the numbers are
 const noUser: UserRow = { memories: 0, lastChange: 0, embeddedChange: -1, snapshotChange: -1 };
 
 /** The number of changed memories that are read at once. */
