@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { $, Glob } from 'bun';
-import { areaOf } from './areas.ts';
+import { areaOf, testsOfArea } from './areas.ts';
 import { createCopy } from './attempt.ts';
 import { drawMutants, type Mutant } from './mutants.ts';
 import { createOrder } from './order.ts';
@@ -16,8 +16,8 @@ import { root } from './sources.ts';
  * test hangs, or if a test fails, fails again when its file runs alone, and passes on the original
  * code. Mutants that the type check rejects are not used. tests/tidy.test.ts does not run, because
  * it checks the source text, not the behaviour. With `--near`, only the tests of the mutated area
- * run, which is stricter and faster. Exits with status 1 if fewer than `--limit` percent of the
- * mutants are killed.
+ * run, which is stricter and faster, and a group has mutants of one area. Exits with status 1 if
+ * fewer than `--limit` percent of the mutants are killed.
  *
  * equivalent.ts excludes equivalent mutants, which have no observable effect.
  */
@@ -32,7 +32,7 @@ const { values } = parseArgs({
   },
 });
 
-/** The maximum number of mutations in the copy on which all tests run. */
+/** The maximum number of mutations in a copy. */
 const maxGroup = 6;
 
 const files = (await $`git ls-files -co --exclude-standard`.cwd(root).text()).trim().split('\n');
@@ -54,19 +54,18 @@ console.log(`seed ${values.seed}: ${mutants.length} mutants`);
 const order = await createOrder(tests);
 const survivors = new Set(mutants);
 // All mutants go through their closest tests first, so that most results are known early.
-for (const stage of values.near ? [0, 1, 2] : [0, 1]) {
+for (const stage of [0, 1]) {
   await runEach([...survivors], (mutant) => order(mutant, mutant.text)[stage] ?? []);
   reportStage(`stage ${stage + 1}`);
 }
-if (!values.near) {
-  for (const group of groupsOf([...survivors])) {
-    await using copy = createCopy(files, group);
-    const failing = (await copy.failing(tests)) ?? tests;
-    console.log(`${group.length} mutants at once: ${failing.length} test files fail`);
-    await runEach(group, () => failing);
-  }
-  reportStage('all tests');
+for (const group of groupsOf([...survivors])) {
+  await using copy = createCopy(files, group);
+  const chosen = testsOf(group[0]);
+  const failing = (await copy.failing(chosen)) ?? chosen;
+  console.log(`${group.length} mutants at once: ${failing.length} test files fail`);
+  await runEach(group, () => failing);
 }
+reportStage('the other tests');
 for (const area of new Set(mutants.map(({ path }) => areaOf(path)).sort())) {
   reportRate(area, (mutant) => areaOf(mutant.path) === area);
 }
@@ -92,12 +91,23 @@ async function runEach(waiting: Mutant[], choose: (mutant: Mutant) => string[]):
   await Promise.all(Array.from({ length: Number(values.jobs) }, work));
 }
 
-/** Groups mutants of different files. Groups are small, because one mutation may mask another. */
+/** Returns the tests that may detect a mutant. */
+function testsOf(mutant: Mutant | undefined): string[] {
+  return values.near && mutant !== undefined ? testsOfArea(mutant.path, tests) : tests;
+}
+
+/**
+ * Groups mutants of different files that the same tests cover. Groups are small, because one
+ * mutation may mask another.
+ */
 function groupsOf(ungrouped: Mutant[]): Mutant[][] {
   const groups: Mutant[][] = [];
   for (const mutant of ungrouped) {
+    const covered = String(testsOf(mutant));
     const fits = (group: Mutant[]) =>
-      group.length < maxGroup && group.every(({ path }) => path !== mutant.path);
+      group.length < maxGroup &&
+      group.every(({ path }) => path !== mutant.path) &&
+      String(testsOf(group[0])) === covered;
     const group = groups.find(fits);
     if (group === undefined) groups.push([mutant]);
     else group.push(mutant);

@@ -16,8 +16,8 @@ const around = 8;
 const nameWeight = 4;
 
 /**
- * Assigns the test files that cover the mutated code to three stages: the nearest file, the next
- * few, and the rest. The nearest files share the rarest words with the code around the mutation.
+ * Returns the test file that is nearest to the mutated code, and the next few. The nearest files
+ * share the rarest words with the code around the mutation.
  */
 export async function createOrder(tests: string[]) {
   const wordsOf = new Map<string, Set<string>>();
@@ -42,7 +42,7 @@ export async function createOrder(tests: string[]) {
       return (sum(shared) + nameWeight * sum(names)) / Math.log(words.size + 10);
     };
     const area = testsOfArea(path, tests).sort((a, b) => nearness(b) - nearness(a));
-    return [area.slice(0, 1), area.slice(1, 1 + near), area.slice(1 + near)];
+    return [area.slice(0, 1), area.slice(1, 1 + near)];
   };
 }
 
