@@ -91,14 +91,17 @@ function formStems(word: string): readonly string[] {
   return [stemmed, ...(stemsOfForms.get(stemmed) ?? [])];
 }
 
+/** Maps the stem of each word to the stems of the words in its groups. */
 function byStem(
-  groups: ReadonlyMap<string, readonly string[]>,
+  groups: readonly (readonly string[])[],
   stemsOf: (word: string) => readonly string[],
 ): Map<string, readonly string[]> {
   const stems = new Map<string, readonly string[]>();
-  for (const [word, group] of groups) {
-    const known = stems.get(stem(word)) ?? [];
-    stems.set(stem(word), [...new Set([...known, ...group.flatMap(stemsOf)])]);
+  for (const group of groups) {
+    const related = group.flatMap(stemsOf);
+    for (const word of group.map(stem)) {
+      stems.set(word, [...new Set([...(stems.get(word) ?? []), ...related])]);
+    }
   }
   return stems;
 }

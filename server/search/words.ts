@@ -69,13 +69,9 @@ const synonymGroups =
   'color colour;autumn fall;church religion faith;native origin;name call;' +
   'big large huge;small little tiny;often frequently;photo camera';
 
-export const irregularForms = byWord(irregularGroups);
-export const synonyms = byWord(synonymGroups);
+export const irregularForms = groupsIn(irregularGroups);
+export const synonyms = groupsIn(synonymGroups);
 
-function byWord(list: string): ReadonlyMap<string, readonly string[]> {
-  const map = new Map<string, string[]>();
-  for (const group of list.split(';').map((words) => words.split(' '))) {
-    for (const word of group) map.set(word, [...(map.get(word) ?? []), ...group]);
-  }
-  return map;
+function groupsIn(list: string): readonly (readonly string[])[] {
+  return list.split(';').map((words) => words.split(' '));
 }
