@@ -25,7 +25,6 @@ export const commandNames = [
   'restore',
   'migrate',
   'doctor',
-  'help',
   'completion',
 ] as const;
 

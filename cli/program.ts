@@ -1,10 +1,10 @@
 import { version } from '../package.json';
 import { defaultBaseUrl } from './client/connect.ts';
 import { type CommandName, commandNames } from './command-names.ts';
-import { type AnyCommand, Command, InvalidArgumentError, type Parent } from './commander.ts';
+import { Command, InvalidArgumentError, type Parent } from './commander.ts';
 import { asCalled, ownName, type Terminal } from './terminal/terminal.ts';
 
-type Add = (program: Parent, term: Terminal, load: () => Promise<AnyCommand>) => void;
+type Add = (program: Parent, term: Terminal) => void;
 
 /** Imports commands on demand: loading all of them takes longer than running most commands. */
 const commands: Record<CommandName, () => Promise<Add>> = {
@@ -33,7 +33,6 @@ const commands: Record<CommandName, () => Promise<Add>> = {
   restore: async () => (await import('./commands/maintenance.ts')).addRestore,
   migrate: async () => (await import('./commands/migrate.ts')).addMigrate,
   doctor: async () => (await import('./commands/maintenance.ts')).addDoctor,
-  help: async () => (await import('./commands/help.ts')).addHelp,
   completion: async () => (await import('./commands/completion.ts')).addCompletion,
 };
 
@@ -53,7 +52,7 @@ export async function createProgram(processTerminal: Terminal, argv: string[] = 
   // If no known command is given, the help or a spelling suggestion needs all commands.
   const names = called.length > 0 ? called : commandNames;
   const added = await Promise.all(names.map((name) => commands[name]()));
-  for (const add of added) add(program, term, () => createProgram(term));
+  for (const add of added) add(program, term);
   return program;
 }
 
@@ -71,6 +70,7 @@ function createRoot(term: Terminal) {
     .description("Save, search and ingest your users' memories.")
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command...]', 'Show help for a command.')
     .option('--json', 'print JSON, including errors')
     .option(
       '--base-url <url>',

@@ -2,6 +2,7 @@ import { serviceFailure } from './client/service-errors.ts';
 import {
   type AnyCommand,
   CommanderError,
+  commandAt,
   examplesBelow,
   helpFor,
   pathBelowRoot,
@@ -24,7 +25,10 @@ export async function run(argv: string[], processTerminal: Terminal): Promise<nu
     });
   }
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    // Commander's own help command knows only the commands at the top.
+    const words = argv.slice(1).filter((word) => !word.startsWith('-'));
+    if (argv[0] === 'help') commandAt(program, words).outputHelp();
+    else await program.parseAsync(argv, { from: 'user' });
     return exitCodes.done;
   } catch (error) {
     if (error instanceof ExitWith) return error.exitCode;

@@ -41,9 +41,7 @@ const onlyRoutes = ['ALL /mcp', 'ALL /mcp/users/:userId', 'ALL /v1', 'ALL /v1/*'
   'GET /metrics',
 ]);
 const onlyMethods = ['waitUntilComplete'];
-const onlyCommands = [
-  ...['backup', 'completion', 'doctor', 'help', 'migrate', 'restore', 'serve', 'top'],
-];
+const onlyCommands = [...['backup', 'completion', 'doctor', 'migrate', 'restore', 'serve', 'top']];
 const onlyGroups = ['keys', 'mcp', 'profile'];
 /** Operations whose command has another name. */
 const commandOf: Record<string, string> = {

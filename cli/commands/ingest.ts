@@ -11,7 +11,6 @@ export function addIngest(program: Parent, term: Terminal): void {
   const group = program
     .command('ingest')
     .description('Turn tickets, documents and conversations into memories.')
-    .helpCommand('help [command]', 'Show help for a command.')
     .addHelpText(
       'after',
       '\nEach command returns as soon as the record is durably queued. To wait until it' +

@@ -14,8 +14,7 @@ export function addKeys(program: Parent, term: Terminal): void {
     .command('keys')
     .description(
       'Create, list and revoke API keys in the database. Works whether or not the server is running.',
-    )
-    .helpCommand('help [command]', 'Show help for a command.');
+    );
   for (const add of [addCreate, addList, addRevoke]) add(group, term);
 }
 

@@ -18,8 +18,7 @@ export function addMcp(program: Parent, term: Terminal): void {
     .usage('[--user <id>] [options]')
     .description("Serve a user's memories to an MCP client over stdin and stdout.")
     .addOption(userOption)
-    .option('--read-only', 'offer only read-only tools')
-    .helpCommand('help [command]', 'Show help for a command.');
+    .option('--read-only', 'offer only read-only tools');
   addInstall(command, term);
   command.action(async (options) => {
     const client = await connect(term);

@@ -9,8 +9,7 @@ import { hint, note, type Terminal } from '../terminal/terminal.ts';
 export function addProfile(program: Parent, term: Terminal): void {
   const group = program
     .command('profile')
-    .description('Store API keys, and choose the service and key that commands use.')
-    .helpCommand('help [command]', 'Show help for a command.');
+    .description('Store API keys, and choose the service and key that commands use.');
   for (const add of [addShow, addSet, addUse]) add(group, term);
 }
 
