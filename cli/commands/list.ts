@@ -1,24 +1,23 @@
+import type { Command } from '@commander-js/extra-typings';
 import type { Memory } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
 import { addExamples, Option, type Parent } from '../commander.ts';
 import { addFilters, filtersOf } from '../filters.ts';
 import { definedOnly, pageItems, parseLimit, userOption } from '../options.ts';
 import { type Column, printJson, printJsonLine, printTable } from '../terminal/output.ts';
-import { note, type Terminal } from '../terminal/terminal.ts';
+import { type GlobalOptions, note, type Terminal } from '../terminal/terminal.ts';
 import { age, cut, cutStart } from '../terminal/text.ts';
 
 export function addList(program: Parent, term: Terminal): void {
-  const command = program
+  const list = program
     .command('list')
     .usage('--user <id> [options]')
     .description("List a user's memories, newest first.")
     .addOption(userOption)
-    .option('-n, --limit <number>', 'memories per page, at most 100 (default: 20)', parseLimit)
     .addOption(
       new Option('--order <order>', 'order by creation time').choices(['desc', 'asc'] as const),
-    )
-    .option('--cursor <cursor>', 'the nextCursor of the previous page')
-    .option('--all', 'print all pages');
+    );
+  const command = addPaging(list, 'memories');
   addFilters(command);
   command.action(async (options) => {
     const client = await connect(term);
@@ -87,45 +86,46 @@ type Pages<Item> = PromiseLike<{ items: Item[]; nextCursor: string | null }> & A
 
 type PageOptions = { all?: true | undefined; limit?: number | undefined };
 
+/** Adds the options of a command that prints pages. `items` is what it lists. */
+export function addPaging<Args extends unknown[], Options extends Record<string, unknown>>(
+  command: Command<Args, Options, GlobalOptions>,
+  items: string,
+) {
+  return command
+    .option('-n, --limit <number>', `${items} per page, at most 100 (default: 20)`, parseLimit)
+    .option('--cursor <cursor>', 'the nextCursor of the previous page')
+    .option('--all', 'print all pages');
+}
+
 /** With --all, the default page size is the maximum, which needs the fewest requests. */
 export function pageQuery<Options extends PageOptions>({ all, ...query }: Options) {
   return all ? { limit: pageItems, ...query } : query;
 }
 
+/** Prints a page, or all pages with --all. `none` is the message if there are no items. */
 export async function printPages<Item extends object>(
   term: Terminal,
-  options: PageOptions,
+  { all, limit = pageItems }: PageOptions,
   pages: Pages<Item>,
   columns: Column<Item>[],
   none: string,
 ): Promise<void> {
-  if (options.all) return printAll(term, options, pages, columns, none);
+  const { json } = term.options;
   const page = await pages;
-  if (term.options.json) return printJson(term, page);
-  await printTable(term, columns, page.items);
-  if (page.items.length === 0) await note(term, none);
-  if (page.nextCursor !== null) {
-    await note(term, `More results are available: add --all, or --cursor ${page.nextCursor}`);
+  if (json && !all) return printJson(term, page);
+  if (page.items.length === 0 && page.nextCursor === null && !json) await note(term, none);
+  if (!all) {
+    await printTable(term, columns, page.items);
+    if (page.nextCursor === null) return;
+    return note(term, `More results are available: add --all, or --cursor ${page.nextCursor}`);
   }
-}
-
-async function printAll<Item extends object>(
-  term: Terminal,
-  { limit = pageItems }: PageOptions,
-  items: AsyncIterable<Item>,
-  columns: Column<Item>[],
-  none: string,
-): Promise<void> {
-  let isEmpty = true;
   let rows: Item[] = [];
-  for await (const item of items) {
-    isEmpty = false;
-    if (term.options.json) await printJsonLine(term, item);
+  for await (const item of pages) {
+    if (json) await printJsonLine(term, item);
     else rows.push(item);
     if (rows.length < limit) continue;
     await printTable(term, columns, rows);
     rows = [];
   }
   await printTable(term, columns, rows);
-  if (isEmpty && !term.options.json) await note(term, none);
 }

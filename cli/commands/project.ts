@@ -3,14 +3,13 @@ import { connect } from '../client/connect.ts';
 import { filesOf } from '../client/load.ts';
 import { readMetrics } from '../client/metrics.ts';
 import { addExamples, Option, type Parent } from '../commander.ts';
-import { parseLimit } from '../options.ts';
 import { type Column, printFields, printJson } from '../terminal/output.ts';
 import { hint, type Terminal } from '../terminal/terminal.ts';
 import { age, shownBytes } from '../terminal/text.ts';
-import { pageQuery, printPages } from './list.ts';
+import { addPaging, pageQuery, printPages } from './list.ts';
 
 export function addUsers(program: Parent, term: Terminal): void {
-  const command = program
+  const users = program
     .command('users')
     .description('List the users who have memories, ordered by id or by size.')
     .addOption(
@@ -19,10 +18,8 @@ export function addUsers(program: Parent, term: Terminal): void {
         'memories',
         'bytes',
       ] as const),
-    )
-    .option('-n, --limit <number>', 'users per page, at most 100 (default: 20)', parseLimit)
-    .option('--cursor <cursor>', 'the nextCursor of the previous page')
-    .option('--all', 'print all pages');
+    );
+  const command = addPaging(users, 'users');
   command.action(async (options) => {
     const client = await connect(term);
     const pages = client.users(pageQuery(options), { signal: term.interrupted });
@@ -53,17 +50,15 @@ const userColumns = (now: number): Column<User>[] => [
 ];
 
 export function addTasks(program: Parent, term: Terminal): void {
-  const command = program
+  const tasks = program
     .command('tasks')
     .description('List the memories that are being processed or have failed, newest first.')
     .addOption(
       new Option('--status <status>', 'which memories')
         .choices(['processing', 'failed'] as const)
         .default('processing' as const),
-    )
-    .option('-n, --limit <number>', 'memories per page, at most 100 (default: 20)', parseLimit)
-    .option('--cursor <cursor>', 'the nextCursor of the previous page')
-    .option('--all', 'print all pages');
+    );
+  const command = addPaging(tasks, 'memories');
   command.action(async (options) => {
     const client = await connect(term);
     const { status } = options;
