@@ -71,9 +71,9 @@ describe('memory import --from mem0', () => {
 test('a numeric id that JSON.parse would round is reported, and null is an invalid line', async () => {
   const userId = newUser();
   const lines = [
-    `{"id":9007199254740993,"text":"a","userId":"${userId}"}`,
-    `{"id":9007199254740992,"text":"b","userId":"${userId}"}`,
-    `{"id":9007199254740991,"text":"c","userId":"${userId}"}`,
+    `{"id":9007199254740993,"memory":"a","user_id":"${userId}"}`,
+    `{"id":9007199254740992,"memory":"b","user_id":"${userId}"}`,
+    `{"id":9007199254740991,"memory":"c","user_id":"${userId}"}`,
     'null',
   ];
   const { stderr } = await importFrom('mem0', `[${lines.join(',')}]`);
@@ -86,7 +86,9 @@ test('a numeric id that JSON.parse would round is reported, and null is an inval
 test('a numeric time below 1e11 is in seconds, and any other is in milliseconds', async () => {
   const userId = newUser();
   const times = [100_000_000_000, 99_999_999_999];
-  const lines = times.map((created_at) => JSON.stringify({ userId, text: 'a', created_at }));
+  const lines = times.map((created_at) =>
+    JSON.stringify({ user_id: userId, memory: 'a', created_at }),
+  );
   expect((await importFrom('mem0', `[${lines.join(',')}]`)).code).toBe(0);
   expect((await all(userId)).map(({ createdAt }) => createdAt)).toEqual([
     '1973-03-03T09:46:40.000Z',
@@ -97,11 +99,11 @@ test('a numeric time below 1e11 is in seconds, and any other is in milliseconds'
 test('times can be in milliseconds; invalid times and metadata are reported with their lines', async () => {
   const userId = newUser();
   const lines = [
-    { userId, text: 'a', created_at: 1_771_000_000_000 },
-    { userId, text: 'b', created_at: 'yesterday' },
-    { userId, text: 'c', created_at: 1e17 },
-    { userId, text: 'd', metadata: 'blue' },
-    { userId, text: 'e', metadata: ['blue'] },
+    { user_id: userId, memory: 'a', created_at: 1_771_000_000_000 },
+    { user_id: userId, memory: 'b', created_at: 'yesterday' },
+    { user_id: userId, memory: 'c', created_at: 1e17 },
+    { user_id: userId, memory: 'd', metadata: 'blue' },
+    { user_id: userId, memory: 'e', metadata: ['blue'] },
   ];
   const text = JSON.stringify(lines);
   const { code, stderr } = await importFrom('mem0', text);
@@ -120,7 +122,8 @@ test('times can be in milliseconds; invalid times and metadata are reported with
 
 test('lines without an id are recognized by their text after the file has grown', async () => {
   const userId = newUser();
-  const linesOf = (texts: string[]) => JSON.stringify(texts.map((text) => ({ userId, text })));
+  const linesOf = (texts: string[]) =>
+    JSON.stringify(texts.map((memory) => ({ user_id: userId, memory })));
   await importFrom('mem0', linesOf(['a', 'b']));
   expect((await importFrom('mem0', linesOf(['c', 'a', 'b']))).stderr).toContain(summary(1, 2, 0));
   expect((await all(userId)).map(({ content }) => content).sort()).toEqual(['a', 'b', 'c']);

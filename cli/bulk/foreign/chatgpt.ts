@@ -21,10 +21,10 @@ export function* messagesOf(conversation: Fields, losses: Losses): Generator<Fie
       if (occurredMs !== null) lastMs = Math.max(occurredMs, lastMs + 1);
       count += 1;
       yield {
-        content,
-        externalId: conversationId === '' ? null : `${conversationId}#${id}`,
+        memory: content,
+        id: conversationId === '' ? null : `${conversationId}#${id}`,
         metadata: { role, conversation: conversation.title ?? undefined },
-        ...(occurredMs !== null && { occurredAt: isoOf(occurredMs), createdAt: isoOf(lastMs) }),
+        ...(occurredMs !== null && { occurred_at: isoOf(occurredMs), created_at: isoOf(lastMs) }),
       };
     }
   }

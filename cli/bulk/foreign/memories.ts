@@ -1,26 +1,17 @@
 type Options = { source: string; userId: string | undefined; nowMs: number; losses: Losses };
 type Item = Record<string, unknown>;
 
-/** The names that other services use for our fields. The first name that is present is used. */
-const aliases = {
-  content: ['content', 'memory', 'text'],
-  userId: ['userId', 'user_id'],
-  externalId: ['externalId', 'external_id', 'id'],
-  metadata: ['metadata'],
-  source: ['source'],
-  occurredAt: ['occurredAt', 'occurred_at'],
-  expiresAt: ['expiresAt', 'expires_at', 'expiration_date'],
-  createdAt: ['createdAt', 'created_at'],
-  updatedAt: ['updatedAt', 'updated_at'],
-};
 /** Fields of mem0 that become metadata keys, because filters can use metadata. */
 const labels = ['categories', 'agent_id', 'app_id', 'run_id', 'actor_id', 'role'];
-const carried = new Set([...Object.values(aliases).flat(), ...labels]);
+const fields = ['memory', 'user_id', 'id', 'metadata'].concat(
+  ['created_at', 'updated_at', 'occurred_at', 'expiration_date'],
+  labels,
+);
 
 /**
- * Creates a converter for memories of other services. The id is derived from the memory's original
- * identity, so a second import skips the memory. The converter returns undefined for an expired
- * memory. The service validates all other values.
+ * Creates a converter for memories that have the field names of mem0. The id is derived from the
+ * memory's original identity, so a second import skips the memory. The converter returns undefined
+ * for an expired memory. The service validates all other values.
  */
 export function memoryConverter({ source, userId, nowMs, losses }: Options) {
   const seen = new Map<string, number>();
@@ -35,32 +26,30 @@ export function memoryConverter({ source, userId, nowMs, losses }: Options) {
   }
 
   return (item: Item): object | undefined => {
-    const given = valuesOf(item);
-    const expiresAt = timeOf(given.expiresAt);
+    const given = Object.fromEntries(Object.entries(item).filter(([, one]) => holdsSomething(one)));
+    const expiresAt = timeOf(given.expiration_date);
     if (expiresAt !== null && Date.parse(expiresAt) <= nowMs) {
       addLoss(losses, 'expired memories');
       return undefined;
     }
-    for (const name of Object.keys(item)) {
-      if (!carried.has(name) && holdsSomething(item[name])) addLoss(losses, name);
-    }
-    const user = userId ?? given.userId;
-    const from = given.source ?? source;
-    const externalId = externalIdOf(given.externalId);
-    const createdAt = timeOf(given.createdAt) ?? new Date(nowMs).toISOString();
+    for (const name of Object.keys(given)) if (!fields.includes(name)) addLoss(losses, name);
+    const { memory: content, user_id } = given;
+    const user = userId ?? user_id;
+    const externalId = externalIdOf(given.id);
+    const createdAt = timeOf(given.created_at) ?? new Date(nowMs).toISOString();
     return {
-      id: idOf([from, user, externalId ?? given.content], externalId !== null),
+      id: idOf([source, user, externalId ?? content], externalId !== null),
       userId: user,
-      content: given.content,
-      metadata: metadataOf(item, given.metadata),
+      content,
+      metadata: metadataOf(given),
       type: 'memory',
-      source: from,
+      source,
       externalId,
       status: 'complete',
-      occurredAt: timeOf(given.occurredAt),
+      occurredAt: timeOf(given.occurred_at),
       expiresAt,
       createdAt,
-      updatedAt: timeOf(given.updatedAt) ?? createdAt,
+      updatedAt: timeOf(given.updated_at) ?? createdAt,
     };
   };
 }
@@ -75,19 +64,10 @@ function externalIdOf(value: unknown): unknown {
   return isRounded ? value : String(value);
 }
 
-function valuesOf(item: Item): { [field in keyof typeof aliases]?: unknown } {
-  return Object.fromEntries(
-    Object.entries(aliases).map(([field, names]) => {
-      const name = names.find((one) => holdsSomething(item[one]));
-      return [field, name === undefined ? undefined : item[name]];
-    }),
-  );
-}
-
-function metadataOf(item: Item, metadata: unknown = {}): unknown {
+function metadataOf({ metadata = {}, ...given }: Item): unknown {
   if (typeof metadata !== 'object' || Array.isArray(metadata)) return metadata;
-  const found = labels.filter((name) => holdsSomething(item[name]));
-  return { ...Object.fromEntries(found.map((name) => [name, item[name]])), ...metadata };
+  const found = labels.filter((name) => name in given);
+  return { ...Object.fromEntries(found.map((name) => [name, given[name]])), ...metadata };
 }
 
 /** Reads a time without a zone as UTC, and a number as seconds or milliseconds since 1970. */
