@@ -3,7 +3,7 @@ import type { Accepted, IngestStatus, MemoryClient, Replayable } from '../../sdk
 import { rejectDeletedReplay } from '../client/service-errors.ts';
 import { exitCodes } from '../errors.ts';
 import { printJson, printJsonLine, printLine, resilientOutput, rowOf } from '../terminal/output.ts';
-import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
 import { memoriesOf } from '../terminal/text.ts';
 import { addCounts, type Counts, type IngestOptions, maxShown, type Report } from './report.ts';
 
@@ -105,7 +105,7 @@ export async function printOutcome(term: Terminal, outcome: Outcome): Promise<vo
 /** If the user interrupts the wait, prints a hint that the records were accepted. */
 function hintIfInterrupted(term: Terminal, wait: Promise<Waited>, text: string): Promise<Waited> {
   return wait.catch(async (error) => {
-    if (term.interrupted.aborted) await hint(term, text);
+    if (term.interrupted.aborted) await note(term, text);
     throw error;
   });
 }
@@ -138,7 +138,7 @@ export async function finishBulk(
         ? 'Use --timeout to wait longer.'
         : `Continue waiting: memory wait ${stillProcessing.join(' ')}`;
     const still = `Still processing: ${memoriesOf(stillProcessing.length)}. Nothing is lost.`;
-    await hint(term, `${still} ${more}`);
+    await note(term, `${still} ${more}`);
   }
   await report.finish(remarks, counts, exitCode);
 }
@@ -160,14 +160,14 @@ export async function reportIngest(
   const out = resilientOutput(term);
   if (!json) await printLine(out.term, memoryId);
   else if (!wait) await printJson(out.term, accepted);
-  if (out.hasFailed() || !(json || wait)) await hint(term, queued);
+  if (out.hasFailed() || !(json || wait)) await note(term, queued);
   if (!wait) return out.end();
   const waiting = waitForAll(term, client, [memoryId], timeout, async (outcome) => {
     if (json) return printOutcome(out.term, outcome);
     const { end, status: last } = outcome;
     if (end === 'complete') return note(term, 'Complete.');
     if (end !== 'processing') return note(term, `Failed: ${last?.errorMessage ?? end}`);
-    await hint(term, `Still processing. Continue waiting: memory wait ${memoryId}`);
+    await note(term, `Still processing. Continue waiting: memory wait ${memoryId}`);
   });
   const { exitCode } = await hintIfInterrupted(term, waiting, queued);
   out.end(exitCode);

@@ -1,7 +1,7 @@
 import { resolveBaseUrl } from '../client/connect.ts';
 import { defaultProject, serviceName, shownProfilePath, storeKey } from '../client/profile.ts';
 import { errorText } from '../errors.ts';
-import { hint, ownName, type Terminal } from '../terminal/terminal.ts';
+import { note, ownName, type Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
 
 /** Keeps the first key of a new database: stores it in the profile, and shows it on a terminal. */
@@ -59,7 +59,7 @@ function reportKey(term: Terminal, { baseUrl, apiKey, failure, replaced }: First
   );
   const header = `Authorization: Bearer ${apiKey}`;
   if (shown) lines.push(`  curl -H "${header}" "${baseUrl}/v1/memories?userId=u-1"`);
-  return hint(term, [...lines, ''].join('\n'));
+  return note(term, [...lines, ''].join('\n'));
 }
 
 /** The service reads the setting, too. */
@@ -75,7 +75,7 @@ function reportNoKey(term: Terminal, failure: string, database: string | undefin
     `  memory keys create${database === undefined ? '' : ` --database ${quoted(database)}`}`,
     '',
   ];
-  return hint(term, lines.join('\n'));
+  return note(term, lines.join('\n'));
 }
 
 /** Whether commands use this service by default. An unreadable profile is reported later. */

@@ -6,7 +6,7 @@ import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../data
 import { CliError, exitCodes, usageError } from '../errors.ts';
 import { parseId, parseLifetime, userOptionFor } from '../options.ts';
 import { type Column, printJson, printResult, printTable } from '../terminal/output.ts';
-import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
 import { age, cut } from '../terminal/text.ts';
 
 export function addKeys(program: Parent, term: Terminal): void {
@@ -28,7 +28,7 @@ function addList(group: Parent, term: Terminal): void {
     const rows = keys.map(rowOf);
     if (term.options.json) return printJson(term, { items: rows });
     await printTable(term, columnsAt(term.now()), rows);
-    if (rows.length === 0) await hint(term, 'No keys yet. To create one: memory keys create');
+    if (rows.length === 0) await note(term, 'No keys yet. To create one: memory keys create');
   });
   addExamples(command, ['memory keys list']);
 }
@@ -104,7 +104,7 @@ function addCreate(group: Parent, term: Terminal): void {
     const until = expiresAt === null ? 'It does not expire.' : `It expires on ${expiresAt}.`;
     if (!json) await note(term, `Created key ${made.id} ${rights}. ${until}`);
     if (service !== null) await save(term, { service, project, apiKey: made.key });
-    else if (!json) await hint(term, metricsOnly ? howToScrape : howToUse);
+    else if (!json) await note(term, metricsOnly ? howToScrape : howToUse);
     await printResult(term, { ...made, ...kind, expiresAt }, made.key);
   });
   command.addHelpText(
@@ -198,8 +198,7 @@ function addRevoke(group: Parent, term: Terminal): void {
     if (!keys.some((key) => key.id === id)) {
       throw new CliError('not_found', `Key not found: ${id}.`, listHint, exitCodes.notFound);
     }
-    if (term.options.json) return printJson(term, { id, revoked: true });
-    await note(term, `Revoked ${id}.`);
+    await printResult(term, { id, revoked: true }, null, `Revoked ${id}.`);
   });
   addExamples(command, ['memory keys revoke key_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
 }

@@ -7,8 +7,8 @@ import { Argument, addExamples, type Parent } from '../commander.ts';
 import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
 import { definedOnly, userOption } from '../options.ts';
 import { confirm } from '../terminal/input.ts';
-import { printJson } from '../terminal/output.ts';
-import { asCalled, type GlobalOptions, hint, note, type Terminal } from '../terminal/terminal.ts';
+import { printResult } from '../terminal/output.ts';
+import { asCalled, type GlobalOptions, note, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, quoted } from '../terminal/text.ts';
 import { clientNames, installationOf, type ServerEntry, snippetFor } from './mcp-clients.ts';
 
@@ -28,7 +28,7 @@ export function addMcp(program: Parent, term: Terminal): void {
     ]);
     if (term.stdin.isTerminal) {
       await note(term, 'Waiting for an MCP client on stdin; press Ctrl-D to stop.');
-      await hint(term, 'To set up a client: memory mcp install <client>');
+      await note(term, 'To set up a client: memory mcp install <client>');
     }
     const onError = (error: unknown) => void note(term, errorText(error));
     const onUnreachable = (error: MemoryServiceError) => noteFailure(term, error);
@@ -62,13 +62,13 @@ function addInstall(group: Command<[], McpOptions, GlobalOptions>, term: Termina
     const { title, effect, install } = installationOf(term, client, entry);
     if (!term.options.json) await term.stdout.write(escapeControls(snippet));
     if (install === undefined) {
-      return term.options.json ? printJson(term, { client, effect, snippet }) : note(term, effect);
+      return printResult(term, { client, effect, snippet }, null, effect);
     }
     const unasked = usageError('Confirm with --yes, because stdin is not a terminal.');
     if (!options.yes) await confirm(term, `${effect}?`, unasked, 'Nothing was changed.');
     await install();
-    if (term.options.json) return printJson(term, { client, effect });
-    await note(term, `Done. Restart ${title} to apply the change.`);
+    const done = `Done. Restart ${title} to apply the change.`;
+    await printResult(term, { client, effect }, null, done);
   });
   command.addHelpText('after', installHelp);
   addExamples(command, [

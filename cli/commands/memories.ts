@@ -6,7 +6,7 @@ import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import { confirm, textArgument } from '../terminal/input.ts';
 import { printFields, printJson, printResult } from '../terminal/output.ts';
-import { note, type Terminal } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { escapeControls, memoriesOf, quoted } from '../terminal/text.ts';
 
 export function addSave(program: Parent, term: Terminal): void {
@@ -115,7 +115,6 @@ export function addDelete(program: Parent, term: Terminal): void {
     .addOption(shared.idempotencyKeyOption);
   command.action(async (id, options) => {
     const { user } = options;
-    const { json } = term.options;
     const call = shared.writeOptions(term, options);
     if (id !== undefined) {
       if (user !== undefined) {
@@ -123,7 +122,7 @@ export function addDelete(program: Parent, term: Terminal): void {
       }
       const client = await connect(term);
       await client.delete(id, call);
-      return json ? printJson(term, { memoryId: id, deleted: true }) : note(term, `Deleted ${id}.`);
+      return printResult(term, { memoryId: id, deleted: true }, null, `Deleted ${id}.`);
     }
     if (user === undefined) {
       throw usageError('Missing <id>. To delete all memories of a user, use --user <id>.');
@@ -134,8 +133,8 @@ export function addDelete(program: Parent, term: Terminal): void {
     const client = await connect(term);
     if (!options.yes) await confirmDeleteAll(term, user);
     const answer = await client.deleteAll({ userId: user }, call);
-    if (json) return printJson(term, answer);
-    await note(term, `Deleted ${memoriesOf(answer.deleted)} of ${user}.`);
+    const done = `Deleted ${memoriesOf(answer.deleted)} of ${user}.`;
+    await printResult(term, answer, null, done);
   });
   addExamples(command, [
     'memory delete mem_0199c2a4f1e87c3d9b5e6a7f80912b3c',

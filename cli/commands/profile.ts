@@ -3,8 +3,8 @@ import * as profile from '../client/profile.ts';
 import { addExamples, type Parent } from '../commander.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
 import { readSecret } from '../terminal/input.ts';
-import { type Column, printJson, printTable } from '../terminal/output.ts';
-import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { type Column, printJson, printResult, printTable } from '../terminal/output.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 export function addProfile(program: Parent, term: Terminal): void {
   const group = program
@@ -75,16 +75,18 @@ function addSet(group: Parent, term: Terminal): void {
     .argument('[-]', 'read the key from stdin (default: --api-key or MEMORY_API_KEY)')
     .description("Store a service's key in a file that only you can read.");
   command.action(async (address, stdin) => {
-    const { json, apiKey: flag, project = profile.defaultProject } = term.options;
+    const { apiKey: flag, project = profile.defaultProject } = term.options;
     const service = profile.serviceName(parseBaseUrl(address, '<base-url>'));
     const apiKey = await readKey(term, stdin, flag);
     const { replaced } = profile.storeKey(term, { service, project, apiKey });
     const shown = profile.endsOfKey(apiKey);
-    if (json) return printJson(term, { baseUrl: service, project, apiKey: shown });
-    await note(term, `Stored the key ${shown} in ${profile.shownProfilePath(term)}.`);
-    if (replaced !== undefined) await note(term, `Replaced the previous key: ${replaced}`);
     const more = project === profile.defaultProject ? '' : ` --project ${project}`;
-    await hint(term, `To use it by default: memory profile use ${service}${more}`);
+    const notes = [
+      `Stored the key ${shown} in ${profile.shownProfilePath(term)}.`,
+      ...(replaced === undefined ? [] : [`Replaced the previous key: ${replaced}`]),
+      `To use it by default: memory profile use ${service}${more}`,
+    ];
+    await printResult(term, { baseUrl: service, project, apiKey: shown }, null, ...notes);
   });
   command.addHelpText(
     'after',
@@ -102,7 +104,7 @@ function addUse(group: Parent, term: Terminal): void {
     .argument('<base-url>', url)
     .description('Make this service the default for all commands.');
   command.action(async (address) => {
-    const { json, project = profile.defaultProject } = term.options;
+    const { project = profile.defaultProject } = term.options;
     const service = profile.serviceName(parseBaseUrl(address, '<base-url>'));
     const { keys } = profile.readProfile(term);
     if (keys[profile.entryName(service, project)] === undefined) {
@@ -111,11 +113,10 @@ function addUse(group: Parent, term: Terminal): void {
       throw new CliError('not_found', message, hint, exitCodes.notFound);
     }
     profile.useService(term, service, project);
-    if (json) return printJson(term, { baseUrl: service, project });
-    await note(term, `Commands now use project ${project} of ${service}.`);
-    for (const name of ['MEMORY_BASE_URL', 'MEMORY_API_KEY']) {
-      if (term.env[name]) await note(term, `${name} is set and overrides the profile.`);
-    }
+    const overriding = ['MEMORY_BASE_URL', 'MEMORY_API_KEY'].filter((name) => term.env[name]);
+    const notes = overriding.map((name) => `${name} is set and overrides the profile.`);
+    const now = `Commands now use project ${project} of ${service}.`;
+    await printResult(term, { baseUrl: service, project }, null, now, ...notes);
   });
   addExamples(command, ['memory profile use https://memory.example']);
 }

@@ -4,7 +4,7 @@ import { filesOf } from '../client/load.ts';
 import { readMetrics } from '../client/metrics.ts';
 import { addExamples, Option, type Parent } from '../commander.ts';
 import { type Column, printFields, printJson } from '../terminal/output.ts';
-import { hint, type Terminal } from '../terminal/terminal.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
 import { age, shownBytes } from '../terminal/text.ts';
 import { addPaging, pageQuery, printPages } from './list.ts';
 
@@ -65,7 +65,7 @@ export function addTasks(program: Parent, term: Terminal): void {
     const pages = client.tasks(pageQuery(options), { signal: term.interrupted });
     await printPages(term, options, pages, taskColumns(term.now()), noTasks[status]);
     if (term.options.json || status === 'failed' || (await pages).items.length > 0) return;
-    await hint(term, 'For the memories that have failed: memory tasks --status failed');
+    await note(term, 'For the memories that have failed: memory tasks --status failed');
   });
   command.addHelpText('after', tasksHelp);
   addExamples(command, [
@@ -118,7 +118,7 @@ export function addStats(program: Parent, term: Terminal): void {
       ? { ...shownFields(stats, term.now()), ...(files && shownFiles(files, term.now())) }
       : { ...counted, byType, byStatus, ...files };
     await printFields(term, { project, user, ...fields });
-    if (stats.failed > 0) await hint(term, 'To see what failed: memory tasks --status failed');
+    if (stats.failed > 0) await note(term, 'To see what failed: memory tasks --status failed');
   });
   command.addHelpText('after', statsHelp);
   addExamples(command, ['memory stats', 'memory stats --json']);

@@ -4,7 +4,7 @@ import { addExamples, type Parent } from '../commander.ts';
 import { exitWith } from '../errors.ts';
 import { memoryId, parseId, timeoutOption } from '../options.ts';
 import { printObject } from '../terminal/output.ts';
-import { hint, type Terminal } from '../terminal/terminal.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
 
 export function addStatus(program: Parent, term: Terminal): void {
   const command = program
@@ -33,10 +33,8 @@ export function addWait(program: Parent, term: Terminal): void {
     const waited = await waitForAll(term, client, ids, options.timeout, print);
     const { exitCode, stillProcessing } = waited;
     if (stillProcessing.length > 0) {
-      await hint(
-        term,
-        `Nothing is lost. Continue waiting: memory wait ${stillProcessing.join(' ')}`,
-      );
+      const ids = stillProcessing.join(' ');
+      await note(term, `Nothing is lost. Continue waiting: memory wait ${ids}`);
     }
     exitWith(exitCode);
   });

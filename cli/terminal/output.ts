@@ -1,7 +1,7 @@
 import { exitCodes, exitWith } from '../errors.ts';
 import { isObject } from './json.ts';
 import { OutputClosed } from './process-output.ts';
-import { hint, type Terminal } from './terminal.ts';
+import { note, type Terminal } from './terminal.ts';
 import { cut, escapeControls, escapeField, escapeLine, padded, paint, toJson } from './text.ts';
 
 /*
@@ -46,16 +46,19 @@ export function rowOf({ stdout }: Terminal, cells: string[]): string {
   return stdout.isTerminal ? cells.map(escapeLine).join(gap) : cells.map(escapeField).join('\t');
 }
 
-/** Prints the object with --json, otherwise the text, which scripts can use, and hints. */
+/**
+ * Prints the object with --json, otherwise the text, which scripts can use, and notes. The text is
+ * null if a script needs none.
+ */
 export async function printResult(
   term: Terminal,
   value: object,
-  text: string,
-  ...hints: string[]
+  text: string | null,
+  ...notes: string[]
 ): Promise<void> {
   if (term.options.json) return printJson(term, value);
-  await printLine(term, text);
-  for (const one of hints) await hint(term, one);
+  if (text !== null) await printLine(term, text);
+  for (const one of notes) await note(term, one);
 }
 
 /**

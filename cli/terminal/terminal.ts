@@ -99,19 +99,17 @@ export function withoutColor(term: Terminal): Terminal {
   return { ...term, stdout: { ...stdout, color: false }, stderr: { ...stderr, color: false } };
 }
 
-/** Writes a hint, warning or progress to stderr. A closed stderr does not stop the command. */
+/**
+ * Writes a hint, warning or progress to stderr, with commands as the user must type them. A closed
+ * stderr does not stop the command.
+ */
 export async function note(term: Terminal, text: string): Promise<void> {
-  await noteStyled(term, escapeControls(text));
+  await noteStyled(term, escapeControls(asCalled(term, text)));
 }
 
 /** Like note(), for text that contains our own styles and is already escaped. */
 export async function noteStyled(term: Terminal, text: string): Promise<void> {
   await term.stderr.write(`${text}\n`).catch(() => {});
-}
-
-/** Like note(), with command names as the user must type them. */
-export async function hint(term: Terminal, text: string): Promise<void> {
-  await note(term, asCalled(term, text));
 }
 
 type Called = Pick<Terminal, 'env' | 'program'>;
