@@ -46,18 +46,14 @@ type Watch = {
   term: Terminal;
   intervalMs: number;
   count: number;
-  /** Ends the readings. */
-  quit?: AbortSignal;
   /** Called with the reason if a reading after the first one fails, which is then repeated. */
   onFailure?(reason: string): Promise<void>;
 };
 
-async function* readLoads({ term, intervalMs, count, quit, onFailure }: Watch) {
-  const signal = AbortSignal.any(quit ? [term.interrupted, quit] : [term.interrupted]);
+async function* readLoads({ term, intervalMs, count, onFailure }: Watch) {
   let last = { metrics: await readMetrics(term), at: performance.now() };
   for (let read = 0; read < count; ) {
-    await setTimeout(intervalMs, undefined, { signal }).catch(() => {});
-    if (quit?.aborted) return;
+    await setTimeout(intervalMs, undefined, { signal: term.interrupted });
     try {
       const metrics = await readMetrics(term);
       const at = performance.now();
@@ -80,61 +76,19 @@ function lineOf(load: Load): string {
   return [time, ...values, memoryBytes, waitingTasks, pendingEmbeddings].join('\t');
 }
 
-/** The alternate screen keeps what was on the terminal before. The cursor is hidden. */
-const enter = '\x1b[?1049h\x1b[?25l';
-const leave = '\x1b[?25h\x1b[?1049l';
-
+/** Draws each reading over the one before. The last one stays on the terminal. */
 async function showScreens(watch: Watch): Promise<void> {
-  const { term } = watch;
-  const { value: url } = resolveBaseUrl(term);
+  const { stdout } = watch.term;
+  const { value: url } = resolveBaseUrl(watch.term);
   const show = (lines: string[]) => {
-    const cutLines = lines.map((line) => `${line}\x1b[K\r\n`).join('');
-    return term.stdout.write(`\x1b[H${cutLines}\x1b[J`);
+    const drawn = lines.map((line) => `${line}\x1b[K\n`).join('');
+    return stdout.write(`\x1b[H${drawn}\x1b[J`);
   };
-  const keys = watchKeys(term);
-  let last: string[] = [];
-  await term.stdout.write(enter);
-  try {
-    await show([`${url}: measuring…`, 'Press q to quit.']);
-    const onFailure = (reason: string) => show([`${url}: ${reason}`, 'Press q to quit.']);
-    for await (const load of readLoads({ ...watch, quit: keys.quit, onFailure })) {
-      last = screenOf(load, url, term.stdout);
-      await show([...last, '', 'Press q to quit.']);
-    }
-  } finally {
-    keys.stop();
-    await term.stdout.write(leave);
+  await show([`${url}: measuring…`]);
+  const onFailure = (reason: string) => show([`${url}: ${reason}`]);
+  for await (const load of readLoads({ ...watch, onFailure })) {
+    await show([...screenOf(load, url, stdout), '', 'Press Ctrl-C to quit.']);
   }
-  // Of a given number of readings, the last one stays on the terminal.
-  if (watch.count < Number.POSITIVE_INFINITY) {
-    await term.stdout.write(last.map((line) => `${line}\n`).join(''));
-  }
-}
-
-const ctrlC = '\x03';
-
-/** Aborts `quit` when the user types q or, in raw mode, Ctrl-C. */
-function watchKeys({ stdin }: Terminal): { quit: AbortSignal; stop(): void } {
-  const quit = new AbortController();
-  if (!stdin.isTerminal) return { quit: quit.signal, stop() {} };
-  stdin.setRaw(true);
-  const reader = stdin.stream().getReader();
-  async function read(): Promise<void> {
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) return;
-      const typed = new TextDecoder().decode(value);
-      if (['q', 'Q', ctrlC].some((key) => typed.includes(key))) quit.abort();
-    }
-  }
-  read().catch(() => {});
-  return {
-    quit: quit.signal,
-    stop() {
-      stdin.setRaw(false);
-      reader.cancel().catch(() => {});
-    },
-  };
 }
 
 function screenOf(load: Load, url: string, output: Output): string[] {

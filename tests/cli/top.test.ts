@@ -5,8 +5,7 @@ import { emptyDatabase } from '../support/backend.ts';
 import { save } from '../support/http.ts';
 import { startTestServer, withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { lines, memory, memoryAt, type Surroundings, temporaryFolder } from './command.ts';
-import { program } from './shell.ts';
+import { lines, memory, memoryAt, type Surroundings } from './command.ts';
 
 const server = await withProject();
 
@@ -46,41 +45,15 @@ test('--json prints an object with the figures of each route', async () => {
 });
 
 describe('on a terminal', () => {
-  test('a screen shows the load, and q quits', async () => {
-    const raw: boolean[] = [];
-    const keys = Promise.withResolvers<Uint8Array>();
-    const stdin = new ReadableStream<Uint8Array>({
-      async pull(controller) {
-        controller.enqueue(await keys.promise);
-      },
-    });
-    const onOutput = (text: string) => {
-      if (text.includes('REQUESTS/S')) keys.resolve(new TextEncoder().encode('q'));
-    };
-    const screen = {
-      terminal: 90,
-      typed: '',
-      stdin,
-      onOutput,
-      onRaw: (on: boolean) => raw.push(on),
-    };
-    const { code, stdout } = await underLoad(top(['top', '--interval', '1'], screen));
-    expect({ code, raw }).toEqual({ code: 0, raw: [true, false] });
-    expect(stdout).toStartWith('\x1b[?1049h\x1b[?25l');
-    expect(stdout).toEndWith('\x1b[?25h\x1b[?1049l');
-    const last = stdout.split('\x1b[H').at(-1)?.replaceAll('\x1b[K', '') ?? '';
-    expect(last).toContain(`${server.url}   `);
-    expect(last).toMatch(/^POST \/v1\/memories +[\d.,]+ +[\d.,]+ ms +[\d.,]+ ms\r$/m);
-    expect(last).toMatch(/^queue {6}0 waiting, 0 running, \d+ failed, oldest 0 s\r$/m);
-    for (const line of last.split('\r\n')) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(90);
-  });
-
-  test('the last of --count readings stays on the terminal', async () => {
+  test('a screen shows the load, and the last one stays on the terminal', async () => {
     const { code, stdout } = await underLoad(top(once, { terminal: 90 }));
-    const [, left = ''] = stdout.split('\x1b[?1049l');
-    expect({ code, left }).toEqual({ code: 0, left: expect.stringContaining(`${server.url}   `) });
-    expect(left).toMatch(/^POST \/v1\/memories +[\d.,]+ +[\d.,]+ ms +[\d.,]+ ms\n$/m);
-    expect(left).not.toContain('Press q');
+    const [last = '', ...before] = stdout.replaceAll('\x1b[K', '').split('\x1b[H').toReversed();
+    expect({ code, screens: before.length }).toEqual({ code: 0, screens: 2 });
+    expect(last).toStartWith(`${server.url}   `);
+    expect(last).toMatch(/^POST \/v1\/memories +[\d.,]+ +[\d.,]+ ms +[\d.,]+ ms$/m);
+    expect(last).toMatch(/^queue {6}0 waiting, 0 running, \d+ failed, oldest 0 s$/m);
+    expect(last).toEndWith('\nPress Ctrl-C to quit.\n\x1b[J');
+    for (const line of last.split('\n')) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(90);
   });
 
   test('a server that is restarted is shown again', async () => {
@@ -106,24 +79,6 @@ describe('on a terminal', () => {
     expect(await running).toMatchObject({ code: 130 });
     await second.stop();
     await remove();
-  });
-
-  test('a key that is typed on a real terminal quits, and the screen is restored', async () => {
-    using folder = temporaryFolder();
-    let screen = '';
-    const child = Bun.spawn([...program, 'top', '--base-url', server.url], {
-      env: { PATH: process.env.PATH, HOME: folder.path, TERM: 'xterm' },
-      terminal: {
-        cols: 100,
-        data: (_, shown) => {
-          screen += new TextDecoder().decode(shown);
-        },
-      },
-    });
-    await until(() => screen.includes('measuring'), { what: 'the screen' });
-    child.terminal?.write('q');
-    expect(await child.exited).toBe(0);
-    await until(() => screen.endsWith('\x1b[?25h\x1b[?1049l'), { what: 'the end' });
   });
 });
 
