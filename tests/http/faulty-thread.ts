@@ -5,7 +5,8 @@ import { threadName } from 'node:worker_threads';
 
 /* A test in the main thread breaks a thread of a server by its name. */
 
-type Fault = { thread: string; what: 'exit' | 'throw' | 'loop' };
+/** `block` is one system call that never ends, so the thread cannot be terminated. */
+export type Fault = { thread: string; what: 'exit' | 'throw' | 'loop' | 'block' };
 
 /** Returns the module that each thread of a server must preload, and what breaks one of them. */
 export function faultyThreads() {
@@ -32,6 +33,7 @@ function suffer({ thread, what }: Fault): void {
   if (thread !== threadName) return;
   if (what === 'exit') process.exit(7);
   if (what === 'throw') throw new Error('a fault in this thread');
+  if (what === 'block') Bun.sleepSync(1e8);
   // Unlike an empty loop, this leaves the core to the other threads.
   while (what === 'loop') Bun.sleepSync(100);
 }

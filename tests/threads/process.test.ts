@@ -4,20 +4,30 @@ import { join } from 'node:path';
 import { MemoryClient } from '../../sdk/index.ts';
 import { emptyDatabase } from '../support/backend.ts';
 import { startChild } from '../support/process.ts';
+import { until } from '../support/until.ts';
 
 /* A service in its own process, which ends if a thread hangs, but not if it has no core. */
 
 const apiKey = 'threads-test-key-0123456789';
 
-async function start({ hungAfterMs, under = [] }: { hungAfterMs: number; under?: string[] }) {
-  const database = await emptyDatabase();
+type Options = {
+  hungAfterMs: number;
+  under?: string[];
+  env?: Record<string, string>;
+  database?: Awaited<ReturnType<typeof emptyDatabase>>;
+};
+
+async function start({ hungAfterMs, under = [], env = {}, ...options }: Options) {
+  const database = options.database ?? (await emptyDatabase());
   const child = startChild([...under, process.execPath, join(import.meta.dir, 'service.ts')], {
     DATABASE_URL: database.url,
     HUNG_AFTER_MS: String(hungAfterMs),
     API_KEY: apiKey,
+    ...env,
   });
   return {
     child,
+    database,
     client: new MemoryClient({ apiKey, baseUrl: await child.ready, maxRetries: 0 }),
     async [Symbol.asyncDispose]() {
       await child.end('SIGKILL');
@@ -34,6 +44,36 @@ test('if the HTTP thread hangs, the process is killed, with the reason in the lo
   expect(await child.exited).toBeNull();
   expect(child.log()).toContain('the HTTP thread does not respond; the service is exiting');
 });
+
+test.each([
+  ['writer', 'exit', 'exited'],
+  ['writer', 'block', 'does not respond'],
+])(
+  'if the %s thread fails under load (%s), the process ends without losing a save',
+  async (thread, what, reason) => {
+    await using running = await start({ hungAfterMs: 3_000, env: { THREAD: thread, FAULT: what } });
+    const { child, client, database } = running;
+    const saved: string[] = [];
+    let slowestMs = 0;
+    const save = async (): Promise<void> => {
+      while (child.running()) {
+        const begun = performance.now();
+        const memory = await client.save({ userId: 'u', content: 'x' }).catch(() => null);
+        slowestMs = Math.max(slowestMs, performance.now() - begun);
+        if (memory !== null) saved.push(memory.id);
+      }
+    };
+    const clients = [1, 2, 3, 4, 5, 6].map(save);
+    await until(() => saved.length > 20, { what: 'saves' });
+    child.signal('SIGUSR1');
+    expect(await child.exited).toBe(1);
+    expect(child.log()).toContain(`the ${thread} thread ${reason}`);
+    await Promise.all(clients);
+    expect(slowestMs).toBeLessThan(4_000);
+    await using again = await start({ hungAfterMs: 3_000, database });
+    for (const id of saved) expect(await again.client.get(id)).toMatchObject({ content: 'x' });
+  },
+);
 
 test('a process that was suspended for longer than a thread may hang continues', async () => {
   const hungAfterMs = 2_000;
