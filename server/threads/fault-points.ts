@@ -4,7 +4,6 @@
  */
 export type FaultPoint =
   | 'content-ranges'
-  | 'file-check'
   | 'heartbeat-ms'
   | 'lease-check'
   | 'lease-ms'

@@ -1,4 +1,3 @@
-import { backupsUnderLoad } from './backups.ts';
 import { bulk } from './bulk.ts';
 import { crash } from './crash.ts';
 import { damage } from './damage.ts';
@@ -10,7 +9,6 @@ import { health } from './health.ts';
 import { hostile } from './hostile.ts';
 import { indexes } from './indexes.ts';
 import { linear, linearServers } from './linear.ts';
-import { moved } from './moved.ts';
 import { neighbour } from './neighbour.ts';
 import { order } from './order.ts';
 import { power, powerAlone } from './power.ts';
@@ -21,7 +19,6 @@ import { shown } from './shown.ts';
 import { slow } from './slow.ts';
 import { steps } from './steps.ts';
 import { terminate } from './terminate.ts';
-import { threads } from './threads.ts';
 import { twins } from './twins.ts';
 
 /** All harnesses, ordered by the numbers of their ids. */
@@ -36,17 +33,14 @@ export const harnesses: Harness[] = [
   severalServers,
   slow,
   terminate,
-  backupsUnderLoad,
   damage,
   bulk,
   shown,
   powerAlone,
   neighbour,
   hostile,
-  moved,
   health,
   linear,
-  threads,
   frozenBackend,
   twins,
   linearServers,

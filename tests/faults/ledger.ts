@@ -14,7 +14,6 @@ export type Ledger = {
   /** Records that the memory must not exist. */
   gone(id: string): void;
   owed(id: string): Owed | undefined;
-  ids(): string[];
   /** Compares the expected memories with those that the API lists. The queue must be empty. */
   compare(target: Target, violations: Violations): Promise<Comparison>;
 };
@@ -65,7 +64,6 @@ export function createLedger(): Ledger {
       owed.delete(id);
     },
     owed: (id) => owed.get(id),
-    ids: () => [...owed.keys()],
     async compare(target, violations) {
       const found = { lost: 0, altered: 0, duplicated: 0, undeleted: 0, stuck: 0, failed: 0 };
       const note: Note = (kind, id) => {

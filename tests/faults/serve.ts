@@ -10,10 +10,6 @@ export type Spec = {
   port: number;
   variants: string[];
   env: Record<string, string>;
-  /** Modules that each thread of the service loads before its own. */
-  preload?: string[];
-  /** How long a thread may hang before the process exits. */
-  hungAfterMs?: number;
 };
 
 if (import.meta.main) {

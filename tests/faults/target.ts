@@ -48,9 +48,6 @@ export function createTarget(
     env?: Record<string, string>;
     /** The environment of the process; `env` holds the service's settings. */
     processEnv?: Record<string, string>;
-    /** Modules that each thread of the process loads first. */
-    preload?: string[];
-    hungAfterMs?: number;
     folder?: string;
     /** The database to use instead of a new SQLite file. */
     databaseUrl?: string;
@@ -65,8 +62,6 @@ export function createTarget(
     port: 0,
     variants: options.variants ?? [],
     env: { ...quiet, ...options.env },
-    preload: options.preload ?? [],
-    ...(options.hungAfterMs !== undefined && { hungAfterMs: options.hungAfterMs }),
   };
   let child: Child | null = null;
   let url = '';

@@ -1,5 +1,8 @@
+import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { copyFileSync, readFileSync } from 'node:fs';
+import { until } from '../support/until.ts';
+import { memory, newProject } from './fixtures.ts';
 import { backUp, countIn, diagnoseFile, openInFolder, saveMany } from './sqlite.ts';
 
 async function backUpAll(path: string): Promise<void> {
@@ -19,4 +22,30 @@ test.each<[name: string, read: (path: string) => Promise<unknown>]>([
   const before = bytes();
   await read(killed);
   expect(bytes()).toEqual(before);
+});
+
+test('a backup taken under load contains every memory that was stored before it began', async () => {
+  await using opened = await openInFolder();
+  const project = await newProject(opened);
+  const stored: string[] = [];
+  let isOver = false;
+  const clients = [1, 2, 3, 4].map(async () => {
+    while (!isOver) {
+      const given = memory();
+      await project.save(given);
+      stored.push(given.id);
+    }
+  });
+  for (let n = 0; n < 5; n += 1) {
+    const before = stored.length;
+    await until(() => stored.length > before + 20, { what: 'saves' });
+    const expected = [...stored];
+    const file = `${opened.path}.${n}`;
+    await backUp(opened.path, file);
+    using copy = new Database(file, { readonly: true });
+    const found = new Set(copy.prepare('SELECT id FROM memories').values().flat());
+    expect(expected.filter((id) => !found.has(id))).toEqual([]);
+  }
+  isOver = true;
+  await Promise.all(clients);
 });

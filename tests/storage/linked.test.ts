@@ -1,5 +1,13 @@
 import { expect, test } from 'bun:test';
-import { copyFileSync, existsSync, mkdirSync, renameSync, statSync, symlinkSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
@@ -15,7 +23,7 @@ import {
   saveOne,
 } from './sqlite.ts';
 
-/* A database file that is moved, while its log stays next to a link. */
+/* A database file that is removed or replaced, or moved while its log stays next to a link. */
 
 /** Moves the file to another folder, and leaves a link in its place. */
 function moveBehindLink(path: string): string {
@@ -37,6 +45,23 @@ test('writes are rejected while a link is in the place of the open file', async 
   renameSync(target, path);
   await until(async () => (await storage.health()).fault === null);
   await saveOne(storage);
+});
+
+test.each<[name: string, act: (path: string) => void]>([
+  ['removed', (path) => rmSync(path)],
+  ['removed with its log', (path) => [path, `${path}-wal`].map((name) => rmSync(name))],
+  ['replaced', (path) => renameSync(`${path}.other`, path)],
+])('writes are rejected after the open file was %s', async (_, act) => {
+  await using opened = await openInFolder();
+  const { storage, path } = opened;
+  await saveOne(storage);
+  await backUp(path, `${path}.other`);
+  act(path);
+  for (const error of await Promise.all([1, 2, 3].map(() => rejectionOf(saveOne(storage))))) {
+    expect(error).toMatchObject({ code: 'unavailable' });
+    expect(error.message).toContain('nothing was stored');
+  }
+  expect((await storage.health()).fault).toMatch(/ was (moved or removed|replaced) while /);
 });
 
 test('a link whose target lacks the log is not opened by a start or a command', async () => {

@@ -1,5 +1,4 @@
 import { lstatSync } from 'node:fs';
-import { faultPoint } from '../../threads/fault-points.ts';
 
 /*
  * Detects whether the database file has been moved, removed or replaced. SQLite would keep writing
@@ -12,7 +11,7 @@ export type FileCheck = () => string | null;
 /** Records the inodes of the file and its WAL. Both exist once the database is open for writing. */
 export function watchFile(path: string): FileCheck {
   const watched = [path, `${path}-wal`].map((name) => ({ name, inode: inodeOf(name) }));
-  return faultPoint('file-check', () => {
+  return () => {
     for (const { name, inode } of watched) {
       const now = inodeOf(name);
       if (now === inode) continue;
@@ -21,7 +20,7 @@ export function watchFile(path: string): FileCheck {
         : `${name} was replaced while the service was running; restore the original file, or stop the service`;
     }
     return null;
-  });
+  };
 }
 
 /** Does not follow a link: a moved file behind a link would lack its WAL at the next start. */

@@ -4,7 +4,6 @@ import { commitLate } from './early.ts';
 import { completedFirst, overtaken, poisoned, rejectionsCounted, slowed } from './handlers.ts';
 import { type Middleware, randomKeys, stopAtOnce } from './http.ts';
 import * as http from './http-faults.ts';
-import { ignoreThreads } from './ignored-threads.ts';
 import type { Points } from './points.ts';
 import { slowParse } from './slow-parse.ts';
 import { maskErrors, soundStructure, swallowErrors, withoutSync } from './sql-faults.ts';
@@ -50,8 +49,6 @@ export const variants: Record<string, Variant> = {
   'slow-split': { handler: slowed },
   /** No protection removed: documents change while the worker processes them. */
   'overtaken-worker': { handler: overtaken },
-  /** The database file never appears to be moved, removed or replaced. */
-  'no-file-check': { points: { 'file-check': () => null } },
   'only-full-disk-noted': { hooks: maskErrors },
   /** Expensive requests block the HTTP thread. */
   'blocked-http-thread': { http: http.blockHttpThread },
@@ -60,7 +57,6 @@ export const variants: Record<string, Variant> = {
   'whole-texts': { points: { 'content-ranges': false } },
   /** Any number of MCP calls may run at the same time. */
   'no-mcp-turns': { points: { 'mcp-turns': noTurns() } },
-  'no-thread-watch': { prepare: ignoreThreads },
   /** The service is unchanged; the harness falsifies one read in the recorded history. */
   'falsified-read': {},
   /** The service is unchanged; the primary does not wait for its standby. */
