@@ -7,9 +7,7 @@ export type FaultPoint =
   | 'heartbeat-ms'
   | 'lease-check'
   | 'lease-ms'
-  | 'lock-order'
   | 'mcp-turns'
-  | 'shared-connections'
   | 'snapshot-claimed'
   | 'snapshot-owner';
 

@@ -3,7 +3,6 @@ import { crash } from './crash.ts';
 import { damage } from './damage.ts';
 import { disk } from './disk.ts';
 import { failover } from './failover.ts';
-import { frozenBackend } from './frozen-backend.ts';
 import type { Harness } from './harness.ts';
 import { health } from './health.ts';
 import { hostile } from './hostile.ts';
@@ -19,7 +18,6 @@ import { shown } from './shown.ts';
 import { slow } from './slow.ts';
 import { steps } from './steps.ts';
 import { terminate } from './terminate.ts';
-import { twins } from './twins.ts';
 
 /** All harnesses, ordered by the numbers of their ids. */
 export const harnesses: Harness[] = [
@@ -41,8 +39,6 @@ export const harnesses: Harness[] = [
   hostile,
   health,
   linear,
-  frozenBackend,
-  twins,
   linearServers,
   failover,
   indexes,

@@ -1,4 +1,4 @@
-import { newWholeDatabase, postgresUrl, query, type TestDatabase } from '../support/postgres.ts';
+import { query } from '../support/postgres.ts';
 import { newPrimary } from '../support/postgres-pair.ts';
 import { findProgram } from '../support/postgres-program.ts';
 import type { Random } from '../support/random.ts';
@@ -9,8 +9,6 @@ import { createTarget, restart, type Target } from './target.ts';
 export type Fleet = {
   /** Each access to `url` returns the URL of a random running server. */
   target: Target;
-  /** The URLs of the servers, in order. */
-  readonly urls: readonly string[];
   start(): Promise<void>;
   /** Kills a server and starts it again. */
   restart(index: number): Promise<void>;
@@ -45,9 +43,6 @@ export function createFleet(
       },
       whenUp: () => Promise.any(targets.map((target) => target.whenUp())),
     },
-    get urls() {
-      return targets.map(({ url }) => url);
-    },
     async start() {
       // Starting all servers at once makes them create the tables concurrently.
       await Promise.all(targets.map((target) => target.start()));
@@ -74,66 +69,39 @@ export function createFleet(
   };
 }
 
-/** The running servers of a harness, and the URL and name of their database. */
-export type OnPostgres = { fleet: Fleet; url: string; name: string };
-
-type Options = { variants: string[]; env?: Record<string, string>; random: Random };
-
-/** Runs `work` with servers on a new PostgreSQL database. */
-export function onPostgres<T>(
-  size: number,
-  options: Options,
-  work: (given: OnPostgres) => Promise<T>,
-): Promise<T> {
-  return onDatabase({ check: postgresUrl, create: newWholeDatabase }, size, options, work);
-}
+type Options = { variants: string[]; random: Random };
 
 /**
- * Like `onPostgres`, but on a separate PostgreSQL server, which the harness may crash. Ignores
+ * Runs `work` with servers on a separate PostgreSQL server, which the harness may crash. Ignores
  * TEST_POSTGRES_URL.
  */
-export function onSeparatePostgres<T>(
+export async function onSeparatePostgres<T>(
   size: number,
   options: Options,
-  work: (given: OnPostgres & { crash(): Promise<void> }) => Promise<T>,
-): Promise<T> {
-  return onDatabase({ check: findProgram, create: newSeparateServer }, size, options, work);
-}
-
-/** `check` throws if PostgreSQL is not available. The run is then skipped. */
-async function onDatabase<D extends TestDatabase, T>(
-  { check, create }: { check: () => unknown; create: () => Promise<D> },
-  size: number,
-  options: Options,
-  work: (given: D & { fleet: Fleet }) => Promise<T>,
+  work: (given: { fleet: Fleet; url: string; crash(): Promise<void> }) => Promise<T>,
 ): Promise<T> {
   try {
-    await check();
+    await findProgram();
   } catch (error) {
     throw new Skipped(String(error));
   }
-  const database = await create();
-  const fleet = createFleet(size, { ...options, databaseUrl: database.url });
+  const node = await newPrimary();
+  const { url } = node;
+  const fleet = createFleet(size, { ...options, databaseUrl: url });
   try {
     await fleet.start();
-    return await work({ ...database, fleet });
+    return await work({
+      fleet,
+      url,
+      async crash() {
+        await node.stopNow();
+        await node.start();
+      },
+    });
   } finally {
     await fleet.remove();
-    await database.drop();
+    await node.remove();
   }
-}
-
-async function newSeparateServer() {
-  const node = await newPrimary();
-  return {
-    url: node.url,
-    name: 'postgres',
-    drop: () => node.remove(),
-    async crash() {
-      await node.stopNow();
-      await node.start();
-    },
-  };
 }
 
 /** Terminates all other connections to the database, including those with an open transaction. */

@@ -5,8 +5,6 @@ import type { Target } from './target.ts';
 export type HealthWatch = {
   /** The first response other than 200. */
   failing: Observation | null;
-  /** The first message of a response with status 200. */
-  warning: string;
   /** The latest response; null before the first. */
   last: Observation | null;
   /** The messages of all responses other than 200. */
@@ -22,7 +20,6 @@ export function watchHealth(target: Pick<Target, 'url' | 'key'>): HealthWatch {
   let stopping = false;
   const watch: HealthWatch = {
     failing: null,
-    warning: '',
     last: null,
     messages: new Set(),
     async stop() {
@@ -33,10 +30,7 @@ export function watchHealth(target: Pick<Target, 'url' | 'key'>): HealthWatch {
   async function look(): Promise<void> {
     const reply = await send(target, { method: 'GET', path: '/health' });
     watch.last = { at: performance.now(), status: reply?.status ?? null, text: reply?.text ?? '' };
-    if (reply?.status === 200) {
-      watch.warning ||= messageIn(watch.last.text);
-      return;
-    }
+    if (reply?.status === 200) return;
     watch.failing ??= watch.last;
     watch.messages.add(messageIn(watch.last.text));
   }

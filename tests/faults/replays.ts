@@ -31,13 +31,13 @@ export const replays: Harness = {
 };
 
 /** The responses to the requests with one key, and the effects that these responses report. */
-export type Seen = { answers: Set<string>; created: number; ids: number; sends: number };
+type Seen = { answers: Set<string>; created: number; ids: number; sends: number };
 
 async function run({ tier, variants, random, violations }: Run): Promise<Figures> {
   await using target = createTarget({ variants });
   await target.start();
   const calls = Array.from({ length: keys[tier] }, (_, index) => {
-    return makeCall(random, index, userId);
+    return makeCall(random, index);
   });
   let working = true;
   const work = sendAll(target, calls, random).finally(() => (working = false));
@@ -56,7 +56,7 @@ async function run({ tier, variants, random, violations }: Run): Promise<Figures
 /**
  * Checks that each key has one effect and one response. `stored` is the number of memories found.
  */
-export function compareReplies(seen: Seen[], stored: number, violations: Violations) {
+function compareReplies(seen: Seen[], stored: number, violations: Violations) {
   const expected = seen.reduce((sum, { ids }) => sum + ids, 0);
   const differing = seen.filter(({ answers }) => answers.size !== 1).length;
   const twice = seen.filter(({ created }) => created > 1).length;
@@ -92,11 +92,11 @@ async function sendRepeatedly(target: Target, call: Call, asTwins: boolean): Pro
   return seen;
 }
 
-export function nothingSeen(): Seen {
+function nothingSeen(): Seen {
   return { answers: new Set(), created: 0, ids: 0, sends: 0 };
 }
 
-export function note(seen: Seen, reply: Reply | null): void {
+function note(seen: Seen, reply: Reply | null): void {
   seen.sends += 1;
   // The outcome is unknown.
   if (reply === null || reply.status >= 500) return;
@@ -110,7 +110,7 @@ function countIds(answer: Accepted | BatchAccepted): number {
 }
 
 /** Returns a save, a record or a batch with its own idempotency key. */
-export function makeCall(random: Random, index: number, userId: string): Call {
+function makeCall(random: Random, index: number): Call {
   const idempotencyKey = `replay-${index}`;
   const content = `text ${index}`;
   const record = { userId, type: 'document', data: { text: content } };

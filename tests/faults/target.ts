@@ -32,7 +32,7 @@ export type Target = AsyncDisposable & {
 };
 
 /** The API key of the project `default`. The server receives the key in its environment. */
-export const faultKey = 'fault-harness-key-0123456789';
+const faultKey = 'fault-harness-key-0123456789';
 
 const serve = join(import.meta.dir, 'serve.ts');
 const quiet = {

@@ -1,9 +1,8 @@
-import { faultPoint } from '../../threads/fault-points.ts';
 import { type Connection, type ConnectionOptions, createConnection } from './connection.ts';
 
 /** A connection that has not responded for this long is avoided. Lookups by key take less time. */
 const passedOverAfterMs = 250;
-const connections = faultPoint('shared-connections', 2);
+const connections = 2;
 
 /**
  * Two connections for statements that may run in any order. If one is lost or stops responding, new

@@ -1,4 +1,3 @@
-import { faultPoint } from '../../threads/fault-points.ts';
 import type { Value } from '../engine.ts';
 
 /*
@@ -34,10 +33,8 @@ export function nextInStep<Call extends Ordered>(waiting: readonly Call[]): [Cal
   const first = Math.min(...ranked.keys());
   const next = ranked.get(first) ?? [];
   ranked.delete(first);
-  return [next.sort(inOrder), [...ranked.values()].flat()];
+  return [next.sort(compare), [...ranked.values()].flat()];
 }
-
-const inOrder = faultPoint('lock-order', compare);
 
 function compare(a: Ordered, b: Ordered): number {
   if (a.text !== b.text) return a.text < b.text ? -1 : 1;

@@ -1,69 +1,53 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { memoryBytes } from '../../support/process.ts';
+import { type Child, memoryBytes, startChild } from '../../support/process.ts';
 import type { Target } from '../target.ts';
 
 /** `memory ingest batch` in a child process. */
-export type Running = {
-  ended: Promise<Ended>;
-  running(): boolean;
-  kill(): void;
-};
-
-export type Ended = {
-  /** Null if a signal terminated the process. */
-  code: number | null;
-  stdout: string;
-  stderr: string;
-  ms: number;
-  /** The peak resident memory. */
-  peakBytes: number;
-};
-
-export type Order = {
-  target: Pick<Target, 'url' | 'key'>;
-  folder: string;
-  path: string;
-  errorsOut: string;
-  /** Variants to apply to the command. */
-  variants: string[];
+export type Import = {
+  child: Child;
+  /** The bad lines that the run has reported so far. */
+  reported(): { line: number; error: string }[];
+  /** Resolves with the exit code and the peak resident memory in bytes. */
+  ended: Promise<{ code: number | null; peakBytes: number }>;
 };
 
 const main = join(import.meta.dir, '../../../cli/main.ts');
 const patched = join(import.meta.dir, '../variants/preload.ts');
 const lookEveryMs = 10;
 
-export function startImport({ target, folder, path, errorsOut, variants }: Order): Running {
+/** Imports the file at `path`, which is in a folder of its own, with the variants applied. */
+export function startImport(
+  { url, key }: Pick<Target, 'url' | 'key'>,
+  path: string,
+  variants: string[] = [],
+): Import {
+  const errorsOut = `${path}.bad`;
+  // The reported errors must not include those of an earlier run.
+  rmSync(errorsOut, { force: true });
   const preload = variants.length === 0 ? [] : ['--preload', patched];
-  const begun = performance.now();
-  const child = Bun.spawn(
-    [process.execPath, ...preload, main, 'ingest', 'batch', path, '--errors-out', errorsOut],
-    {
-      env: {
-        PATH: process.env.PATH,
-        HOME: folder,
-        XDG_CONFIG_HOME: folder,
-        MEMORY_BASE_URL: target.url,
-        MEMORY_API_KEY: target.key,
-        FAULT_VARIANTS: variants.join(),
-      },
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
-    },
-  );
+  const command = [...preload, main, 'ingest', 'batch', path, '--errors-out', errorsOut];
+  const child = startChild([process.execPath, ...command], {
+    HOME: `${path}.home`,
+    XDG_CONFIG_HOME: `${path}.home`,
+    MEMORY_BASE_URL: url,
+    MEMORY_API_KEY: key,
+    FAULT_VARIANTS: variants.join(),
+  });
   let peakBytes = 0;
   // The kernel records the peak, so only growth after the last poll can be missed.
-  const look = () => {
+  const watch = setInterval(() => {
     peakBytes = Math.max(peakBytes, memoryBytes(child.pid, 'VmHWM') || 0);
-  };
-  const watch = setInterval(look, lookEveryMs);
-  const end = () => child.kill('SIGKILL');
-  process.once('exit', end);
-  const output = Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  const ended = output.then(([stdout, stderr]) => {
+  }, lookEveryMs);
+  const ended = child.exited.then((code) => {
     clearInterval(watch);
-    process.off('exit', end);
-    return { code: child.exitCode, stdout, stderr, ms: performance.now() - begun, peakBytes };
+    return { code, peakBytes };
   });
-  return { ended, running: () => child.exitCode === null && child.signalCode === null, kill: end };
+  return { child, ended, reported: () => readErrors(errorsOut) };
+}
+
+function readErrors(errorsOut: string) {
+  if (!existsSync(errorsOut)) return [];
+  const whole = readFileSync(errorsOut, 'utf8').split('\n').slice(0, -1);
+  return whole.map((text) => JSON.parse(text) as { line: number; error: string });
 }

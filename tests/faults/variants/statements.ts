@@ -47,9 +47,9 @@ function install(prototype: Prototype): void {
 }
 
 function hookOf(sql: string): Hook | undefined {
-  const hook = hooks.find(({ match }) => match.test(sql));
-  if (hook !== undefined) note(matched(hook.match));
-  return hook;
+  const matching = hooks.filter(({ match }) => match.test(sql));
+  for (const { match } of matching) note(matched(match));
+  return matching[0];
 }
 
 /** Returns the statement. If a hook matches, the hook's methods replace the statement's methods. */

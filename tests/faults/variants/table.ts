@@ -41,9 +41,6 @@ export const variants: Record<string, Variant> = {
   /** An index is committed after the change that it claims to contain, and is not bound to it. */
   'split-snapshot': { points: { 'snapshot-claimed': claimAlone, 'snapshot-owner': () => [] } },
   'search-once': { http: http.searchOnce() },
-  /** Transactions lock keys and users in random order. */
-  'unsorted-locks': { points: { 'lock-order': () => Math.random() - 0.5 } },
-  'one-connection': { points: { 'shared-connections': 1 } },
   'stop-at-once': { prepare: stopAtOnce },
   /** No protection removed: the worker takes longer for each document. */
   'slow-split': { handler: slowed },
@@ -57,6 +54,15 @@ export const variants: Record<string, Variant> = {
   'whole-texts': { points: { 'content-ranges': false } },
   /** Any number of MCP calls may run at the same time. */
   'no-mcp-turns': { points: { 'mcp-turns': noTurns() } },
+  /** The service is unchanged; each statement that another variant changes is noted. */
+  noted: {
+    get hooks() {
+      const all = Object.entries(variants).filter(([name]) => name !== 'noted');
+      return all.flatMap(([, { hooks = [] }]) =>
+        hooks.map(({ match }) => ({ match, replace: () => ({}) })),
+      );
+    },
+  },
   /** The service is unchanged; the harness falsifies one read in the recorded history. */
   'falsified-read': {},
   /** The service is unchanged; the primary does not wait for its standby. */
