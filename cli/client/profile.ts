@@ -46,18 +46,17 @@ export function entryName(service: string, project: string): string {
 }
 
 /**
- * Stores a key. The key of a server's first start never replaces a key that the user stored.
- * `replaced` is the previous key, masked, if it differs from the new key.
+ * Stores a key and returns true. The key of a server's first start never replaces a key that the
+ * user stored: then it is not stored, and the result is false.
  */
-export function storeKey(term: Terminal, { service, project, ...key }: Entry) {
+export function storeKey(term: Terminal, { service, project, ...key }: Entry): boolean {
   const profile = readProfile(term);
   const name = entryName(service, project);
   const known = profile.keys[name];
-  if (key.firstRun && known !== undefined && !known.firstRun) return { isStored: false };
+  if (key.firstRun && known !== undefined && !known.firstRun) return false;
   profile.keys[name] = key;
   writeProfile(term, profile);
-  const isReplaced = known !== undefined && known.apiKey !== key.apiKey;
-  return { isStored: true, replaced: isReplaced ? endsOfKey(known.apiKey) : undefined };
+  return true;
 }
 
 /** Makes commands use this service and project. */

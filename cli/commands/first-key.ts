@@ -23,25 +23,21 @@ export function createFirstKey(term: Terminal) {
   };
 }
 
-/** `failure` says why the key is not stored, `replaced` shows the ends of the previous key. */
-type FirstKey = {
-  baseUrl: string;
-  apiKey: string;
-  failure: string | null;
-  replaced?: string | undefined;
-};
+/** `failure` says why the key is not stored. */
+type FirstKey = { baseUrl: string; apiKey: string; failure: string | null };
 
 /** Prints the first key only on a terminal, because a redirected stderr may be kept in a log. */
-function reportKey(term: Terminal, { baseUrl, apiKey, failure, replaced }: FirstKey) {
+function reportKey(term: Terminal, { baseUrl, apiKey, failure }: FirstKey) {
   const flag = isUsed(term, baseUrl) ? '' : ` --base-url ${baseUrl}`;
   const shown = term.stderr.isTerminal;
   const lines = shown
     ? ['', 'The first API key was created. It is shown only once:', `  ${apiKey}`]
     : ['', 'The first API key was created. It is shown only on a terminal.'];
-  if (failure === null) {
-    lines.push(`It is stored for the CLI in ${shownProfilePath(term)}.`);
-    if (replaced !== undefined) lines.push(`Replaced the previous key: ${replaced}`);
-  } else lines.push(`${failure}; to use the new key, set MEMORY_API_KEY.`);
+  lines.push(
+    failure === null
+      ? `It is stored for the CLI in ${shownProfilePath(term)}.`
+      : `${failure}; to use the new key, set MEMORY_API_KEY.`,
+  );
   if (shown && hasConsole(term)) {
     lines.push(
       '',
@@ -91,9 +87,10 @@ function isUsed(term: Terminal, service: string): boolean {
 function storeFirstKey(term: Terminal, baseUrl: string, apiKey: string): FirstKey {
   try {
     const entry = { service: baseUrl, project: defaultProject, apiKey, firstRun: true } as const;
-    const { isStored, replaced } = storeKey(term, entry);
-    const failure = isStored ? null : `Your profile contains another key for ${baseUrl}`;
-    return { baseUrl, apiKey, failure, replaced };
+    const failure = storeKey(term, entry)
+      ? null
+      : `Your profile contains another key for ${baseUrl}`;
+    return { baseUrl, apiKey, failure };
   } catch (error) {
     return { baseUrl, apiKey, failure: `The key could not be stored (${errorText(error)})` };
   }

@@ -171,10 +171,9 @@ function serviceOf(term: Terminal): string {
 }
 
 async function save(term: Terminal, { service, project, apiKey }: profile.Entry): Promise<void> {
-  const { replaced } = profile.storeKey(term, { service, project, apiKey });
+  profile.storeKey(term, { service, project, apiKey });
   profile.useService(term, service, project);
   await note(term, `Stored the key in ${profile.shownProfilePath(term)}.`);
-  if (replaced !== undefined) await note(term, `Replaced the previous key: ${replaced}`);
   await note(term, `Commands now use project ${project} of ${service}.`);
   if (term.env.MEMORY_API_KEY) await note(term, 'MEMORY_API_KEY is set and overrides the profile.');
 }

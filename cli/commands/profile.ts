@@ -78,15 +78,12 @@ function addSet(group: Parent, term: Terminal): void {
     const { apiKey: flag, project = profile.defaultProject } = term.options;
     const service = profile.serviceName(parseBaseUrl(address, '<base-url>'));
     const apiKey = await readKey(term, stdin, flag);
-    const { replaced } = profile.storeKey(term, { service, project, apiKey });
+    profile.storeKey(term, { service, project, apiKey });
     const shown = profile.endsOfKey(apiKey);
     const more = project === profile.defaultProject ? '' : ` --project ${project}`;
-    const notes = [
-      `Stored the key ${shown} in ${profile.shownProfilePath(term)}.`,
-      ...(replaced === undefined ? [] : [`Replaced the previous key: ${replaced}`]),
-      `To use it by default: memory profile use ${service}${more}`,
-    ];
-    await printResult(term, { baseUrl: service, project, apiKey: shown }, null, ...notes);
+    const stored = `Stored the key ${shown} in ${profile.shownProfilePath(term)}.`;
+    const next = `To use it by default: memory profile use ${service}${more}`;
+    await printResult(term, { baseUrl: service, project, apiKey: shown }, null, stored, next);
   });
   command.addHelpText(
     'after',
