@@ -3,7 +3,7 @@ import { note, type Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
 import type { BulkInput } from './input.ts';
 import { runBulk } from './pipeline.ts';
-import { type Entry, idOf, pairOf } from './records.ts';
+import type { Entry } from './records.ts';
 import type { BulkOptions, IngestOptions, Report, Row } from './report.ts';
 import type { Post } from './requests.ts';
 import { finishBulk } from './wait.ts';
@@ -32,7 +32,6 @@ export async function ingestAll(
   return runBulk(term, options, {
     ...input,
     outcomes: client ? ['accepted', 'unchanged', 'replayed'] : ['valid'],
-    namesOf: (entry) => [pairOf(entry)],
     post: client ? ingestPost(client) : await dryRunPost(),
   });
 }
@@ -112,8 +111,6 @@ export async function runImport(
     {
       ...input,
       outcomes: ['imported', 'skipped'],
-      // If several memories have the same id or external id, the first one must be imported.
-      namesOf: (entry) => [idOf(entry), pairOf(entry)],
       async post(all, call) {
         const items = all.map(({ item }) => item as Memory);
         const { imported, skipped, failed } = await client.import({ items }, call);

@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import type { BulkInput } from './input.ts';
-import type { Entry } from './records.ts';
+import { namesOf } from './records.ts';
 import { type BulkOptions, openReport, type Report } from './report.ts';
 import { chunksOf, type Post, partsOf, partsSender } from './requests.ts';
 
@@ -13,8 +13,6 @@ const resumeHint = 'Run the same command again to continue; completed work is no
 type Bulk = BulkInput & {
   /** The outcomes that the summary contains, even if no record has them. The first is usual. */
   outcomes: string[];
-  /** The objects that an entry changes. Entries with a common name are sent in order. */
-  namesOf(entry: Entry): (string | undefined)[];
   post: Post;
 };
 
@@ -22,7 +20,7 @@ type Bulk = BulkInput & {
 export async function runBulk(
   term: Terminal,
   options: BulkOptions,
-  { entries, totalBytes, outcomes, namesOf, post, type }: Bulk,
+  { entries, totalBytes, outcomes, post, type }: Bulk,
 ): Promise<Report> {
   const send = await partsSender(term, post);
   const report = openReport(term, options, outcomes, totalBytes);
@@ -30,7 +28,7 @@ export async function runBulk(
   try {
     await inOrder(
       chunksOf(entries),
-      (chunk) => new Set(chunk.entries.flatMap(namesOf).filter((name) => name !== undefined)),
+      (chunk) => new Set(chunk.entries.flatMap(namesOf)),
       (chunk) => send(partsOf(chunk, { type, idempotencyKey })),
       (results, { rejected, bytes }) => report.add([...results, { counts: {}, rejected }], bytes),
     );

@@ -78,13 +78,15 @@ function withData(item: Fields): Fields {
   return { ...Object.fromEntries(record), data: Object.fromEntries(data) };
 }
 
-/** Identifies a record's external object. Records of the same object must be sent in order. */
+/** Names what the entry changes. Entries with a common name must be sent in order. */
+export function namesOf(entry: Entry): string[] {
+  const id = isObject(entry.item) ? entry.item.id : undefined;
+  return [pairOf(entry), id].filter((name) => typeof name === 'string');
+}
+
+/** Identifies a record's external object. */
 export function pairOf({ item }: Entry): string | undefined {
   // An empty externalId is treated as missing.
   if (!isObject(item) || (item.externalId ?? '') === '') return undefined;
   return JSON.stringify([item.userId, item.source || null, item.externalId]);
-}
-
-export function idOf({ item }: Entry): string | undefined {
-  return isObject(item) && typeof item.id === 'string' ? item.id : undefined;
 }
