@@ -23,23 +23,25 @@ async function* readPieces(term: Terminal, path: string): AsyncGenerator<Uint8Ar
   }
 }
 
+/** Files that are often passed by mistake: their first bytes, what they are, and what to do. */
+const otherFiles = [
+  [
+    /^(fffe|feff)/,
+    'is UTF-16, not UTF-8 text',
+    'Convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8 <file>',
+  ],
+  [/^1f8b/, 'is compressed with gzip', 'Decompress it first: gunzip -c <file> | memory … -'],
+  [/^504b0304/, 'is a ZIP archive', 'Unpack it first: unzip <file>'],
+] as const;
+
 /** Streams UTF-8 text. Rejects UTF-16, gzip and ZIP with one error, not one per line. */
 export async function* readUtf8(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
   let head = '';
   for await (const piece of readBytes(term, path)) {
     // A pipe may deliver the first bytes separately.
     if (head.length < 8) head += Buffer.from(piece.subarray(0, 4)).toString('hex');
-    if (/^(fffe|feff)/.test(head)) {
-      const hint = 'Convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8 <file>';
-      throw notText(path, 'is UTF-16, not UTF-8 text', hint);
-    }
-    if (head.startsWith('1f8b')) {
-      const hint = 'Decompress it first: gunzip -c <file> | memory … -';
-      throw notText(path, 'is compressed with gzip', hint);
-    }
-    if (head.startsWith('504b0304')) {
-      throw notText(path, 'is a ZIP archive', 'Unpack it first: unzip <file>');
-    }
+    const [, problem, hint] = otherFiles.find(([begin]) => begin.test(head)) ?? [];
+    if (problem !== undefined) throw notText(path, problem, hint);
     yield piece;
   }
 }
