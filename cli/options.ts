@@ -105,10 +105,6 @@ export function parseName(name: string): string {
   throw new InvalidArgumentError(`It must be 1 to ${nameCharacters} characters, not ${length}.`);
 }
 
-export function collect(value: string, previous: string[] | undefined): string[] {
-  return [...(previous ?? []), value];
-}
-
 /** Rejects empty ids and ids of only dots and spaces, which would change the request path. */
 export function parseId(id: string): string {
   if (!/^[.\s]*$/.test(id)) return id;

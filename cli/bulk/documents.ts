@@ -36,10 +36,9 @@ export async function ingestDocuments(term: Terminal, args: string[], options: D
   await finishBulk(term, client, report, options, [...remarks, ...skippedLine(skipped)]);
 }
 
-function rejectForSeveral({ title, sourceUrl, pageCount, externalId }: DocumentOptions): void {
-  const one = [title, sourceUrl, pageCount, externalId];
-  if (one.every((value) => value === undefined)) return;
-  throw usageError('--title, --source-url, --page-count and --external-id need a single file.');
+function rejectForSeveral({ title, sourceUrl, externalId }: DocumentOptions): void {
+  if (title === undefined && sourceUrl === undefined && externalId === undefined) return;
+  throw usageError('--title, --source-url and --external-id need a single file.');
 }
 
 async function requestOf(
@@ -48,9 +47,9 @@ async function requestOf(
   options: DocumentOptions,
 ): Promise<DocumentRequest> {
   if (error !== undefined) throw error;
-  const { user: userId, title, mimeType, sourceUrl, pageCount, source, metadata } = options;
+  const { user: userId, title, mimeType, sourceUrl, source, metadata } = options;
   const document = await readDocument(term, path, mimeType);
-  const data = { ...document, ...definedOnly({ title, sourceUrl, pageCount }) };
+  const data = { ...document, ...definedOnly({ title, sourceUrl }) };
   const id = options.externalId ?? externalId;
   return { ...definedOnly({ userId, source, externalId: id, metadata }), data };
 }

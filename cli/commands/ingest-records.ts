@@ -24,7 +24,6 @@ export function addSupport(group: Parent, term: Terminal): void {
       'a comment; may be repeated, and the order is kept',
       collectTurns('--comment', 'author'),
     )
-    .option('--description <text>', 'the original request')
     .option('--status <status>', 'the status, for example open or solved')
     .option('--priority <priority>', 'the priority, for example low or urgent')
     .addOption(shared.sourceOption)
@@ -33,9 +32,9 @@ export function addSupport(group: Parent, term: Terminal): void {
   const command = addFileOptions(ticket, `{ ${recordFields}, data: { subject, comments } }`);
   command.action(async (file, options) => {
     if (file !== undefined) return ingestFile(term, command, 'ticket', file);
-    const { subject, comment: comments = [], description, status, priority } = options;
+    const { subject, comment: comments = [], status, priority } = options;
     if (subject === undefined) throw usageError('Pass a file, or --subject.');
-    const data = { subject, comments, description, status, priority };
+    const data = { subject, comments, status, priority };
     const client = await connect(term);
     await send(term, client, 'ticket', recordOf(data, options), options);
   });
@@ -58,9 +57,6 @@ export function addChat(group: Parent, term: Terminal): void {
       collectTurns('--message', 'role'),
     )
     .option('--title <text>', 'the title')
-    .option('--summary <text>', 'a summary')
-    .option('--participant <name>', 'a participant; may be repeated', shared.collect)
-    .option('--tag <tag>', 'a tag; may be repeated', shared.collect)
     .addOption(shared.sourceOption)
     .addOption(shared.externalIdOption)
     .addOption(shared.metadataOption);
@@ -69,9 +65,8 @@ export function addChat(group: Parent, term: Terminal): void {
     `{ ${recordFields}, data: { messages } }${chatHelp}`,
   );
   command.action(async (file, options) => {
-    const { message, title, summary, participant: participants, tag: tags } = options;
-    const ofMessages = (messages: unknown) =>
-      recordOf({ messages, title, summary, participants, tags }, options);
+    const { message, title } = options;
+    const ofMessages = (messages: unknown) => recordOf({ messages, title }, options);
     if (file === undefined) {
       if (message === undefined) throw usageError('Pass a file, or --message.');
       return send(term, await connect(term), 'conversation', ofMessages(message), options);

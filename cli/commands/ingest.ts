@@ -79,7 +79,6 @@ function addDocument(group: Parent, term: Terminal): void {
       'the MIME type, for example text/markdown (default: by file extension)',
     )
     .option('--source-url <url>', 'the URL of the document')
-    .option('--page-count <number>', 'the number of pages', parsePages)
     .addOption(shared.sourceOption)
     .addOption(shared.externalIdOption)
     .addOption(shared.metadataOption)
@@ -101,8 +100,6 @@ function addDocument(group: Parent, term: Terminal): void {
     'memory ingest document --user u-1 - --mime-type text/html < docs/page.html',
   ]);
 }
-
-const parsePages = shared.numberIn([0, 999_999_999], 'a whole number');
 
 const documentHelp = `
 HTML is converted to the visible text of the page; other text is stored

@@ -19,31 +19,25 @@ describe('memory ingest support', () => {
 
   test('stores comments from options in order, and other fields as metadata', async () => {
     const comments = ['--comment', 'user: Where: is it?', '--comment', 'agent:On its way\nnow'];
-    const more = ['--description', 'Opened', '--priority', 'high', '-m', 'k=v'];
+    const more = ['--priority', 'high', '-m', 'k=v'];
     const { code, stdout, stderr } = await memory([...flags, ...comments, ...more]);
     expect(stderr).toBe(`Queued. To wait for the result: memory wait ${stdout}`);
     expect(code).toBe(0);
     expect(await server.client.get(stdout.trim())).toMatchObject({
-      content: 'Refund\n\nOpened\n\nuser: Where: is it?\nagent: On its way\nnow',
+      content: 'Refund\n\nuser: Where: is it?\nagent: On its way\nnow',
       metadata: { subject: 'Refund', priority: 'high', k: 'v' },
     });
   });
 });
 
 describe('memory ingest document', () => {
-  const counts = { '0': 0, '-1': 2, '2.5': 2 };
-  test.each(Object.entries(counts))('--page-count %s: exit %i', async (count, code) => {
-    const argv = ['ingest', 'document', '--user', 'pages', '-', '--page-count', count, '--dry-run'];
-    expect(await memory(argv, { stdin: 'text' })).toMatchObject({ code });
-  });
-
   test('keeps the text of a file or of stdin unchanged', async () => {
-    const argv = ['ingest', 'document', '--user', 'doc', '-', '--title', 'T', '--page-count', '3'];
+    const argv = ['ingest', 'document', '--user', 'doc', '-', '--title', 'T'];
     const { stdout } = await memory(argv, { stdin: ' a\r\n\n' });
     expect(await server.client.get(stdout.trim())).toMatchObject({
       content: ' a\r\n\n',
       externalId: null,
-      metadata: { title: 'T', pageCount: 3 },
+      metadata: { title: 'T' },
     });
   });
 
