@@ -67,11 +67,9 @@ Edit them there and ingest only the new file.`;
 function addDocument(group: Parent, term: Terminal): void {
   const command = group
     .command('document')
-    .argument('<file...>', 'files, folders or glob patterns; - for stdin')
+    .argument('<file...>', 'files or folders; - for stdin')
     .usage('--user <id> [options] <file...>')
-    .description(
-      'Ingest Markdown, HTML and other text files, given as files, folders or glob patterns.',
-    )
+    .description('Ingest Markdown, HTML and other text files.')
     .addOption(shared.userOption)
     .option('--title <text>', 'the title (default: taken from the document)')
     .option(
@@ -95,7 +93,7 @@ function addDocument(group: Parent, term: Terminal): void {
     'memory ingest document --user u-1 handbook.md --title "Handbook" --wait',
     'memory ingest document --user u-1 --source notes handbook.md faq.md',
     'memory ingest document --user u-1 docs/',
-    "memory ingest document --user u-1 'docs/**/*.html' --dry-run",
+    'memory ingest document --user u-1 docs/ --dry-run',
     'cat faq.md handbook.md | memory ingest document --user u-1 -',
     'memory ingest document --user u-1 - --mime-type text/html < docs/page.html',
   ]);
@@ -107,8 +105,8 @@ unchanged. To see what would be sent: --dry-run --json. Convert other formats,
 such as PDF, to text first.
 
 A folder is searched recursively for text, Markdown, HTML, CSV, JSON, YAML, XML
-and similar files. Hidden files, links and node_modules are skipped. A quoted
-pattern, such as '**/*.log', can match text files of any type.
+and similar files. Hidden files, links and node_modules are skipped. A file of
+another type is ingested if it is named.
 
 The external id of a file is its path as given: ingesting the file again updates
 the same memory, or changes nothing if the file is unchanged.`;

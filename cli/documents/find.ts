@@ -1,9 +1,9 @@
 import type { Dirent, Stats } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { posix, resolve } from 'node:path';
-import { CliError, errorCode, usageError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { extensionOf, isDocument, isNeverText } from './kind.ts';
+import { extensionOf, isDocument } from './kind.ts';
 
 /** A file to ingest or, with `error`, an argument or folder that could not be read. */
 export type Found = {
@@ -11,7 +11,7 @@ export type Found = {
   /** Undefined for stdin and pipes, which have no name. */
   externalId: string | undefined;
   bytes: number;
-  /** Whether an argument names the file itself, not its folder or a pattern. */
+  /** Whether an argument names the file itself, not its folder. */
   isNamed: boolean;
   error?: CliError;
 };
@@ -27,8 +27,6 @@ export async function findFiles(term: Terminal, args: string[]) {
   return { files: [...byName.values()].flatMap((same) => same.slice(0, 1)), skipped };
 }
 
-const wildcard = /[*?[{]/;
-
 async function filesOf(term: Terminal, arg: string, skipped: string[]): Promise<Found[]> {
   if (arg === '') throw usageError('A file name must not be empty.');
   const externalId = externalIdOf(term, arg);
@@ -36,10 +34,8 @@ async function filesOf(term: Terminal, arg: string, skipped: string[]): Promise<
   const named = { path: arg, externalId, bytes: 0, isNamed: true };
   if (arg === '-') return [{ ...named, externalId: undefined }];
   const found = await statOf(term, arg);
-  const isPattern = found === undefined && wildcard.test(arg);
-  if (isPattern || found?.isDirectory()) {
-    const walk = isPattern ? walkFor(term, externalId) : { root: externalId, accepts: isDocument };
-    const files = await Array.fromAsync(filesIn(term, walk, walk.root, skipped));
+  if (found?.isDirectory()) {
+    const files = await Array.fromAsync(filesIn(term, externalId, skipped));
     if (files.length > 0) return files;
     const error = new CliError('file_not_found', `No documents found in ${arg}.`);
     return [{ ...named, isNamed: false, error }];
@@ -54,28 +50,8 @@ function externalIdOf({ platform }: Terminal, path: string): string {
   return posix.normalize(platform === 'win32' ? path.replaceAll('\\', '/') : path);
 }
 
-/** `accepts` says whether to ingest a file of the folder, or undefined if it does not match. */
-type Walk = { root: string; accepts(path: string): boolean | undefined };
-
-/** Returns the walk for a pattern. The root is the folder before the first wildcard. */
-function walkFor(term: Terminal, pattern: string): Walk {
-  const parts = pattern.split('/');
-  const first = parts.findIndex((part) => wildcard.test(part));
-  const fixed = parts.slice(0, first).join('/');
-  const glob = new Bun.Glob(pattern);
-  return {
-    root: fixed || (pattern.startsWith('/') ? '/' : '.'),
-    accepts: (path) => (glob.match(externalIdOf(term, path)) ? !isNeverText(path) : undefined),
-  };
-}
-
 /** Yields the files of a folder in sorted order, except hidden files, node_modules and links. */
-async function* filesIn(
-  term: Terminal,
-  walk: Walk,
-  folder: string,
-  skipped: string[],
-): AsyncGenerator<Found> {
+async function* filesIn(term: Terminal, folder: string, skipped: string[]): AsyncGenerator<Found> {
   term.interrupted.throwIfAborted();
   const about = (path: string) => ({
     path,
@@ -87,15 +63,11 @@ async function* filesIn(
   if (entries instanceof CliError) return yield { ...about(folder), error: entries };
   for (const entry of entries) {
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
-    const joined = posix.join(folder, entry.name);
-    // A bare `-` would mean stdin.
-    const path = joined === '-' ? './-' : joined;
-    const accepts = entry.isDirectory() || walk.accepts(path);
-    if (accepts === undefined) continue;
-    if (entry.isDirectory()) yield* filesIn(term, walk, path, skipped);
+    const path = posix.join(folder, entry.name);
+    if (entry.isDirectory()) yield* filesIn(term, path, skipped);
     else if (entry.isSymbolicLink()) skipped.push('links');
     else if (!entry.isFile()) skipped.push('pipes and devices');
-    else if (!accepts) skipped.push(extensionOf(path) || 'no extension');
+    else if (!isDocument(path)) skipped.push(extensionOf(path) || 'no extension');
     else yield { ...about(path), bytes: (await statOf(term, path))?.size ?? 0 };
   }
 }
@@ -104,9 +76,7 @@ async function entriesOf(term: Terminal, folder: string): Promise<Dirent[] | Cli
   try {
     const entries = await readdir(resolve(term.cwd, folder), { withFileTypes: true });
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-  } catch (error) {
-    // If the folder at the start of a pattern does not exist, nothing matches.
-    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return [];
+  } catch {
     return new CliError('file_not_readable', `The folder ${folder} cannot be read.`);
   }
 }

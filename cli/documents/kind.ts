@@ -30,7 +30,7 @@ const documents: Record<string, string> = {
 const neverText =
   /^(?:image|audio|video|font)\/|^application\/(?:pdf|zip|gzip|msword|epub|vnd\.|java-|wasm|x-(?:tar|7z|rar|bzip|iwork|apple|iso|ms|mobi))|^text\/rtf/;
 
-/** Whether a folder search includes the file. A name or a pattern can include other files. */
+/** Whether a folder search includes the file. An argument can name other files. */
 export function isDocument(path: string): boolean {
   return extensionOf(path) in documents;
 }

@@ -104,7 +104,8 @@ describe('a folder with unusual files', () => {
 
   test('does not treat a file named - as stdin', async () => {
     using folder = inFolder('dash', { '-': 'of the file' });
-    const { stdout } = await folder.ingest(['*', '--dry-run', '--json'], { stdin: 'typed' });
+    const argv = ['./-', '--dry-run', '--json'];
+    const { stdout } = await folder.ingest(argv, { stdin: 'typed' });
     expect(JSON.parse(lines(stdout)[0] ?? '')).toMatchObject({
       externalId: '-',
       data: { text: 'of the file' },
