@@ -7,7 +7,12 @@ import { faultyThreads } from './faulty-thread.ts';
 
 /* A thread that exits or hangs ends the service. tests/storage has the checkpoint thread. */
 
-const threads = [...(backend === 'sqlite' ? ['writer'] : []), 'reader', 'tasks', 'mcp'];
+const exits = [
+  ...(backend === 'sqlite' ? [['writer', 'exit', ''] as const] : []),
+  ['reader', 'exit', ''],
+  ['tasks', 'throw', ': a fault in this thread'],
+  ['mcp', 'exit', ''],
+] as const;
 const hungAfterMs = 6_000;
 
 async function start() {
@@ -30,34 +35,28 @@ async function start() {
   };
 }
 
-test.each(threads)('if the %s thread exits, the service ends at once', async (name) => {
-  await using running = await start();
-  const { server, reasons, breakThread } = running;
-  breakThread(name, 'exit');
-  await until(() => reasons.length > 0, { what: 'the end' });
-  expect(reasons).toEqual([`the ${name} thread exited`]);
-  const { status, message } = await server.client.health();
-  expect({ status, message }).toEqual({ status: 'failing', message: `the ${name} thread exited` });
-});
-
-test('if a thread throws, the reason contains the error', async () => {
-  await using running = await start();
-  running.breakThread('tasks', 'throw');
-  await until(() => running.reasons.length > 0, { what: 'the end' });
-  expect(running.reasons).toEqual(['the tasks thread exited: a fault in this thread']);
-});
-
-test.concurrent.each(threads)(
-  'if the %s thread hangs, /health fails, and then the service ends',
-  async (name) => {
+test.concurrent.each(exits)(
+  'if the %s thread exits, the service ends at once',
+  async (...given) => {
+    const [name, what, because] = given;
     await using running = await start();
     const { server, reasons, breakThread } = running;
-    breakThread(name, 'loop');
-    const reason = `the ${name} thread does not respond`;
-    const isFailing = async () => (await server.client.health()).message === reason;
-    await until(isFailing, { what: 'the failure', timeoutMs: 4_000 });
-    expect(reasons).toEqual([]);
+    breakThread(name, what);
     await until(() => reasons.length > 0, { what: 'the end' });
-    expect(reasons).toEqual([reason]);
+    const message = `the ${name} thread exited${because}`;
+    expect(reasons).toEqual([message]);
+    expect(await server.client.health()).toMatchObject({ status: 'failing', message });
   },
 );
+
+test.concurrent('if a thread hangs, /health fails, and then the service ends', async () => {
+  await using running = await start();
+  const { server, reasons, breakThread } = running;
+  breakThread('tasks', 'loop');
+  const reason = 'the tasks thread does not respond';
+  const isFailing = async () => (await server.client.health()).message === reason;
+  await until(isFailing, { what: 'the failure', timeoutMs: 4_000 });
+  expect(reasons).toEqual([]);
+  await until(() => reasons.length > 0, { what: 'the end' });
+  expect(reasons).toEqual([reason]);
+});
