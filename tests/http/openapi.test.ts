@@ -16,14 +16,12 @@ import { send, startTestServer, type TestServer } from '../support/server.ts';
 
 describe('the document', () => {
   test('is valid OpenAPI 3.1 according to an independent validator', async () => {
-    const { valid, errors } = await new Validator().validate(structuredClone(document));
+    const validator = new Validator();
+    const { valid, errors } = await validator.validate(structuredClone(document));
     expect(errors).toBeUndefined();
     expect(valid).toBe(true);
-  });
-
-  test('fails the validation after an invalid change', async () => {
     const broken = { ...structuredClone(document), paths: { 'no-slash': {} } };
-    expect((await new Validator().validate(broken)).valid).toBe(false);
+    expect((await validator.validate(broken)).valid).toBe(false);
   });
 
   test.each(Object.entries(document.components.schemas))(

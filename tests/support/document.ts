@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import {
   type OperationName,
@@ -84,10 +84,13 @@ export function resolve<T extends Ref>(value: T): T {
   return found as T;
 }
 
+const validators = new Map<string, ValidateFunction>();
+
 /** Returns the validation errors, or null if the value is valid. */
 export function misfit(schema: object, value: unknown): string | null {
   const absolute = JSON.stringify(schema).replaceAll('"#/components', '"document#/components');
-  const validate = ajv.compile(JSON.parse(absolute));
+  const validate = validators.get(absolute) ?? ajv.compile(JSON.parse(absolute));
+  validators.set(absolute, validate);
   return validate(value) ? null : ajv.errorsText(validate.errors);
 }
 
