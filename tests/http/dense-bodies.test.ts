@@ -53,11 +53,12 @@ describe('bodies within the limits are validated by field', () => {
     expect(answer.body).toMatchObject({ accepted: 1, failedCount: 1, failed: [{ index: 0 }] });
   });
 
-  test('a batch of 150,000 fields is accepted', async () => {
+  test('a batch of 150,000 fields is accepted, also under an idempotency key', async () => {
     const items = Array(1_000)
       .fill(event(`,${fields(150)}`))
       .join(',');
-    const answer = await post('/v1/ingest/batch', `{"items":[${items}]}`);
+    const key = { 'idempotency-key': newUser() };
+    const answer = await post('/v1/ingest/batch', `{"items":[${items}]}`, key);
     expect(bodyOf<{ accepted: number }>(answer, 202).accepted).toBe(1_000);
   });
 
@@ -101,26 +102,17 @@ function cpuMs(): number {
 /** Several times the duration of one parsing step, to allow for other processes. */
 const maxPauseMs = 500;
 
-test.each(costly)('sixteen bodies of %s do not block the event loop', async (_, body) => {
+test.each(costly)('eight bodies of %s do not block the event loop', async (_, body) => {
   const bytes = new TextEncoder().encode(body);
   const send = () => askRaw(server, 'POST', '/v1/ingest/batch', bytes);
   const pauses: number[] = [];
   // Other processes can cause such a pause, but are unlikely to do so four times in a row.
   while (pauses.length < 4 && pauses.every((pause) => pause > maxPauseMs)) {
     const pause = await longestPause(async () => {
-      const answers = await Promise.all(Array.from({ length: 16 }, send));
+      const answers = await Promise.all(Array.from({ length: 8 }, send));
       expect(answers.every(({ status }) => status === 400 || status === 202)).toBe(true);
     });
     pauses.push(pause);
   }
   expect(Math.min(...pauses)).toBeLessThan(maxPauseMs);
-});
-
-test('a batch of 50,000 fields is accepted under an idempotency key', async () => {
-  const items = Array(500)
-    .fill(event(`,${fields(100)}`))
-    .join(',');
-  const headers = { 'idempotency-key': newUser() };
-  const answer = await post('/v1/ingest/batch', `{"items":[${items}]}`, headers);
-  expect(bodyOf<{ accepted: number }>(answer, 202).accepted).toBe(500);
 });

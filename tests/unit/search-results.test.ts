@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { noFilter } from '../../server/memory/filter.ts';
 import { SearchResults } from '../../server/storage/search-results.ts';
 import { imported } from '../storage/fixtures.ts';
+import { thrownBy } from '../support/thrown.ts';
 
 /** The maximum amount of text in a response with several memories, in UTF-16 units. */
 const maxText = 64 * 1024 * 1024;
@@ -33,7 +34,9 @@ test('an error names the number of memories that fit into a response', () => {
   const results = open(10);
   add(results, 'x'.repeat(maxText - 10));
   add(results, 'y'.repeat(10));
-  expect(() => add(results, 'z')).toThrow('limit must be at most 2');
+  const message = expect.stringContaining('must be at most 2');
+  const details = [{ field: 'limit', message }];
+  expect(thrownBy(() => add(results, 'z'))).toMatchObject({ code: 'invalid_request', details });
 });
 
 test('expired memories and those beyond the limit are left out', () => {
