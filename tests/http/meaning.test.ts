@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { SearchAnswer } from '../../sdk/contract/search.ts';
 import { MemoryClient } from '../../sdk/index.ts';
 import { ask, bodyOf, expectError } from '../support/http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { type TestServer, withProject, withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 /* Searches with the built-in model, and without a model. */
@@ -36,15 +36,11 @@ async function embeddedSearch(server: TestServer, query: string, more: Query) {
   });
 }
 
-describe('without a model', () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startTestServer();
-    await server.client.save({ userId: 'u', content: 'Allergic to peanuts' });
-  });
-  afterAll(() => server.stop());
+describe('without a model', async () => {
+  const server = await withProject();
 
   test('a search uses words alone and says so', async () => {
+    await server.client.save({ userId: 'u', content: 'Allergic to peanuts' });
     const plain = await search(server, 'peanuts');
     expect(plain).toMatchObject({ meaning: 'off', items: [{ matchedBy: 'words' }] });
     expect(await search(server, 'peanuts', { mode: 'words' })).toEqual(plain);
@@ -61,17 +57,13 @@ describe('without a model', () => {
   });
 });
 
-describe('with the built-in model', () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startTestServer({ MEMORY_EMBEDDINGS: 'local' });
-  });
-  afterAll(() => server.stop());
+describe('with the built-in model', async () => {
+  const server = await withServer({ MEMORY_EMBEDDINGS: 'local' });
 
   test('a search right after a save finds the memory by its meaning', async () => {
     const missed: unknown[] = [];
     let atOnce = 0;
-    for (let n = 0; n < 100; n += 1) {
+    for (let n = 0; n < 50; n += 1) {
       const [content, query] = paraphrases[n % paraphrases.length] ?? ['', ''];
       const userId = `u-${Math.floor(n / paraphrases.length)}`;
       const { id } = await server.client.save({ userId, content });
@@ -81,7 +73,7 @@ describe('with the built-in model', () => {
       if (found === undefined || found.matchedBy === 'words') missed.push({ n, query, answer });
     }
     expect(missed).toEqual([]);
-    expect(atOnce).toBeGreaterThan(50);
+    expect(atOnce).toBeGreaterThan(25);
   });
 
   test('an item found by meaning says so in matchedBy, has no highlights, and explains its score', async () => {
