@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startServer } from '../../server/main.ts';
+import { type RunningServer, startServer } from '../../server/main.ts';
 
 const env = { LOG_LEVEL: 'silent', MEMORY_EMBEDDINGS: 'off' };
 
@@ -22,28 +22,22 @@ test('an address that belongs to another machine is reported', async () => {
   });
 });
 
-test('a port in use is reported, and the next start still creates the first key', async () => {
+test('a port and a database in use are reported, and a later start creates the first key', async () => {
   await inFolder(async (databaseUrl) => {
-    const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
-    const port = taken.port ?? 0;
-    const start = startServer({ env, port, databaseUrl });
-    await expect(start).rejects.toThrow(`127.0.0.1:${port}: the port is in use`);
-    await taken.stop(true);
     const server = await startServer({ env, port: 0, databaseUrl });
     expect(server.firstKey).toStartWith('mk_');
+    const { port } = new URL(server.url);
+    const onPort = { env, port: Number(port), databaseUrl: `${databaseUrl}.second` };
+    await expect(startServer(onPort)).rejects.toThrow(`127.0.0.1:${port}: the port is in use`);
+    const onDatabase = startServer({ env, port: 0, databaseUrl });
+    await expect(onDatabase).rejects.toThrow('a server is already using');
     await server.stop();
-    const again = await startServer({ env, port: 0, databaseUrl });
+    const second = await startServer(onPort);
+    expect(second.firstKey).toStartWith('mk_');
+    await second.stop();
+    const again = await startServer(onPort);
     expect(again.firstKey).toBeNull();
     await again.stop();
-  });
-});
-
-test('a second server on the same database is rejected with a readable message', async () => {
-  await inFolder(async (databaseUrl) => {
-    const server = await startServer({ env, port: 0, databaseUrl });
-    const second = startServer({ env, port: 0, databaseUrl });
-    await expect(second).rejects.toThrow('a server is already using');
-    await server.stop();
   });
 });
 
@@ -51,29 +45,6 @@ test('all invalid settings are listed', async () => {
   const broken = { PORT: 'abc', MEMORY_RATE_LIMIT: 'many', MEMORY_API_KEY: 'short' };
   const start = startServer({ env: { ...env, ...broken } });
   await expect(start).rejects.toThrow(/PORT[\s\S]*MEMORY_API_KEY[\s\S]*MEMORY_RATE_LIMIT/);
-});
-
-test('no first key is created if the settings contain a key', async () => {
-  await inFolder(async (databaseUrl) => {
-    const key = 'a key of my own, '.replaceAll(/[ ,]/g, '_');
-    const settings = { ...env, MEMORY_API_KEY: key };
-    const server = await startServer({ env: settings, port: 0, databaseUrl });
-    expect(server.firstKey).toBeNull();
-    const headers = { authorization: `Bearer ${key}` };
-    const answer = await fetch(`${server.url}/v1/memories?userId=u`, { headers });
-    expect(answer.status).toBe(200);
-    await server.stop();
-  });
-});
-
-test('a second server on the same port is rejected, even if it uses another database', async () => {
-  await inFolder(async (databaseUrl) => {
-    const server = await startServer({ env, port: 0, databaseUrl });
-    const port = Number(new URL(server.url).port);
-    const second = startServer({ env, port, databaseUrl: `${databaseUrl}.second` });
-    await expect(second).rejects.toThrow(`127.0.0.1:${port}: the port is in use`);
-    await server.stop();
-  });
 });
 
 test('each setting that does not exist causes a warning at the start', async () => {
@@ -90,12 +61,15 @@ test('each setting that does not exist causes a warning at the start', async () 
   const warnings = Object.entries(advice).map(
     ([name, words]) => `${name} is not a setting and has no effect; ${words}`,
   );
-  expect(await warningsAtStart(settings)).toEqual(warnings);
+  const model = 'MEMORY_EMBEDDINGS_MODEL has no effect unless MEMORY_EMBEDDINGS is a URL';
+  const unused = { MEMORY_EMBEDDINGS_MODEL: 'bge-m3' };
+  expect(await warningsAtStart({ ...settings, ...unused })).toEqual([...warnings, model]);
 });
 
-test('known settings, empty values and other variables cause no warning', async () => {
+test('known settings, empty values and other variables cause no warning; a key is the only one', async () => {
+  const key = 'a-key-of-16-char';
   const settings = {
-    MEMORY_API_KEY: 'a-key-of-16-char',
+    MEMORY_API_KEY: key,
     MEMORY_BASE_URL: 'http://127.0.0.1:7070',
     MEMORY_CORS_ORIGINS: 'https://app.example',
     MEMORY_MAX_BODY_BYTES: '2000',
@@ -107,20 +81,23 @@ test('known settings, empty values and other variables cause no warning', async 
   };
   // systemd sets MEMORY_PRESSURE_WATCH.
   const others = { MEMORY_UNUSED: '', MEMORY_PRESSURE_WATCH: '/sys/fs/cgroup', MEMORIES: '1' };
-  expect(await warningsAtStart({ ...settings, ...others })).toEqual([]);
+  const warnings = await warningsAtStart({ ...settings, ...others }, async (server) => {
+    expect(server.firstKey).toBeNull();
+    const headers = { authorization: `Bearer ${key}` };
+    expect((await fetch(`${server.url}/v1/key`, { headers })).status).toBe(200);
+  });
+  expect(warnings).toEqual([]);
 });
 
-test('a model without an address causes a warning', async () => {
-  expect(await warningsAtStart({ MEMORY_EMBEDDINGS_MODEL: 'bge-m3' })).toEqual([
-    'MEMORY_EMBEDDINGS_MODEL has no effect unless MEMORY_EMBEDDINGS is a URL',
-  ]);
-});
-
-async function warningsAtStart(settings: Record<string, string>): Promise<string[]> {
+async function warningsAtStart(
+  settings: Record<string, string>,
+  use = async (_: RunningServer) => {},
+): Promise<string[]> {
   const lines: { level: string; message: string }[] = [];
   await inFolder(async (databaseUrl) => {
     const log = (line: string) => lines.push(JSON.parse(line));
     const server = await startServer({ env: settings, port: 0, databaseUrl, log });
+    await use(server);
     await server.stop();
   });
   return lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
