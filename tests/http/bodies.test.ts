@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { askRaw, bodyOf, expectError, expectInvalid, getPage, newUser } from '../support/http.ts';
-import { type TestServer, withServer } from '../support/server.ts';
+import { type TestServer, withProject, withServer } from '../support/server.ts';
 import { chunked, exchange, head } from '../support/socket.ts';
 
 const limit = 20_000;
 
 const server = await withServer({ MEMORY_MAX_BODY_BYTES: String(limit) });
-const ordinary = await withServer();
+const ordinary = await withProject();
 
 const json = 'Content-Type: application/json';
 const path = '/v1/memories';

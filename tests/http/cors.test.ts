@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { type Answer, ask, newUser, readAnswer } from '../support/http.ts';
-import { type TestServer, withServer } from '../support/server.ts';
+import { type TestServer, withProject, withServer } from '../support/server.ts';
 
 const allowed = ['https://app.example', 'http://localhost:5173'];
 const strangers = [
@@ -15,7 +15,7 @@ const strangers = [
 ];
 
 const server = await withServer({ MEMORY_CORS_ORIGINS: allowed.join(', ') });
-const closed = await withServer();
+const closed = await withProject();
 
 async function preflight(of: TestServer, origin: string, method = 'POST'): Promise<Answer> {
   const headers = {

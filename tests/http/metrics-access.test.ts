@@ -3,12 +3,13 @@ import { type OperationName, operations } from '../../sdk/contract/operations.ts
 import { openAdmin } from '../../server/admin.ts';
 import { type Answer, ask, expectError, readAnswer, save } from '../support/http.ts';
 import { requests, withoutMemories } from '../support/operation-requests.ts';
-import { startTestServer, type TestServer, withServer } from '../support/server.ts';
+import { type TestServer, withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 /* Who may read the metrics, and what a key for the metrics may not do. */
 
 const server = await withServer();
+const own = await withServer({ MEMORY_RATE_LIMIT: '2/3600', MEMORY_METRICS: 'off' });
 
 const viaProxy = { 'x-forwarded-for': '127.0.0.1' };
 
@@ -98,13 +99,11 @@ describe('with a key for the metrics', () => {
   );
 
   test('a rejected request does not count against the rate limit of the project', async () => {
-    const own = await startTestServer({ MEMORY_RATE_LIMIT: '2/3600' });
     const only = { ...own, key: await own.createKey('default', { metricsOnly: true }) };
     for (let sent = 0; sent < 5; sent += 1) {
       expectError(await ask(only, 'GET', '/v1/key'), 403, 'forbidden');
     }
     expect((await ask(own, 'GET', '/v1/key')).status).toBe(200);
-    await own.stop();
   });
 
   test('a request is rejected once the key has been revoked', async () => {
@@ -122,7 +121,5 @@ describe('with a key for the metrics', () => {
 });
 
 test('MEMORY_METRICS=off removes the metrics', async () => {
-  const own = await startTestServer({ MEMORY_METRICS: 'off' });
   expectError(await ask(own, 'GET', '/metrics'), 404, 'not_found');
-  await own.stop();
 });
