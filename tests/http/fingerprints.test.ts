@@ -3,13 +3,14 @@ import { expect, test } from 'bun:test';
 import { sqlitePath } from '../../server/storage/open.ts';
 import { backend } from '../support/backend.ts';
 import { query } from '../support/postgres.ts';
-import { startTestServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { sendKeyed } from '../support/writes.ts';
 
 /* Fingerprints are stored for days, so a new version of the service must compute the same ones. */
 
 async function storedFingerprints(databaseUrl: string): Promise<unknown[]> {
-  const text = 'SELECT key, fingerprint FROM idempotency_keys ORDER BY key';
+  const text = `SELECT key, fingerprint FROM idempotency_keys
+    WHERE key IN ('printed-batch', 'printed-save') ORDER BY key`;
   if (backend === 'postgres') return query(databaseUrl, text);
   const db = new Database(sqlitePath(databaseUrl), { readonly: true });
   try {
@@ -20,22 +21,22 @@ async function storedFingerprints(databaseUrl: string): Promise<unknown[]> {
 }
 
 test('an upgrade does not change the fingerprint of a request', async () => {
-  const server = await startTestServer();
-  try {
-    const metadata = { b: [1, true, null], a: 'x' };
-    const save = { userId: 'u', content: 'café', metadata };
-    const record = { userId: 'u', type: 'document', data: { text: 'T' } };
-    const batch = { items: [record, record] };
-    const sent = [
-      await sendKeyed(server, { method: 'POST', path: '/v1/memories', body: save }, 'save'),
-      await sendKeyed(server, { method: 'POST', path: '/v1/ingest/batch', body: batch }, 'batch'),
-    ];
-    expect(sent.map(({ status }) => status)).toEqual([201, 202]);
-    expect(await storedFingerprints(server.databaseUrl)).toEqual([
-      { key: 'batch', fingerprint: 'lEUTJ5y-nZ0F_O0VNoaiOSO87p6CtsnOVH9BLbDu0FA' },
-      { key: 'save', fingerprint: 'HB0HeJ_-I4gHJaM1p9qlUi2DeUW7ZR_tj66zMw3936k' },
-    ]);
-  } finally {
-    await server.stop();
-  }
+  const server = await withProject();
+  const metadata = { b: [1, true, null], a: 'x' };
+  const save = { userId: 'u', content: 'café', metadata };
+  const record = { userId: 'u', type: 'document', data: { text: 'T' } };
+  const batch = { items: [record, record] };
+  const sent = [
+    await sendKeyed(server, { method: 'POST', path: '/v1/memories', body: save }, 'printed-save'),
+    await sendKeyed(
+      server,
+      { method: 'POST', path: '/v1/ingest/batch', body: batch },
+      'printed-batch',
+    ),
+  ];
+  expect(sent.map(({ status }) => status)).toEqual([201, 202]);
+  expect(await storedFingerprints(server.databaseUrl)).toEqual([
+    { key: 'printed-batch', fingerprint: 'lEUTJ5y-nZ0F_O0VNoaiOSO87p6CtsnOVH9BLbDu0FA' },
+    { key: 'printed-save', fingerprint: 'HB0HeJ_-I4gHJaM1p9qlUi2DeUW7ZR_tj66zMw3936k' },
+  ]);
 });

@@ -1,12 +1,21 @@
 import { expect, test } from 'bun:test';
 import { networkInterfaces } from 'node:os';
 import { ask, expectError, save } from '../support/http.ts';
-import { startTestServer, withServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 
 /** The number of wrong keys that an address can send per minute, as in docs/limits.md. */
 const perMinute = 60;
 
-const server = await withServer();
+const hasIpv6 = Object.values(networkInterfaces())
+  .flat()
+  .some((one) => one?.address === '::1');
+
+const open = await withServer({
+  MEMORY_TRUSTED_PROXIES: '127.0.0.1',
+  ...(hasIpv6 && { HOST: '::' }),
+});
+const { port } = new URL(open.url);
+const server = { ...open, url: `http://127.0.0.1:${port}` };
 
 test('an address that keeps sending wrong keys gets a 429, and valid keys still work', async () => {
   let tries = 0;
@@ -40,29 +49,20 @@ test('a request without a key gets a 401, even from an address that sent many wr
 });
 
 test('behind a trusted proxy, the wrong keys of each client are counted separately', async () => {
-  const own = await startTestServer({ MEMORY_TRUSTED_PROXIES: '127.0.0.1' });
   const sendWrongKey = (client: string) =>
-    ask(own, 'GET', '/v1/key', {
+    ask(server, 'GET', '/v1/key', {
       headers: { authorization: 'Bearer wrong', 'x-forwarded-for': client },
     });
   for (let sent = 0; sent < perMinute; sent += 1) await sendWrongKey('192.0.2.1');
   expectError(await sendWrongKey('192.0.2.1'), 429, 'rate_limited');
   expectError(await sendWrongKey('192.0.2.2'), 401, 'unauthorized');
-  await own.stop();
 });
 
-const hasIpv6 = Object.values(networkInterfaces())
-  .flat()
-  .some((one) => one?.address === '::1');
-
 test.skipIf(!hasIpv6)('wrong keys from one address do not count against another', async () => {
-  const open = await startTestServer({ HOST: '::' });
-  const { port } = new URL(open.url);
   const sendWrongKey = async (host: string) => {
     const headers = { authorization: 'Bearer mk_wrong_key_wrong_key' };
     return (await fetch(`http://${host}:${port}/v1/key`, { headers })).status;
   };
   for (let tries = 0; tries < perMinute; tries += 1) await sendWrongKey('127.0.0.1');
   expect([await sendWrongKey('127.0.0.1'), await sendWrongKey('[::1]')]).toEqual([429, 401]);
-  await open.stop();
 });
