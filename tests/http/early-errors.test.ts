@@ -60,8 +60,8 @@ async function earlyErrors(): Promise<Case[]> {
   ];
 }
 
-async function run(command: string[]): Promise<string[]> {
-  const input = JSON.stringify(cases.map(({ upload }) => upload));
+async function run(command: string[], sent: Case[]): Promise<string[]> {
+  const input = JSON.stringify(sent.map(({ upload }) => upload));
   const child = Bun.spawn(command, { stdin: Buffer.from(input), stderr: 'inherit' });
   return (await new Response(child.stdout).text()).trim().split('\n');
 }
@@ -89,8 +89,10 @@ for (const [name, command, isFound] of clients) {
   test.skipIf(!isFound)(
     `${name} receives them`,
     async () => {
-      const statuses = await run(command);
-      expect(statuses).toEqual(cases.map(({ status }) => String(status)));
+      // How much the service reads does not depend on the client.
+      const sent =
+        name === 'node:http' ? cases : cases.filter(({ upload }) => upload.bytes < MB * 10);
+      expect(await run(command, sent)).toEqual(sent.map(({ status }) => String(status)));
     },
     120_000,
   );

@@ -15,7 +15,7 @@ import {
   newUser,
   save,
 } from '../support/http.ts';
-import { startTestServer, type TestServer, withProject } from '../support/server.ts';
+import { type TestServer, withProject } from '../support/server.ts';
 
 const server = await withProject();
 
@@ -157,15 +157,6 @@ describe('GET /v1/key', () => {
       expiresAt: new Date(expiresAt).toISOString(),
     });
     expect(answer.text).not.toContain(key);
-  });
-
-  test('returns MEMORY_API_KEY as the name of the key from that variable', async () => {
-    const fixed = 'a-key-from-the-settings';
-    const configured = await startTestServer({ MEMORY_API_KEY: fixed });
-    const answer = await ask(configured, 'GET', '/v1/key');
-    const about = { project: 'default', name: 'MEMORY_API_KEY', lastFour: 'ings' };
-    expect(answer.body).toEqual({ ...about, userId: null, readOnly: false, expiresAt: null });
-    await configured.stop();
   });
 
   test('returns 400 for a parameter', async () => {

@@ -84,7 +84,9 @@ test('known settings, empty values and other variables cause no warning; a key i
   const warnings = await warningsAtStart({ ...settings, ...others }, async (server) => {
     expect(server.firstKey).toBeNull();
     const headers = { authorization: `Bearer ${key}` };
-    expect((await fetch(`${server.url}/v1/key`, { headers })).status).toBe(200);
+    const about = { project: 'default', name: 'MEMORY_API_KEY', lastFour: 'char' };
+    const found = await (await fetch(`${server.url}/v1/key`, { headers })).json();
+    expect(found).toEqual({ ...about, userId: null, readOnly: false, expiresAt: null });
   });
   expect(warnings).toEqual([]);
 });
