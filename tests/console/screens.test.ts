@@ -1,12 +1,12 @@
 import { describe, expect } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { expectAccessible, inBrowser, type Opened, tabTo, useBrowser } from './browser.ts';
 
 /* Every screen of the console, by mouse and by keyboard. */
 
 const open = useBrowser();
-const server = await withServer();
+const server = await withProject();
 
 /** Opens a screen with a key, by default that of the project. */
 async function openScreen(hash: string, key = server.key): Promise<Opened> {
