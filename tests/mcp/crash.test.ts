@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { MemoryClient } from '../../sdk/index.ts';
 import { temporaryFolder } from '../cli/command.ts';
@@ -60,17 +60,21 @@ async function startProxy(): Promise<string> {
   return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
 }
 
-afterEach(async () => {
+let url: string;
+beforeAll(async () => {
+  await startService();
+  url = await startProxy();
+});
+afterAll(async () => {
   for (const socket of open) socket.destroy();
   proxy.close();
   await service.child.end('SIGKILL');
+  folder[Symbol.dispose]();
 });
 
 test.each(ways.filter(({ version }) => version === '2026-07-28'))(
   'kill -9 before the response to a save neither loses nor duplicates the memory: $transport',
   async (way) => {
-    await startService();
-    const url = await startProxy();
     const userId = `${way.transport} ${way.version}`;
     await using memory = await connectTo({ url, key: apiKey } as TestServer, way, { userId });
     const before = await memory.call('save_memory', { content: 'Before' });

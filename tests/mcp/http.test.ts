@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { startServer } from '../../server/main.ts';
-import { emptyDatabase } from '../support/backend.ts';
-import { send, startTestServer, type TestServer, withServer } from '../support/server.ts';
+import {
+  send,
+  startTestServer,
+  type TestServer,
+  withProject,
+  withServer,
+} from '../support/server.ts';
 import { call, list, messagesTo } from './messages.ts';
 
 /* Raw JSON-RPC requests to /mcp: authentication, and rejections before a tool runs. */
 
-const server = await withServer();
+const server = await withProject();
 const post = messagesTo(() => server);
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
@@ -68,37 +72,39 @@ describe('the headers Host and Origin', () => {
     expect(await post('/mcp/users/u', list, { origin })).toMatchObject({ status: 200 });
   });
 
-  test('settings allow additional hosts and origins', async () => {
-    const env = { MEMORY_MCP_HOSTS: 'memory.example', MEMORY_CORS_ORIGINS: 'https://app.example' };
+  test('settings allow additional hosts and origins, but never 0.0.0.0', async () => {
+    const env = {
+      // The server listens on all addresses.
+      HOST: '0.0.0.0',
+      MEMORY_MCP_HOSTS: 'memory.example',
+      MEMORY_CORS_ORIGINS: 'https://app.example',
+    };
     const other = await startTestServer(env);
+    const host = 'localhost';
     expect(await statusAt(other, { host: 'Memory.example:443' })).toBe(200);
-    expect(await statusAt(other, { origin: 'https://app.example' })).toBe(200);
-    expect(await statusAt(other, { origin: 'https://memory.example' })).toBe(200);
+    expect(await statusAt(other, { host, origin: 'https://app.example' })).toBe(200);
+    expect(await statusAt(other, { host, origin: 'https://memory.example' })).toBe(200);
     expect(await statusAt(other, { host: 'app.example' })).toBe(403);
-    expect(await statusAt(other, { origin: 'https://other.example' })).toBe(403);
+    expect(await statusAt(other, { host, origin: 'https://other.example' })).toBe(403);
     const preflight = await send(other, 'OPTIONS', '/mcp', {
-      headers: { origin: 'https://app.example', 'access-control-request-method': 'POST' },
+      headers: { host, origin: 'https://app.example', 'access-control-request-method': 'POST' },
     });
     expect(preflight.headers.get('access-control-allow-headers')).toContain('Mcp-Method');
+    expect(await statusAt(other, { host })).toBe(200);
+    expect(await statusAt(other, { host: '0.0.0.0' })).toBe(403);
+    expect(await statusAt(other, { host, origin: 'http://0.0.0.0' })).toBe(403);
     await other.stop();
   });
 
-  test('a server that listens on all addresses does not accept 0.0.0.0 as its host', async () => {
-    const other = await startTestServer({ HOST: '0.0.0.0' });
-    expect(await statusAt(other, { host: 'localhost' })).toBe(200);
-    expect(await statusAt(other, { host: '0.0.0.0' })).toBe(403);
-    expect(await statusAt(other, { host: 'localhost', origin: 'http://0.0.0.0' })).toBe(403);
-    await other.stop();
+  // Only Linux assigns all addresses in 127.0.0.0/8 to the loopback interface.
+  test.skipIf(process.platform !== 'linux')('the address that it listens on', async () => {
+    const own = await startTestServer({ HOST: '127.0.0.2' });
+    expect(await statusAt(own, {})).toBe(200);
+    await own.stop();
   });
 });
 
 describe('rejected requests', () => {
-  test.each(['GET', 'DELETE'])('the method %s', async (method) => {
-    const response = await send(server, method, '/mcp/users/u');
-    expect(response.status).toBe(405);
-    expect(response.headers.get('allow')).toBe('POST');
-  });
-
   test.each([
     [{}],
     [[]],
@@ -132,65 +138,58 @@ describe('rejected requests', () => {
   });
 });
 
-describe('limits and logging apply to MCP messages', () => {
-  test('the rate limit counts messages and tool requests; a tool says when to retry', async () => {
-    const limited = await startTestServer({ MEMORY_RATE_LIMIT: '4/60' });
+test("the response has the message's request id", async () => {
+  const { headers } = await post('/mcp/users/u', list, { 'x-request-id': 'mine' });
+  expect(headers.get('x-request-id')).toBe('mine');
+});
+
+describe('on a server that logs and limits the requests of a key', async () => {
+  const logged: string[] = [];
+  const limited = await withServer(
+    { LOG_LEVEL: 'info', MEMORY_RATE_LIMIT: '4/60' },
+    [join(import.meta.dir, 'faulty-tools.ts')],
+    { log: (line) => void logged.push(line) },
+  );
+  const failures = () => logged.filter((line) => line.includes('MCP tool failed'));
+
+  test('the limit counts messages and tool requests; a tool says when to retry', async () => {
+    const key = bearer(await limited.createKey('counting'));
     const search = call('search_memories', { query: 'x' });
-    const first = await post('/mcp/users/u', search, {}, limited);
+    const first = await post('/mcp/users/u', search, key, limited);
     expect(first.headers.get('ratelimit')).toMatch(/r=3;/);
     expect(first.json.result.content[0].text).toStartWith('No memory matches');
-    await post('/mcp/users/u', list, {}, limited);
-    const third = await post('/mcp/users/u', search, {}, limited);
+    await post('/mcp/users/u', list, key, limited);
+    const third = await post('/mcp/users/u', search, key, limited);
     expect(third.json.result).toMatchObject({ isError: true });
     expect(third.json.result.content[0].text).toMatch(/try again in \d+ s/);
-    expect(await post('/mcp/users/u', list, {}, limited)).toMatchObject({ status: 429 });
-    await limited.stop();
+    const last = await post('/mcp/users/u', list, key, limited);
+    expect(last.status).toBe(429);
+    expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0);
+    const error = { code: -32_000, data: { error: 'rate_limited' } };
+    expect(last.json).toMatchObject({ id: null, error });
   });
 
-  test("the response has the message's request id", async () => {
-    const { headers } = await post('/mcp/users/u', list, { 'x-request-id': 'mine' });
-    expect(headers.get('x-request-id')).toBe('mine');
+  test('a failed search for similar memories does not fail the save', async () => {
+    // The limit allows the memory, the call, and its first two requests: a list and the save.
+    const key = bearer(await limited.createKey('saving'));
+    const body = { userId: 'u', content: 'Prefers dark mode' };
+    await send(limited, 'POST', '/v1/memories', { body, headers: key });
+    const save = call('save_memory', { content: 'Prefers dark mode at night' });
+    const { json } = await post('/mcp/users/u', save, key, limited);
+    expect(json.result).toEqual({
+      content: [{ type: 'text', text: expect.stringMatching(/^Saved: mem_\w+$/) }],
+    });
+    // The error tells the client to wait; the tool itself did not fail.
+    expect(failures()).toEqual([]);
   });
-});
 
-/** Starts a server and collects its log lines. */
-async function startLogging(env: Record<string, string>, preload: readonly string[] = []) {
-  const { url: databaseUrl, remove } = await emptyDatabase();
-  const lines: string[] = [];
-  const log = (line: string) => void lines.push(line);
-  const settings = { MEMORY_EMBEDDINGS: 'off', ...env };
-  const started = await startServer({ env: settings, port: 0, databaseUrl, preload, log });
-  const at = { url: started.url, key: started.firstKey ?? '' } as TestServer;
-  const stop = async () => {
-    await started.stop();
-    await remove();
-  };
-  return { at, lines, stop };
-}
-
-test('an unexpected error in a tool is logged with its stack', async () => {
-  const { at, lines, stop } = await startLogging({}, [join(import.meta.dir, 'faulty-tools.ts')]);
-  const { json } = await post('/mcp/users/u', call('throw_error', {}), {}, at);
-  const text = 'Internal error in the memory tools; see the log for details.';
-  expect(json.result).toEqual({ content: [{ type: 'text', text }], isError: true });
-  const logged = lines.filter((line) => line.includes('MCP tool failed'));
-  expect(logged).toEqual([expect.stringMatching(/a bug in the tool.* at .*faulty-tools\.ts:\d+/)]);
-  await stop();
-});
-
-test('a failed search for similar memories does not fail the save', async () => {
-  // The limit allows the memory, the call, and its first two requests: a list and the save.
-  const { at, lines, stop } = await startLogging({ MEMORY_RATE_LIMIT: '4/60' });
-  const memory = { userId: 'u', content: 'Prefers dark mode' };
-  await send(at, 'POST', '/v1/memories', { body: memory });
-  const save = call('save_memory', { content: 'Prefers dark mode at night' });
-  const { json } = await post('/mcp/users/u', save, {}, at);
-  expect(json.result).toEqual({
-    content: [{ type: 'text', text: expect.stringMatching(/^Saved: mem_\w+$/) }],
+  test('an unexpected error in a tool is logged with its stack', async () => {
+    const { json } = await post('/mcp/users/u', call('throw_error', {}), {}, limited);
+    const text = 'Internal error in the memory tools; see the log for details.';
+    expect(json.result).toEqual({ content: [{ type: 'text', text }], isError: true });
+    const stack = expect.stringMatching(/a bug in the tool.* at .*faulty-tools\.ts:\d+/);
+    expect(failures()).toEqual([stack]);
   });
-  // The error tells the client to wait; the tool itself did not fail.
-  expect(lines.filter((line) => line.includes('MCP tool failed'))).toEqual([]);
-  await stop();
 });
 
 test.each(['/mcp/', '/mcp/users', '/mcp/users/', '/mcp/users/a/b', '/mcp/other'])(

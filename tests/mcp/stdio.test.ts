@@ -3,9 +3,9 @@ import { memoryAt } from '../cli/command.ts';
 import { program, shellAt } from '../cli/shell.ts';
 import { html, json, refusal, startFaultServer } from '../support/fault-server.ts';
 import { noHome } from '../support/process.ts';
-import { withServer } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 
-const server = await withServer();
+const server = await withProject();
 const shell = shellAt(() => server);
 const memory = (argv: string[], around = {}) => memoryAt(server)(argv, around);
 
@@ -14,33 +14,25 @@ const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
 const hello = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
 const away = { MEMORY_BASE_URL: 'http://127.0.0.1:1' };
 
-/** Starts a process and sends messages to its stdin. `lines(n)` waits for n lines of output. */
-function start(line: string, messages: string[], env: Record<string, string> = {}) {
-  const child = Bun.spawn(['bash', '-c', `exec ${line.replace('$MEMORY', program.join(' '))}`], {
-    env: {
-      PATH: process.env.PATH,
-      ...noHome,
-      MEMORY_BASE_URL: server.url,
-      MEMORY_API_KEY: server.key,
-      ...env,
-    },
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
-  child.stdin.write(messages.map((message) => `${message}\n`).join(''));
-  void child.stdin.flush();
-  const reader = child.stdout.getReader();
+const listCall = { method: 'tools/call', params: { name: 'list_memories', arguments: {} } };
+
+/** Runs `memory mcp --user u` in this process until it has answered a message, and returns that. */
+async function answerOf(args: string[], message: object, env: Record<string, string> = {}) {
   let stdout = '';
-  async function lines(count: number): Promise<string[]> {
-    while (stdout.split('\n').length <= count) {
-      const { value, done } = await reader.read();
-      if (done) throw new Error(`stdout was closed after: ${stdout}`);
-      stdout += new TextDecoder().decode(value);
-    }
-    return stdout.trim().split('\n');
-  }
-  return { child, lines };
+  const input = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = input.writable.getWriter();
+  const onOutput = (text: string) => {
+    stdout += text.startsWith('{') ? text : '';
+    if (stdout.split('\n').length > 2) void writer.close();
+  };
+  const around = { stdin: input.readable, onOutput, env };
+  const running = memory(['mcp', '--user', 'u', ...args], around);
+  void writer.write(
+    Buffer.from(`${hello}\n${JSON.stringify({ jsonrpc: '2.0', id: 2, ...message })}\n`),
+  );
+  const { code, stderr } = await running;
+  expect(code).toBe(0);
+  return { answer: stdout.split('\n')[1] ?? '', stderr };
 }
 
 describe('memory mcp exits', () => {
@@ -49,9 +41,16 @@ describe('memory mcp exits', () => {
     ['on SIGTERM', 'SIGTERM'],
     ['on SIGINT', 'SIGINT'],
   ] as const)('%s, with status 0', async (_, signal) => {
-    const { child, lines } = start('$MEMORY mcp --user u', [hello]);
-    const [answer = ''] = await lines(1);
-    expect(JSON.parse(answer)).toMatchObject({ id: 1 });
+    const child = Bun.spawn([...program, 'mcp', '--user', 'u'], {
+      env: { ...noHome, MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key },
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'ignore',
+    });
+    child.stdin.write(`${hello}\n`);
+    void child.stdin.flush();
+    const { value } = await child.stdout.getReader().read();
+    expect(JSON.parse(new TextDecoder().decode(value))).toMatchObject({ id: 1 });
     if (signal === null) child.stdin.end();
     else child.kill(signal);
     expect(await child.exited).toBe(0);
@@ -68,20 +67,15 @@ describe('memory mcp exits', () => {
 
 describe('memory mcp starts', () => {
   test('while the service is unreachable, if the user is named', async () => {
-    const call = { name: 'list_memories', arguments: {} };
-    const list = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: call };
-    const { child, lines } = start('$MEMORY mcp --user u', [hello, JSON.stringify(list)], away);
-    const [, answer] = await lines(2);
+    const { answer, stderr } = await answerOf([], listCall, away);
     expect(answer).toContain('"isError":true');
     expect(answer).toContain('did not respond');
     const why =
       'Cannot reach http://127.0.0.1:1 (connection refused). ' +
       'Is the server running? Try: memory serve, or check the address: memory profile show';
     expect(answer).toContain(why);
-    child.stdin.end();
-    expect(await child.exited).toBe(0);
     // The error is printed at the start and at the failed call, because MCP clients log stderr.
-    expect(await child.stderr.text()).toBe(`${why}\n${why}\n`);
+    expect(stderr).toBe(`${why}\n${why}\n`);
   });
 
   test.each([
@@ -134,17 +128,11 @@ describe('memory mcp starts', () => {
 
 const key = { project: 'default', keyName: 'k', userId: null, readOnly: false, expiresAt: null };
 
-/** Lists memories through a service that answers with `reply`, until the process exits. */
+/** Lists memories through a service that answers with `reply`. */
 async function listFrom(reply: Parameters<typeof startFaultServer>[0]) {
   using failing = startFaultServer(json(200, key), reply);
-  const call = { name: 'list_memories', arguments: {} };
-  const list = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: call });
-  const env = { MEMORY_BASE_URL: failing.url };
-  const { child, lines } = start('$MEMORY mcp --user u', [hello, list], env);
-  const [, answer = ''] = await lines(2);
-  child.stdin.end();
-  expect(await child.exited).toBe(0);
-  return { result: JSON.parse(answer).result, stderr: await child.stderr.text() };
+  const { answer, stderr } = await answerOf([], listCall, { MEMORY_BASE_URL: failing.url });
+  return { result: JSON.parse(answer).result, stderr };
 }
 
 test('a tool reports a service error with an unknown code', async () => {
@@ -162,13 +150,9 @@ test('an unexpected error in a tool is printed on stderr', async () => {
 });
 
 test('--read-only offers only the three tools that read', async () => {
-  const list = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' });
-  const { child, lines } = start('$MEMORY mcp --user u --read-only', [hello, list]);
-  const [, answer = ''] = await lines(2);
-  child.stdin.end();
+  const { answer } = await answerOf(['--read-only'], { method: 'tools/list' });
   expect(answer.match(/"name":"\w+_memor\w+"/g)).toHaveLength(3);
   expect(answer).not.toContain('save_memory');
-  expect(await child.exited).toBe(0);
 });
 
 test.each([

@@ -78,6 +78,9 @@ describe.each(ways)('over $transport, version $version', (way) => {
     expect(await memory.call('list_memories')).toBe('End of the list.');
   });
 
+  // Over stdio, each connection is a process.
+  if (way.transport === 'stdio' && way.version !== ways.at(-1)?.version) return;
+
   test('a read-only key gets the three tools that read', async () => {
     const key = await server.createKey('default', { userId, readOnly: true });
     await using reader = await connectTo(server, way, { key });
@@ -93,9 +96,8 @@ describe.each(ways)('over $transport, version $version', (way) => {
     const key = await server.createKey('default', { userId: 'carol' });
     await using carol = await connectTo(server, way, { key });
     await carol.call('save_memory', { content: 'Is Carol' });
-    expect((await server.client.list({ userId: 'carol' })).items).toMatchObject([
-      { content: 'Is Carol' },
-    ]);
+    const { items } = await server.client.list({ userId: 'carol' });
+    expect(items).toMatchObject([{ content: 'Is Carol' }]);
     await expect(connectTo(server, way, { key, userId })).rejects.toThrow();
     await server.client.deleteAll({ userId: 'carol' });
   });
@@ -155,11 +157,8 @@ describe.each(ways)('over $transport, version $version', (way) => {
 
   test('the external id of a memory from another source is not shown as a key', async () => {
     const externalKey = { source: 'crm', externalId: 'T-1' };
-    const { id } = await server.client.save({
-      userId,
-      content: 'Has an open ticket',
-      ...externalKey,
-    });
+    const content = 'Has an open ticket';
+    const { id } = await server.client.save({ userId, content, ...externalKey });
     const head = `[${id}] ${new Date().toISOString().slice(0, 10)} memory crm`;
     expect(await memory.call('list_memories')).toBe(
       `${head}: Has an open ticket\nEnd of the list.`,

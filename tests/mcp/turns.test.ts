@@ -1,19 +1,14 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { call, messagesTo } from './messages.ts';
 
 /* The calls of one project do not occupy the MCP thread. */
 
-let server: TestServer;
+const server = await withServer({}, [join(import.meta.dir, 'waiting-tools.ts')]);
 /** The key of another project. */
-let other: { authorization: string };
-beforeEach(async () => {
-  server = await startTestServer({}, [join(import.meta.dir, 'waiting-tools.ts')]);
-  other = { authorization: `Bearer ${await server.createKey('other')}` };
-});
-afterEach(() => server.stop());
+const other = { authorization: `Bearer ${await server.createKey('other')}` };
 const post = messagesTo(() => server);
 
 /** Calls a tool in another project than that of `server.key`. */
@@ -48,11 +43,15 @@ test('waiting messages of a project have a limit in bytes, and other projects ar
   const calls = Array.from({ length: 4 }, () => post('/mcp/users/u', call('wait', {})));
   await waiting(4);
   const content = 'x'.repeat(1_000_000);
-  const saves = Array.from({ length: 6 }, () =>
-    post('/mcp/users/u', { ...call('save_memory', { content }), id: 9 }),
-  );
-  const { status, headers, json } = await Promise.race(saves);
-  expect({ status, id: json.id }).toEqual({ status: 503, id: 9 });
+  const refused: Awaited<ReturnType<typeof post>>[] = [];
+  const saves = Array.from({ length: 6 }, async () => {
+    const answer = await post('/mcp/users/u', { ...call('save_memory', { content }), id: 9 });
+    if (answer.status === 503) refused.push(answer);
+    return answer;
+  });
+  // The others wait for the calls, which nothing has released yet.
+  const { headers, json } = await until(() => (refused.length === 2 ? refused[0] : null));
+  expect(json.id).toBe(9);
   expect(json.error).toMatchObject({ data: { error: 'unavailable' } });
   expect(headers.get('retry-after')).toBe('1');
   expect(await elsewhere('count')).toBe('4');
