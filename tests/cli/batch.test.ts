@@ -44,14 +44,14 @@ function watchRequests({ url }: TestServer) {
 
 describe('memory ingest batch', () => {
   test('ingests every line, including duplicates; a second run has no effect', async () => {
-    const equal = Array.from({ length: 1_600 }, () => event('equal', 'same'));
+    const equal = Array.from({ length: 1_100 }, () => event('equal', 'same'));
     const stdin = `${equal.join('\n')}\n`;
     const first = await memory([...batch, '-'], { stdin });
-    expect(first).toEqual({ code: 0, stdout: '', stderr: summary(1_600, 0, 0) });
+    expect(first).toEqual({ code: 0, stdout: '', stderr: summary(1_100, 0, 0) });
     const again = await memory([...batch, '-'], { stdin });
-    expect(again.stderr).toStartWith(summary(0, 1_600, 0));
+    expect(again.stderr).toStartWith(summary(0, 1_100, 0));
     expect(again.stderr).toContain('To ingest them again: --idempotency-key <new key>');
-    expect(await countOf('equal')).toBe(1_600);
+    expect(await countOf('equal')).toBe(1_100);
   });
 
   test('if lines were appended, only the last request and the new lines are sent', async () => {
@@ -88,14 +88,14 @@ describe('memory ingest batch', () => {
     await using watch = watchRequests(server);
     const env = { MEMORY_BASE_URL: watch.url };
     const stdinOf = (things: number) =>
-      Array.from({ length: 2_400 }, (_, index) =>
+      Array.from({ length: 1_501 }, (_, index) =>
         event(`of-${things}`, `v${index}`, { externalId: `${index % things}` }),
       ).join('\n');
     await memory([...batch, '-'], { stdin: stdinOf(1), env });
     expect(watch.maxAtOnce()).toBe(1);
     const { items } = await server.client.list({ userId: 'of-1' });
-    expect(items.map(({ content }) => content)).toEqual(['v2399']);
-    await memory([...batch, '-'], { stdin: stdinOf(2_400), env });
+    expect(items.map(({ content }) => content)).toEqual(['v1500']);
+    await memory([...batch, '-'], { stdin: stdinOf(1_501), env });
     expect(watch.maxAtOnce()).toBe(4);
   });
 
@@ -150,7 +150,7 @@ test('a rejected key ends the run with exit 4 and a hint on how to resume', asyn
 
 test('Ctrl-C stops the run with exit 130, and the same command resumes', async () => {
   const interruption = new AbortController();
-  const all = Array.from({ length: 2_000 }, (_, index) => event('stopped', `e${index}`)).join('\n');
+  const all = Array.from({ length: 600 }, (_, index) => event('stopped', `e${index}`)).join('\n');
   let sent = false;
   const stdin = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -164,5 +164,5 @@ test('Ctrl-C stops the run with exit 130, and the same command resumes', async (
   expect(stopped).toMatchObject({ code: 130, stdout: '' });
   expect(stopped.stderr).toContain('Run the same command again to continue');
   expect(await memory([...batch, '-'], { stdin: all })).toMatchObject({ code: 0 });
-  expect(await countOf('stopped')).toBe(2_000);
+  expect(await countOf('stopped')).toBe(600);
 });

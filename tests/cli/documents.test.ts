@@ -119,7 +119,7 @@ describe('a long run', () => {
   const many: Files = Object.fromEntries(
     Array.from({ length: 40 }, (_, index) => [
       `many/${100 + index}.md`,
-      `text ${index}`.repeat(40_000),
+      `text ${index}`.repeat(20_000),
     ]),
   );
 

@@ -6,6 +6,7 @@ import { backend } from '../support/backend.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 import { memory, temporaryFolder, testTerminal } from './command.ts';
+import { parse } from './transcript.ts';
 
 const folder = temporaryFolder();
 let server: TestServer;
@@ -69,9 +70,10 @@ const environment = () => ({
 
 /** Runs the line. Only a line that needs a shell, or writes to the current folder, starts one. */
 async function run(line: string) {
-  if (!/[|<>&;$"'*]|^memory backup/.test(line)) {
-    const around = { env: { ...environment(), PATH: '' }, home: folder.path, cwd: folder.path };
-    return memory(line.split(' ').slice(1), around);
+  const { words, stdin } = parse(line, folder);
+  if (!words.some((word) => /^[|<>]/.test(word)) && !/^cat |^memory backup/.test(line)) {
+    const env = { ...environment(), PATH: '' };
+    return memory(words, { env, home: folder.path, cwd: folder.path, stdin });
   }
   const child = Bun.spawn(['sh', '-c', line], {
     cwd: folder.path,

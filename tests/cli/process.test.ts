@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { startChild } from '../support/process.ts';
 import { withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { temporaryFolder } from './command.ts';
+import { memoryAt, temporaryFolder } from './command.ts';
 import { program, shellAt } from './shell.ts';
 
 /* Tests that require a separate process: pipes, signals and exit codes. */
@@ -37,10 +37,10 @@ describe('a process', () => {
   );
 
   test('a slow pipe receives every byte of a long list', async () => {
-    const whole = await shell(`$MEMORY list --user ${userId} --all`).ended;
-    expect(whole.stdout.length).toBeGreaterThan(2_400_000);
+    const { stdout } = await memoryAt(server)(['list', '--user', userId, '--all']);
+    expect(stdout.length).toBeGreaterThan(2_400_000);
     const line = `$MEMORY list --user ${userId} --all | (sleep 0.3; wc -c)`;
-    expect(Number((await shell(line).ended).stdout)).toBe(whole.stdout.length);
+    expect(Number((await shell(line).ended).stdout)).toBe(stdout.length);
   });
 
   const withPython = test.if(Bun.which('python3') !== null);
@@ -204,32 +204,6 @@ describe('memory serve', () => {
     process.kill(npm.pid, 'SIGTERM');
     expect(await npm.exited).toBe(0);
     expect(npm.log()).toContain('Stopped.\n');
-  });
-
-  test('reports why it cannot start, exit 1', async () => {
-    using folder = temporaryFolder();
-    const first = serve(folder);
-    await until(() => first.log().includes('Press Ctrl-C to stop.'), { what: 'the banner' });
-    const second = serve(folder);
-    expect(await second.exited).toBe(1);
-    expect(second.log()).toStartWith('Error: ');
-    await first.end('SIGINT');
-  });
-
-  test('invalid settings are reported by the name of their flag or variable, exit 2', async () => {
-    const env = { LOG_LEVEL: 'loud', PORT: '0' };
-    const { code, stderr } = await shell('$MEMORY serve --database sqlite::memory:', env).ended;
-    expect(stderr).toContain('--database must be sqlite:<path>');
-    expect(stderr).toContain('LOG_LEVEL must be');
-    expect(code).toBe(2);
-    const port = await shell('$MEMORY serve', { PORT: '99999' }).ended;
-    expect(port).toMatchObject({ code: 2, stderr: expect.stringContaining('PORT must be') });
-  });
-
-  test('a database that cannot be created is reported with its flag, exit 1', async () => {
-    const { code, stderr } = await shell('$MEMORY serve -p 0 --database /dev/null/x.db').ended;
-    expect(stderr).toContain('--database sqlite:/dev/null/x.db');
-    expect(code).toBe(1);
   });
 });
 

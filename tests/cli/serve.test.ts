@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { relative } from 'node:path';
+import { startServer } from '../../server/main.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { memory as inProcess, type Surroundings, temporaryFolder } from './command.ts';
@@ -10,6 +11,7 @@ import { memory as inProcess, type Surroundings, temporaryFolder } from './comma
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
+const quiet = { LOG_LEVEL: 'silent', MEMORY_EMBEDDINGS: 'off' };
 const main = `${process.cwd()}/cli/main.ts`;
 
 function memory(args: string[], env: Record<string, string>) {
@@ -23,15 +25,15 @@ function memory(args: string[], env: Record<string, string>) {
 /** Starts the service without a terminal, and returns its output and the keys of the database. */
 async function startWithoutTerminal(database: string, home: string) {
   const args = ['serve', '--port', '0', '--database', database];
-  const env = { XDG_CONFIG_HOME: home, LOG_LEVEL: 'silent' };
+  const env = { ...quiet, XDG_CONFIG_HOME: home };
   const child = memory(args, env);
   let output = '';
   const reading = (async () => {
     for await (const chunk of child.stderr) output += new TextDecoder().decode(chunk);
   })();
   await until(() => output.includes('API key was') && output.endsWith('\n\n'));
-  const listing = memory(['keys', 'list', '--json', '--database', database], env);
-  const { items } = JSON.parse(await new Response(listing.stdout).text());
+  const listing = await inProcess(['keys', 'list', '--json', '--database', database]);
+  const { items } = JSON.parse(listing.stdout);
   child.kill('SIGTERM');
   expect(await child.exited).toBe(0);
   await reading;
@@ -86,8 +88,7 @@ test.each([
     };
     const argv = ['serve', '-p', `${port}`, '--database', home.file('first.db')];
     const interrupted = interruption.signal;
-    const env = { LOG_LEVEL: 'silent' };
-    await inProcess(argv, { terminal: 100, home: home.path, env, interrupted, onOutput });
+    await inProcess(argv, { terminal: 100, home: home.path, env: quiet, interrupted, onOutput });
     const [, key] = /shown only once:\n {2}(mk_\w{38})\n/.exec(seen.output) ?? [];
     expect(seen.output).toContain(`\nTo look inside, open:\n  ${baseUrl}/console#key=${key}\n`);
     expect(seen.output.match(/console/g)).toHaveLength(1);
@@ -135,7 +136,7 @@ async function startAndStop(argv: string[], around: Surroundings): Promise<strin
   const { stderr } = await inProcess(['serve', ...argv], {
     terminal: 100,
     ...around,
-    env: { LOG_LEVEL: 'silent', ...around.env },
+    env: { ...quiet, ...around.env },
     interrupted: interruption.signal,
     onOutput: (text) => /Ctrl-C to stop/.test(text) && setImmediate(() => interruption.abort()),
   });
@@ -185,6 +186,23 @@ test.skipIf(process.platform !== 'linux').each(['NO_PROXY', 'no_proxy'])(
     expect(code).toBe(0);
   },
 );
+
+test('a database that cannot be created is reported with its flag, exit 1', async () => {
+  const argv = ['serve', '-p', '0', '--database', '/dev/null/x.db'];
+  const { code, stderr } = await inProcess(argv);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringContaining('--database sqlite:/dev/null/x.db'),
+  });
+});
+
+test('a database that another server uses is reported, exit 1', async () => {
+  const url = `sqlite:${folder.file('used.db')}`;
+  const other = await startServer({ env: quiet, port: 0, databaseUrl: url });
+  const { code, stderr } = await inProcess(['serve', '-p', '0', '--database', url]);
+  await other.stop();
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^Error: .*already/) });
+});
 
 test('a file that is no database is rejected in one line that says what to do', async () => {
   const path = folder.file('notes.db');

@@ -97,7 +97,7 @@ async function runLine(line: string, folder: Folder, defaults: Record<string, st
 const startedAt = Date.now();
 
 /** Parses the few forms of a shell's command line that transcripts use. */
-function parse(line: string, folder: Folder) {
+export function parse(line: string, folder: Folder) {
   const [, echoed, command = line] = /^echo (.*?) \| (.*)$/.exec(line) ?? [];
   const isPiped = command.endsWith(' | cat');
   const [, called = '', file] = /^(.*?)(?: \| cat)?(?: < (\S+))?$/.exec(command) ?? [];
@@ -108,7 +108,7 @@ function parse(line: string, folder: Folder) {
   const env = Object.fromEntries(all.slice(0, at).map((pair) => pair.split(/=(.*)/s).slice(0, 2)));
   const stdin =
     file === undefined
-      ? `${echoed?.replace(/^'(.*)'$/, '$1')}\n`
+      ? `${echoed?.replace(/^(['"])(.*)\1$/, '$2')}\n`
       : readFileSync(folder.file(file), 'utf8');
   return { words: all.slice(at + 1), env, stdin: echoed || file ? stdin : '', isPiped };
 }

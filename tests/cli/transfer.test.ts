@@ -87,13 +87,13 @@ describe('memory import', () => {
   });
 
   test('splits an import that exceeds one request, by count and by size', async () => {
-    const all = many('large', 1_234).map((one, index) =>
+    const all = many('large', 1_034).map((one, index) =>
       index < 8 ? { ...one, content: 'x'.repeat(1_500_000) } : one,
     );
     const { code, stderr } = await memory(['import', '-'], { stdin: jsonl(all) });
     expect({ code, stderr }).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining(summary(1_234, 0, 0)),
+      stderr: expect.stringContaining(summary(1_034, 0, 0)),
     });
     expect((await memory(['export', '--user', 'large'])).stdout).toBe(jsonl(all));
   });
