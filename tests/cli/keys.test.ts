@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { profilePath, readProfile } from '../../cli/client/profile.ts';
 import { startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { lines, memory, memoryAt, temporaryFolder, testTerminal } from './command.ts';
+import { lines, memory, memoryAt, temporaryFolder } from './command.ts';
 import { program } from './shell.ts';
 
 test('a key is created, listed without its secret, used and revoked', async () => {
@@ -52,20 +51,6 @@ test('a new database can be read only by its owner', async () => {
   const shell = ['sh', '-c', 'umask 022; exec "$@"', 'sh', ...command];
   expect(await Bun.spawn(shell, { stdout: 'ignore', stderr: 'ignore' }).exited).toBe(0);
   expect(statSync(file).mode & 0o777).toBe(0o600);
-});
-
-test('--json prints objects, with times as the API writes them', async () => {
-  using folder = temporaryFolder();
-  const database = ['--json', '--database', `sqlite:${folder.file('new.db')}`];
-  const { stdout } = await memory(['keys', 'create', '--project', 'other', ...database]);
-  const made = JSON.parse(stdout);
-  expect(made).toMatchObject({ project: 'other', name: 'unnamed', expiresAt: null });
-  const { items } = JSON.parse((await memory(['keys', 'list', ...database])).stdout);
-  expect(items).toHaveLength(1);
-  expect(items[0]).toMatchObject({ id: made.id, project: 'other', revokedAt: null });
-  expect(items[0].createdAt).toMatch(/^\d{4}-.*\.\d{3}Z$/);
-  const revoked = await memory(['keys', 'revoke', made.id, ...database]);
-  expect(JSON.parse(revoked.stdout)).toEqual({ id: made.id, revoked: true });
 });
 
 test('the table shows which keys have expired', async () => {
@@ -130,57 +115,15 @@ describe('a missing database', () => {
   });
 });
 
-describe('keys create', () => {
-  test('--save stores the key in the profile', async () => {
-    using folder = temporaryFolder();
-    const around = { home: folder.path, env: {} };
-    const database = ['--database', folder.file('new.db')];
-    const argv = ['keys', 'create', '--save', ...database, '--base-url', 'http://localhost:7171/'];
-    const { stdout, stderr } = await memory(argv, around);
-    const term = testTerminal({ code: 0, stdout: '', stderr: '' }, around);
-    expect(readProfile(term)).toEqual({
-      baseUrl: 'http://127.0.0.1:7171',
-      project: 'default',
-      keys: { 'http://127.0.0.1:7171': { apiKey: stdout.trim() } },
-    });
-    expect(stderr).toContain('~/.config/memory-service/profile.json');
-    expect(profilePath(term)).toStartWith(folder.path);
-    expect(stderr).not.toContain('MEMORY_API_KEY');
-    const env = { ...around.env, MEMORY_API_KEY: 'another-key-of-somebody' };
-    const hidden = await memory(argv, { ...around, env });
-    expect(hidden.stderr).toContain('MEMORY_API_KEY is set and overrides the profile');
-  });
-
-  test.each([
-    ['90s', 90_000],
-    ['30m', 1_800_000],
-    ['12h', 43_200_000],
-  ])('--expires %s counts from now', async (time, ms) => {
-    using folder = temporaryFolder();
-    const create = ['keys', 'create', '--json', '--database', folder.file('new.db')];
-    const { stdout } = await memory([...create, '--expires', time]);
-    expect(Date.parse(JSON.parse(stdout).expiresAt) - Date.now()).toBeWithin(ms - 10_000, ms + 1);
-  });
-});
-
-test('a key for metrics is named as such, and does not fit in the profile', async () => {
+test.each([
+  ['90s', 90_000],
+  ['30m', 1_800_000],
+  ['12h', 43_200_000],
+])('keys create --expires %s counts from now', async (time, ms) => {
   using folder = temporaryFolder();
-  const database = ['--database', folder.file('new.db')];
-  const create = ['keys', 'create', ...database, '--metrics'];
-  const made = await memory([...create, '--name', 'prometheus']);
-  expect(made.stderr).toMatch(/^Created key key_\w+ for reading \/metrics\./m);
-  expect(made.stderr).toContain('authorization: { credentials: <key> }');
-  const { stdout } = await memory(['keys', 'list', ...database, '--json']);
-  expect(JSON.parse(stdout).items).toMatchObject([{ name: 'prometheus', metricsOnly: true }]);
-  const table = await memory(['keys', 'list', ...database], { terminal: 200 });
-  expect(lines(table.stdout).map((line) => line.split(/ {2,}/).at(-2))).toEqual([
-    'METRICS',
-    'only',
-  ]);
-  for (const other of [['--save'], ['--read-only'], ['--user', 'ada']]) {
-    const { code, stderr } = await memory([...create, ...other]);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--metrics') });
-  }
+  const create = ['keys', 'create', '--json', '--database', folder.file('new.db')];
+  const { stdout } = await memory([...create, '--expires', time]);
+  expect(Date.parse(JSON.parse(stdout).expiresAt) - Date.now()).toBeWithin(ms - 10_000, ms + 1);
 });
 
 test('the table of keys fills 80 columns and never wraps', async () => {

@@ -27,8 +27,8 @@ function shownTime(text: string): string {
 }
 
 const maskedKey = /\bmk_\w{4}…\w{4}\b/g;
-const cursor = /\bWy[\w-]{40,}/g;
-const lastFour = /(lastFour\W+)\w{4}\b/g;
+const cursor = /\bWy[\w-]{24,}/g;
+const partOfKey = /(lastFour\W+|prefix\W+mk_)\w{4}\b/g;
 const ids = /\b(mem|req|key)_[0-9a-f]{32}\b|\bmk_\w{38}\b|\b(?:[0-9a-f]{8})-(?:[0-9a-f-]{27})\b/g;
 
 /** Runs the commands of a transcript and returns it with the real output. */
@@ -131,7 +131,7 @@ function namesOf(...fixed: [real: string, name: string][]) {
         .replace(ids, nameFor)
         .replace(time, shownTime)
         .replace(maskedKey, 'mk_abcd…wxyz')
-        .replace(lastFour, '$1wxyz')
+        .replace(partOfKey, '$1wxyz')
         .replace(cursor, 'a-cursor');
     },
     real(text: string): string {
