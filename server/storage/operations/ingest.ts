@@ -6,7 +6,7 @@ import { bytesOf, externalKey, insertMemory, type KnownMemory, replaceMemory } f
 import { once } from './idempotency.ts';
 import { findExternal, unchanged } from './memories.ts';
 import { queueTask, reserveInQueue } from './tasks.ts';
-import { type Added, keyOfUser, nothingAdded, recordChanges } from './users.ts';
+import { keyOfUser, recordChanges } from './users.ts';
 
 type Accept = Parameters<Storage['acceptRecords']>[0];
 
@@ -27,8 +27,13 @@ async function accept(tx: WriteTx, write: Accept): Promise<StoredResponse> {
   const { projectId, records, batch } = write;
   await reserveInQueue(tx, projectId, records.length);
   const { ids, items } = await plan(tx, write);
-  const changes = await recordChanges(tx, projectId, addedTo(items));
-  await Promise.all(items.flatMap((item) => store(tx, write, item, changes)));
+  const added = items.map(({ known, stored }) => ({
+    userId: stored.userId,
+    memories: known === null ? 1 : 0,
+    bytes: stored.bytes - (known?.bytes ?? 0),
+  }));
+  const changeOf = await recordChanges(tx, projectId, added);
+  await Promise.all(items.flatMap((item) => store(tx, write, item, changeOf)));
   return acceptedResponse(records, ids, new Set(items.map(({ stored }) => stored.id)), batch);
 }
 
@@ -65,29 +70,14 @@ function storedAs(record: NewMemory, present: KnownMemory | null, at: number): K
   return { ...changedMemory(present, fields, at), status: 'processing', bytes };
 }
 
-/** Returns what the items add to each user. */
-function addedTo(items: readonly Item[]): Map<string, Added> {
-  const added = new Map<string, Added>();
-  for (const { known, stored } of items) {
-    const { memories, bytes } = added.get(stored.userId) ?? nothingAdded;
-    added.set(stored.userId, {
-      memories: memories + (known === null ? 1 : 0),
-      bytes: bytes + stored.bytes - (known?.bytes ?? 0),
-    });
-  }
-  return added;
-}
-
 function store(
   tx: WriteTx,
   { projectId, at }: Accept,
   { ordinal, known, stored }: Item,
-  changes: ReadonlyMap<string, number>,
+  changeOf: (userId: string) => number,
 ): Promise<unknown>[] {
   const { id, userId } = stored;
-  const change = changes.get(userId);
-  if (change === undefined) throw new Error('the change of the user was not recorded');
-  stored.change = change;
+  stored.change = changeOf(userId);
   return [
     known === null
       ? insertMemory(tx, projectId, stored, stored)

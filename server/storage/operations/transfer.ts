@@ -10,7 +10,7 @@ import { once, removeFromResponses } from './idempotency.ts';
 import { findExternal } from './memories.ts';
 import { dropSnapshot } from './snapshots.ts';
 import { addFailedTask, queueTask, reserveInQueue } from './tasks.ts';
-import { keyOfUser, UserChanges } from './users.ts';
+import { keyOfUser, recordChanges } from './users.ts';
 import { dropParts } from './vector-parts.ts';
 
 type Import = Parameters<Storage['importMemories']>[0];
@@ -37,10 +37,7 @@ async function importAll(tx: WriteTx, write: Import): Promise<StoredResponse> {
   await lockIds(tx, projectId);
   const processing = memories.filter(({ status }) => status === 'processing').length;
   await reserveInQueue(tx, projectId, processing);
-  const changes = new UserChanges(tx, projectId);
-  await changes.record(memories.map(({ userId }) => userId));
   const known = await findKnown(tx, write);
-  await removeStillThere(tx, write, known, changes);
   const external = await Promise.all(
     memories.map((memory) => findExternal(tx, projectId, memory, at)),
   );
@@ -49,8 +46,17 @@ async function importAll(tx: WriteTx, write: Import): Promise<StoredResponse> {
     return row !== undefined && !isExpired(row, at);
   };
   const { outcomes, items } = outcomesOf(write, isKnown, (index) => external[index] !== null);
-  await Promise.all(items.flatMap((item) => store(tx, write, item, changes)));
-  await changes.store();
+  const expired = [...new Set(known)]
+    .filter((row) => row !== undefined)
+    .filter((row) => isExpired(row, at));
+  const changeOf = await recordChanges(tx, projectId, [
+    ...expired.map(({ userId, bytes }) => ({ userId, memories: -1, bytes: -bytes })),
+    ...items.map(({ memory }) => {
+      return { userId: memory.userId, memories: 1, bytes: bytesOf(memory) };
+    }),
+  ]);
+  await removeStillThere(tx, projectId, expired);
+  await Promise.all(items.flatMap((item) => store(tx, write, item, changeOf)));
   return importedResponse(outcomes, batch);
 }
 
@@ -80,15 +86,10 @@ async function findKnown(tx: Tx, { projectId, memories }: Import): Promise<(Know
 /** Deletes expired memories with the same ids if maintenance has not deleted them yet. */
 async function removeStillThere(
   tx: WriteTx,
-  { projectId, at }: Import,
-  known: readonly (Known | undefined)[],
-  changes: UserChanges,
+  projectId: number,
+  rows: readonly Known[],
 ): Promise<void> {
-  const expired = known.filter((row) => row !== undefined).filter((row) => isExpired(row, at));
-  const rows = [...new Map(expired.map((row) => [row.id, row])).values()];
   if (rows.length === 0) return;
-  await changes.record(rows.map(({ userId }) => userId));
-  for (const { userId, bytes } of rows) changes.add(userId, { memories: -1, bytes: -bytes });
   await Promise.all(rows.map((row) => removeRows(tx, { projectId, userId: row.userId }, [row])));
   await removeFromResponses(tx, projectId, rows);
   await Promise.all(
@@ -129,10 +130,10 @@ function store(
   tx: WriteTx,
   { projectId, at }: Import,
   { memory, ordinal }: Item,
-  changes: UserChanges,
+  changeOf: (userId: string) => number,
 ): Promise<number>[] {
   const { id, userId, status, version, createdAt, updatedAt } = memory;
-  const change = changes.add(userId, { memories: 1, bytes: bytesOf(memory) });
+  const change = changeOf(userId);
   const key = { projectId, userId, memoryId: id };
   return [
     insertMemory(tx, projectId, memory, { version, createdAt, updatedAt, change }),

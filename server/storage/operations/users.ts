@@ -1,9 +1,7 @@
 import type { Tx } from '../engine.ts';
 
 /** How a write changes what a user has. */
-export type Added = { memories: number; bytes: number };
-
-export const nothingAdded: Added = { memories: 0, bytes: 0 };
+type Added = { memories: number; bytes: number };
 
 export const keyOfUser = (projectId: number, userId: string) => `${projectId} ${userId}`;
 
@@ -80,66 +78,26 @@ export async function lockUser(tx: Tx, projectId: number, userId: string): Promi
   return row?.change ?? -1;
 }
 
-/** Records a change of each user and returns the numbers. Locks the users in a fixed order. */
+/**
+ * Records a change of each user and returns a function that returns its number. Locks the users in
+ * a fixed order.
+ */
 export async function recordChanges(
   tx: Tx,
   projectId: number,
-  added: ReadonlyMap<string, Added>,
-): Promise<Map<string, number>> {
-  const users = [...added].sort(([one], [other]) => (one < other ? -1 : 1));
-  const numbers = users.map(async ([userId, what]): Promise<[string, number]> => {
-    return [userId, await recordChange(tx, projectId, userId, what)];
+  added: readonly (Added & { userId: string })[],
+): Promise<(userId: string) => number> {
+  const users = [...Map.groupBy(added, ({ userId }) => userId)];
+  users.sort(([one], [other]) => (one < other ? -1 : 1));
+  const recorded = users.map(async ([userId, all]): Promise<[string, number]> => {
+    const memories = all.reduce((sum, one) => sum + one.memories, 0);
+    const bytes = all.reduce((sum, one) => sum + one.bytes, 0);
+    return [userId, await recordChange(tx, projectId, userId, { memories, bytes })];
   });
-  return new Map(await Promise.all(numbers));
-}
-
-/** The changes of a write that reads what it changes only after it has locked the users. */
-export class UserChanges {
-  readonly #tx: Tx;
-  readonly #projectId: number;
-  readonly #changes = new Map<string, { number: number; added: Added }>();
-
-  constructor(tx: Tx, projectId: number) {
-    this.#tx = tx;
-    this.#projectId = projectId;
-  }
-
-  /** Must be called before the write reads memories: it locks the users, in a fixed order. */
-  async record(userIds: Iterable<string>): Promise<void> {
-    const others = [...userIds].filter((userId) => !this.#changes.has(userId));
-    const added = new Map(others.map((userId) => [userId, nothingAdded]));
-    for (const [userId, number] of await recordChanges(this.#tx, this.#projectId, added)) {
-      this.#changes.set(userId, { number, added: nothingAdded });
-    }
-  }
-
-  /** Returns the number of the user's change, and counts what this write adds. */
-  add(userId: string, { memories, bytes }: Added): number {
-    const change = this.#changes.get(userId);
-    if (change === undefined) throw new Error('the change of the user was not recorded');
-    const { added } = change;
-    change.added = { memories: added.memories + memories, bytes: added.bytes + bytes };
-    return change.number;
-  }
-
-  /** Stores what was added. Must be called at the end of the write. */
-  async store(): Promise<void> {
-    const writes = [...this.#changes].map(([userId, { added }]) => this.#store(userId, added));
-    await Promise.all(writes);
-  }
-
-  async #store(userId: string, { memories, bytes }: Added): Promise<void> {
-    const user = [this.#projectId, userId] as const;
-    if (memories !== 0 || bytes !== 0) {
-      await this.#tx.run(
-        `UPDATE users SET memories = memories + CAST($3 AS bigint),
-           bytes = bytes + CAST($4 AS bigint)
-         WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)`,
-        ...user,
-        memories,
-        bytes,
-      );
-    }
-    if (memories <= 0) await removeEmpty(this.#tx, ...user);
-  }
+  const numbers = new Map(await Promise.all(recorded));
+  return (userId) => {
+    const number = numbers.get(userId);
+    if (number === undefined) throw new Error('the change of the user was not recorded');
+    return number;
+  };
 }
