@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readTensors, type Tensor, writeTensors } from '../server/embeddings/weights.ts';
+import { readTensors, type Tensor } from '../server/embeddings/weights.ts';
 import { root } from './staging.ts';
 
 /*
@@ -17,7 +17,7 @@ const originalSha256 = '53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fa
 const positions = 256;
 const dims = 384;
 
-type Entry = Parameters<typeof writeTensors>[0][number];
+type Entry = { name: string; dtype: string; shape: number[]; data: Uint8Array };
 
 /** Rows of int8 with one scale each: value ≈ int8 * scale. */
 function quantizeRows(name: string, [rows = 0, columns = 0]: number[], values: Float32Array) {
@@ -75,6 +75,30 @@ function convert(file: Uint8Array<ArrayBuffer>): Uint8Array {
     license: 'Apache-2.0',
     originalSha256,
   });
+}
+
+/** Writes a safetensors file. The data begins at a multiple of 64 bytes. */
+function writeTensors(
+  tensors: readonly Entry[],
+  metadata: Record<string, string>,
+): Uint8Array<ArrayBuffer> {
+  let end = 0;
+  const entries = tensors.map(({ name, dtype, shape, data }) => {
+    const from = end;
+    end += data.byteLength;
+    return [name, { dtype, shape, data_offsets: [from, end] }];
+  });
+  const text = JSON.stringify({ __metadata__: metadata, ...Object.fromEntries(entries) });
+  const start = Math.ceil((8 + text.length) / 64) * 64;
+  const file = new Uint8Array(start + end);
+  new DataView(file.buffer).setBigUint64(0, BigInt(start - 8), true);
+  file.set(new TextEncoder().encode(text.padEnd(start - 8)), 8);
+  let at = start;
+  for (const { data } of tensors) {
+    file.set(data, at);
+    at += data.byteLength;
+  }
+  return file;
 }
 
 const [folder, out] = process.argv.slice(2);

@@ -25,27 +25,3 @@ export function readTensors(file: Uint8Array): Map<string, Tensor> {
   if (end !== file.byteLength) throw new Error('the model file is truncated');
   return new Map(entries);
 }
-
-/** Writes a safetensors file. The data begins at a multiple of 64 bytes. */
-export function writeTensors(
-  tensors: readonly { name: string; dtype: string; shape: number[]; data: Uint8Array }[],
-  metadata: Record<string, string>,
-): Uint8Array<ArrayBuffer> {
-  let end = 0;
-  const entries = tensors.map(({ name, dtype, shape, data }) => {
-    const from = end;
-    end += data.byteLength;
-    return [name, { dtype, shape, data_offsets: [from, end] }];
-  });
-  const text = JSON.stringify({ __metadata__: metadata, ...Object.fromEntries(entries) });
-  const start = Math.ceil((8 + text.length) / 64) * 64;
-  const file = new Uint8Array(start + end);
-  new DataView(file.buffer).setBigUint64(0, BigInt(start - 8), true);
-  file.set(new TextEncoder().encode(text.padEnd(start - 8)), 8);
-  let at = start;
-  for (const { data } of tensors) {
-    file.set(data, at);
-    at += data.byteLength;
-  }
-  return file;
-}
