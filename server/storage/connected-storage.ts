@@ -1,4 +1,4 @@
-import type { Engine } from './engine.ts';
+import type { ShortEngine } from './engine.ts';
 import { readTexts } from './operations/reads.ts';
 import {
   claimTasks,
@@ -19,9 +19,7 @@ import {
 import type { ConnectedStorage } from './storage.ts';
 
 /** The operations of the tasks thread and the model thread. */
-export function createConnectedStorage(
-  engine: Pick<Engine, 'write' | 'readShort'>,
-): Omit<ConnectedStorage, 'close'> {
+export function createConnectedStorage(engine: ShortEngine): Omit<ConnectedStorage, 'close'> {
   return {
     readTexts: (tasks) => engine.readShort(readTexts, tasks),
     claimTasks: (claim) => engine.write(claimTasks, claim),

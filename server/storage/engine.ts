@@ -112,3 +112,6 @@ export type Engine = {
   ): Promise<Result | undefined>;
   readShort<Input, Result>(operation: ShortRead<Input, Result>, input: Input): Promise<Result>;
 };
+
+/** The part of an engine that needs no reader threads. */
+export type ShortEngine = Pick<Engine, 'write' | 'readShort'>;

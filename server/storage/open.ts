@@ -33,7 +33,7 @@ export async function connectStorage(data: unknown): Promise<ConnectedStorage> {
     const { connectPostgres } = await import('./postgres/open.ts');
     return connectPostgres(connection);
   }
-  const { connectSqlite } = await import('./sqlite/connect.ts');
+  const { connectSqlite } = await import('./sqlite/client.ts');
   return connectSqlite(connection);
 }
 

@@ -1,4 +1,4 @@
-import type { Engine } from './engine.ts';
+import type { Engine, ShortEngine } from './engine.ts';
 import type { ReaderPool } from './reader-pool.ts';
 
 /** Operations that belong to no project share this one's turn. */
@@ -10,23 +10,26 @@ export function projectOf(input: unknown): number {
   return projectId;
 }
 
-/** Like `projectOf`, and notes that the project is active. */
-export function activeProject(readers: ReaderPool, input: unknown): number {
-  const projectId = projectOf(input);
-  if (projectId !== noProject) readers.noteActive(projectId);
-  return projectId;
-}
+/** The engine of the HTTP thread. Notes which projects are active. */
+export function createEngine(readers: ReaderPool, short: ShortEngine): Engine {
+  function activeProject(input: unknown): number {
+    const projectId = projectOf(input);
+    if (projectId !== noProject) readers.noteActive(projectId);
+    return projectId;
+  }
 
-/** The part of an engine that runs in the reader threads. */
-export function createPooledReads(readers: ReaderPool): Pick<Engine, 'read' | 'search'> {
   return {
-    read({ name }, input) {
-      const projectId = activeProject(readers, input);
-      return readers.read({ projectId, operation: name, argument: input });
+    write(operation, input) {
+      activeProject(input);
+      return short.write(operation, input);
     },
-    search({ name }, input, { index, signal }) {
-      const projectId = activeProject(readers, input);
-      return readers.read({ projectId, operation: name, argument: input, user: index, signal });
+    readShort(operation, input) {
+      activeProject(input);
+      return short.readShort(operation, input);
     },
+    read: ({ name: operation }, input) =>
+      readers.read({ projectId: activeProject(input), operation, argument: input }),
+    search: ({ name: operation }, input, { index: user, signal }) =>
+      readers.read({ projectId: activeProject(input), operation, argument: input, user, signal }),
   };
 }

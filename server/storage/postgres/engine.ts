@@ -1,4 +1,4 @@
-import type { Engine, Tx, WriteTx } from '../engine.ts';
+import type { ShortEngine, Tx, WriteTx } from '../engine.ts';
 import { nameOfKey } from '../operations/idempotency.ts';
 import { projectOf } from '../pooled-reads.ts';
 import type { QueueLimit } from '../queue-limit.ts';
@@ -13,12 +13,11 @@ export function writeTxOf(tx: Tx, queueLimit: QueueLimit): WriteTx {
   return { ...tx, pause: async () => {}, noteRemoved: async () => {}, queueLimit };
 }
 
-/** The part of an engine that needs no reader threads. */
 export function createShortEngine(parts: {
   writes: WriteQueue;
   tx: Tx;
   queueLimit: QueueLimit;
-}): Pick<Engine, 'write' | 'readShort'> {
+}): ShortEngine {
   const { writes, tx, queueLimit } = parts;
   return {
     write: (operation, input) =>

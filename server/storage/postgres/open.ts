@@ -1,10 +1,9 @@
 import { limits } from '../../../sdk/contract/limits.ts';
 import { createThreads, type Threads } from '../../threads/start.ts';
 import { createConnectedStorage } from '../connected-storage.ts';
-import type { Engine } from '../engine.ts';
 import { createStorage } from '../engine-storage.ts';
 import type { StorageFigures } from '../maintenance-storage.ts';
-import { activeProject, createPooledReads } from '../pooled-reads.ts';
+import { createEngine } from '../pooled-reads.ts';
 import { QueueLimit } from '../queue-limit.ts';
 import { createReaderPool } from '../reader-pool.ts';
 import type { ConnectedStorage, Storage } from '../storage.ts';
@@ -74,17 +73,7 @@ export async function openPostgres(
     threads,
   });
   const short = createShortEngine({ writes, tx: createShortTx(connection), queueLimit: shared() });
-  const engine: Engine = {
-    ...createPooledReads(readers),
-    write(operation, input) {
-      activeProject(readers, input);
-      return short.write(operation, input);
-    },
-    readShort(operation, input) {
-      activeProject(readers, input);
-      return short.readShort(operation, input);
-    },
-  };
+  const engine = createEngine(readers, short);
   const stopStatistics = keepStatistics(url, connection);
   const { release, ...cleanup } = await createCleanup(engine);
   const { stop, ...queue } = keepLeases(engine);

@@ -1,17 +1,19 @@
 import { createThreads, type Threads } from '../../threads/start.ts';
 import { createStorage } from '../engine-storage.ts';
+import type { StorageHealth } from '../maintenance-storage.ts';
 import { lastBackupAt } from '../operations/maintenance.ts';
+import { createEngine } from '../pooled-reads.ts';
 import { createReaderPool } from '../reader-pool.ts';
 import type { Storage } from '../storage.ts';
-import { createEngine, figuresOf, stateOf } from './client.ts';
-import { watchFile } from './file-identity.ts';
+import { createShortEngine } from './client.ts';
+import { type FileCheck, watchFile } from './file-identity.ts';
 import { lockDatabase } from './lock.ts';
-import { canonicalPath } from './path.ts';
+import { canonicalPath, logBytes, longLogBytes, sizeOf } from './path.ts';
 import { isSmall, type PreparedFile, prepareFile } from './prepare.ts';
 import type { ReaderStart } from './protocol.ts';
 import { keepFilesPrivate, openForReading } from './settings.ts';
 import { createTx } from './transaction.ts';
-import { createWriterClient } from './writer-client.ts';
+import { createWriterClient, type WriterClient } from './writer-client.ts';
 
 /*
  * The embedded backend: one SQLite file and the threads that work on it.
@@ -107,13 +109,17 @@ async function startThreads(
   await writer.ready;
   const db = openForReading(path, listCacheKiB);
   const fileCheck = watchFile(path);
-  const engine = createEngine({ writer, readers, tx: createTx(db) });
+  const engine = createEngine(readers, createShortEngine(writer, createTx(db)));
   return {
     name: 'sqlite',
     ...createStorage(engine),
     reserveQuota: null,
-    health: async () => stateOf({ path, fileCheck, writer }),
-    figures: async () => figuresOf(path, await engine.readShort(lastBackupAt, undefined)),
+    health: async () => stateOf(path, fileCheck, writer),
+    figures: async () => ({
+      databaseBytes: sizeOf(path),
+      logBytes: logBytes(path),
+      lastBackupAt: await engine.readShort(lastBackupAt, undefined),
+    }),
     findDamage: damageCheck.findDamage,
     connection() {
       const port = writer.openPort();
@@ -126,4 +132,13 @@ async function startThreads(
       release();
     },
   };
+}
+
+function stateOf(path: string, fileCheck: FileCheck, writer: WriterClient): StorageHealth {
+  const fault = fileCheck() ?? writer.fault();
+  const log = logBytes(path);
+  const megabytes = Math.round(log / 1_048_576);
+  const isLong = log > longLogBytes; // mutate-ignore boundary: the log is never this long exactly
+  const longLog = `the write-ahead log has grown to ${megabytes} MB: a read transaction has been open for too long`;
+  return { fault, warning: writer.warning() ?? (isLong ? longLog : null) };
 }

@@ -7,7 +7,7 @@ export type WriteRequest = {
   operation: string;
   argument: unknown;
   /** The approximate number of rows to write. */
-  cost?: number;
+  cost: number;
 };
 
 /**
@@ -44,7 +44,7 @@ export function createWriteQueue(send: (request: WriteRequest) => Promise<unknow
 
   function dispatch(): void {
     for (;;) {
-      const next = small.dequeue((_, { cost = 1 }) => rowsInHand + cost <= maxRowsInHand);
+      const next = small.dequeue((_, { cost }) => rowsInHand + cost <= maxRowsInHand);
       if (next === undefined) break;
       hand(next, beginSmall(next));
     }
@@ -65,7 +65,7 @@ export function createWriteQueue(send: (request: WriteRequest) => Promise<unknow
     send(write).then(resolve, reject).then(settled, settled);
   }
 
-  function beginSmall({ projectId, cost = 1 }: Waiting): () => void {
+  function beginSmall({ projectId, cost }: Waiting): () => void {
     rowsInHand += cost;
     activity.note(projectId);
     return () => {
@@ -92,7 +92,7 @@ export function createWriteQueue(send: (request: WriteRequest) => Promise<unknow
   return {
     add(request) {
       return new Promise((resolve, reject) => {
-        const { projectId, cost = 1 } = request;
+        const { projectId, cost } = request;
         const queue = cost <= maxSmallRows ? small : large;
         queue.push(projectId, { ...request, resolve, reject }, cost);
         dispatch();

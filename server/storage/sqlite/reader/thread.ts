@@ -1,5 +1,4 @@
 import { workerData } from 'node:worker_threads';
-import { createChannel } from '../../../threads/channel.ts';
 import type { Tx } from '../../engine.ts';
 import { serveReads } from '../../reader-thread.ts';
 import { unavailable } from '../../refusals.ts';
@@ -10,8 +9,6 @@ import { openForReading } from '../settings.ts';
 import { createTx } from '../transaction.ts';
 
 const { path, maxIndexBytes, port } = workerData as ReaderStart;
-const channel = createChannel((message) => port.postMessage(message));
-port.on('message', channel.receive);
 let opened: ReturnType<typeof open> | null = null;
 
 function open() {
@@ -42,7 +39,7 @@ async function inSnapshot<T>(read: (tx: Tx) => Promise<T>): Promise<T> {
 serveReads({
   maxIndexBytes,
   inSnapshot,
-  write: writeThrough(channel),
+  write: writeThrough(port),
   notRead,
   close: () => opened?.db.close(true),
 });
