@@ -1,14 +1,15 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Port } from '../../threads/channel.ts';
-import type { Threads } from '../../threads/start.ts';
+import type { Thread, Threads } from '../../threads/start.ts';
 import { outcomeUnknown, unavailable } from '../refusals.ts';
-import { createCheckpointer } from './checkpointer.ts';
 import type { WriterNotice, WriterOrder, WriterStart } from './protocol.ts';
 import { createWriteQueue, type WriteRequest } from './write-queue.ts';
+import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
 /**
- * The HTTP thread's handle to the writer thread. If the thread exits or hangs, its unfinished
- * writes fail with an unknown outcome, and writes that have not been sent are rejected.
+ * The HTTP thread's handle to the writer thread and to the checkpoint thread, which starts with the
+ * first checkpoint. If the writer exits or hangs, its unfinished writes fail with an unknown
+ * outcome, and writes that have not been sent are rejected.
  */
 export type WriterClient = {
   ready: Promise<void>;
@@ -20,14 +21,19 @@ export type WriterClient = {
   stop(): Promise<void>;
 };
 
-export type WriterOptions = {
-  threads: Threads;
-  /** Runs `work` while no reader thread has a transaction open. */
-  betweenReads(work: () => Promise<unknown>): Promise<void>;
-  warn(message: string, error?: unknown): void;
-};
+const fileNotSynced =
+  'the database file could not be synced to the disk; check the disk, then restart the service. ' +
+  'Until then, writes are stored but the write-ahead log keeps growing';
 
-export function createWriterClient(path: string, options: WriterOptions): WriterClient {
+export function createWriterClient(
+  path: string,
+  options: {
+    threads: Threads;
+    /** Runs `work` while no reader thread has a transaction open. */
+    betweenReads(work: () => Promise<unknown>): Promise<void>;
+    warn(message: string, error?: unknown): void;
+  },
+): WriterClient {
   const { threads, betweenReads, warn } = options;
   const queue = createWriteQueue(({ operation, argument }) => {
     const why = writer.refusal();
@@ -36,7 +42,9 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
   });
   let isStopping = false;
   let fault: string | null = null;
-  const checkpointer = createCheckpointer(path, threads);
+  /** Whether a sync of the file has ever failed. No further checkpoints are made then. */
+  let syncFailed = false;
+  let checkpointer: Thread | null = null;
   const data: WriterStart = { path };
   const writer = threads.start({
     name: 'writer',
@@ -53,14 +61,29 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
   function receive(notice: WriterNotice): void {
     if ('fault' in notice) fault = notice.fault;
     else if ('warning' in notice) warn(notice.warning, notice.error);
-    else if ('syncFailed' in notice) checkpointer.noteSyncFailure();
+    else if ('syncFailed' in notice) syncFailed = true;
     else void checkpoint(notice.checkpoint);
   }
 
   async function checkpoint({ isLong }: { isLong: boolean }): Promise<void> {
-    await checkpointer.checkpoint();
-    if (isLong && !checkpointer.syncFailed()) await betweenReads(finishCheckpoint);
-    order({ checkpointed: { syncFailed: checkpointer.syncFailed() } });
+    if (!syncFailed) await copyPages();
+    if (isLong && !syncFailed) await betweenReads(finishCheckpoint);
+    order({ checkpointed: { syncFailed } });
+  }
+
+  async function copyPages(): Promise<void> {
+    checkpointer ??= threads.start({
+      name: 'checkpoint',
+      module: 'server/storage/sqlite/checkpoint/thread.ts',
+      data: { path },
+      lost: (reason) => new Error(reason),
+    });
+    try {
+      const outcome = (await checkpointer.call('checkpoint', null)) as CheckpointOutcome;
+      syncFailed ||= outcome.syncFailed;
+    } catch {
+      // The thread is stopping or does not respond. A later checkpoint continues.
+    }
   }
 
   async function finishCheckpoint(): Promise<void> {
@@ -84,12 +107,12 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
       return port2;
     },
     fault: () => fault,
-    warning: () => checkpointer.warning(),
+    warning: () => (syncFailed ? fileNotSynced : null),
     async stop() {
       isStopping = true;
       // Wait for the writes that were accepted before the stop.
       await queue.drain();
-      await checkpointer.stop();
+      await checkpointer?.stop();
       // The writer closes last. If a sync has failed, the writer keeps the WAL for the next start.
       await writer.stop();
     },

@@ -194,7 +194,6 @@ class Execution {
   readonly write: PendingWrite;
   #step = Promise.withResolvers<Step>();
   #resume: (() => void) | null = null;
-  #isBegun = false;
 
   constructor(write: PendingWrite) {
     this.write = write;
@@ -206,16 +205,15 @@ class Execution {
 
   /** Runs the write until it ends or pauses. */
   step(tx: WriteTx): Promise<Step> {
-    if (this.#isBegun) {
-      this.#step = Promise.withResolvers();
-      this.#resume?.();
-      this.#resume = null;
-    } else {
-      this.#isBegun = true;
+    if (this.#resume === null) {
       this.write.run(tx).then(
         (result) => this.#step.resolve({ result }),
         (error) => this.#step.reject(error),
       );
+    } else {
+      this.#step = Promise.withResolvers();
+      this.#resume();
+      this.#resume = null;
     }
     return this.#step.promise;
   }
