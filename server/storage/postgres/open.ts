@@ -155,7 +155,7 @@ async function readFigures(connection: Connection): Promise<StorageFigures> {
 export function connectPostgres({ url }: { url: string }): ConnectedStorage {
   const connection = createConnection({ url, purpose: 'tasks' });
   const connections = openConnections(url, 'tasks', connectedWriteConnections);
-  const writes = createWriteQueue({ connections, fault: () => null, note: () => {} });
+  const writes = createWriteQueue({ connections });
   const engine = createShortEngine({
     writes,
     tx: createShortTx(connection),

@@ -66,11 +66,11 @@ const options: TransactionOptions = { settings: [statement(`SET LOCAL lock_timeo
 export function createWriteQueue(given: {
   connections: readonly Connection[];
   /** Returns why no write can succeed now, or null. */
-  fault(): string | null;
+  fault?(): string | null;
   /** Called with every error of a transaction. */
-  note(error: unknown): void;
+  note?(error: unknown): void;
 }): WriteQueue {
-  const { connections, fault, note } = given;
+  const { connections, fault = () => null, note = () => {} } = given;
   const idle = [...connections];
   const queue = new FairQueue<Waiting>();
   /** The writes that wait for a row that another server has locked. Their names stay reserved. */

@@ -1,13 +1,12 @@
 import type { KeyAdmin } from '../../admin-storage.ts';
-import type { WriteOperation } from '../../engine.ts';
 import { createKey, listKeys, revokeKey } from '../../operations/keys.ts';
 import { QueueLimit } from '../../queue-limit.ts';
 import { createConnection } from '../connection.ts';
-import { writeTxOf } from '../engine.ts';
-import { cannotOpen, notRead, notStored } from '../errors.ts';
+import { createShortEngine } from '../engine.ts';
+import { cannotOpen } from '../errors.ts';
 import { assertFinished, migrate } from '../migrate.ts';
-import { runAlone } from '../transaction.ts';
 import { createShortTx } from '../tx.ts';
+import { createWriteQueue } from '../write-queue.ts';
 
 /** Connects to the database. If `create` is set, creates missing tables. */
 export async function openKeyAdmin(
@@ -22,30 +21,15 @@ export async function openKeyAdmin(
     connection.close();
     throw cannotOpen(error);
   }
-  const queueLimit = new QueueLimit();
-
-  async function write<Input, Result>(
-    operation: WriteOperation<Input, Result>,
-    input: Input,
-  ): Promise<Result> {
-    try {
-      const session = await connection.session();
-      return await runAlone(session, (tx) => operation.run(writeTxOf(tx, queueLimit), input));
-    } catch (error) {
-      throw notStored(error);
-    }
-  }
-
+  const engine = createShortEngine({
+    writes: createWriteQueue({ connections: [connection] }),
+    tx: createShortTx(connection),
+    queueLimit: new QueueLimit(),
+  });
   return {
-    createKey: (key) => write(createKey, key),
-    async listKeys() {
-      try {
-        return await listKeys.run(createShortTx(connection), undefined);
-      } catch (error) {
-        throw notRead(error);
-      }
-    },
-    revokeKey: (id, at) => write(revokeKey, { id, at }),
+    createKey: (key) => engine.write(createKey, key),
+    listKeys: () => engine.readShort(listKeys, undefined),
+    revokeKey: (id, at) => engine.write(revokeKey, { id, at }),
     close: () => connection.close(),
   };
 }

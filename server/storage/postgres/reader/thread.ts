@@ -15,7 +15,7 @@ const connection = createConnection({ url, purpose: 'reader', settings: readInIn
 /** Opened for the first snapshot that this thread stores. */
 const storing = createConnection({ url, purpose: 'snapshots' });
 const { write } = createShortEngine({
-  writes: createWriteQueue({ connections: [storing], fault: () => null, note: () => {} }),
+  writes: createWriteQueue({ connections: [storing] }),
   tx: createShortTx(storing),
   queueLimit: new QueueLimit(),
 });
