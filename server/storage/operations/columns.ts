@@ -120,6 +120,21 @@ export async function readContent(
   return row?.content ?? '';
 }
 
+/** Whether this change of the user is the last one that wrote the memory. */
+export async function isAtChange(
+  tx: Tx,
+  memory: readonly [projectId: number, userId: string, id: string],
+  change: number,
+): Promise<boolean> {
+  const same = await tx.one(
+    `SELECT 1 AS one FROM memories
+     WHERE project_id = $1 AND user_id = $2 AND id = $3 AND last_change = CAST($4 AS bigint)`,
+    ...memory,
+    change,
+  );
+  return same !== undefined;
+}
+
 /** A memory as a write reads it. `change` is the number of its user's change that wrote it. */
 export type KnownMemory = StoredMemory & { bytes: number; change: number };
 

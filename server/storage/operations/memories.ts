@@ -22,6 +22,7 @@ import {
   bytesOf,
   externalKey,
   insertMemory,
+  isAtChange,
   type KnownMemory,
   knownColumns,
   memoriesWithTasks,
@@ -91,15 +92,7 @@ export async function unchanged(
   if (idempotency === null) return memory;
   const { userId, id, change } = memory;
   await lockUser(tx, projectId, userId);
-  const isSame = await tx.one(
-    `SELECT 1 AS one FROM memories
-     WHERE project_id = $1 AND user_id = $2 AND id = $3 AND last_change = CAST($4 AS bigint)`,
-    projectId,
-    userId,
-    id,
-    change,
-  );
-  if (isSame === undefined) throw new WriteConflict();
+  if (!(await isAtChange(tx, [projectId, userId, id], change))) throw new WriteConflict();
   return memory;
 }
 

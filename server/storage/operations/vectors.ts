@@ -9,7 +9,7 @@ import type {
   ToEmbed,
   VectorQueue,
 } from '../vector-storage.ts';
-import { firstBytes } from './columns.ts';
+import { firstBytes, isAtChange } from './columns.ts';
 import { keyOfUser } from './users.ts';
 import { dropParts } from './vector-parts.ts';
 
@@ -97,13 +97,7 @@ async function storeOne(
   { id, change, textHash, data }: NewVectors,
 ): Promise<void> {
   const memory = [projectId, userId, id] as const;
-  const isSame = await tx.one(
-    `SELECT 1 AS one FROM memories
-     WHERE project_id = $1 AND user_id = $2 AND id = $3 AND last_change = CAST($4 AS bigint)`,
-    ...memory,
-    change,
-  );
-  if (isSame === undefined) return;
+  if (!(await isAtChange(tx, memory, change))) return;
   if (data === null) {
     await tx.run(
       `UPDATE vectors SET change = CAST($4 AS bigint)
