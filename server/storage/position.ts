@@ -14,14 +14,18 @@ export function parseListPosition(position: string): [createdAt: number, id: str
 }
 
 /** Returns the capture groups. Throws `invalid_request` if the position does not match. */
-export function parsePosition(position: string, pattern: RegExp): string[] {
+function parsePosition(position: string, pattern: RegExp): string[] {
   const match = pattern.exec(position);
   if (match === null) throw unknownPosition();
   return match.slice(1);
 }
 
-/** Returns the position after a memory in an export. */
-export function exportPosition({ userId, createdAt, id }: StoredMemory): string {
+/** Returns the position after a memory in the order of users, and in each by creation time. */
+export function exportPosition({
+  userId,
+  createdAt,
+  id,
+}: Pick<StoredMemory, 'userId' | 'createdAt' | 'id'>): string {
   return `${createdAt} ${id} ${userId}`;
 }
 

@@ -2,7 +2,12 @@ import { tasksJson } from '../../memory/json.ts';
 import { measure } from '../../memory/measurement.ts';
 import { PageBuilder, usersPage } from '../../memory/page.ts';
 import type { ReadOperation, Tx } from '../engine.ts';
-import { listPosition, parseListPosition } from '../position.ts';
+import {
+  exportPosition,
+  listPosition,
+  parseExportPosition,
+  parseListPosition,
+} from '../position.ts';
 import type { MeasuredGroup, Measurement, UserPage, UserRow } from '../project-storage.ts';
 import type { Page, Storage, StoredTask } from '../storage.ts';
 import { memoriesWithTasks, memoryColumns, memoryStatus, notExpired } from './columns.ts';
@@ -138,13 +143,11 @@ type MeasuredRow = Omit<MeasuredGroup, 'memories' | 'oldestAt' | 'newestAt'> & {
   createdAt: number;
   id: string;
 };
-type Position = [userId: string, createdAt: number, id: string];
-
 export const measureMemories: ReadOperation<Measure, { sum: Measurement; next: string | null }> = {
   name: 'measureMemories',
   async run(tx, { projectId, now, onlyUserId = null, after }) {
-    const position = after === null ? firstPosition(onlyUserId) : parsed(after);
-    const [userId, createdAt, id] = position;
+    const first = [onlyUserId ?? '', Number.MIN_SAFE_INTEGER, ''] as const;
+    const [userId, createdAt, id] = after === null ? first : parseExportPosition(after);
     const values = new StatementValues();
     const start = [values.text(userId), values.bigint(createdAt), values.text(id)].join(', ');
     const where = [
@@ -167,16 +170,7 @@ export const measureMemories: ReadOperation<Measure, { sum: Measurement; next: s
       return { ...row, memories: 1, oldestAt: at, newestAt: at };
     });
     const last = rows.length < measuredRows ? undefined : rows.at(-1);
-    const end: Position | null = last === undefined ? null : [last.userId, last.createdAt, last.id];
     const sum = measure(groups, after === null ? null : userId);
-    return { sum, next: end === null ? null : JSON.stringify(end) };
+    return { sum, next: last === undefined ? null : exportPosition(last) };
   },
 };
-
-function firstPosition(onlyUserId: string | null): Position {
-  return [onlyUserId ?? '', Number.MIN_SAFE_INTEGER, ''];
-}
-
-function parsed(position: string): Position {
-  return JSON.parse(position);
-}
