@@ -73,9 +73,7 @@ export function usePages<T>(
 }
 
 /** A write that a button starts. `run` resolves with whether it succeeded. */
-export type Action = { error: Error | null; isRunning: boolean; run(): Promise<boolean> };
-
-export function useAction(write: () => Promise<unknown>): Action {
+export function useAction(write: () => Promise<unknown>) {
   const [error, setError] = useState<Error | null>(null);
   const [isRunning, setRunning] = useState(false);
   async function run(): Promise<boolean> {

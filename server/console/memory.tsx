@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Memory } from '../../sdk/index.ts';
 import { Edit } from './edit.tsx';
-import { useAction, useLoaded } from './loading.ts';
+import { useLoaded } from './loading.ts';
 import { Confirm, Copy, Empty, Fact, Failure, Screen, Status, Time } from './parts.tsx';
 import { hrefTo } from './router.ts';
 import type { Session } from './session.ts';
@@ -42,17 +42,25 @@ export function OneMemory({ session, id }: Props) {
       )}
       {value !== null && doing !== 'edit' && <Details session={session} memory={value} />}
       {value !== null && doing === 'delete' && (
-        <Delete session={session} memory={value} onClose={() => setDoing(null)} />
+        <Confirm
+          title="Delete this memory?"
+          verb="Delete"
+          write={() => client.delete(id, { ifVersion: value.version })}
+          onClose={() => setDoing(null)}
+          onDone={() => {
+            location.hash = hrefTo(['users', value.userId]);
+          }}
+        >
+          <p>It is deleted permanently.</p>
+        </Confirm>
       )}
     </Screen>
   );
 }
 
-type MemoryProps = { session: Session; memory: Memory };
-
 const shownUnits = 50_000;
 
-function Details({ session, memory }: MemoryProps) {
+function Details({ session, memory }: { session: Session; memory: Memory }) {
   const [isWhole, setWhole] = useState(false);
   const { content, userId, type, status, source, externalId, version } = memory;
   const isCut = !isWhole && content.length > shownUnits;
@@ -135,24 +143,5 @@ function Processing({ session: { client }, id }: Props) {
       {chunksTotal > 0 && `, ${chunksComplete} of ${chunksTotal} chunks`}.{' '}
       {errorMessage !== null && errorMessage}
     </p>
-  );
-}
-
-function Delete({ session: { client }, memory, onClose }: MemoryProps & { onClose(): void }) {
-  const { id, version, userId } = memory;
-  const action = useAction(() => client.delete(id, { ifVersion: version }));
-  function showUser(): void {
-    location.hash = hrefTo(['users', userId]);
-  }
-  return (
-    <Confirm
-      title="Delete this memory?"
-      verb="Delete"
-      action={action}
-      onClose={onClose}
-      onDone={showUser}
-    >
-      <p>It is deleted permanently.</p>
-    </Confirm>
   );
 }

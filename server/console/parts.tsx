@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { MemoryServiceError } from '../../sdk/index.ts';
 import { messageOf } from './format.ts';
-import type { Action, Loaded } from './loading.ts';
+import { type Loaded, useAction } from './loading.ts';
 
 /* The parts that several screens share. Preact escapes every text that they show. */
 
@@ -158,15 +158,16 @@ type DialogProps = Children & {
   verb: string;
   /** The text that must be typed first, if any. */
   typed?: string;
-  action: Action;
+  write(): Promise<unknown>;
   onClose(): void;
   onDone(): void;
 };
 
 /** Asks before something is deleted. The browser keeps the focus inside, and Escape closes it. */
-export function Confirm({ title, verb, typed, action, onClose, onDone, children }: DialogProps) {
+export function Confirm({ title, verb, typed, write, onClose, onDone, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
+  const action = useAction(write);
   const id = useId();
   useEffect(() => dialog.current?.showModal(), []);
   async function submit(event: Event): Promise<void> {

@@ -50,20 +50,21 @@ export function Queue({ session }: { session: Session }) {
         )}
       </Listing>
       {deleted !== null && (
-        <Delete
-          session={session}
-          task={deleted}
+        <Confirm
+          title="Delete this record?"
+          verb="Delete"
+          write={() => session.client.delete(deleted.id)}
           onClose={() => setDeleted(null)}
           onDone={tasks.reload}
-        />
+        >
+          <p>The memory of {deleted.userId} is deleted permanently, and leaves the queue.</p>
+        </Confirm>
       )}
     </Screen>
   );
 }
 
-type TaskProps = { session: Session; task: Task };
-
-type RowProps = TaskProps & { onChange(): void; onDelete(): void };
+type RowProps = { session: Session; task: Task; onChange(): void; onDelete(): void };
 
 function Row({ session, task, onChange, onDelete }: RowProps) {
   const { id, userId, type, attempts, errorMessage, updatedAt, content } = task;
@@ -124,21 +125,4 @@ function retry({ client }: Session, task: Task): Promise<unknown> {
   const names = { userId, source, externalId };
   const data = { text: content };
   return client.ingest.document({ ...names, metadata, occurredAt, expiresAt, data });
-}
-
-type DeleteProps = TaskProps & { onClose(): void; onDone(): void };
-
-function Delete({ session: { client }, task: { id, userId }, onClose, onDone }: DeleteProps) {
-  const action = useAction(() => client.delete(id));
-  return (
-    <Confirm
-      title="Delete this record?"
-      verb="Delete"
-      action={action}
-      onClose={onClose}
-      onDone={onDone}
-    >
-      <p>The memory of {userId} is deleted permanently, and leaves the queue.</p>
-    </Confirm>
-  );
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { User, UserOrder } from '../../sdk/index.ts';
 import { bytesText } from './format.ts';
-import { useAction, usePages } from './loading.ts';
+import { usePages } from './loading.ts';
 import { Confirm, Empty, Field, Listing, Screen, Time } from './parts.tsx';
 import { hrefTo, replaceQuery, route } from './router.ts';
 import type { Session } from './session.ts';
@@ -64,12 +64,21 @@ export function Users({ session }: { session: Session }) {
         )}
       </Listing>
       {erased !== null && (
-        <Erase
-          session={session}
-          user={erased}
+        <Confirm
+          title={`Erase ${erased.userId}?`}
+          verb="Erase"
+          typed={erased.userId}
+          write={() => session.client.deleteAll({ userId: erased.userId })}
           onClose={() => setErased(null)}
           onDone={users.reload}
-        />
+        >
+          <p>
+            {erased.memories === 1
+              ? 'One memory is'
+              : `All ${erased.memories.toLocaleString('en')} memories are`}{' '}
+            deleted permanently, with the records of this user in the queue.
+          </p>
+        </Confirm>
       )}
     </Screen>
   );
@@ -131,26 +140,5 @@ function UserTable({ users, onErase }: TableProps) {
         ))}
       </tbody>
     </table>
-  );
-}
-
-type EraseProps = { session: Session; user: User; onClose(): void; onDone(): void };
-
-function Erase({ session, user: { userId, memories }, onClose, onDone }: EraseProps) {
-  const action = useAction(() => session.client.deleteAll({ userId }));
-  return (
-    <Confirm
-      title={`Erase ${userId}?`}
-      verb="Erase"
-      typed={userId}
-      action={action}
-      onClose={onClose}
-      onDone={onDone}
-    >
-      <p>
-        {memories === 1 ? 'One memory is' : `All ${memories.toLocaleString('en')} memories are`}{' '}
-        deleted permanently, with the records of this user in the queue.
-      </p>
-    </Confirm>
   );
 }
