@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { type Form, type Given, type Result, send } from './adding.ts';
-import { Field, Screen } from './parts.tsx';
+import { Field, Input, Screen, Select, TextArea } from './parts.tsx';
 import { hrefTo, route } from './router.ts';
 import type { Session } from './session.ts';
 
@@ -47,35 +47,30 @@ export function Add({ session }: { session: Session }) {
         }}
       >
         <div class="row">
-          <Field label={form === 'lines' ? 'User of lines without one' : 'User'}>
-            <input
-              required={form !== 'lines'}
-              maxLength={256}
-              value={userId}
-              disabled={key.userId !== null}
-              onInput={(event) => setUserId(event.currentTarget.value)}
-            />
-          </Field>
-          <Field label="What it is">
-            <select value={form} onChange={(event) => setForm(event.currentTarget.value as Form)}>
-              {Object.entries(forms).map(([value, name]) => (
-                <option key={value} value={value}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </Field>
-        </div>
-        <Field label="Text">
-          <textarea
-            required
-            rows={8}
-            class={form === 'lines' ? 'code' : ''}
-            placeholder={form === 'lines' ? '{"type": "event", "data": {"name": "signed up"}}' : ''}
-            value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
+          <Input
+            label={form === 'lines' ? 'User of lines without one' : 'User'}
+            required={form !== 'lines'}
+            maxLength={256}
+            value={userId}
+            disabled={key.userId !== null}
+            onValue={setUserId}
           />
-        </Field>
+          <Select
+            label="What it is"
+            value={form}
+            options={forms}
+            onValue={(value) => setForm(value as Form)}
+          />
+        </div>
+        <TextArea
+          label="Text"
+          required
+          rows={8}
+          class={form === 'lines' ? 'code' : ''}
+          placeholder={form === 'lines' ? '{"type": "event", "data": {"name": "signed up"}}' : ''}
+          value={text}
+          onValue={setText}
+        />
         <div class="buttons">
           <Field label="Or choose files, or drop them here: text, or .jsonl">
             <input type="file" multiple onChange={(event) => addFiles(event.currentTarget.files)} />

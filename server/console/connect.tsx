@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import * as code from '../home/snippets.ts';
 import { address } from './key.ts';
 import { useAction } from './loading.ts';
-import { Copy, Fact, Failure, Field, Screen, Time } from './parts.tsx';
+import { Copy, Fact, Failure, Input, Screen, Time } from './parts.tsx';
 import { hrefTo } from './router.ts';
 import { connect, refusal, type Session } from './session.ts';
 
@@ -23,15 +23,14 @@ function EnterKey() {
   return (
     <Screen title="Enter an API key">
       <form class="card narrow" onSubmit={submit}>
-        <Field label="API key">
-          <input
-            type="password"
-            required
-            autoComplete="off"
-            value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
-        </Field>
+        <Input
+          label="API key"
+          type="password"
+          required
+          autoComplete="off"
+          value={text}
+          onValue={setText}
+        />
         {refusal.value !== '' && (
           <p class="failure" role="alert">
             {refusal.value}
@@ -96,22 +95,15 @@ function FirstMemory({ session: { client, key } }: { session: Session }) {
     <form class="card" onSubmit={submit}>
       <h2>Save a memory</h2>
       <div class="row">
-        <Field label="User">
-          <input
-            required
-            maxLength={256}
-            value={userId}
-            disabled={key.userId !== null}
-            onInput={(event) => setUserId(event.currentTarget.value)}
-          />
-        </Field>
-        <Field label="Text">
-          <input
-            required
-            value={content}
-            onInput={(event) => setContent(event.currentTarget.value)}
-          />
-        </Field>
+        <Input
+          label="User"
+          required
+          maxLength={256}
+          value={userId}
+          disabled={key.userId !== null}
+          onValue={setUserId}
+        />
+        <Input label="Text" required value={content} onValue={setContent} />
         <button type="submit" class="primary" disabled={action.isRunning}>
           Save
         </button>

@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { address, storedKey, storeKey } from './key.ts';
 import { useLoaded } from './loading.ts';
-import { Empty, Failure, Field, Logo, Screen } from './parts.tsx';
+import { Empty, Failure, Input, Logo, Screen } from './parts.tsx';
 import { type Reference, readDocument } from './reference/document.ts';
 import { Operation, Prose } from './reference/operation.tsx';
 
@@ -46,14 +46,13 @@ function Key() {
   }
   return (
     <form class="key" onSubmit={(event) => event.preventDefault()}>
-      <Field label="API key for requests">
-        <input
-          type="password"
-          autoComplete="off"
-          value={apiKey}
-          onInput={(event) => change(event.currentTarget.value)}
-        />
-      </Field>
+      <Input
+        label="API key for requests"
+        type="password"
+        autoComplete="off"
+        value={apiKey}
+        onValue={change}
+      />
     </form>
   );
 }

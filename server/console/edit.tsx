@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { type Memory, PreconditionFailedError, type UpdateRequest } from '../../sdk/index.ts';
 import { useAction } from './loading.ts';
-import { Failure, Field } from './parts.tsx';
+import { Failure, Input, TextArea } from './parts.tsx';
 import type { Session } from './session.ts';
 
 type EditProps = { session: Session; memory: Memory; onClose(): void };
@@ -27,39 +27,30 @@ export function Edit({ session, memory, onClose }: EditProps) {
   }
   return (
     <form class="card" onSubmit={submit}>
-      <Field label={isLong ? 'Text: too long to edit; ingest it again to change it' : 'Text'}>
-        <textarea
-          required
-          rows={8}
-          disabled={isLong}
-          value={content}
-          onInput={(event) => setContent(event.currentTarget.value)}
-        />
-      </Field>
-      <Field label="Metadata, as JSON">
-        <textarea
-          class="code"
-          rows={6}
-          spellcheck={false}
-          value={metadata}
-          onInput={(event) => setMetadata(event.currentTarget.value)}
-        />
-      </Field>
+      <TextArea
+        label={isLong ? 'Text: too long to edit; ingest it again to change it' : 'Text'}
+        required
+        rows={8}
+        disabled={isLong}
+        value={content}
+        onValue={setContent}
+      />
+      <TextArea
+        label="Metadata, as JSON"
+        class="code"
+        rows={6}
+        spellcheck={false}
+        value={metadata}
+        onValue={setMetadata}
+      />
       <div class="row">
-        <Field label="Occurred">
-          <input
-            placeholder="2026-05-08T13:56:07Z"
-            value={occurredAt}
-            onInput={(event) => setOccurredAt(event.currentTarget.value)}
-          />
-        </Field>
-        <Field label="Expires">
-          <input
-            placeholder="never"
-            value={expiresAt}
-            onInput={(event) => setExpiresAt(event.currentTarget.value)}
-          />
-        </Field>
+        <Input
+          label="Occurred"
+          placeholder="2026-05-08T13:56:07Z"
+          value={occurredAt}
+          onValue={setOccurredAt}
+        />
+        <Input label="Expires" placeholder="never" value={expiresAt} onValue={setExpiresAt} />
       </div>
       <Failure error={save.error} />
       <div class="buttons">

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { FilterFields, MemoryStatus, MemoryType } from '../../sdk/index.ts';
-import { Field } from './parts.tsx';
+import { Input, Select } from './parts.tsx';
 import { replaceQuery } from './router.ts';
 
 const types: MemoryType[] = ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'];
@@ -13,16 +13,20 @@ type Query = Record<string, string>;
 export function Filters({ query }: { query: Query }) {
   const used = names.filter((name) => query[name]).length;
   const [isOpen] = useState(used > 0);
+  const bound = (name: string) => ({
+    value: query[name] ?? '',
+    onValue: (value: string) => replaceQuery({ [name]: value }),
+  });
   return (
     <details class="filters" open={isOpen}>
       <summary>Filters{used > 0 && ` (${used})`}</summary>
       <div class="row">
-        <Choice name="type" label="Type" values={types} query={query} />
-        <Choice name="status" label="Status" values={statuses} query={query} />
-        <Entry name="source" label="Source" query={query} />
-        <Entry name="metadata" label="Metadata, as key=value" query={query} />
-        <Entry name="from" label="From" isDate query={query} />
-        <Entry name="to" label="Before" isDate query={query} />
+        <Select label="Type" options={optionsOf(types)} {...bound('type')} />
+        <Select label="Status" options={optionsOf(statuses)} {...bound('status')} />
+        <Input label="Source" type="text" {...bound('source')} />
+        <Input label="Metadata, as key=value" type="text" {...bound('metadata')} />
+        <Input label="From" type="date" {...bound('from')} />
+        <Input label="Before" type="date" {...bound('to')} />
         {used > 0 && (
           <button
             type="button"
@@ -36,35 +40,8 @@ export function Filters({ query }: { query: Query }) {
   );
 }
 
-type Named = { name: string; label: string; query: Query };
-
-function Choice({ name, label, values, query }: Named & { values: readonly string[] }) {
-  return (
-    <Field label={label}>
-      <select
-        value={query[name] ?? ''}
-        onChange={(event) => replaceQuery({ [name]: event.currentTarget.value })}
-      >
-        <option value="">All</option>
-        {values.map((value) => (
-          <option key={value}>{value}</option>
-        ))}
-      </select>
-    </Field>
-  );
-}
-
-function Entry({ name, label, query, isDate = false }: Named & { isDate?: boolean }) {
-  const props = {
-    value: query[name] ?? '',
-    onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) =>
-      replaceQuery({ [name]: currentTarget.value }),
-  };
-  return (
-    <Field label={label}>
-      {isDate ? <input type="date" {...props} /> : <input type="text" {...props} />}
-    </Field>
-  );
+function optionsOf(values: readonly string[]): Record<string, string> {
+  return { '': 'All', ...Object.fromEntries(values.map((value) => [value, value])) };
 }
 
 /** An address can contain anything. The service judges the other values. */

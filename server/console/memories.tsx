@@ -3,7 +3,7 @@ import type { FilterFields, FoundMemory, Memory, SearchAnswer } from '../../sdk/
 import { Filters, filtersOf } from './filters.tsx';
 import { countText, excerptOf } from './format.ts';
 import { useLoaded, usePages } from './loading.ts';
-import { Empty, Field, Listing, Screen, Status, Time } from './parts.tsx';
+import { Empty, Input, Listing, Screen, Status, Time } from './parts.tsx';
 import { hrefTo, replaceQuery, route } from './router.ts';
 import type { Session } from './session.ts';
 
@@ -20,15 +20,14 @@ export function Memories({ session, userId }: UserProps) {
     <Screen title={userId} aside={aside}>
       <search>
         <form class="tools" onSubmit={(event) => event.preventDefault()}>
-          <Field label="Search">
-            <input
-              type="search"
-              maxLength={1_000}
-              placeholder="Words or a question"
-              value={query.text ?? ''}
-              onInput={(event) => replaceQuery({ text: event.currentTarget.value })}
-            />
-          </Field>
+          <Input
+            label="Search"
+            type="search"
+            maxLength={1_000}
+            placeholder="Words or a question"
+            value={query.text ?? ''}
+            onValue={(text) => replaceQuery({ text })}
+          />
           <Filters query={query} />
         </form>
       </search>

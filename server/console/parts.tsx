@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, ComponentProps } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { MemoryServiceError } from '../../sdk/index.ts';
 import { messageOf } from './format.ts';
@@ -86,6 +86,50 @@ export function Field({ label, children }: Children & { label: string }) {
       <span>{label}</span>
       {children}
     </label>
+  );
+}
+
+/** A control that shows a text. `onValue` is called with the text that somebody has entered. */
+type Control<Tag extends 'input' | 'textarea'> = ComponentProps<Tag> & {
+  label: string;
+  onValue(value: string): void;
+};
+
+export function Input({ label, onValue, ...props }: Control<'input'>) {
+  return (
+    <Field label={label}>
+      <input {...props} onInput={(event) => onValue(event.currentTarget.value)} />
+    </Field>
+  );
+}
+
+export function TextArea({ label, onValue, ...props }: Control<'textarea'>) {
+  return (
+    <Field label={label}>
+      <textarea {...props} onInput={(event) => onValue(event.currentTarget.value)} />
+    </Field>
+  );
+}
+
+type SelectProps = {
+  label: string;
+  value: string;
+  /** Each value with the name that is shown. */
+  options: Record<string, string>;
+  onValue(value: string): void;
+};
+
+export function Select({ label, value, options, onValue }: SelectProps) {
+  return (
+    <Field label={label}>
+      <select value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+        {Object.entries(options).map(([value, name]) => (
+          <option key={value} value={value}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </Field>
   );
 }
 
@@ -182,9 +226,7 @@ export function Confirm({ title, verb, typed, write, onClose, onDone, children }
         <h2 id={id}>{title}</h2>
         {children}
         {typed !== undefined && (
-          <Field label={`To confirm, type ${typed}`}>
-            <input value={text} onInput={(event) => setText(event.currentTarget.value)} />
-          </Field>
+          <Input label={`To confirm, type ${typed}`} value={text} onValue={setText} />
         )}
         <Failure error={action.error} />
         <div class="buttons">

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Task, TaskStatus } from '../../sdk/index.ts';
 import { countText, excerptOf } from './format.ts';
 import { useAction, useEvery, usePages } from './loading.ts';
-import { Confirm, Empty, Failure, Field, Listing, Screen, Time } from './parts.tsx';
+import { Confirm, Empty, Failure, Listing, Screen, Select, Time } from './parts.tsx';
 import { hrefTo, replaceQuery, route } from './router.ts';
 import type { Session } from './session.ts';
 
@@ -21,15 +21,12 @@ export function Queue({ session }: { session: Session }) {
   return (
     <Screen title="Queue">
       <div class="tools">
-        <Field label="Show">
-          <select
-            value={status}
-            onChange={(event) => replaceQuery({ status: event.currentTarget.value })}
-          >
-            <option value="processing">Waiting and running</option>
-            <option value="failed">Failed</option>
-          </select>
-        </Field>
+        <Select
+          label="Show"
+          value={status}
+          options={{ processing: 'Waiting and running', failed: 'Failed' }}
+          onValue={(status) => replaceQuery({ status })}
+        />
       </div>
       <Listing of={tasks}>
         {value !== null && value.items.length > 0 && (

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { User, UserOrder } from '../../sdk/index.ts';
 import { bytesText } from './format.ts';
 import { usePages } from './loading.ts';
-import { Confirm, Empty, Field, Listing, Screen, Time } from './parts.tsx';
+import { Confirm, Empty, Input, Listing, Screen, Select, Time } from './parts.tsx';
 import { hrefTo, replaceQuery, route } from './router.ts';
 import type { Session } from './session.ts';
 
@@ -25,26 +25,19 @@ export function Users({ session }: { session: Session }) {
     <Screen title="Users">
       <search>
         <form class="tools" onSubmit={(event) => open(event, find)}>
-          <Field label="Find a user">
-            <input
-              type="search"
-              placeholder="Type an id, and press Enter to open it"
-              value={find}
-              onInput={(event) => replaceQuery({ find: event.currentTarget.value })}
-            />
-          </Field>
-          <Field label="Order">
-            <select
-              value={order}
-              onChange={(event) => replaceQuery({ order: event.currentTarget.value })}
-            >
-              {Object.entries(orders).map(([value, name]) => (
-                <option key={value} value={value}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </Field>
+          <Input
+            label="Find a user"
+            type="search"
+            placeholder="Type an id, and press Enter to open it"
+            value={find}
+            onValue={(find) => replaceQuery({ find })}
+          />
+          <Select
+            label="Order"
+            value={order}
+            options={orders}
+            onValue={(order) => replaceQuery({ order })}
+          />
         </form>
       </search>
       <Listing of={users}>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { address, storedKey } from '../key.ts';
 import { useAction } from '../loading.ts';
-import { Failure, Field } from '../parts.tsx';
+import { Failure, Field, Input, TextArea } from '../parts.tsx';
 import { type Described, examplesOf, type Parameter, type Resolve } from './document.ts';
 
 type Answer = { status: string; headers: string; body: string };
@@ -23,15 +23,13 @@ export function Try({ operation, resolve }: { operation: Described; resolve: Res
     <form class="card" onSubmit={submit} aria-label={`Try ${operationId}`}>
       <div class="row">
         {parameters.map((parameter) => (
-          <Field key={parameter.name} label={labelOf(parameter)}>
-            <input
-              placeholder={String(parameter.example ?? '')}
-              value={values[parameter.name] ?? ''}
-              onInput={({ currentTarget: { value } }) =>
-                setValues((all) => ({ ...all, [parameter.name]: value }))
-              }
-            />
-          </Field>
+          <Input
+            key={parameter.name}
+            label={labelOf(parameter)}
+            placeholder={String(parameter.example ?? '')}
+            value={values[parameter.name] ?? ''}
+            onValue={(value) => setValues((all) => ({ ...all, [parameter.name]: value }))}
+          />
         ))}
       </div>
       {examples.length > 1 && (
@@ -46,15 +44,14 @@ export function Try({ operation, resolve }: { operation: Described; resolve: Res
         </Field>
       )}
       {operation.body !== null && (
-        <Field label="Body">
-          <textarea
-            class="code"
-            rows={8}
-            spellcheck={false}
-            value={body}
-            onInput={(event) => setBody(event.currentTarget.value)}
-          />
-        </Field>
+        <TextArea
+          label="Body"
+          class="code"
+          rows={8}
+          spellcheck={false}
+          value={body}
+          onValue={setBody}
+        />
       )}
       <div class="buttons">
         <button
