@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import { type Form, type Given, type Result, send } from './adding.ts';
-import { Field, Input, Screen, Select, TextArea } from './parts.tsx';
+import { type Given, type Result, send, type TextForm } from './adding.ts';
+import { Field, Form, Input, Screen, Select, TextArea } from './parts.tsx';
 import { hrefTo, route } from './router.ts';
 import type { Session } from './session.ts';
 
-const forms: Record<Form, string> = {
+const forms: Record<TextForm, string> = {
   memory: 'A memory: a short text, saved at once',
   document: 'A document: a long text, indexed in the background',
   lines: 'JSON Lines: one record or memory on each line',
@@ -14,7 +14,7 @@ const forms: Record<Form, string> = {
 export function Add({ session }: { session: Session }) {
   const { key } = session;
   const [userId, setUserId] = useState(key.userId ?? route.value.query.user ?? '');
-  const [form, setForm] = useState<Form>('memory');
+  const [form, setForm] = useState<TextForm>('memory');
   const [text, setText] = useState('');
   const [results, setResults] = useState<Result[]>([]);
   const [isRunning, setRunning] = useState(false);
@@ -26,20 +26,15 @@ export function Add({ session }: { session: Session }) {
     setRunning(false);
   }
 
-  function submit(event: Event): void {
-    event.preventDefault();
-    add([{ form, text }]);
-  }
-
   async function addFiles(files: FileList | null | undefined): Promise<void> {
     await add(await Promise.all([...(files ?? [])].map(givenBy)));
   }
 
   return (
     <Screen title="Add memories">
-      <form
+      <Form
         class="card"
-        onSubmit={submit}
+        onSubmit={() => add([{ form, text }])}
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => {
           event.preventDefault();
@@ -59,7 +54,7 @@ export function Add({ session }: { session: Session }) {
             label="What it is"
             value={form}
             options={forms}
-            onValue={(value) => setForm(value as Form)}
+            onValue={(value) => setForm(value as TextForm)}
           />
         </div>
         <TextArea
@@ -79,7 +74,7 @@ export function Add({ session }: { session: Session }) {
             Add
           </button>
         </div>
-      </form>
+      </Form>
       <Results of={results} isRunning={isRunning} />
     </Screen>
   );

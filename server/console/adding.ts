@@ -1,8 +1,8 @@
 import type { IngestRecord, Memory, MemoryClient, SaveRequest } from '../../sdk/index.ts';
 
-export type Form = 'memory' | 'document' | 'lines';
+export type TextForm = 'memory' | 'document' | 'lines';
 /** A text that somebody pasted, or a file with its name. A file that is not text has none. */
-export type Given = { form: Form; name?: string; text: string | null };
+export type Given = { form: TextForm; name?: string; text: string | null };
 /** What became of a text, or of a line. */
 export type Result = { name: string; message: string; isBad: boolean; memoryId?: string };
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import * as code from '../home/snippets.ts';
 import { address } from './key.ts';
 import { useAction } from './loading.ts';
-import { Copy, Fact, Failure, Input, Screen, Time } from './parts.tsx';
+import { Copy, Fact, Failure, Form, Input, Screen, Time } from './parts.tsx';
 import { hrefTo } from './router.ts';
 import { connect, refusal, type Session } from './session.ts';
 
@@ -13,16 +13,10 @@ export function Connect({ session }: { session: Session | null }) {
 
 function EnterKey() {
   const [text, setText] = useState('');
-  const [isConnecting, setConnecting] = useState(false);
-  async function submit(event: Event): Promise<void> {
-    event.preventDefault();
-    setConnecting(true);
-    await connect(text.trim());
-    setConnecting(false);
-  }
+  const { run, isRunning } = useAction(() => connect(text.trim()));
   return (
     <Screen title="Enter an API key">
-      <form class="card narrow" onSubmit={submit}>
+      <Form class="card narrow" onSubmit={run}>
         <Input
           label="API key"
           type="password"
@@ -37,7 +31,7 @@ function EnterKey() {
           </p>
         )}
         <div class="buttons">
-          <button type="submit" class="primary" disabled={isConnecting || text.trim() === ''}>
+          <button type="submit" class="primary" disabled={isRunning || text.trim() === ''}>
             Connect
           </button>
         </div>
@@ -51,7 +45,7 @@ function EnterKey() {
           This tab keeps the key until you close it or sign out. The key is sent only to this
           service.
         </p>
-      </form>
+      </Form>
     </Screen>
   );
 }
@@ -87,12 +81,8 @@ function FirstMemory({ session: { client, key } }: { session: Session }) {
   const [content, setContent] = useState('Prefers dark mode');
   const [saved, setSaved] = useState<{ id: string; userId: string } | null>(null);
   const action = useAction(async () => setSaved(await client.save({ userId, content })));
-  function submit(event: Event): void {
-    event.preventDefault();
-    action.run();
-  }
   return (
-    <form class="card" onSubmit={submit}>
+    <Form class="card" onSubmit={action.run}>
       <h2>Save a memory</h2>
       <div class="row">
         <Input
@@ -117,7 +107,7 @@ function FirstMemory({ session: { client, key } }: { session: Session }) {
           </>
         )}
       </p>
-    </form>
+    </Form>
   );
 }
 

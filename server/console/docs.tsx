@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { address, storedKey, storeKey } from './key.ts';
 import { useLoaded } from './loading.ts';
-import { Empty, Failure, Input, Logo, Screen } from './parts.tsx';
+import { Brand, Empty, Failure, Form, Input, Screen } from './parts.tsx';
 import { type Reference, readDocument } from './reference/document.ts';
 import { Operation, Prose } from './reference/operation.tsx';
 
@@ -12,10 +12,7 @@ function Page() {
   return (
     <>
       <header>
-        <a class="brand" href="./" aria-label="memory-service">
-          <Logo />
-          <span>memory-service</span>
-        </a>
+        <Brand />
         <nav aria-label="Pages">
           <a href="console">Console</a>
           <a href="docs" aria-current="page">
@@ -45,7 +42,7 @@ function Key() {
     storeKey(value.trim() || null);
   }
   return (
-    <form class="key" onSubmit={(event) => event.preventDefault()}>
+    <Form class="key">
       <Input
         label="API key for requests"
         type="password"
@@ -53,7 +50,7 @@ function Key() {
         value={apiKey}
         onValue={change}
       />
-    </form>
+    </Form>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { type Memory, PreconditionFailedError, type UpdateRequest } from '../../sdk/index.ts';
 import { useAction } from './loading.ts';
-import { Failure, Input, TextArea } from './parts.tsx';
+import { Failure, Form, Input, TextArea } from './parts.tsx';
 import type { Session } from './session.ts';
 
 type EditProps = { session: Session; memory: Memory; onClose(): void };
@@ -21,12 +21,11 @@ export function Edit({ session, memory, onClose }: EditProps) {
     await session.client.update(memory.id, changes, { ifVersion: memory.version });
   });
   const isLong = memory.content.length > longestText;
-  async function submit(event: Event): Promise<void> {
-    event.preventDefault();
+  async function submit(): Promise<void> {
     if (await save.run()) onClose();
   }
   return (
-    <form class="card" onSubmit={submit}>
+    <Form class="card" onSubmit={submit}>
       <TextArea
         label={isLong ? 'Text: too long to edit; ingest it again to change it' : 'Text'}
         required
@@ -61,7 +60,7 @@ export function Edit({ session, memory, onClose }: EditProps) {
           Save
         </button>
       </div>
-    </form>
+    </Form>
   );
 }
 

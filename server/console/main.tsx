@@ -5,7 +5,7 @@ import './console.css';
 import { Health } from './health.tsx';
 import { Memories } from './memories.tsx';
 import { OneMemory } from './memory.tsx';
-import { Logo } from './parts.tsx';
+import { Brand } from './parts.tsx';
 import { Queue } from './queue.tsx';
 import { hrefTo, route } from './router.ts';
 import { disconnect, resume, type Session, session } from './session.ts';
@@ -27,10 +27,7 @@ function Console() {
         Skip to the content
       </button>
       <header>
-        <a class="brand" href="./" aria-label="memory-service">
-          <Logo />
-          <span>memory-service</span>
-        </a>
+        <Brand />
         {session.value !== null && <Navigation of={session.value} />}
       </header>
       <Shown />

@@ -3,7 +3,7 @@ import type { FilterFields, FoundMemory, Memory, SearchAnswer } from '../../sdk/
 import { Filters, filtersOf } from './filters.tsx';
 import { countText, excerptOf } from './format.ts';
 import { useLoaded, usePages } from './loading.ts';
-import { Empty, Input, Listing, Screen, Status, Time } from './parts.tsx';
+import { Empty, Form, Input, Listing, Screen, Status, Time } from './parts.tsx';
 import { hrefTo, replaceQuery, route } from './router.ts';
 import type { Session } from './session.ts';
 
@@ -19,7 +19,7 @@ export function Memories({ session, userId }: UserProps) {
   return (
     <Screen title={userId} aside={aside}>
       <search>
-        <form class="tools" onSubmit={(event) => event.preventDefault()}>
+        <Form class="tools">
           <Input
             label="Search"
             type="search"
@@ -29,7 +29,7 @@ export function Memories({ session, userId }: UserProps) {
             onValue={(text) => replaceQuery({ text })}
           />
           <Filters query={query} />
-        </form>
+        </Form>
       </search>
       <Shown session={session} userId={userId} text={text} filters={filtersOf(settled)} />
     </Screen>

@@ -78,6 +78,17 @@ export function Empty({ children }: Children) {
   return <p class="empty">{children}</p>;
 }
 
+type FormProps = Omit<ComponentProps<'form'>, 'onSubmit'> & { onSubmit?(): unknown };
+
+/** A form that the browser does not send. */
+export function Form({ onSubmit, ...props }: FormProps) {
+  function submit(event: Event): void {
+    event.preventDefault();
+    onSubmit?.();
+  }
+  return <form {...props} onSubmit={submit} />;
+}
+
 /** An input with its label. */
 export function Field({ label, children }: Children & { label: string }) {
   return (
@@ -214,15 +225,14 @@ export function Confirm({ title, verb, typed, write, onClose, onDone, children }
   const action = useAction(write);
   const id = useId();
   useEffect(() => dialog.current?.showModal(), []);
-  async function submit(event: Event): Promise<void> {
-    event.preventDefault();
+  async function submit(): Promise<void> {
     if (!(await action.run())) return;
     dialog.current?.close();
     onDone();
   }
   return (
     <dialog ref={dialog} onClose={onClose} aria-labelledby={id}>
-      <form onSubmit={submit}>
+      <Form onSubmit={submit}>
         <h2 id={id}>{title}</h2>
         {children}
         {typed !== undefined && (
@@ -241,12 +251,21 @@ export function Confirm({ title, verb, typed, write, onClose, onDone, children }
             {verb}
           </button>
         </div>
-      </form>
+      </Form>
     </dialog>
   );
 }
 
-export function Logo() {
+export function Brand() {
+  return (
+    <a class="brand" href="./" aria-label="memory-service">
+      <Logo />
+      <span>memory-service</span>
+    </a>
+  );
+}
+
+function Logo() {
   return (
     <svg class="logo" viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
       <rect width="32" height="32" rx="8" class="tile" />

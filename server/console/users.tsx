@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { User, UserOrder } from '../../sdk/index.ts';
 import { bytesText } from './format.ts';
 import { usePages } from './loading.ts';
-import { Confirm, Empty, Input, Listing, Screen, Select, Time } from './parts.tsx';
+import { Confirm, Empty, Form, Input, Listing, Screen, Select, Time } from './parts.tsx';
 import { hrefTo, replaceQuery, route } from './router.ts';
 import type { Session } from './session.ts';
 
@@ -24,7 +24,7 @@ export function Users({ session }: { session: Session }) {
   return (
     <Screen title="Users">
       <search>
-        <form class="tools" onSubmit={(event) => open(event, find)}>
+        <Form class="tools" onSubmit={() => open(find)}>
           <Input
             label="Find a user"
             type="search"
@@ -38,7 +38,7 @@ export function Users({ session }: { session: Session }) {
             options={orders}
             onValue={(order) => replaceQuery({ order })}
           />
-        </form>
+        </Form>
       </search>
       <Listing of={users}>
         {matching.length > 0 && (
@@ -77,8 +77,7 @@ export function Users({ session }: { session: Session }) {
   );
 }
 
-function open(event: Event, userId: string): void {
-  event.preventDefault();
+function open(userId: string): void {
   if (userId !== '') location.hash = hrefTo(['users', userId]);
 }
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { address, storedKey } from '../key.ts';
 import { useAction } from '../loading.ts';
-import { Failure, Field, Input, TextArea } from '../parts.tsx';
+import { Failure, Field, Form, Input, TextArea } from '../parts.tsx';
 import { type Described, examplesOf, type Parameter, type Resolve } from './document.ts';
 
 type Answer = { status: string; headers: string; body: string };
@@ -15,12 +15,8 @@ export function Try({ operation, resolve }: { operation: Described; resolve: Res
   const [body, setBody] = useState(examples[0] ?? '');
   const [answer, setAnswer] = useState<Answer | null>(null);
   const sending = useAction(async () => setAnswer(await send(operation, values, body)));
-  function submit(event: Event): void {
-    event.preventDefault();
-    sending.run();
-  }
   return (
-    <form class="card" onSubmit={submit} aria-label={`Try ${operationId}`}>
+    <Form class="card" onSubmit={sending.run} aria-label={`Try ${operationId}`}>
       <div class="row">
         {parameters.map((parameter) => (
           <Input
@@ -72,7 +68,7 @@ export function Try({ operation, resolve }: { operation: Described; resolve: Res
           </>
         )}
       </div>
-    </form>
+    </Form>
   );
 }
 
