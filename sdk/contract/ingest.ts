@@ -10,7 +10,7 @@ import {
   ProfileData,
   TicketData,
 } from './record-data.ts';
-import { Metadata, Nullable, Nullish, OptionalTime, Text } from './text.ts';
+import { Count, Metadata, Nullable, Nullish, OptionalTime, Text } from './text.ts';
 import type { Message } from './timeline.ts';
 
 /*
@@ -199,8 +199,8 @@ export const FailedItem = Type.Object(
 /** The response to a batch: the accepted and the rejected items, each with its index. */
 export const BatchAccepted = Type.Object(
   {
-    accepted: Type.Integer({ minimum: 0 }),
-    failedCount: Type.Integer({ minimum: 0 }),
+    accepted: Count(),
+    failedCount: Count(),
     items: Type.Array(Type.Object({ index: Index, memoryId: MemoryId, status: CurrentStatus })),
     failed: Type.Array(FailedItem),
   },

@@ -5,14 +5,28 @@ import { exampleMemory, Memory, UserId } from './memory.ts';
 import { Nullable } from './text.ts';
 
 /** The query parameter `limit` after parsing. */
-export function Limit({ max, ...options }: { max: number; default: number; description: string }) {
-  return Type.Optional(Type.Integer({ minimum: 1, maximum: max, ...options }));
+export function Limit(
+  description: string,
+  {
+    max = limits.pageItems,
+    preset = limits.pageItemsDefault,
+  }: { max?: number; preset?: number } = {},
+) {
+  return Type.Optional(Type.Integer({ minimum: 1, maximum: max, default: preset, description }));
 }
 
 /** The query parameter `cursor`. */
 export function Cursor(description: string) {
   return Type.Optional(Type.String({ minLength: 1, description }));
 }
+
+/** The page of a list, in the form that the SDK accepts. */
+export type PageQuery = {
+  /** The maximum number of items in the page: 1 to 100, default 20. */
+  limit?: number | undefined;
+  /** The `nextCursor` of the previous page of the same list; null for the first page. */
+  cursor?: string | null | undefined;
+};
 
 /** One page of a list. */
 export function PageOf<T extends TSchema>(item: T, options: ObjectOptions) {
@@ -32,11 +46,7 @@ export type Order = Static<typeof Order>;
 export const ListQuery = Type.Object(
   {
     userId: UserId,
-    limit: Limit({
-      max: limits.pageItems,
-      default: limits.pageItemsDefault,
-      description: 'The maximum number of memories in the page.',
-    }),
+    limit: Limit('The maximum number of memories in the page.'),
     cursor: Cursor(
       'The `nextCursor` of the previous page: an opaque string that is valid only with the same ' +
         'user, order and filters.',
@@ -49,16 +59,10 @@ export const ListQuery = Type.Object(
 export type ListQuery = {
   /** Optional with a key that is bound to a user. */
   userId?: string;
-  /** The maximum number of memories in the page: 1 to 100, default 20. */
-  limit?: number | undefined;
-  /**
-   * The `nextCursor` of the previous page, for the same user, order and filters; null for the first
-   * page.
-   */
-  cursor?: string | null | undefined;
   /** The order by creation time. Default: `desc`, newest first. */
   order?: Order | undefined;
-} & FilterFields;
+} & PageQuery &
+  FilterFields;
 
 /** One page. `nextCursor` is null only on the last page. */
 export const Page = PageOf(Memory, {

@@ -1,8 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { limits } from './limits.ts';
 import { exampleMemory, memoryStatuses, memoryTypes, Time } from './memory.ts';
-import { Cursor, Limit, PageOf } from './page.ts';
-import { Nullable } from './text.ts';
+import { Cursor, Limit, PageOf, type PageQuery } from './page.ts';
+import { Count, Nullable } from './text.ts';
 
 /* The schemas for what a project holds, for its users, and for the request's API key. */
 
@@ -20,28 +19,18 @@ export type UserOrder = Static<typeof UserOrder>;
 export const UsersQuery = Type.Object(
   {
     order: Type.Optional(UserOrder),
-    limit: Limit({
-      max: limits.pageItems,
-      default: limits.pageItemsDefault,
-      description: 'The maximum number of users in the page.',
-    }),
+    limit: Limit('The maximum number of users in the page.'),
     cursor: Cursor('The `nextCursor` of the previous page: an opaque string.'),
   },
   { additionalProperties: false },
 );
-export type UsersQuery = {
-  /** The maximum number of users in the page: 1 to 100, default 20. */
-  limit?: number | undefined;
-  /** The `nextCursor` of the previous page; null for the first page. */
-  cursor?: string | null | undefined;
+export type UsersQuery = PageQuery & {
   /**
    * `userId`, the default, or the largest users first, by their `memories` or `bytes`: one page of
    * up to `limit` users, without a cursor.
    */
   order?: UserOrder | undefined;
 };
-
-const Count = (description: string) => Type.Integer({ minimum: 0, description });
 
 const exampleUser = {
   userId: 'u-1',
@@ -71,7 +60,7 @@ export const UserPage = PageOf(User, {
 export type UserPage = Static<typeof UserPage>;
 
 const countsOf = <Name extends string>(names: readonly Name[], description: string) => {
-  const counts = Object.fromEntries(names.map((name) => [name, Type.Integer({ minimum: 0 })]));
+  const counts = Object.fromEntries(names.map((name) => [name, Count()]));
   return Type.Unsafe<Record<Name, number>>(Type.Object(counts, { description }));
 };
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { conversation, document, event, profile, ticket } from './ingest-examples.ts';
 import { limits } from './limits.ts';
-import { type Metadata, Nullish, Text } from './text.ts';
+import { Count, type Metadata, Nullish, Text } from './text.ts';
 import { Message, TimelineEntry, timelineItems } from './timeline.ts';
 
 /* The schemas of a record's `data`, one for each type of record. */
@@ -38,7 +38,7 @@ export const DocumentData = Type.Object(
     title: OptionalText,
     mimeType: OptionalText,
     sourceUrl: OptionalText,
-    pageCount: Type.Optional(Type.Integer({ minimum: 0 })),
+    pageCount: Type.Optional(Count()),
   },
   {
     title: 'DocumentData',

@@ -27,10 +27,8 @@ export const SearchQuery = Type.Object(
         'quotes, memories that contain this phrase rank higher.',
       examples: ['dark mode'],
     }),
-    limit: Limit({
-      max: limits.pageItems,
-      default: limits.searchItemsDefault,
-      description: 'The maximum number of memories in the response.',
+    limit: Limit('The maximum number of memories in the response.', {
+      preset: limits.searchItemsDefault,
     }),
     mode: Type.Optional(SearchMode),
     explain: Type.Optional(

@@ -1,11 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { limits } from './limits.ts';
 import { CurrentStatus, exampleMemory, MemoryId, Time } from './memory.ts';
-import { Nullable, OpenEnum, Text } from './text.ts';
+import { Count, Nullable, OpenEnum, Text } from './text.ts';
 
 /** What the queue knows of a memory. */
 export const taskFields = {
-  attempts: Type.Integer({ minimum: 0, description: 'The number of processing attempts.' }),
+  attempts: Count('The number of processing attempts.'),
   errorMessage: Nullable(Type.String(), {
     description: 'Why the last attempt failed; null if it did not fail.',
   }),
@@ -16,11 +16,8 @@ export const IngestStatus = Type.Object(
   {
     memoryId: MemoryId,
     status: CurrentStatus,
-    chunksComplete: Type.Integer({ minimum: 0, description: 'The number of indexed chunks.' }),
-    chunksTotal: Type.Integer({
-      minimum: 0,
-      description: 'The total number of chunks; 0 until the text has been split.',
-    }),
+    chunksComplete: Count('The number of indexed chunks.'),
+    chunksTotal: Count('The total number of chunks; 0 until the text has been split.'),
     ...taskFields,
     createdAt: Time,
     updatedAt: Time,
@@ -88,10 +85,7 @@ export const Health = Type.Object(
     status: OpenEnum(['ok', 'failing'], 'Whether the service works correctly.'),
     version: Type.String(),
     storage: Type.String({ examples: ['sqlite'] }),
-    pending: Type.Integer({
-      minimum: 0,
-      description: 'The number of records that are waiting or being processed.',
-    }),
+    pending: Count('The number of records that are waiting or being processed.'),
     oldestPendingSeconds: Nullable(Type.Number({ minimum: 0 }), {
       description: 'The age of the oldest pending record in seconds; null if there is none.',
     }),
@@ -100,10 +94,7 @@ export const Health = Type.Object(
         model: Nullable(Type.String(), {
           description: 'The model that searches by meaning; null if there is none.',
         }),
-        pending: Type.Integer({
-          minimum: 0,
-          description: 'An estimate of the number of memories without vectors of this model.',
-        }),
+        pending: Count('An estimate of the number of memories without vectors of this model.'),
       },
       { description: 'The search by meaning.' },
     ),

@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { limits } from './limits.ts';
 import { exampleMemory, memoryFields } from './memory.ts';
-import { Cursor, Limit, PageOf } from './page.ts';
+import { Cursor, Limit, PageOf, type PageQuery } from './page.ts';
 import { taskFields } from './status.ts';
 
 export const TaskStatus = Type.Union([Type.Literal('processing'), Type.Literal('failed')], {
@@ -15,11 +14,7 @@ export type TaskStatus = Static<typeof TaskStatus>;
 export const TasksQuery = Type.Object(
   {
     status: TaskStatus,
-    limit: Limit({
-      max: limits.pageItems,
-      default: limits.pageItemsDefault,
-      description: 'The maximum number of memories in the page.',
-    }),
+    limit: Limit('The maximum number of memories in the page.'),
     cursor: Cursor(
       'The `nextCursor` of the previous page: an opaque string that is valid only with the same ' +
         'status.',
@@ -27,13 +22,9 @@ export const TasksQuery = Type.Object(
   },
   { additionalProperties: false },
 );
-export type TasksQuery = {
+export type TasksQuery = PageQuery & {
   /** `processing` includes waiting memories. A `failed` memory is retried by ingesting it again. */
   status: TaskStatus;
-  /** The maximum number of memories in the page: 1 to 100, default 20. */
-  limit?: number | undefined;
-  /** The `nextCursor` of the previous page, for the same status; null for the first page. */
-  cursor?: string | null | undefined;
 };
 
 const exampleTask = {

@@ -46,6 +46,10 @@ export function OpenEnum<const T extends string>(values: readonly T[], descripti
   );
 }
 
+export function Count(description?: string) {
+  return Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });
+}
+
 /** A `PointInTime`, whole milliseconds since 1970, or an empty string, which counts as omitted. */
 export const Timestamp = Type.Unsafe<string | number>({
   [Kind]: 'Timestamp',

@@ -3,7 +3,7 @@ import { FailedItem } from './ingest.ts';
 import { limits } from './limits.ts';
 import { exampleMemory, type Memory, MemoryStatus, MemoryType, UserId } from './memory.ts';
 import { Cursor, Limit } from './page.ts';
-import { Instant, Metadata, Nullable, Text } from './text.ts';
+import { Count, Instant, Metadata, Nullable, Text } from './text.ts';
 
 /* The schemas for erasing a user's memories and for moving memories between services. */
 
@@ -14,7 +14,7 @@ export type DeleteAllQuery = {
 };
 
 export const Deleted = Type.Object(
-  { deleted: Type.Integer({ minimum: 0, description: 'The number of deleted memories.' }) },
+  { deleted: Count('The number of deleted memories.') },
   {
     title: 'DeletedMemories',
     description: 'The number of deleted memories; 0 if the user had none.',
@@ -27,10 +27,9 @@ export type Deleted = Static<typeof Deleted>;
 export const ExportQuery = Type.Object(
   {
     userId: Type.Optional(UserId),
-    limit: Limit({
+    limit: Limit('The maximum number of memories per page.', {
       max: limits.exportItems,
-      default: limits.exportItems,
-      description: 'The maximum number of memories per page.',
+      preset: limits.exportItems,
     }),
     cursor: Cursor(
       'The `nextCursor` of the previous page. The string is opaque and valid only with the same `userId`.',
@@ -84,16 +83,11 @@ export const ImportRequest = Type.Object(
 );
 export type ImportRequest = { items: Memory[] };
 
-const Count = Type.Integer({ minimum: 0 });
-
 export const Imported = Type.Object(
   {
-    imported: Count,
-    skipped: Type.Integer({
-      minimum: 0,
-      description: 'The number of items whose id already exists.',
-    }),
-    failedCount: Count,
+    imported: Count(),
+    skipped: Count('The number of items whose id already exists.'),
+    failedCount: Count(),
     failed: Type.Array(FailedItem),
   },
   {
