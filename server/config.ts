@@ -67,13 +67,23 @@ export function readConfig(env: Env): Config {
     return fallback;
   }
   function readEmbeddings(): Config['embeddings'] {
-    const where = read('MEMORY_EMBEDDINGS', 'local', embeddings, 'local, off, or an http(s) URL');
+    const where = read(
+      'MEMORY_EMBEDDINGS',
+      'local',
+      embeddingsUrl,
+      'local, off, or an http(s) URL',
+    );
     if (where === 'local' || where === 'off') return where;
     const { MEMORY_EMBEDDINGS_MODEL: model = '' } = env;
     if (model === '') {
       problems.push('MEMORY_EMBEDDINGS_MODEL must be set if MEMORY_EMBEDDINGS is a URL');
     }
-    const key = read('MEMORY_EMBEDDINGS_KEY', null, headerText, 'visible ASCII characters');
+    const key = read(
+      'MEMORY_EMBEDDINGS_KEY',
+      null,
+      matching(/^[\x21-\x7e]+$/),
+      'visible ASCII characters',
+    );
     return { url: where, model, key };
   }
   const config: Config = {
@@ -85,20 +95,25 @@ export function readConfig(env: Env): Config {
       databaseUrl,
       'sqlite:<path>, such as sqlite:./data/memory.db, or postgres://<user>@<host>/<database>',
     ),
-    apiKey: read('MEMORY_API_KEY', null, apiKey, '16 to 256 visible ASCII characters'),
+    apiKey: read(
+      'MEMORY_API_KEY',
+      null,
+      matching(apiKeyPattern),
+      '16 to 256 visible ASCII characters',
+    ),
     corsOrigins: read(
       'MEMORY_CORS_ORIGINS',
       [],
-      origins,
+      listOf((origin) => URL.parse(origin)?.origin === origin),
       'a comma-separated list of origins such as https://app.example',
     ),
     mcpHosts: read(
       'MEMORY_MCP_HOSTS',
       [],
-      hostNames,
+      (text) => listOf(isHostName)(text.toLowerCase()),
       'a comma-separated list of host names such as memory.example',
     ),
-    logLevel: read('LOG_LEVEL', 'info', logLevel, `one of ${logLevels.join(', ')}`),
+    logLevel: read('LOG_LEVEL', 'info', oneOf(logLevels), `one of ${logLevels.join(', ')}`),
     maxBodyBytes: read(
       'MEMORY_MAX_BODY_BYTES',
       limits.bodyBytesDefault,
@@ -115,11 +130,11 @@ export function readConfig(env: Env): Config {
     trustedProxies: read(
       'MEMORY_TRUSTED_PROXIES',
       [],
-      subnets,
+      listOf(isSubnet),
       'a comma-separated list of addresses and subnets such as 10.0.0.0/8',
     ),
-    metrics: read('MEMORY_METRICS', 'on', onOrOff, 'on or off'),
-    console: read('MEMORY_CONSOLE', 'on', onOrOff, 'on or off'),
+    metrics: read('MEMORY_METRICS', 'on', oneOf(['on', 'off']), 'on or off'),
+    console: read('MEMORY_CONSOLE', 'on', oneOf(['on', 'off']), 'on or off'),
   };
   if (problems.length > 0) {
     throw new InvalidSettingsError(`Invalid settings: ${problems.join('; ')}`);
@@ -135,6 +150,21 @@ export function settingWarnings(env: Env): string[] {
     warnings.push('MEMORY_EMBEDDINGS_MODEL has no effect unless MEMORY_EMBEDDINGS is a URL');
   }
   return warnings;
+}
+
+function matching(pattern: RegExp) {
+  return (text: string) => (pattern.test(text) ? text : undefined);
+}
+
+function oneOf<const T extends string>(values: readonly T[]) {
+  return (text: string) => values.find((value) => value === text);
+}
+
+function listOf(isValid: (entry: string) => boolean) {
+  return (text: string): string[] | undefined => {
+    const list = text.split(',').map((entry) => entry.trim());
+    return list.every(isValid) ? list : undefined;
+  };
 }
 
 function integer(text: string, least: number, most: number): number | undefined {
@@ -153,46 +183,17 @@ function isServerUrl(text: string): boolean {
   return hostname !== '' && /^\/[^/]+$/.test(pathname);
 }
 
-function apiKey(text: string): string | undefined {
-  return apiKeyPattern.test(text) ? text : undefined;
-}
-
 /** Returns the URL without a slash at its end. */
-function embeddings(text: string): string | undefined {
+function embeddingsUrl(text: string): string | undefined {
   if (text === 'local' || text === 'off') return text;
   const { protocol = '', username, password, search, hash } = URL.parse(text) ?? {};
   const isPlain = !username && !password && !search && !hash;
   return /^https?:$/.test(protocol) && isPlain ? text.replace(/\/+$/, '') : undefined;
 }
 
-function onOrOff(text: string): 'on' | 'off' | undefined {
-  return text === 'on' || text === 'off' ? text : undefined;
-}
-
-function headerText(text: string): string | undefined {
-  return /^[\x21-\x7e]+$/.test(text) ? text : undefined;
-}
-
-function logLevel(text: string): LogLevel | undefined {
-  return logLevels.find((level) => level === text);
-}
-
-function origins(text: string): string[] | undefined {
-  const list = text.split(',').map((origin) => origin.trim());
-  return list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)
-    ? list
-    : undefined;
-}
-
-/** Parses host names without ports, because a proxy in front of the service may use any port. */
-function hostNames(text: string): string[] | undefined {
-  const list = text.split(',').map((name) => name.trim().toLowerCase());
-  return list.every((name) => URL.parse(`http://${name}`)?.hostname === name) ? list : undefined;
-}
-
-function subnets(text: string): string[] | undefined {
-  const list = text.split(',').map((entry) => entry.trim());
-  return list.every(isSubnet) ? list : undefined;
+/** A host name without a port, because a proxy in front of the service may use any port. */
+function isHostName(name: string): boolean {
+  return URL.parse(`http://${name}`)?.hostname === name;
 }
 
 function rateLimit(text: string): Config['rateLimit'] | undefined {
