@@ -12,10 +12,34 @@ import type { Services } from './services.ts';
  */
 const stuckMs = 60_000;
 
+/** `work` is what `createWork` returns. */
 export function createHealth(services: Services, work: () => Promise<Work>): () => Promise<Health> {
+  const { storage, now, version, embedder, threads } = services;
   const report = onChange(services.log);
-  const model = services.embedder?.model ?? null;
-  return () => observe(services, { model, work, report });
+  const model = embedder?.model ?? null;
+
+  return async () => {
+    const about = { version, storage: storage.name };
+    const { fault, warning } = await storage.health();
+    try {
+      const { queue, toEmbed } = await work();
+      const { pending, oldestAcceptedAt } = queue;
+      const waitsMs = oldestAcceptedAt === null ? null : Math.max(0, now() - oldestAcceptedAt);
+      const oldestPendingSeconds = waitsMs === null ? null : waitsMs / 1_000;
+      const counts = { pending, oldestPendingSeconds, embeddings: { model, pending: toEmbed } };
+      const failure =
+        services.unavailableReason() ?? threads.fault() ?? fault ?? queueFault(services, pending);
+      report(failure ?? warning);
+      if (failure !== null) return { status: 'failing', ...about, ...counts, message: failure };
+      return { status: 'ok', ...about, ...counts, ...(warning !== null && { message: warning }) };
+    } catch (error) {
+      const message = threads.fault() ?? fault ?? 'the database does not respond';
+      report(message, error);
+      const embeddings = { model, pending: 0 };
+      const unknown = { pending: 0, oldestPendingSeconds: null, embeddings };
+      return { status: 'failing', ...about, ...unknown, message };
+    }
+  };
 }
 
 /** Counts the queued tasks and the memories without vectors. */
@@ -95,36 +119,6 @@ function onChange(log: Logger): Report {
     if (fault !== null && fault !== last) log.error(fault, { error });
     last = fault;
   };
-}
-
-async function observe(
-  services: Services,
-  { model, work, report }: { model: string | null; work: () => Promise<Work>; report: Report },
-): Promise<Health> {
-  const { storage, now, version } = services;
-  const about = { version, storage: storage.name };
-  const { fault, warning } = await storage.health();
-  try {
-    const { queue, toEmbed } = await work();
-    const { pending, oldestAcceptedAt } = queue;
-    const waitsMs = oldestAcceptedAt === null ? null : Math.max(0, now() - oldestAcceptedAt);
-    const oldestPendingSeconds = waitsMs === null ? null : waitsMs / 1_000;
-    const counts = { pending, oldestPendingSeconds, embeddings: { model, pending: toEmbed } };
-    const failure =
-      services.unavailableReason() ??
-      services.threads.fault() ??
-      fault ??
-      queueFault(services, pending);
-    report(failure ?? warning);
-    if (failure !== null) return { status: 'failing', ...about, ...counts, message: failure };
-    return { status: 'ok', ...about, ...counts, ...(warning !== null && { message: warning }) };
-  } catch (error) {
-    const message = services.threads.fault() ?? fault ?? 'the database does not respond';
-    report(message, error);
-    const embeddings = { model, pending: 0 };
-    const unknown = { pending: 0, oldestPendingSeconds: null, embeddings };
-    return { status: 'failing', ...about, ...unknown, message };
-  }
 }
 
 function queueFault({ tasks }: Services, pending: number): string | null {
