@@ -32,16 +32,16 @@ export function consolePages(log: Logger) {
     return sendHtml(set, pageWith(script));
   }
 
+  async function sendPart(set: ResponseHead, type: string, name: keyof Bundle): Promise<string> {
+    return sendFile(set, type, (await readBundle())[name]);
+  }
+
   return new Elysia()
     .get('/console', ({ set }) => send(set, 'console.js'))
     .get('/docs', ({ set }) => send(set, 'docs.js'))
-    .get('/assets/console.css', async ({ set }) => sendFile(set, css, (await readBundle()).style))
-    .get('/assets/console.js', async ({ set }) =>
-      sendFile(set, javascript, (await readBundle()).console),
-    )
-    .get('/assets/docs.js', async ({ set }) =>
-      sendFile(set, javascript, (await readBundle()).docs),
-    );
+    .get('/assets/console.css', ({ set }) => sendPart(set, css, 'style'))
+    .get('/assets/console.js', ({ set }) => sendPart(set, javascript, 'console'))
+    .get('/assets/docs.js', ({ set }) => sendPart(set, javascript, 'docs'));
 }
 
 /** Only a clone bundles the pages itself. Bun looks for packages only once. */
