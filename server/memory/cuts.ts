@@ -1,3 +1,5 @@
+import { isLowSurrogate } from '../search/scripts.ts';
+
 /**
  * About the length of a long paragraph: long enough to make sense on its own, and short enough for
  * a precise hit.
@@ -31,15 +33,11 @@ function cutAfter(text: string, start: number, end: number): number {
     const last = lastMatchEnd(boundary, window);
     if (last > 0) return half + last;
   }
-  return isHighSurrogate(text.charCodeAt(limit - 1)) ? limit - 1 : limit;
+  return isLowSurrogate(text.charCodeAt(limit)) ? limit - 1 : limit;
 }
 
 function lastMatchEnd(pattern: RegExp, text: string): number {
   let end = 0;
   for (const match of text.matchAll(pattern)) end = match.index + match[0].length;
   return end;
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
 }
