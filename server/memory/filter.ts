@@ -6,18 +6,6 @@ import type { Filter, StoredMemory } from '../storage/storage.ts';
 /** A filter in a query, where times are strings. */
 type QueriedFilter = FilterFields & { from?: string; to?: string };
 
-/** For metadata filters, `matchesMetadata` decides. SQL only excludes rows that cannot match. */
-
-export const noFilter: Filter = {
-  type: null,
-  status: null,
-  source: null,
-  externalId: null,
-  from: null,
-  to: null,
-  metadata: [],
-};
-
 export function isUnfiltered({ metadata, ...rest }: Filter): boolean {
   return metadata.length === 0 && Object.values(rest).every((value) => value === null);
 }

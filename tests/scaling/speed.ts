@@ -1,4 +1,4 @@
-import { noFilter } from '../../server/memory/filter.ts';
+import { filterOf } from '../../server/memory/filter.ts';
 import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { keyed, memory, record } from '../storage/fixtures.ts';
@@ -51,7 +51,7 @@ const operations: Record<string, { count: number; run: Operation }> = {
         ...read,
         projectId,
         userId: userOf(index),
-        filter: noFilter,
+        filter: filterOf({}),
         order: 'desc',
         after: null,
         limit: 20,
@@ -64,7 +64,7 @@ const operations: Record<string, { count: number; run: Operation }> = {
         ...read,
         projectId,
         userId: userOf(index),
-        filter: noFilter,
+        filter: filterOf({}),
         query: 'delivery invoices',
         limit: 10,
       }),

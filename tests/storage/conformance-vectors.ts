@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { noFilter } from '../../server/memory/filter.ts';
+import { filterOf } from '../../server/memory/filter.ts';
 import type { MemoryToEmbed, SearchMeaning, ToEmbed } from '../../server/storage/vector-storage.ts';
 import {
   claim,
@@ -66,7 +66,7 @@ export function testVectors(name: string, open: OpenStorage): void {
     /** How many of the user's memories a search has no vectors of. */
     const missing = async (userId = 'u') => {
       const meaning = { ...meaningOf(new Float32Array(dims)), alone: false };
-      const read = { projectId: project.id, now: 2_000, userId, filter: noFilter, limit: 10 };
+      const read = { projectId: project.id, now: 2_000, userId, filter: filterOf({}), limit: 10 };
       const result = await opened.storage.searchMemories({ ...read, query: 'hello', meaning });
       return { missing: result.missing, meaning: result.meaning };
     };

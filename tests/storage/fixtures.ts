@@ -4,7 +4,7 @@ import type { UserOrder } from '../../sdk/contract/project.ts';
 import type { FoundMemory } from '../../sdk/contract/search.ts';
 import type { Task as ListedTask, TaskStatus } from '../../sdk/contract/tasks.ts';
 import type { Imported } from '../../sdk/contract/transfer.ts';
-import { noFilter } from '../../server/memory/filter.ts';
+import { filterOf } from '../../server/memory/filter.ts';
 import type { Measurement } from '../../server/storage/project-storage.ts';
 import type {
   Batch,
@@ -151,12 +151,12 @@ export async function newProject(
       opened.storage.getStatuses({ ...read(more), ids }),
     page: (userId = 'u', more: ListFields = {}): Promise<ListedPage<Memory>> => {
       const { after = null, limit = 1_000, order = 'desc' } = more;
-      const filter = { ...noFilter, ...more.filter };
+      const filter = { ...filterOf({}), ...more.filter };
       const page = { after, limit, order, filter, userId };
       return listed(opened.storage.listMemories({ ...read(more), ...page }));
     },
     list: async (userId = 'u', more: ListFields = {}): Promise<Memory[]> => {
-      const filter = { ...noFilter, ...more.filter };
+      const filter = { ...filterOf({}), ...more.filter };
       const bounds = { after: null, limit: 10_000, order: 'desc' as const, ...more };
       const page = { ...read(more), ...bounds, filter, userId };
       return (await listed<Memory>(opened.storage.listMemories(page))).items;
@@ -193,7 +193,7 @@ export async function newProject(
       signal?: AbortSignal,
     ): Promise<FoundMemory[]> => {
       const { userId = 'u', limit = 10, meaning = null, explain = false } = more;
-      const filter = { ...noFilter, ...more.filter };
+      const filter = { ...filterOf({}), ...more.filter };
       const wanted = { ...read(more), userId, query, filter, limit, meaning, explain };
       return JSON.parse((await opened.storage.searchMemories(wanted, signal)).items.join(''));
     },

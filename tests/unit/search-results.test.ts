@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { noFilter } from '../../server/memory/filter.ts';
+import { filterOf } from '../../server/memory/filter.ts';
 import { SearchResults } from '../../server/storage/search-results.ts';
 import { imported } from '../storage/fixtures.ts';
 import { thrownBy } from '../support/thrown.ts';
@@ -12,7 +12,7 @@ const ranked = { start: 0, length: 5, score: 1, parts, isMeant: false };
 
 function open(limit: number): SearchResults {
   const matcher = { match: () => null, prefix: null };
-  return new SearchResults({ matcher } as never, { filter: noFilter, limit });
+  return new SearchResults({ matcher } as never, { filter: filterOf({}), limit });
 }
 
 function add(results: SearchResults, content: string, fields = {}): void {
