@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { limits } from './limits.ts';
 import { type GivenTime, MemoryStatus, MemoryType } from './memory.ts';
-import { PointInTime, Text } from './text.ts';
+import { described, PointInTime, Text } from './text.ts';
 
 const max = limits.nameCharacters;
 
@@ -16,19 +16,13 @@ export const filterFields = {
   source: Type.Optional(Text({ max, description: 'The system that the memory came from.' })),
   externalId: Type.Optional(Text({ max, description: "The memory's id in the `source` system." })),
   from: Type.Optional(
-    Type.Unsafe<string>({
-      ...PointInTime,
-      description:
-        "Only memories from this time on. A memory's time is its `occurredAt`, or its " +
+    described(
+      PointInTime,
+      "Only memories from this time on. A memory's time is its `occurredAt`, or its " +
         '`createdAt` if `occurredAt` is null.',
-    }),
+    ),
   ),
-  to: Type.Optional(
-    Type.Unsafe<string>({
-      ...PointInTime,
-      description: 'Only memories before this time.',
-    }),
-  ),
+  to: Type.Optional(described(PointInTime, 'Only memories before this time.')),
   metadata: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       propertyNames: { minLength: 1 },

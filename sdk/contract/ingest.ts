@@ -10,7 +10,7 @@ import {
   ProfileData,
   TicketData,
 } from './record-data.ts';
-import { Count, Metadata, Nullable, Nullish, OptionalTime, Text } from './text.ts';
+import { Count, described, Metadata, Nullable, Nullish, OptionalTime, Text } from './text.ts';
 import type { Message } from './timeline.ts';
 
 /*
@@ -32,16 +32,15 @@ const ExternalId = Text({
     "The record's id in the `source` system. Ingesting the same `source` and `externalId` again for " +
     'the same user replaces the memory.',
 });
-const OccurredAt = Type.Unsafe<string>({
-  ...OptionalTime,
-  description:
-    'When the event that the record describes happened: an RFC 3339 time, or a date ' +
+const OccurredAt = described(
+  OptionalTime,
+  'When the event that the record describes happened: an RFC 3339 time, or a date ' +
     '(midnight UTC). The default is the latest timestamp of the comments or messages.',
-});
-const ExpiresAt = Type.Unsafe<string>({
-  ...OptionalTime,
-  description: 'When the memory expires: an RFC 3339 time, or a date (midnight UTC).',
-});
+);
+const ExpiresAt = described(
+  OptionalTime,
+  'When the memory expires: an RFC 3339 time, or a date (midnight UTC).',
+);
 const recordFields = {
   userId: UserId,
   source: Nullish(Source),

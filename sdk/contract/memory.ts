@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { limits } from './limits.ts';
-import { Metadata, Nullable, Nullish, OpenEnum, PointInTime, Text } from './text.ts';
+import { described, Metadata, Nullable, Nullish, OpenEnum, PointInTime, Text } from './text.ts';
 
 export const memoryTypes = [
   'memory',
@@ -150,13 +150,9 @@ export type DeletedSince = Static<typeof DeletedSince>;
 
 const Content = Text({ max: limits.contentCharacters, description: 'The text to remember.' });
 
-const occurredAt = {
-  description:
-    'When the event that the memory describes happened. A date is interpreted as midnight UTC.',
-};
-const expiresAt = {
-  description: 'When the memory expires. A date is interpreted as midnight UTC.',
-};
+const occurredAt =
+  'When the event that the memory describes happened. A date is interpreted as midnight UTC.';
+const expiresAt = 'When the memory expires. A date is interpreted as midnight UTC.';
 
 export const SaveRequest = Type.Object(
   {
@@ -174,8 +170,8 @@ export const SaveRequest = Type.Object(
           'the same user replaces the memory.',
       }),
     ),
-    occurredAt: Nullish(Type.Unsafe<string>({ ...PointInTime, ...occurredAt })),
-    expiresAt: Nullish(Type.Unsafe<string>({ ...PointInTime, ...expiresAt })),
+    occurredAt: Nullish(described(PointInTime, occurredAt)),
+    expiresAt: Nullish(described(PointInTime, expiresAt)),
   },
   {
     title: 'SaveRequest',
@@ -220,14 +216,10 @@ export const UpdateRequest = Type.Object(
     content: Type.Optional(Content),
     metadata: Type.Optional(Metadata),
     occurredAt: Type.Optional(
-      Nullable(PointInTime, {
-        description: `${occurredAt.description} Null clears the time.`,
-      }),
+      Nullable(PointInTime, { description: `${occurredAt} Null clears the time.` }),
     ),
     expiresAt: Type.Optional(
-      Nullable(PointInTime, {
-        description: `${expiresAt.description} Null clears the time.`,
-      }),
+      Nullable(PointInTime, { description: `${expiresAt} Null clears the time.` }),
     ),
   },
   {

@@ -81,6 +81,11 @@ export const PointInTime = Type.Unsafe<string>({
   examples: ['2026-05-08T13:56:07Z'],
 });
 
+/** Describes what a time means. */
+export function described(time: TSchema, description: string) {
+  return Type.Unsafe<string>({ ...time, description });
+}
+
 /** A `PointInTime`, or an empty string, which counts as omitted. */
 export const OptionalTime = Type.Unsafe<string>({ ...PointInTime, [Kind]: 'OptionalTime' });
 

@@ -8,6 +8,16 @@ export type Family = {
 
 export type Sample = { suffix?: string; labels?: Record<string, string>; value: number };
 
+/** Returns a metric with its samples, or with a single one. An unknown value has none. */
+export function family(
+  type: Family['type'],
+  name: string,
+  help: string,
+  value: number | null | Sample[],
+): Family {
+  return { name, type, help, samples: typeof value === 'number' ? [{ value }] : (value ?? []) };
+}
+
 export type Format = keyof typeof contentTypes;
 
 export const contentTypes = {

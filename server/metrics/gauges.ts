@@ -1,7 +1,7 @@
 import type { Health } from '../../sdk/contract/status.ts';
 import type { StorageFigures } from '../storage/maintenance-storage.ts';
 import type { QueueState } from '../storage/task-storage.ts';
-import type { Family, Sample } from './exposition.ts';
+import { type Family, family, type Sample } from './exposition.ts';
 
 /** The state of the service. A part is null if it could not be read. */
 export type Observed = {
@@ -29,48 +29,40 @@ export function gaugeFamilies(observed: Observed): Family[] {
     gauge(
       'memory_healthy',
       'Whether /health reports no fault: 1 or 0.',
-      single(health && Number(health === 'ok')),
+      health && Number(health === 'ok'),
     ),
-    gauge('memory_http_requests_in_flight', 'Requests being answered.', single(inFlight)),
+    gauge('memory_http_requests_in_flight', 'Requests being answered.', inFlight),
     gauge('memory_tasks', 'Tasks that are not complete, by kind and state.', tasksOf(queue)),
     gauge(
       'memory_oldest_task_age_seconds',
       'Age of the oldest queued task; 0 if there is none.',
-      single(ageOf(queue, observed.now)),
+      ageOf(queue, observed.now),
     ),
-    gauge('memory_embeddings_pending', 'Memories without vectors.', single(toEmbed)),
+    gauge('memory_embeddings_pending', 'Memories without vectors.', toEmbed),
     gauge(
       'memory_database_bytes',
       'Size of the SQLite file or the PostgreSQL database.',
-      single(figures?.databaseBytes ?? null),
+      figures?.databaseBytes ?? null,
     ),
-    gauge(
-      'memory_log_bytes',
-      'Size of the write-ahead log of SQLite.',
-      single(figures?.logBytes ?? null),
-    ),
+    gauge('memory_log_bytes', 'Size of the write-ahead log of SQLite.', figures?.logBytes ?? null),
     gauge(
       'memory_last_backup_timestamp_seconds',
       'When the last backup was made, in Unix time.',
-      single(secondsOf(figures?.lastBackupAt)),
+      secondsOf(figures?.lastBackupAt),
     ),
   ];
 }
 
-function gauge(name: string, help: string, samples: Sample[]): Family {
-  return { name, type: 'gauge', help, samples };
-}
-
-function single(value: number | null): Sample[] {
-  return value === null ? [] : [{ value }];
+function gauge(name: string, help: string, value: number | null | Sample[]): Family {
+  return family('gauge', name, help, value);
 }
 
 function secondsOf(ms: number | null | undefined): number | null {
   return typeof ms === 'number' ? ms / 1_000 : null;
 }
 
-function tasksOf(queue: QueueState | null): Sample[] {
-  if (queue === null) return [];
+function tasksOf(queue: QueueState | null): Sample[] | null {
+  if (queue === null) return null;
   const waiting = queue.pending - queue.running;
   return [
     { labels: { kind: 'index', state: 'waiting' }, value: waiting },

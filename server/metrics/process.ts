@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Family } from './exposition.ts';
+import { type Family, family } from './exposition.ts';
 
 /** The usual figures of a process, under the names that all Prometheus clients give them. */
 export function processFamilies(): Family[] {
@@ -17,15 +17,6 @@ export function processFamilies(): Family[] {
     family('gauge', 'process_open_fds', 'Open file descriptors.', openFiles()),
     family('gauge', 'process_max_fds', 'The limit of open file descriptors.', maxFiles()),
   ];
-}
-
-function family(
-  type: 'counter' | 'gauge',
-  name: string,
-  help: string,
-  value: number | null,
-): Family {
-  return { name, type, help, samples: value === null ? [] : [{ value }] };
 }
 
 /** Null on systems other than Linux. */
