@@ -15,7 +15,7 @@ export function readSample(at: number, text: string): Sample {
 }
 
 /** Some time series of a metric. */
-export type Chosen = { name: string; where?: (labels: Series['labels']) => boolean };
+type Chosen = { name: string; where?: (labels: Series['labels']) => boolean };
 
 function chosen({ series }: Sample, { name, where = () => true }: Chosen): Series[] {
   return series.filter((one) => one.name === name && where(one.labels));

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 
 /** The part of the address after `#/`. Browsers do not send it to the server. */
-export type Route = { path: string[]; query: Record<string, string> };
+type Route = { path: string[]; query: Record<string, string> };
 
 function readRoute(): Route {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?', 2);

@@ -1,18 +1,16 @@
+type Limits = { maxBytes: number; maxMs: number; maxConcurrent: number };
+
 /**
- * Reads and discards the rest of a request body, and returns whether the body ended within the
- * limits.
+ * Returns a function that reads and discards the rest of a request body, and returns whether the
+ * body ended within the limits.
  *
  * An error response may be ready while the client is still sending. Many clients read the response
  * only after they have sent the whole body, and fail with a broken pipe if the connection closes
  * before that.
  */
-export type Discard = (body: ReadableStream<Uint8Array>) => Promise<boolean>;
-
-export type DiscardLimits = { maxBytes: number; maxMs: number; maxConcurrent: number };
-
-export function createDiscard({ maxBytes, maxMs, maxConcurrent }: DiscardLimits): Discard {
+export function createDiscard({ maxBytes, maxMs, maxConcurrent }: Limits) {
   let running = 0;
-  return async (body) => {
+  return async (body: ReadableStream<Uint8Array>): Promise<boolean> => {
     if (running >= maxConcurrent) return false;
     running += 1;
     const reader = body.getReader();

@@ -3,14 +3,12 @@ const burst = 20;
 const perSecond = 2;
 
 /**
- * Returns the number of lines suppressed since the last logged line, or null to suppress this line.
+ * `clock` is monotonic, in ms. The returned function returns the number of lines suppressed since
+ * the last logged line, or null to suppress this line.
  */
-export type Sampler = (kind: string) => number | null;
-
-/** `clock` is monotonic, in ms. */
-export function createSampler(clock: () => number): Sampler {
+export function createSampler(clock: () => number) {
   const kinds = new Map<string, { tokens: number; at: number; suppressed: number }>();
-  return (kind) => {
+  return (kind: string): number | null => {
     const at = clock();
     const state = kinds.get(kind) ?? { tokens: burst, at, suppressed: 0 };
     kinds.set(kind, state);

@@ -5,17 +5,17 @@ import type { Storage } from '../storage/storage.ts';
 import type { ResponseHead } from './response.ts';
 import { type Count, createSharedRateLimit } from './shared-rate-limit.ts';
 
-/** Counts calls per name in fixed windows. The first count of a name starts its window. */
-export type RateLimit = { count(name: string | number): Count };
-
 /** Prevents many names from exhausting memory. Beyond this number, the oldest name is dropped. */
 const maxNames = 10_000;
 
-/** `clock` is monotonic, in ms, like `performance.now()`. */
-export function createRateLimit(quota: number, seconds: number, clock: () => number): RateLimit {
+/**
+ * Counts calls per name in fixed windows. The first count of a name starts its window. `clock` is
+ * monotonic, in ms, like `performance.now()`.
+ */
+export function createRateLimit(quota: number, seconds: number, clock: () => number) {
   const counts = new Map<string | number, { endsAt: number; used: number }>();
   return {
-    count(name) {
+    count(name: string | number): Count {
       const at = clock();
       let entry = counts.get(name);
       if (entry === undefined || at >= entry.endsAt) {

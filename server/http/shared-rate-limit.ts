@@ -13,7 +13,7 @@ export type Count = { left: number; resetSeconds: number };
  * All servers together allow at most the quota in a window. While the storage is unavailable, each
  * server counts separately. Quota that a server reserves but does not use is lost.
  */
-export type SharedRateLimit = { count(projectId: number): Promise<Count> };
+type SharedRateLimit = { count(projectId: number): Promise<Count> };
 
 type Reserve = NonNullable<Storage['reserveQuota']>;
 

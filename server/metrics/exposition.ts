@@ -18,7 +18,7 @@ export function family(
   return { name, type, help, samples: typeof value === 'number' ? [{ value }] : (value ?? []) };
 }
 
-export type Format = keyof typeof contentTypes;
+type Format = keyof typeof contentTypes;
 
 export const contentTypes = {
   text: 'text/plain; version=0.0.4; charset=utf-8',

@@ -1,5 +1,5 @@
 /** An interruptible sleep. If nothing is waiting, a notification ends the next wait immediately. */
-export type Notifier = {
+type Notifier = {
   notify(): void;
   /** Resolves after `ms`, or at the next notification. */
   wait(ms: number): Promise<void>;

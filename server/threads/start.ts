@@ -36,7 +36,7 @@ export type Thread = Channel & {
   terminate(): void;
 };
 
-export type ThreadOptions = Omit<WorkerOptions, 'preload'> & {
+type ThreadOptions = Omit<WorkerOptions, 'preload'> & {
   /** Creates the error for pending calls of a thread that exited or does not respond. */
   lost(reason: string): Error;
   /** Called if the thread is lost. By default, the service ends. */

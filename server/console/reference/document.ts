@@ -90,7 +90,7 @@ export function readDocument(document: Document): Reference {
   return { info: document.info, tags: document.tags, operations, resolve };
 }
 
-export type FieldRow = { name: string; type: string; isRequired: boolean; description: string };
+type FieldRow = { name: string; type: string; isRequired: boolean; description: string };
 
 const maxLevels = 4;
 
