@@ -2,13 +2,12 @@
  * Measures every goal of the service on this machine.
  *
  *   bun tests/bench/main.ts [--quick] [S1 S3 …] [--write] [--out=folder] [--data=folder]
- *                           [--max-size=count] [--minutes=count] [--no-baseline]
+ *                           [--no-baseline]
  *
  * The tables of each section are printed when the section ends, and the goals when the run ends. A
  * full run writes docs/performance.md and its charts; a quick or partial run writes them only with
  * --write or --out. --data keeps the filled databases for the next run, and determines which disk
- * is measured; --max-size skips larger tables; --minutes sets how long memory is sampled under
- * load.
+ * is measured.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -62,12 +61,16 @@ const benchmarks: Benchmark[] = [
   comparison,
 ];
 
-const full = { quick: false, rounds: 5, seconds: 2, sizes: [1e4, 1e5, 1e6, 1e7], size: 1e6 };
-const quick = { quick: true, rounds: 5, seconds: 0.15, sizes: [1e4, 1e5], size: 1e5 };
+const full = {
+  ...{ quick: false, rounds: 5, seconds: 2, memorySeconds: 600 },
+  ...{ sizes: [1e4, 1e5, 1e6], size: 1e6 },
+};
+const quick = {
+  ...{ quick: true, rounds: 5, seconds: 0.15, memorySeconds: 3 },
+  ...{ sizes: [1e4, 1e5], size: 1e5 },
+};
 /** The permitted CPU use of other processes, in cores. */
 const othersAtMost = 0.2;
-const quickMinutes = 0.05;
-const fullMinutes = 10;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -77,8 +80,6 @@ const { values, positionals } = parseArgs({
     write: { type: 'boolean' },
     out: { type: 'string' },
     data: { type: 'string' },
-    'max-size': { type: 'string' },
-    minutes: { type: 'string' },
     baseline: { type: 'boolean' },
   },
 });
@@ -143,15 +144,10 @@ async function attempt(benchmark: Benchmark, context: Context): Promise<Section>
 
 async function createContext(folder: string): Promise<Context> {
   const mode = values.quick ? quick : full;
-  const largest = Number(values['max-size'] ?? Number.POSITIVE_INFINITY);
-  const minutes = Number(values.minutes ?? (values.quick ? quickMinutes : fullMinutes));
   const say = (text: string) => console.error(text);
   const filled = values.data ?? join(folder, 'filled');
   return {
     ...mode,
-    sizes: mode.sizes.filter((size) => size <= largest),
-    size: Math.min(mode.size, largest),
-    memorySeconds: minutes * 60,
     folder,
     current: currentTree,
     baseline: values.baseline === false ? null : await findBaseline(folder, say),

@@ -11,7 +11,6 @@ import type { Subject } from './kit/process.ts';
 import { gets, type NextRequest, saves, uncachedGets } from './kit/requests.ts';
 import { inTurn, measureEach } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
-import type { Tree } from './kit/trees.ts';
 import { searchDataset, searchGroups } from './s6-search.ts';
 
 /*
@@ -52,8 +51,8 @@ type Pinned = MeasuredLoad & {
   otherCores: number;
 };
 
-type Name = 'one' | 'two' | 'baselineOne' | 'baselineTwo';
-type Figures = Partial<Record<Name, Pinned[]>>;
+type Name = 'one' | 'two';
+type Figures = Record<Name, Pinned[]>;
 
 /** Saves, lists and searches, with the server pinned to one core and to two cores. */
 export const cores: Benchmark = {
@@ -82,25 +81,18 @@ function whyNot(): string | null {
   return spareCores < 0 ? 'the machine has one core' : null;
 }
 
-async function startAll(context: Context): Promise<Partial<Record<Name, Subject>>> {
-  const { folder, copyOf, current, baseline, quick } = context;
-  const start = async (tree: Tree, cores: string) => {
+async function startAll(context: Context): Promise<Record<Name, Subject>> {
+  const { folder, copyOf, current: tree, quick } = context;
+  const start = async (cores: string) => {
     const database = await copyOf(tree, searchDataset(quick));
     return startService(folder, { tree, database, cores });
   };
-  return {
-    one: await start(current, oneCore),
-    two: await start(current, twoCores),
-    ...(baseline !== null && {
-      baselineOne: await start(baseline, oneCore),
-      baselineTwo: await start(baseline, twoCores),
-    }),
-  };
+  return { one: await start(oneCore), two: await start(twoCores) };
 }
 
 async function measure(
   context: Context,
-  started: Partial<Record<Name, Subject>>,
+  started: Record<Name, Subject>,
   kind: Kind,
 ): Promise<Figures> {
   const { rounds, quick } = context;
@@ -114,9 +106,8 @@ async function measure(
   };
   const measurements = measureEach(started, (subject, name) => {
     const next = requests[kind]();
-    const isOne = name === 'one' || name === 'baselineOne';
     return async () => {
-      await pinGenerator(isOne ? generatorCores.one : generatorCores.two);
+      await pinGenerator(generatorCores[name]);
       return quietest(attempts[quick ? 'quick' : 'full'], () =>
         pinnedLoad(subject, { connections, seconds, next }),
       );
@@ -164,7 +155,7 @@ async function pinnedLoad(
 }
 
 /** Returns the gain scaled to a whole second core, and the gain as measured. */
-function gains(one: Pinned[] = [], two: Pinned[] = []): { scaled: Ratio; measured: Ratio } {
+function gains({ one, two }: Figures): { scaled: Ratio; measured: Ratio } {
   const measured = two.map(({ perSecond }, at) => perSecond / (one[at]?.perSecond ?? Number.NaN));
   const scaled = measured.map((gain, at) => {
     const taken = spareCores > 0 ? 0 : (two[at]?.generatorCores ?? Number.NaN);
@@ -193,7 +184,7 @@ function section(measured: Record<Kind, Figures>): Section {
           'two cores',
           'thread limit',
         ],
-        rows: allKinds.flatMap((kind) => rowsOf(kind, measured[kind])),
+        rows: allKinds.map((kind) => rowOf(kind, measured[kind])),
       },
     ],
     notes: [
@@ -212,28 +203,19 @@ function section(measured: Record<Kind, Figures>): Section {
   };
 }
 
-function goalOf(kind: Kind, { one, two, baselineOne, baselineTwo }: Figures): Goal[] {
+function goalOf(kind: Kind, figures: Figures): Goal[] {
   const { name, goal } = kinds[kind];
   if (goal === null) return [];
   const measure = `${name}: rate on two cores relative to one, per whole second core`;
-  const baseline = baselineTwo && gains(baselineOne, baselineTwo).scaled;
-  return [atLeast('S12', measure, gains(one, two).scaled, goal, { unit: ' ×', baseline })];
+  return [atLeast('S12', measure, gains(figures).scaled, goal, { unit: ' ×' })];
 }
 
-function rowsOf(kind: Kind, figures: Figures): string[][] {
-  const { one, two, baselineOne, baselineTwo } = figures;
-  const rows = [rowOf(`${kinds[kind].name}, the service`, one, two)];
-  if (baselineTwo !== undefined) {
-    rows.push(rowOf(`${kinds[kind].name}, the baseline`, baselineOne, baselineTwo));
-  }
-  return rows;
-}
-
-function rowOf(name: string, one: Pinned[] = [], two: Pinned[] = []): string[] {
-  const { scaled, measured } = gains(one, two);
+function rowOf(kind: Kind, figures: Figures): string[] {
+  const { one, two } = figures;
+  const { scaled, measured } = gains(figures);
   const middle = (all: Pinned[], pick: (pinned: Pinned) => number) => short(median(all.map(pick)));
   return [
-    name,
+    `${kinds[kind].name}, the service`,
     middle(one, ({ perSecond }) => perSecond),
     middle(two, ({ perSecond }) => perSecond),
     showRatio(measured),

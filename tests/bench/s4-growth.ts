@@ -18,7 +18,6 @@ import type { Subject } from './kit/process.ts';
 import { gets, type NextRequest, saves, uncachedGets } from './kit/requests.ts';
 import { inTurn, measureEach } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
-import type { Tree } from './kit/trees.ts';
 
 /** The numbers of distinct memories and users that the reads request. */
 const memories = 2_000;
@@ -29,8 +28,6 @@ const most = 1.3;
  * short periods.
  */
 const leastSecondsOfSaves = 0.25;
-/** The baseline is compared up to this size, so that a full run fills only one large table. */
-const baselineUpTo = 1e6;
 
 const kinds = {
   first: 'list, first page of 20',
@@ -42,7 +39,7 @@ const kinds = {
 type Kind = keyof typeof kinds;
 const allKinds = Object.keys(kinds) as Kind[];
 
-type Measured = { growth: Ratio; baselineGrowth?: Ratio; ms: number; baselineMs: number };
+type Measured = { growth: Ratio; ms: number };
 type Grown = { size: number; bytes: number; of: Record<Kind, Measured> };
 
 /** The latency of the same requests, one at a time, with a small table and with a large one. */
@@ -57,18 +54,14 @@ export const growth: Benchmark = {
   },
 };
 
-type Name = 'small' | 'large' | 'baselineSmall' | 'baselineLarge';
+type Name = 'small' | 'large';
 
 async function compare(context: Context, from: number, to: number): Promise<Grown> {
-  const { rounds, seconds, database, current, baseline } = context;
-  const started: Partial<Record<Name, { subject: Subject; size: number }>> = {
-    small: await start(context, current, from),
-    large: await start(context, current, to),
+  const { rounds, seconds, database, current } = context;
+  const started: Record<Name, { subject: Subject; size: number }> = {
+    small: await start(context, from),
+    large: await start(context, to),
   };
-  if (baseline !== null && to <= baselineUpTo) {
-    started.baselineSmall = await start(context, baseline, from);
-    started.baselineLarge = await start(context, baseline, to);
-  }
   const requests = new Map<string, Record<Kind, NextRequest>>();
   for (const [name, { subject, size }] of Object.entries(started)) {
     requests.set(name, await requestsFor(subject, size));
@@ -81,23 +74,14 @@ async function compare(context: Context, from: number, to: number): Promise<Grow
       const options = { url: subject.url, connections: 1, seconds: length, next };
       return async () => (await load(options)).p50Ms;
     });
-    of[kind] = summary(await inTurn(rounds, measurements));
+    const { small, large } = await inTurn(rounds, measurements);
+    of[kind] = { growth: ratioOf(large, small), ms: median(large) };
   }
   for (const { subject } of Object.values(started)) await subject.stop();
   return { size: to, bytes: statSync(await database(current, tableOf(to))).size, of };
 }
 
-function summary(measured: Partial<Record<Name, number[]>>): Measured {
-  const { small = [], large = [], baselineSmall = [], baselineLarge = [] } = measured;
-  return {
-    growth: ratioOf(large, small),
-    ms: median(large),
-    baselineMs: median(baselineLarge),
-    ...(baselineLarge.length > 0 && { baselineGrowth: ratioOf(baselineLarge, baselineSmall) }),
-  };
-}
-
-async function start({ folder, database }: Context, tree: Tree, size: number) {
+async function start({ folder, database, current: tree }: Context, size: number) {
   const path = await database(tree, tableOf(size));
   await readThrough(path);
   return { subject: await startService(folder, { tree, database: path }), size };
@@ -123,21 +107,20 @@ function section(smallest: number, grown: Grown[]): Section {
   const goals = allKinds.flatMap((kind) =>
     grown.map(({ size, of }) => {
       const measure = `${kinds[kind]}: time with ${showCount(size)} / with ${showCount(smallest)} memories`;
-      const { growth, baselineGrowth: baseline } = of[kind];
-      return atMost('S4', measure, growth, most, { baseline });
+      return atMost('S4', measure, of[kind].growth, most);
     }),
   );
   const rows = grown.map(({ size, bytes, of }) => [
     showCount(size),
     showBytes(bytes),
     ...allKinds.map((kind) => {
-      const { growth, ms, baselineMs } = of[kind];
-      return `${showRatio(growth)}; ${short(ms)} (${short(baselineMs)}) ms`;
+      const { growth, ms } = of[kind];
+      return `${showRatio(growth)}; ${short(ms)} ms`;
     }),
   ]);
   const title =
     'Median time of one request over one connection, with the files in the page cache, as a ' +
-    `multiple of the time with ${showCount(smallest)} memories and in ms (baseline in brackets)`;
+    `multiple of the time with ${showCount(smallest)} memories and in ms`;
   const head = ['memories', 'file', ...allKinds.map((kind) => kinds[kind])];
   return { goals, tables: [{ title, head, rows }], charts: [chartOf(smallest, grown)] };
 }

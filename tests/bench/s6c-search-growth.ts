@@ -14,32 +14,23 @@ const most = 1.3;
 const similar = { least: 900, most: 1_100, limit: 20 };
 const leastSeconds = 0.2;
 
-type Name = 'small' | 'large' | 'scattered' | 'baselineSmall' | 'baselineLarge';
+type Name = 'small' | 'large' | 'scattered';
 
 /** Searches of one user's 1,000 memories, in a small table and in a large one. */
 export const searchGrowth: Benchmark = {
   ids: ['S6c'],
   title: 'Search as other users’ memories grow',
   async run(context) {
-    const { rounds, sizes, size, current, baseline } = context;
+    const { rounds, sizes, size, current } = context;
     const [smallest = 0] = sizes;
     const small = await startOn(context, current, tableOf(smallest));
     const large = await startOn(context, current, tableOf(size));
-    const subjects = [small, large];
-    const measurements: Partial<Record<Name, () => Promise<number>>> = {
+    const measured = await inTurn(rounds, {
       large: measurementOf(context, large, [searcher.userId]),
       scattered: measurementOf(context, large, usersWith(size, similar)),
       small: measurementOf(context, small, [searcher.userId]),
-    };
-    if (baseline !== null) {
-      const olderSmall = await startOn(context, baseline, tableOf(smallest));
-      const olderLarge = await startOn(context, baseline, tableOf(size));
-      subjects.push(olderSmall, olderLarge);
-      measurements.baselineLarge = measurementOf(context, olderLarge, [searcher.userId]);
-      measurements.baselineSmall = measurementOf(context, olderSmall, [searcher.userId]);
-    }
-    const measured = await inTurn(rounds, measurements);
-    for (const subject of subjects) await subject.stop();
+    });
+    for (const subject of [small, large]) await subject.stop();
     return section(measured, smallest, size);
   },
 };
@@ -50,20 +41,13 @@ function measurementOf(context: Context, { url }: Subject, users: string[]) {
   return async () => (await load({ url, connections: 1, seconds, next })).p50Ms;
 }
 
-function section(measured: Partial<Record<Name, number[]>>, smallest: number, size: number) {
-  const { small = [], large = [], scattered = [], baselineSmall = [], baselineLarge } = measured;
+function section(measured: Record<Name, number[]>, smallest: number, size: number) {
+  const { small, large, scattered } = measured;
   const times = `time with ${showCount(size)} / with ${showCount(smallest)} memories`;
-  const baseline = baselineLarge && ratioOf(baselineLarge, baselineSmall);
-  const row = (name: string, ours: number[], older?: number[]) => [
-    name,
-    short(median(ours)),
-    older === undefined ? '–' : short(median(older)),
-  ];
+  const row = (name: string, ms: number[]) => [name, short(median(ms))];
   return {
     goals: [
-      atMost('S6c', `search of 1,000 memories: ${times}`, ratioOf(large, small), most, {
-        baseline,
-      }),
+      atMost('S6c', `search of 1,000 memories: ${times}`, ratioOf(large, small), most),
       atMost(
         'S6c',
         `search of about 1,000 memories, scattered over the table: ${times}`,
@@ -74,10 +58,10 @@ function section(measured: Partial<Record<Name, number[]>>, smallest: number, si
     tables: [
       {
         title: 'Median time of one search of 1,000 memories in ms, one connection',
-        head: ['memories in the table', 'the service', 'the baseline'],
+        head: ['memories in the table', 'the service'],
         rows: [
-          row(showCount(smallest), small, baselineSmall),
-          row(showCount(size), large, baselineLarge),
+          row(showCount(smallest), small),
+          row(showCount(size), large),
           row(`${showCount(size)}, the 1,000 scattered`, scattered),
         ],
       },

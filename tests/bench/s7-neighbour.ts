@@ -11,7 +11,6 @@ import { runInRealTime, type Subject, startSubject } from './kit/process.ts';
 import { benchKey, uncachedGets } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { createKey, startService } from './kit/service.ts';
-import type { Tree } from './kit/trees.ts';
 
 const readsPerSecond = 400;
 const most = 1.3;
@@ -25,7 +24,6 @@ const names = {
   bare: 'the same load on a server that stores nothing',
   service: 'the service',
   realTime: 'the service, if its HTTP thread never waits for a core',
-  baseline: 'the baseline',
   idle: 'the service without load',
 };
 type Name = keyof typeof names;
@@ -38,12 +36,11 @@ export const neighbour: Benchmark = {
   ids: ['S7'],
   title: 'Reads while another project loads the server',
   async run(context) {
-    const { rounds, folder, size, current, baseline } = context;
-    const service = await startTarget(context, current);
-    const older = baseline && (await startTarget(context, baseline));
+    const { rounds, folder, size } = context;
+    const service = await startTarget(context);
     const paths = await readPaths(service.subject.url, size);
     const bare = await startBare(context, service, paths);
-    const realTime = await startTarget(context, current);
+    const realTime = await startTarget(context);
     const isRealTime = runInRealTime(realTime.subject.pid);
     const seconds = Math.max(leastSeconds, context.seconds);
     const measure =
@@ -66,9 +63,8 @@ export const neighbour: Benchmark = {
     };
     if (isRealTime) measurements.realTime = measure(realTime);
     if (!context.quick) measurements.idle = measure(service, false);
-    if (older !== null) measurements.baseline = measure(older);
     const measured = await inTurn(rounds, measurements);
-    for (const target of [service, bare, realTime, older]) await target?.subject.stop();
+    for (const { subject } of [service, bare, realTime]) await subject.stop();
     return section(measured, size);
   },
 };
@@ -77,7 +73,7 @@ export const neighbour: Benchmark = {
  * Starts a service on a table that belongs to the reading project. Imports memories for the other
  * project's searches.
  */
-async function startTarget({ folder, copyOf, size }: Context, tree: Tree): Promise<Target> {
+async function startTarget({ folder, copyOf, size, current: tree }: Context): Promise<Target> {
   const database = await copyOf(tree, tableOf(size));
   const key = await createKey(folder, tree, database, 'neighbour');
   const subject = await startService(folder, { tree, database });
@@ -131,12 +127,11 @@ function section(measured: Figures, size: number): Section {
   const measure =
     'reads of one project while another saves, ingests, searches, exports and erases: p99 / p99 ' +
     'under the same load on a server that stores nothing';
-  const baseline = measured.baseline && ratio('baseline');
   const title =
     `${readsPerSecond} reads per second, alternating between lists of 20 and gets, with ${showCount(size)} memories; ` +
     'the reader, the load generator and the server share the machine';
   return {
-    goals: [atMost('S7', measure, ratio('service'), most, { baseline })],
+    goals: [atMost('S7', measure, ratio('service'), most)],
     tables: [
       { title, head: ['reads', 'p50 ms', 'p99 ms', 'worst ms', 'p99 / p99 nothing stored'], rows },
     ],
@@ -182,7 +177,6 @@ const chartLabels: Record<Name, string> = {
   bare: 'nothing stored',
   service: 'the service',
   realTime: 'real-time HTTP',
-  baseline: 'the baseline',
 };
 
 function lineOf(samples: Sample[], name: string, share: number): Line {

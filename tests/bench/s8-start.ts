@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { memoryBytes } from '../support/process.ts';
-import type { Benchmark, Context, Goal, Section } from './kit/benchmark.ts';
+import type { Benchmark, Context, Goal } from './kit/benchmark.ts';
 import { cliEnv, measureCommand } from './kit/cli.ts';
 import { fetchText } from './kit/client.ts';
 import { searchUsers, tableOf } from './kit/dataset.ts';
@@ -20,7 +20,6 @@ import { firstPages, searches } from './kit/paths.ts';
 import { gets, saves, uncachedGets } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
-import type { Tree } from './kit/trees.ts';
 import { searchDataset, searchGroups } from './s6-search.ts';
 
 const withinMs = 300;
@@ -38,11 +37,10 @@ export const startUp: Benchmark = {
   title: 'Start and memory',
   async run(context) {
     const started = await measureStart(context);
-    const memory = await measureMemory(context, context.current);
-    const older = context.baseline && (await measureMemory(context, context.baseline));
+    const memory = await measureMemory(context);
     return {
-      goals: [startGoal(started, context.size), ...memoryGoals(memory, older, context)],
-      tables: [startTable(started), memoryTable(memory, older, context)],
+      goals: [startGoal(started, context.size), ...memoryGoals(memory, context)],
+      tables: [startTable(started), memoryTable(memory, context)],
       charts: [memoryChart(memory, context)],
       notes: [
         'Under load, 16 connections save, 4 list, and 2 search the memories of ' +
@@ -54,44 +52,35 @@ export const startUp: Benchmark = {
   },
 };
 
-type Name = 'service' | 'baseline' | 'bun';
-type Started = Partial<Record<Name, number[]>>;
+type Started = Record<'service' | 'bun', number[]>;
 
 /** Measures the time from the start of the process to the response to the first list, in ms. */
 async function measureStart(context: Context): Promise<Started> {
-  const { database, folder, rounds, size, current, baseline } = context;
-  const paths = new Map<Tree, { database: string; path: string }>();
-  for (const tree of [current, ...(baseline === null ? [] : [baseline])]) {
-    const file = await database(tree, tableOf(size));
-    const service = await startService(folder, { tree, database: file });
-    const [path = ''] = await firstPages(service.url, size, 1);
-    await service.stop();
-    paths.set(tree, { database: file, path });
-  }
-  const startOnce = (tree: Tree) => async () => {
-    const { database = '', path = '' } = paths.get(tree) ?? {};
-    const begun = performance.now();
-    const service = await startService(folder, { tree, database });
-    await fetchText(service.url, path);
-    const ms = performance.now() - begun;
-    await service.stop();
-    return ms;
-  };
-  const measurements: Partial<Record<Name, () => Promise<number>>> = {
-    service: startOnce(current),
+  const { folder, rounds, size, current: tree } = context;
+  const database = await context.database(tree, tableOf(size));
+  const start = () => startService(folder, { tree, database });
+  const service = await start();
+  const [path = ''] = await firstPages(service.url, size, 1);
+  await service.stop();
+  return inTurn(rounds, {
+    async service() {
+      const begun = performance.now();
+      const service = await start();
+      await fetchText(service.url, path);
+      const ms = performance.now() - begun;
+      await service.stop();
+      return ms;
+    },
     bun: async () => (await measureCommand([process.execPath, '-e', '0'], cliEnv(folder))).ms,
-  };
-  if (baseline !== null) measurements.baseline = startOnce(baseline);
-  return inTurn(rounds, measurements);
+  });
 }
 
-function startGoal({ service = [], baseline }: Started, size: number): Goal {
+function startGoal({ service }: Started, size: number): Goal {
   const measure = `start to first response, ${showCount(size)} memories`;
-  const options = { unit: ' ms', baseline: baseline && spreadOf(baseline) };
-  return atMost('S8', measure, spreadOf(service), withinMs, options);
+  return atMost('S8', measure, spreadOf(service), withinMs, { unit: ' ms' });
 }
 
-function startTable({ service = [], baseline, bun = [] }: Started) {
+function startTable({ service, bun }: Started) {
   const row = (name: string, ms: number[]) => [
     name,
     short(median(ms)),
@@ -102,20 +91,16 @@ function startTable({ service = [], baseline, bun = [] }: Started) {
       'Time from `memory serve` to the response to the first list request, with the files in the ' +
       'page cache',
     head: ['', 'ms', 'relative to `bun -e 0`'],
-    rows: [
-      row('the service', service),
-      ...(baseline === undefined ? [] : [row('the baseline', baseline)]),
-      row('`bun -e 0`', bun),
-    ],
+    rows: [row('the service', service), row('`bun -e 0`', bun)],
   };
 }
 
 /** Resident memory, and the size of the write-ahead log under load, in bytes. */
 type Memory = { idle: number; loaded: number[]; log: number[] };
 
-async function measureMemory(context: Context, tree: Tree): Promise<Memory> {
-  const { copyOf, database, folder, size, quick, memorySeconds: seconds } = context;
-  const idle = await measureIdle(context, await database(tree, tableOf(size)), tree);
+async function measureMemory(context: Context): Promise<Memory> {
+  const { copyOf, folder, quick, memorySeconds: seconds, current: tree } = context;
+  const idle = await measureIdle(context);
   const path = await copyOf(tree, searchDataset(quick));
   const service = await startService(folder, { tree, database: path });
   const { url, pid } = service;
@@ -136,8 +121,9 @@ async function measureMemory(context: Context, tree: Tree): Promise<Memory> {
   return { idle, loaded, log };
 }
 
-async function measureIdle({ folder }: Context, database: string, tree: Tree): Promise<number> {
-  const service = await startService(folder, { tree, database });
+async function measureIdle({ folder, size, current, ...context }: Context): Promise<number> {
+  const database = await context.database(current, tableOf(size));
+  const service = await startService(folder, { tree: current, database });
   await Bun.sleep(settleMs);
   const idle = memoryBytes(service.pid);
   await service.stop();
@@ -150,37 +136,39 @@ function growthOf({ loaded }: Memory): number {
   return median(loaded.slice(-third)) / median(loaded.slice(third, 2 * third));
 }
 
-function memoryGoals(memory: Memory, older: Memory | null, context: Context): Goal[] {
-  const megabytes = ({ idle }: Memory) => spreadOf([idle / 1_000_000]);
-  const highest = ({ loaded }: Memory) => spreadOf([Math.max(...loaded) / 1_000_000]);
-  const growth = (one: Memory) => spreadOf([growthOf(one)]);
+function memoryGoals(memory: Memory, context: Context): Goal[] {
+  const megabytes = (bytes: number) => spreadOf([bytes / 1_000_000]);
   const measure = `resident memory, ${context.memorySeconds} s under load`;
   return [
     atMost(
       'S8',
       `idle resident memory, ${showCount(context.size)} memories`,
-      megabytes(memory),
+      megabytes(memory.idle),
       idleMegabytes,
-      { unit: ' MB', baseline: older === null ? undefined : megabytes(older) },
+      { unit: ' MB' },
     ),
-    atMost('S8', `${measure}: highest sample`, highest(memory), loadedMegabytes, {
-      unit: ' MB',
-      baseline: older === null ? undefined : highest(older),
-    }),
-    atMost('S8', `${measure}: last third / middle third`, growth(memory), growthLimit, {
-      baseline: older === null ? undefined : growth(older),
-      notJudged: context.quick ? 'a quick run is too short' : undefined,
-    }),
+    atMost(
+      'S8',
+      `${measure}: highest sample`,
+      megabytes(Math.max(...memory.loaded)),
+      loadedMegabytes,
+      { unit: ' MB' },
+    ),
+    atMost(
+      'S8',
+      `${measure}: last third / middle third`,
+      spreadOf([growthOf(memory)]),
+      growthLimit,
+      {
+        notJudged: context.quick ? 'a quick run is too short' : undefined,
+      },
+    ),
   ];
 }
 
-function memoryTable(
-  memory: Memory,
-  older: Memory | null,
-  { memorySeconds }: Context,
-): Section['tables'][number] {
-  const row = (name: string, { idle, loaded }: Memory) => [
-    name,
+function memoryTable({ idle, loaded }: Memory, { memorySeconds }: Context) {
+  const row = [
+    'the service',
     showBytes(idle),
     ...[1 / 3, 2 / 3, 1].map((share) =>
       showBytes(loaded[Math.ceil(loaded.length * share) - 1] ?? Number.NaN),
@@ -190,7 +178,7 @@ function memoryTable(
   return {
     title: `Resident memory, ${memorySeconds} s under load`,
     head: ['', 'idle', 'after a third', 'after two thirds', 'at the end', 'highest'],
-    rows: [row('the service', memory), ...(older === null ? [] : [row('the baseline', older)])],
+    rows: [row],
   };
 }
 

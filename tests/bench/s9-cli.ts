@@ -18,7 +18,6 @@ const perRound = 5;
 
 const names = {
   executable: 'the executable',
-  baseline: 'the baseline’s executable',
   installed: 'installed by npm',
   byNode: 'installed by npm without install scripts, started by Node',
   clone: 'in a clone, from the sources, without npx',
@@ -47,13 +46,10 @@ export const commandLine: Benchmark = {
   },
 };
 
-async function commandsIn({ folder, current, baseline, quick }: Context) {
+async function commandsIn({ folder, current, quick }: Context) {
   const commands: Partial<Record<Form, string[]>> = {
     executable: [await buildExecutable(join(folder, 'executable'), current)],
   };
-  if (baseline !== null) {
-    commands.baseline = [await buildExecutable(join(folder, 'executable-old'), baseline)];
-  }
   if (quick) return commands;
   const installed = await installPackage(join(folder, 'installed'));
   return { ...commands, ...installed, clone: memoryCommand(current) };
@@ -66,12 +62,11 @@ async function medianTime(command: string[], env: Record<string, string>): Promi
 }
 
 function section(figures: Figures) {
-  const { executable = [], bun = [], baseline } = figures;
+  const { executable = [], bun = [] } = figures;
   const measure = 'the executable’s `memory list`: relative to `bun -e 0`';
-  const options = { baseline: baseline && ratioOf(wall(baseline), wall(bun)) };
   const forms = (Object.keys(names) as Form[]).filter((form) => form in figures);
   return {
-    goals: [atMost('S9', measure, ratioOf(wall(executable), wall(bun)), most, options)],
+    goals: [atMost('S9', measure, ratioOf(wall(executable), wall(bun)), most)],
     tables: [
       {
         title: 'Time of `memory list` from start to exit, for a page of 20',

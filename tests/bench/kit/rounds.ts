@@ -25,12 +25,16 @@ export async function inTurn<M extends Measurements>(
 }
 
 /** Makes a measurement for each subject. */
-export function measureEach<Name extends string, S, T>(
-  subjects: Partial<Record<Name, S>>,
-  measurementOf: (subject: S, name: Name) => () => Promise<T>,
-): Partial<Record<Name, () => Promise<T>>> {
-  const all = Object.entries<S>(subjects as Record<Name, S>);
-  const made = all.map(([name, subject]) => [name, measurementOf(subject, name as Name)]);
+export function measureEach<Subjects extends object, T>(
+  subjects: Subjects,
+  measurementOf: (
+    subject: NonNullable<Subjects[keyof Subjects]>,
+    name: keyof Subjects,
+  ) => () => Promise<T>,
+): { [Name in keyof Subjects]: () => Promise<T> } {
+  const made = Object.entries(subjects).map(([name, subject]) => {
+    return [name, measurementOf(subject, name as keyof Subjects)];
+  });
   return Object.fromEntries(made);
 }
 
