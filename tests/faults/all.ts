@@ -15,7 +15,6 @@ import { queue } from './queue.ts';
 import { replays } from './replays.ts';
 import { severalServers } from './servers.ts';
 import { shown } from './shown.ts';
-import { slow } from './slow.ts';
 import { steps } from './steps.ts';
 import { terminate } from './terminate.ts';
 
@@ -29,7 +28,6 @@ export const harnesses: Harness[] = [
   queue,
   order,
   severalServers,
-  slow,
   terminate,
   damage,
   bulk,

@@ -2,18 +2,25 @@
 const bytes = 5 * 1024 * 1024;
 const messageBytes = 1024 * 1024;
 const keyCount = 420_000;
+const oversizedBytes = 64 * 1024 * 1024;
 
 /**
  * `status` is the expected status, unless the service is overloaded. `concurrent` is the number of
- * requests to send at the same time, if it is not the usual one.
+ * requests to send at the same time, if it is not the usual one. A `chunked` body has no length.
  */
-export type Body = { path: string; bytes: Uint8Array; status: number; concurrent?: number };
+export type Body = {
+  path: string;
+  bytes: Uint8Array;
+  status: number;
+  concurrent?: number;
+  chunked?: true;
+};
 
 const encoder = new TextEncoder();
 
 /**
- * Bodies within the size limit that are expensive to parse, validate or allocate. They are sent to
- * an ingest endpoint, because ingest endpoints have the highest limit, and to /mcp.
+ * Bodies over the size limit, and bodies within it that are expensive to parse, validate or
+ * allocate. They are sent to an ingest endpoint, because these have the highest limit, and to /mcp.
  */
 export const hostileBodies: Record<string, () => Body> = {
   nested: () => around('"metadata":{"a":', (room) => '['.repeat(room / 2) + ']'.repeat(room / 2)),
@@ -21,6 +28,8 @@ export const hostileBodies: Record<string, () => Body> = {
   values: () => around('"metadata":{"a":', (room) => `[${'0,'.repeat(room / 2 - 2)}0]`),
   keys: () => around('"metadata":{"a":', () => `{${members('k')}}`),
   unknownFields: () => refused(`{${members('u')},"userId":"h","data":{"text":"x"}}`),
+  oversized: () => tooLarge(),
+  oversizedChunks: () => ({ ...tooLarge(), chunked: true }),
   document: () => ({ ...refused(document('lorem ipsum dolor ')), status: 202 }),
   escapes: () => ({ ...refused(document('\\u0061\\n\\"')), status: 202 }),
   mcpArray: () => {
@@ -58,6 +67,11 @@ function message(json: unknown, userId = 'm'): Body {
 
 function refused(text: string): Body {
   return { path: '/v1/ingest/document', bytes: encoder.encode(text), status: 400 };
+}
+
+function tooLarge(): Body {
+  const bytes = new Uint8Array(oversizedBytes).fill(32);
+  return { path: '/v1/ingest/document', bytes, status: 413 };
 }
 
 function around(head: string, fill: (room: number) => string): Body {

@@ -34,7 +34,7 @@ async function send({ url, key, body }: Order): Promise<number> {
     const response = await fetch(url + body.path, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', accept },
-      body: body.bytes,
+      body: body.chunked ? new Blob([body.bytes]).stream() : body.bytes,
       signal: AbortSignal.timeout(answerWithinMs),
     });
     await response.arrayBuffer();
