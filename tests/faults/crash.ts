@@ -3,7 +3,7 @@ import type { Figures, Harness, Run } from './harness.ts';
 import { startLoad } from './load.ts';
 import { createTarget, restart, type Target } from './target.ts';
 
-const kills = { quick: 20, full: 250 };
+const kills = { quick: 12, full: 250 };
 const clients = 8;
 /** The time from a start to the next kill. The upper limit allows a few hundred writes. */
 const killAfterMs = { from: 5, to: 400 };

@@ -6,11 +6,11 @@ import { auditQueue, type Owed } from './queue-audit.ts';
 import { createTarget, startsUp, type Target } from './target.ts';
 import { exitsOn, throwsOn } from './variants/handlers.ts';
 
-const records = { quick: 400, full: 5_000 };
+const records = { quick: 200, full: 5_000 };
 const poison = { throwing: 4, exiting: 2 };
 /** The number of clients that repeatedly ingest and update the same few records during the run. */
 const restless = 6;
-const versions = 20;
+const versions = { quick: 8, full: 20 };
 const killEveryMs = 300;
 const maxFailedStarts = 10;
 const endWithinMs = { quick: 60_000, full: 600_000 };
@@ -40,7 +40,7 @@ async function run({ tier, variants, random, violations }: Run): Promise<Figures
   const supervisor = keepKilling(target);
   try {
     const owed = await fill(target, records[tier], random);
-    const writes = await disturb(target, owed, random);
+    const writes = await disturb(target, owed, random, versions[tier]);
     const deadline = Date.now() + endWithinMs[tier];
     while (Date.now() < deadline && (await pending(target)) !== 0) await Bun.sleep(50);
     const kills = await supervisor.stop();
@@ -109,10 +109,15 @@ function makeText(index: number, random: Random): Owed {
 }
 
 /** Repeatedly ingests and updates long documents while the worker processes them. */
-async function disturb(target: Target, owed: Map<string, Owed>, random: Random): Promise<number> {
+async function disturb(
+  target: Target,
+  owed: Map<string, Owed>,
+  random: Random,
+  times: number,
+): Promise<number> {
   let writes = 0;
   async function one(index: number): Promise<void> {
-    for (let version = 0; version < versions; version += 1) {
+    for (let version = 0; version < times; version += 1) {
       const text = `${index} ${version} ${'restless '.repeat(random.between(500, 2_000))}`;
       const body = {
         userId,

@@ -4,14 +4,14 @@ import { type Call, drained, listAll, type Reply, send, sendUntilKnown } from '.
 import type { Figures, Harness, Run, Violations } from './harness.ts';
 import { createTarget, restart, type Target } from './target.ts';
 
-const keys = { quick: 500, full: 10_000 };
+const keys = { quick: 300, full: 10_000 };
 const sendsPerKey = 3;
 const twins = 50;
 const twinShare = 0.02;
 const workers = 12;
 const killAfterMs = { quick: { from: 20, to: 120 }, full: { from: 20, to: 400 } };
 /** The maximum number of kills. If starts are slow, more kills would leave no time for requests. */
-const maxKills = { quick: 30, full: 1_000 };
+const maxKills = { quick: 15, full: 1_000 };
 const userId = 'replayer';
 
 export const replays: Harness = {
