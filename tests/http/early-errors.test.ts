@@ -60,6 +60,9 @@ async function earlyErrors(): Promise<Case[]> {
   ];
 }
 
+/** For clients that receive an error even if the service stops reading early. */
+const smaller = () => cases.filter(({ upload }) => upload.bytes === sizes[0]);
+
 async function run(command: string[], sent: Case[]): Promise<string[]> {
   const input = JSON.stringify(sent.map(({ upload }) => upload));
   const child = Bun.spawn(command, { stdin: Buffer.from(input), stderr: 'inherit' });
@@ -89,9 +92,7 @@ for (const [name, command, isFound] of clients) {
   test.skipIf(!isFound)(
     `${name} receives them`,
     async () => {
-      // How much the service reads does not depend on the client.
-      const sent =
-        name === 'node:http' ? cases : cases.filter(({ upload }) => upload.bytes < MB * 10);
+      const sent = name === 'urllib' ? cases : smaller();
       expect(await run(command, sent)).toEqual(sent.map(({ status }) => String(status)));
     },
     120_000,
@@ -104,10 +105,10 @@ test.skipIf(!hasCurl)(
   'curl receives them',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memory-uploads-'));
-    const fileOf = (bytes: number) => join(folder, `${bytes}`);
-    for (const bytes of sizes) writeFileSync(fileOf(bytes), Buffer.alloc(bytes, ' '));
-    for (const { upload, status } of cases) {
-      expect(await curl(upload, fileOf(upload.bytes))).toBe(String(status));
+    const file = join(folder, 'upload');
+    writeFileSync(file, Buffer.alloc(sizes[0], ' '));
+    for (const { upload, status } of smaller()) {
+      expect(await curl(upload, file)).toBe(String(status));
     }
     rmSync(folder, { recursive: true });
   },
