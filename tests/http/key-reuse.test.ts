@@ -15,13 +15,15 @@ const server = await withProject();
 
 const markOf = (answer: Answer) => answer.headers.get('idempotency-status');
 
-/** Sends both requests with the same key. `other` must be rejected and change nothing. */
-async function refusesReuse(userId: string, first: WriteRequest, other: WriteRequest) {
+/** Sends all requests with the same key. `others` must be rejected and change nothing. */
+async function refusesReuse(userId: string, first: WriteRequest, ...others: WriteRequest[]) {
   expect(markOf(await sendKeyed(server, first, userId))).toBe('created');
   const before = await completeMemories(server, userId);
-  const answer = await sendKeyed(server, other, userId);
-  expectError(answer, 400, 'idempotency_key_reused');
-  expect(markOf(answer)).toBeNull();
+  for (const other of others) {
+    const answer = await sendKeyed(server, other, userId);
+    expectError(answer, 400, 'idempotency_key_reused');
+    expect(markOf(answer)).toBeNull();
+  }
   expect(await completeMemories(server, userId)).toEqual(before);
   expect(markOf(await sendKeyed(server, first, userId))).toBe('replayed');
 }
@@ -69,20 +71,16 @@ describe('a used key is rejected with idempotency_key_reused', () => {
   test.each(writesWithBody)('for another body: %s', async (route, make) => {
     const others = changes[route] ?? [];
     expect(others).not.toBeEmpty();
-    for (const [path, value] of others) {
-      const { userId, request } = await prepare(server, make);
-      const body = withValue(request.body ?? {}, path, value);
-      await refusesReuse(userId, request, { ...request, body });
-    }
+    const { userId, request } = await prepare(server, make);
+    const bodies = others.map(([path, value]) => withValue(request.body ?? {}, path, value));
+    await refusesReuse(userId, request, ...bodies.map((body) => ({ ...request, body })));
   });
 
   test.each(writes)('for every other route: %s', async (route, make) => {
-    for (const [otherRoute, makeOther] of writes) {
-      if (otherRoute === route) continue;
-      const { userId, request } = await prepare(server, make);
-      const { id } = await save(server, newUser());
-      await refusesReuse(userId, request, makeOther(userId, id));
-    }
+    const { userId, request } = await prepare(server, make);
+    const { id } = await save(server, newUser());
+    const others = writes.filter(([otherRoute]) => otherRoute !== route);
+    await refusesReuse(userId, request, ...others.map(([, makeOther]) => makeOther(userId, id)));
   });
 
   test.each(writes.slice(-2))('for another id: %s', async (_, make) => {
