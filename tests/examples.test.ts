@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { startChild } from './support/process.ts';
-import { startTestServer, type TestServer, withServer } from './support/server.ts';
+import { startTestServer, type TestServer, withProject } from './support/server.ts';
 
 /* Runs the examples in docs/examples. */
 
 const root = join(import.meta.dir, '..');
-const server = await withServer();
+const server = await withProject();
 
 const folder = join(root, 'docs/examples');
 
