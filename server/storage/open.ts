@@ -42,21 +42,17 @@ export async function connectStorage(data: unknown): Promise<ConnectedStorage> {
  * false.
  */
 export async function openKeyAdmin(url: string, options: { create: boolean }): Promise<KeyAdmin> {
-  if (isPostgres(url)) {
-    const { openKeyAdmin: open } = await import('./postgres/admin/keys.ts');
-    return open(url, options);
-  }
-  const { openKeyAdmin: open } = await import('./sqlite/admin/keys.ts');
-  return open(sqlitePath(url), options);
+  const { openKeyAdmin: open } = isPostgres(url)
+    ? await import('./postgres/admin/keys.ts')
+    : await import('./sqlite/admin/keys.ts');
+  return open(locationOf(url), options);
 }
 
 export async function diagnose(url: string, now: number): Promise<Finding[]> {
-  if (isPostgres(url)) {
-    const { diagnose: look } = await import('./postgres/admin/doctor.ts');
-    return look(url, now);
-  }
-  const { diagnose: look } = await import('./sqlite/admin/doctor.ts');
-  return look(sqlitePath(url), now);
+  const { diagnose: look } = isPostgres(url)
+    ? await import('./postgres/admin/doctor.ts')
+    : await import('./sqlite/admin/doctor.ts');
+  return look(locationOf(url), now);
 }
 
 const ownTools =
@@ -109,16 +105,19 @@ export async function openCopySides(
 }
 
 async function openCopySide(url: string, options: { create: boolean }): Promise<CopySide> {
-  if (isPostgres(url)) {
-    const { openCopySide: open } = await import('./postgres/admin/copy.ts');
-    return open(url, options);
-  }
-  const { openCopySide: open } = await import('./sqlite/admin/copy.ts');
-  return open(sqlitePath(url), options);
+  const { openCopySide: open } = isPostgres(url)
+    ? await import('./postgres/admin/copy.ts')
+    : await import('./sqlite/admin/copy.ts');
+  return open(locationOf(url), options);
 }
 
 function isPostgres(url: string): boolean {
   return /^postgres(ql)?:/.test(url);
+}
+
+/** Returns the URL of a server, or the path of a file. */
+function locationOf(url: string): string {
+  return isPostgres(url) ? url : sqlitePath(url);
 }
 
 export function sqlitePath(url: string): string {
