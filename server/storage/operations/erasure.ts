@@ -59,12 +59,21 @@ export const eraseUser: WriteOperation<Erase, WriteResult> = {
 /** Deletes memories of one user, with their tasks and their text in stored responses. */
 export async function removeMemories(
   tx: WriteTx,
-  { projectId, userId }: UserRef,
+  user: UserRef,
   rows: readonly Removed[],
 ): Promise<void> {
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
+  await recordChange(tx, user.projectId, user.userId, { memories: -rows.length, bytes: -bytes });
+  await removeCounted(tx, user, rows);
+}
+
+/** Like `removeMemories`, after the change of the user has been recorded. */
+export async function removeCounted(
+  tx: WriteTx,
+  { projectId, userId }: UserRef,
+  rows: readonly Removed[],
+): Promise<void> {
   const changes = rows.map(({ change }) => change);
-  await recordChange(tx, projectId, userId, { memories: -rows.length, bytes: -bytes });
   await Promise.all([
     removeRows(tx, { projectId, userId }, rows),
     removeFromResponses(tx, projectId, rows),
@@ -78,10 +87,10 @@ export async function removeMemories(
  * Deletes memories and their work, but not their stored responses. On PostgreSQL, another write may
  * have changed a memory since it was read; this write then runs again.
  */
-export async function removeRows(
+async function removeRows(
   tx: WriteTx,
   { projectId, userId }: UserRef,
-  rows: readonly Omit<Removed, 'bytes'>[],
+  rows: readonly Removed[],
 ): Promise<void> {
   const ids = rows.map(({ id }) => id);
   const changes = rows.map(({ change }) => change);

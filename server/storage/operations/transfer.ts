@@ -4,14 +4,12 @@ import type { Tx, WriteOperation, WriteTx } from '../engine.ts';
 import { WriteConflict } from '../refusals.ts';
 import type { ImportedMemory, Storage, StoredResponse, WriteResult } from '../storage.ts';
 import { bytesOf, externalKey, insertMemory } from './columns.ts';
-import { removeRows } from './erasure.ts';
+import { removeCounted } from './erasure.ts';
 import { longLists, overIds } from './id-lists.ts';
-import { once, removeFromResponses } from './idempotency.ts';
+import { once } from './idempotency.ts';
 import { findExternal } from './memories.ts';
-import { dropSnapshot } from './snapshots.ts';
 import { addFailedTask, queueTask, reserveInQueue } from './tasks.ts';
 import { keyOfUser, recordChanges } from './users.ts';
-import { dropParts } from './vector-parts.ts';
 
 type Import = Parameters<Storage['importMemories']>[0];
 type Known = {
@@ -55,7 +53,11 @@ async function importAll(tx: WriteTx, write: Import): Promise<StoredResponse> {
       return { userId: memory.userId, memories: 1, bytes: bytesOf(memory) };
     }),
   ]);
-  await removeStillThere(tx, projectId, expired);
+  // Maintenance has not deleted them yet.
+  const ofUsers = [...Map.groupBy(expired, ({ userId }) => userId)];
+  await Promise.all(
+    ofUsers.map(([userId, rows]) => removeCounted(tx, { projectId, userId }, rows)),
+  );
   await Promise.all(items.flatMap((item) => store(tx, write, item, changeOf)));
   return importedResponse(outcomes, batch);
 }
@@ -81,24 +83,6 @@ async function findKnown(tx: Tx, { projectId, memories }: Import): Promise<(Know
   );
   const byId = new Map(found.flat().map((row) => [row.id, row]));
   return memories.map(({ id }) => byId.get(id));
-}
-
-/** Deletes expired memories with the same ids if maintenance has not deleted them yet. */
-async function removeStillThere(
-  tx: WriteTx,
-  projectId: number,
-  rows: readonly Known[],
-): Promise<void> {
-  if (rows.length === 0) return;
-  await Promise.all(rows.map((row) => removeRows(tx, { projectId, userId: row.userId }, [row])));
-  await removeFromResponses(tx, projectId, rows);
-  await Promise.all(
-    rows.flatMap(({ userId, change }) => [
-      dropSnapshot(tx, projectId, userId),
-      dropParts(tx, [projectId, userId], change - 1, change),
-    ]),
-  );
-  await tx.noteRemoved('memory');
 }
 
 /**
