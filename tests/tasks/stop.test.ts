@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { createLogger } from '../../server/log.ts';
-import { indexMemory } from '../../server/tasks/index-memory.ts';
+import { indexMemory } from '../../server/tasks/handlers.ts';
 import { startWorker } from '../../server/tasks/worker.ts';
 import { newProject, record } from '../storage/fixtures.ts';
 import { openInFolder } from '../storage/sqlite.ts';
