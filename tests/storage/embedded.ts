@@ -5,6 +5,12 @@ import type { Opened } from './fixtures.ts';
 
 /* A model for tests, whose vectors of texts that begin with the same word are similar. */
 
+const words =
+  'lantern harbour kettle walrus zeppelin garden winter coffee doctor invoice refund delivery ' +
+  'running runs ran city cities São Zürich naïve 東京 метро tickets ticket dark mode ana: ben:';
+/** Words for random texts. */
+export const vocabulary = words.split(' ');
+
 const seed = 20_261_122;
 const dims = 64;
 const distribution = { dims, mean: 0.05, deviation: 0.1, centre: null };

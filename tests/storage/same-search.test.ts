@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createRandom } from '../support/random.ts';
-import { embed, meaningOf, useModel } from './embedded.ts';
+import { embed, meaningOf, useModel, vocabulary } from './embedded.ts';
 import {
   claim,
   complete,
@@ -21,9 +21,6 @@ import { openSqliteStorage } from './sqlite.ts';
 const seed = 20_261_122;
 const memories = 150;
 const queries = Number(process.env.SEARCH_QUERIES ?? 10);
-const words =
-  'lantern harbour kettle walrus zeppelin garden winter coffee doctor invoice refund delivery ' +
-  'running runs ran city cities São Zürich naïve 東京 метро tickets ticket dark mode prefers';
 
 let opened: [Opened, Opened];
 let projects: [Project, Project];
@@ -52,7 +49,6 @@ async function inBoth(work: (project: Project, opened: Opened) => Promise<unknow
 
 test('searches of both backends are equal, even after changes', async () => {
   const random = createRandom(seed);
-  const vocabulary = words.split(' ');
   const text = (count: number) =>
     Array.from({ length: count }, () => random.pick(vocabulary)).join(
       random.pick([' ', ', ', '\n']),
