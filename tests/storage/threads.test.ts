@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { renameSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -38,6 +38,17 @@ async function open(limitMs = defaultHungAfterMs) {
   return { opened, project, ends, [Symbol.asyncDispose]: () => opened.dispose() };
 }
 
+/** One storage for the tests that leave it as it was. They run in turn. */
+const shared = open();
+afterAll(async () => (await shared).opened.dispose());
+
+async function fromShared() {
+  const { opened } = await shared;
+  const project = await newProject(opened);
+  await project.save(memory({ content: 'kept' }));
+  return { opened, project };
+}
+
 test.concurrent.each([
   [endsThread, 'the reader thread exited'],
   [breaksThread, 'the reader thread exited: a broken thread'],
@@ -72,8 +83,8 @@ test.concurrent('while a reader thread hangs, other searches succeed, and then t
   expect(ends).toEqual(['the reader thread does not respond']);
 });
 
-test.concurrent('a search does not wait for the many slow searches of another project', async () => {
-  await using all = await open();
+test('a search does not wait for the many slow searches of another project', async () => {
+  const all = await fromShared();
   const { opened, project } = all;
   const other = await newProject(opened);
   await other.save(memory({ content: 'kept' }));
@@ -119,8 +130,8 @@ test('a project that reads too fast is paused while another project is active', 
   expect(performance.now() - begun).toBeGreaterThan(375);
 });
 
-test.concurrent('a save is stored before a large batch that was sent at the same time', async () => {
-  await using all = await open();
+test('a save is stored before a large batch that was sent at the same time', async () => {
+  const all = await fromShared();
   const { opened, project } = all;
   const other = await newProject(opened);
   let isBatchDone = false;
@@ -135,8 +146,8 @@ test.concurrent('a save is stored before a large batch that was sent at the same
   expect(await batch).toHaveLength(10_000);
 });
 
-test.concurrent('a search that is aborted while it waits is not executed', async () => {
-  await using all = await open();
+test('a search that is aborted while it waits is not executed', async () => {
+  const all = await fromShared();
   const { project } = all;
   const slow = Array.from({ length: 10 }, () => project.search(slowsThread));
   const givenUp = new AbortController();
@@ -147,8 +158,8 @@ test.concurrent('a search that is aborted while it waits is not executed', async
   expect(await project.search('kept')).toHaveLength(1);
 });
 
-test.concurrent('searches fail as unavailable while a thousand searches of their project are waiting', async () => {
-  await using all = await open();
+test('searches fail as unavailable while a thousand searches of their project are waiting', async () => {
+  const all = await fromShared();
   const { opened, project } = all;
   const slow = Array.from({ length: 9 }, () => project.search(slowsThread));
   const givenUp = new AbortController();
@@ -188,8 +199,8 @@ test.concurrent('a slow large write is not mistaken for a hanging thread', async
   await project.import(slow.map((_, n) => imported({ id: `mem_${n}`, source: slowsRows })));
 });
 
-test.concurrent('a status request that repeats an id reads the text of its memory once', async () => {
-  await using all = await open();
+test('a status request that repeats an id reads the text of its memory once', async () => {
+  const all = await fromShared();
   const { project } = all;
   const given = imported({ content: 'one sentence. '.repeat(350_000) });
   await project.import([given]);
@@ -245,8 +256,8 @@ test.concurrent('while the writer thread hangs, writes fail, and then the servic
   expect(ends).toEqual(['the writer thread does not respond']);
 });
 
-test.concurrent('an erasure that is repeated after a failed COMMIT deletes and counts every memory', async () => {
-  await using all = await open();
+test('an erasure that is repeated after a failed COMMIT deletes and counts every memory', async () => {
+  const all = await fromShared();
   const { project } = all;
   const save = () => project.save(memory({ userId: 'erased' }));
   // An erasure deletes 500 memories per transaction.
