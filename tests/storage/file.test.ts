@@ -86,18 +86,6 @@ test('after close(), the write-ahead log and its index are gone, and all data is
   opened.storage = await openFile(opened.path);
 });
 
-test('the log is checkpointed while the server runs', async () => {
-  await using opened = await openInFolder();
-  const beside = new Database(opened.path);
-  const content = 'a long text '.repeat(10_000);
-  const written = async () => {
-    await saveOne(opened.storage, { content });
-    return walLog(beside).checkpointed > 0;
-  };
-  await until(written, { what: 'a checkpoint' });
-  beside.close(true);
-});
-
 test('the log restarts during continuous writes, and no memory is lost', async () => {
   await using opened = await openInFolder();
   const project = await newProject(opened);
