@@ -1,10 +1,16 @@
-import { workerData } from 'node:worker_threads';
 import { asData, createLogger, type LogEntry } from '../log.ts';
 import { connectStorage } from '../storage/open.ts';
 import type { UserRef } from '../storage/project-storage.ts';
 import type { StorageConnection } from '../storage/storage.ts';
 import type { PresentModel, QuestionVector } from '../storage/vector-storage.ts';
-import { type Incoming, openInbox, parent, watched, yieldPriority } from '../threads/serve.ts';
+import {
+  type Incoming,
+  openInbox,
+  parent,
+  startData,
+  watched,
+  yieldPriority,
+} from '../threads/serve.ts';
 import { startBacklog } from './backlog.ts';
 import { openBuiltInModel } from './built-in.ts';
 import { isSameProbe, meanCosine, measureUnrelated, probeOf } from './calibration.ts';
@@ -31,10 +37,9 @@ export type Changed = { changed: UserRef[] };
 
 type Present = OpenModel & { present: PresentModel };
 
-const { connection, logLevel, endpoint } = workerData as ModelStart;
+const { connection, logLevel, endpoint } = await startData<ModelStart>();
 const storage = await connectStorage(connection);
-const port = parent();
-const log = createLogger(logLevel, (entry: LogEntry) => port.postMessage({ log: asData(entry) }));
+const log = createLogger(logLevel, (entry: LogEntry) => parent.postMessage({ log: asData(entry) }));
 let opening: Promise<Present> | null = null;
 /** Shorter than the pause of the backlog after a fault. */
 const reopenAfterMs = 4_000;
@@ -55,7 +60,7 @@ function forget(opened: Promise<Present>): void {
 async function load(): Promise<Present> {
   const model = endpoint === null ? await openBuiltInModel() : await openEndpoint(endpoint);
   const present = await knownModel(model);
-  port.postMessage('opened' satisfies ModelNotice);
+  parent.postMessage('opened' satisfies ModelNotice);
   // A sweep before this has not found the memories without vectors of a new model.
   backlog.notify([]);
   return { model: watchedModel(model), modelId: present.modelId, present };
@@ -109,12 +114,12 @@ function isChanged(message: unknown): message is Changed {
 }
 
 yieldPriority();
-const inbox = openInbox(port, (call) => {
+const inbox = openInbox(parent, (call) => {
   run(call)
     .then((value) => call.reply(value), call.fail)
     .finally(inbox.flushReplies);
 });
-port.on('message', (message: unknown) => {
+parent.listen((message) => {
   if (isChanged(message)) backlog.notify(message.changed);
 });
 // The first question would otherwise wait for several requests to the endpoint.

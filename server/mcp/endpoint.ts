@@ -1,11 +1,10 @@
-import { MessageChannel } from 'node:worker_threads';
 import { limits } from '../../sdk/contract/limits.ts';
 import { ServiceError } from '../errors.ts';
 import type { Caller } from '../http/authenticate.ts';
 import type { Fetch } from '../http/listen.ts';
 import type { Logger } from '../log.ts';
 import { type AdmissionLimits, createAdmission } from '../threads/admission.ts';
-import type { Port } from '../threads/channel.ts';
+import { type Port, portOf } from '../threads/channel.ts';
 import { faultPoint } from '../threads/fault-points.ts';
 import { openInbox } from '../threads/serve.ts';
 import type { Thread, Threads } from '../threads/start.ts';
@@ -62,7 +61,7 @@ export function createMcp(options: {
 
   function start(): Thread {
     const { port1, port2 } = new MessageChannel();
-    serveRequests(port1 as unknown as Port, ({ url, range, ...init }) => {
+    serveRequests(portOf(port1), ({ url, range, ...init }) => {
       const request = new Request(url, init);
       if (range !== null && faultPoint('content-ranges', true)) ranges.set(request, range);
       return fetch(request);

@@ -1,4 +1,3 @@
-import type { MessagePort } from 'node:worker_threads';
 import type { ContentRange } from './tools/session.ts';
 
 export type McpStart = { version: string; requests: MessagePort };

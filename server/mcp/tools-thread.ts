@@ -1,9 +1,8 @@
-import { workerData } from 'node:worker_threads';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { MemoryClient } from '../../sdk/index.ts';
-import { createChannel } from '../threads/channel.ts';
-import { openInbox, parent, watched } from '../threads/serve.ts';
+import { createChannel, portOf } from '../threads/channel.ts';
+import { openInbox, parent, startData, watched } from '../threads/serve.ts';
 import type {
   InnerRequest,
   InnerResponse,
@@ -20,10 +19,9 @@ import type { ContentRange } from './tools/session.ts';
  * key. Large responses are parsed here, where they do not delay other requests.
  */
 
-const { version, requests } = workerData as McpStart;
-const port = parent();
+const { version, requests } = await startData<McpStart>();
 const service = createChannel((message) => requests.postMessage(message));
-requests.on('message', (message) => service.receive(message));
+portOf(requests).listen(service.receive);
 
 /** A placeholder. The HTTP thread uses only the path and the query. */
 const baseUrl = 'http://localhost';
@@ -49,7 +47,7 @@ async function fetchFromService(
 
 function onError(error: unknown): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  port.postMessage({ error: text } satisfies McpNotice);
+  parent.postMessage({ error: text } satisfies McpNotice);
 }
 
 function clientOf({ headers, requestId }: McpRequest, range: ContentRange | null): MemoryClient {
@@ -78,7 +76,7 @@ async function handle(request: McpRequest): Promise<McpResponse> {
   return { status: response.status, contentType, text: await response.text() };
 }
 
-const inbox = openInbox(port, async ({ argument, reply, fail }) => {
+const inbox = openInbox(parent, async ({ argument, reply, fail }) => {
   try {
     reply(await handle(argument as McpRequest));
   } catch (error) {

@@ -1,4 +1,3 @@
-import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 import { type LabelsOf, type Metric, type MetricName, metrics } from './table.ts';
 
 /*
@@ -32,18 +31,18 @@ for (const [name, metric] of Object.entries<Metric>(metrics)) {
   size += labels.reduce((product, { values }) => product * values.length, width);
 }
 
-const sharedName = 'memory-service counts';
 const bytes = 8;
-const halves = new Int32Array(sharedMemory());
+let memory = new SharedArrayBuffer(bytes * size);
+let halves = new Int32Array(memory);
 
-/** Threads that are started later inherit the environment data of the main thread. */
-function sharedMemory(): SharedArrayBuffer {
-  const given: unknown = getEnvironmentData(sharedName);
-  const isShared = given instanceof SharedArrayBuffer && given.byteLength === bytes * size;
-  if (isShared) return given;
-  const own = new SharedArrayBuffer(bytes * size);
-  if (isMainThread) setEnvironmentData(sharedName, own);
-  return own;
+/** Returns the memory of the counts. The HTTP thread gives it to the threads that it starts. */
+export function sharedCounts(): SharedArrayBuffer {
+  return memory;
+}
+
+export function shareCounts(shared: SharedArrayBuffer): void {
+  memory = shared;
+  halves = new Int32Array(memory);
 }
 
 type CounterName = NameOf<'counter'>;

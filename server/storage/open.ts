@@ -1,4 +1,3 @@
-import type { MessagePort } from 'node:worker_threads';
 import type { BackupContents, Finding, KeyAdmin, Restored } from './admin-storage.ts';
 import type { CopySide } from './copy/side.ts';
 import type { OpenOptions as FileOptions } from './sqlite/open.ts';

@@ -73,6 +73,6 @@ export function serveReads(options: {
   }
 
   yieldPriority();
-  const inbox = openInbox(parent(), (call) => void answer(call));
+  const inbox = openInbox(parent, (call) => void answer(call));
   watched(close);
 }

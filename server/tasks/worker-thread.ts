@@ -1,11 +1,11 @@
 import fs from 'node:fs';
-import { workerData } from 'node:worker_threads';
 import { asData, createLogger, jsonLine, type LogEntry } from '../log.ts';
 import { connectStorage } from '../storage/open.ts';
 import type { StorageConnection } from '../storage/storage.ts';
 import {
   parent,
   reportProgress,
+  startData,
   watched,
   watchHttpThread,
   yieldPriority,
@@ -31,9 +31,8 @@ export type TasksNotice = { log: LogEntry } | 'moved';
 /** Limits the messages of a busy loop, which makes progress thousands of times per second. */
 const minReportIntervalMs = 1_000;
 
-const { connection, logLevel, httpHungAfterMs } = workerData as TasksStart;
+const { connection, logLevel, httpHungAfterMs } = await startData<TasksStart>();
 const storage = await connectStorage(connection);
-const port = parent();
 /** How long to wait until the last line of the log has been written. */
 const lastLineMs = 1_000;
 let reportedAt = Number.NEGATIVE_INFINITY;
@@ -42,7 +41,7 @@ const worker = startWorker({
   handlers,
   owner: crypto.randomUUID(),
   now: Date.now,
-  log: createLogger(logLevel, (entry) => port.postMessage({ log: asData(entry) })),
+  log: createLogger(logLevel, (entry) => parent.postMessage({ log: asData(entry) })),
   progress,
 });
 function progress(): void {
@@ -50,7 +49,7 @@ function progress(): void {
   const now = performance.now();
   if (now - reportedAt < minReportIntervalMs) return;
   reportedAt = now;
-  port.postMessage('moved' satisfies TasksNotice);
+  parent.postMessage('moved' satisfies TasksNotice);
 }
 
 /** Kills the process, because the HTTP thread can neither handle a signal nor write its log. */
@@ -65,7 +64,7 @@ function endProcess(): void {
 
 yieldPriority();
 if (httpHungAfterMs !== null) watchHttpThread(httpHungAfterMs, endProcess);
-port.on('message', (message) => {
+parent.listen((message) => {
   if (message === 'wake') worker.wake();
 });
 watched(async () => {

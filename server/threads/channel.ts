@@ -8,11 +8,20 @@ import {
   unpackError,
 } from './messages.ts';
 
-/** Either end of a channel between two threads: a MessagePort, or a Worker. */
+/** Either end of a channel between two threads. */
 export type Port = {
   postMessage(message: unknown): void;
-  on(event: 'message', listener: (message: unknown) => void): unknown;
+  listen(listener: (message: unknown) => void): void;
 };
+
+export function portOf(port: MessagePort): Port {
+  return {
+    postMessage: (message) => port.postMessage(message),
+    listen(listener) {
+      port.onmessage = ({ data }) => listener(data);
+    },
+  };
+}
 
 export type Channel = {
   call(operation: string, argument: unknown): Promise<unknown>;

@@ -1,5 +1,3 @@
-import { isMainThread } from 'node:worker_threads';
-
 /**
  * Bun collects a thread's garbage when its heap has doubled, in the HTTP thread not before it has
  * grown by 32 MB, and the other threads cannot use that memory. A thread collects its garbage
@@ -15,7 +13,7 @@ const collectedBodyBytes = 16 * 1024 * 1024;
  * Counts text that this thread has received, read or sent. After a lot, collects garbage: in the
  * HTTP thread beside other work, because every request would wait for it.
  */
-export const countText = createCounter(collectedUnits, () => Bun.gc(!isMainThread));
+export const countText = createCounter(collectedUnits, () => Bun.gc(!Bun.isMainThread));
 
 /**
  * Counts the body of a request that has ended. Its parsed form has taken several times as much

@@ -9,6 +9,13 @@ import { ServiceError } from '../errors.ts';
 
 export type Message = [json: string, ...texts: string[]];
 
+/** The first message to a thread: its data, and the memory of the counts of this process. */
+export type Start = { start: unknown; counts: SharedArrayBuffer };
+
+export function isStart(message: unknown): message is Start {
+  return typeof message === 'object' && message !== null && 'counts' in message;
+}
+
 /**
  * A call: its number in this channel, the operation's name, its argument, and the paths of the
  * argument's large strings. The message has the strings in the order of the calls.

@@ -1,12 +1,13 @@
 import { readlinkSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
-import { parentPort } from 'node:worker_threads';
+import { shareCounts } from '../metrics/counts.ts';
 import type { Port } from './channel.ts';
 import { countTexts } from './garbage.ts';
 import {
   attachLarge,
   type Call,
   detachLarge,
+  isStart,
   type Message,
   packError,
   pingEveryMs,
@@ -48,7 +49,7 @@ export function openInbox(port: Port, handle: (call: Incoming) => void): Inbox {
     }
   }
 
-  port.on('message', (message: unknown) => {
+  port.listen((message) => {
     if (Array.isArray(message)) receive(message as Message);
   });
   return {
@@ -89,12 +90,40 @@ function threadId(): string {
   }
 }
 
-export function parent(): Port {
-  // Node's types are merged with those of the browser, which require a transfer list.
-  const port: Port | null = parentPort as Port | null;
-  if (port === null) throw new Error('this module must run in a worker thread');
-  return port;
+const started = Promise.withResolvers<unknown>();
+const listeners: ((message: unknown) => void)[] = [];
+/** The messages that have arrived before the thread listens; then null. */
+let early: unknown[] | null = [];
+
+function receive(message: unknown): void {
+  if (isStart(message)) {
+    shareCounts(message.counts);
+    started.resolve(message.start);
+  } else if (early !== null) early.push(message);
+  else for (const listener of listeners) listener(message);
 }
+
+function receiveEarly(): void {
+  const messages = early ?? [];
+  early = null;
+  messages.forEach(receive);
+}
+
+if (!Bun.isMainThread) addEventListener('message', ({ data }) => receive(data));
+
+/** Returns the data that the HTTP thread has started this thread with. */
+export async function startData<Data>(): Promise<Data> {
+  return (await started.promise) as Data;
+}
+
+/** The port to the HTTP thread. */
+export const parent: Port = {
+  postMessage: (message) => postMessage(message),
+  listen(listener) {
+    // A module may add several listeners.
+    if (listeners.push(listener) === 1) setImmediate(receiveEarly);
+  },
+};
 
 /** Much shorter than the time after which a thread counts as silent. */
 const progressEveryMs = 100;
@@ -103,9 +132,9 @@ let reportedAt = Number.NEGATIVE_INFINITY;
 /** Reports from inside a long operation that the thread is still working. */
 export function reportProgress(): void {
   const now = performance.now();
-  if (parentPort === null || now - reportedAt < progressEveryMs) return;
+  if (Bun.isMainThread || now - reportedAt < progressEveryMs) return;
   reportedAt = now;
-  parent().postMessage('alive');
+  parent.postMessage('alive');
 }
 
 /** Limits even announced operations, because a disk may hang during one. */
@@ -113,26 +142,25 @@ const maxAnnouncedMs = 10 * 60_000;
 
 /** Runs a long operation that cannot report progress. Until it ends, the thread is not silent. */
 export function announced<T>(operation: () => T, maxMs = maxAnnouncedMs): T {
-  if (parentPort === null) return operation();
-  parent().postMessage({ busyMs: maxMs });
+  if (Bun.isMainThread) return operation();
+  parent.postMessage({ busyMs: maxMs });
   try {
     return operation();
   } finally {
-    parent().postMessage('alive');
+    parent.postMessage('alive');
   }
 }
 
 /** Reports that the thread is ready, responds to pings, and exits on `stop`. */
 export function watched(close: () => void | Promise<void>): void {
-  const port = parent();
-  port.on('message', async (message: unknown) => {
-    if (message === 'ping') port.postMessage('alive');
+  parent.listen(async (message) => {
+    if (message === 'ping') parent.postMessage('alive');
     if (message !== 'stop') return;
     await close();
     // An open port would otherwise keep the thread running.
     process.exit(0);
   });
-  port.postMessage('ready');
+  parent.postMessage('ready');
 }
 
 /**
@@ -141,7 +169,7 @@ export function watched(close: () => void | Promise<void>): void {
  */
 export function watchHttpThread(hungAfterMs: number, onHang: () => void): void {
   let silentTicks = 0;
-  parent().on('message', (message: unknown) => {
+  parent.listen((message) => {
     if (message === 'ping') silentTicks = 0;
   });
   setInterval(() => {

@@ -1,4 +1,3 @@
-import type { Transferable } from 'node:worker_threads';
 import { type Channel, createChannel } from './channel.ts';
 import { pingEveryMs, ticksIn } from './messages.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
@@ -30,7 +29,7 @@ export type Thread = Channel & {
   fault(): string | null;
   /** Returns why the thread's calls fail at once, or null. */
   refusal(): string | null;
-  post(message: unknown, transfer?: readonly Transferable[]): void;
+  post(message: unknown, transfer?: readonly MessagePort[]): void;
   /** Asks the thread to finish and close its resources; terminates it after a timeout. */
   stop(): Promise<void>;
   terminate(): void;
@@ -116,7 +115,7 @@ function startThread({ name, lost, onLost, onNotice, hungTicks, ...start }: Star
     unanswered += 1;
     if (unanswered === refusedTicks) channel.failPending(lost(silence));
     if (unanswered < hungTicks) return;
-    void worker.terminate();
+    worker.terminate();
     lose(silence);
   }
 
@@ -140,11 +139,11 @@ function startThread({ name, lost, onLost, onNotice, hungTicks, ...start }: Star
 
   const timer = setInterval(tick, pingEveryMs);
   timer.unref();
-  worker.on('message', receive);
-  worker.on('error', (error) => {
-    cause = `the ${name} thread exited: ${error instanceof Error ? error.message : String(error)}`;
+  worker.addEventListener('message', ({ data }) => receive(data));
+  worker.addEventListener('error', ({ message }) => {
+    cause = `the ${name} thread exited: ${errorIn(message)}`;
   });
-  worker.once('exit', () => lose(cause));
+  worker.addEventListener('close', () => lose(cause));
   // Prevents an unhandled rejection if the thread fails later.
   ready.promise.catch(() => {});
 
@@ -158,20 +157,25 @@ function startThread({ name, lost, onLost, onNotice, hungTicks, ...start }: Star
     ready: ready.promise,
     refusal,
     fault: () => (isStopping ? null : silentFor(silentTicks)),
-    post: (message, transfer = []) => worker.postMessage(message, transfer),
+    post: (message, transfer = []) => worker.postMessage(message, [...transfer]),
     async stop() {
       isStopping = true;
       channel.flush();
       worker.postMessage('stop');
-      const deadline = setTimeout(() => void worker.terminate(), stopWithinMs);
+      const deadline = setTimeout(() => worker.terminate(), stopWithinMs);
       await ended.promise;
       clearTimeout(deadline);
     },
     terminate() {
       isStopping = true;
-      void worker.terminate();
+      worker.terminate();
     },
   };
+}
+
+/** Bun reports an error of a thread with the lines of code around it. */
+function errorIn(report: string): string {
+  return /^(?:\w*[eE]rror): (.*)$/m.exec(report)?.[1] ?? report;
 }
 
 function busyMsIn(message: unknown): number | null {

@@ -1,4 +1,4 @@
-import { isMainThread, parentPort, workerData } from 'node:worker_threads';
+import { onCalls, ownThread } from '../support/preloaded.ts';
 
 /*
  * Preloaded in each thread of a server. A question that contains one of these texts has the effect
@@ -8,10 +8,8 @@ import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 export const endsModel = 'this question ends the model thread';
 export const hangsModel = 'this question hangs the model thread';
 
-const isModel = !isMainThread && workerData !== null && 'endpoint' in Object(workerData);
-if (isModel) {
-  parentPort?.on('message', (message: unknown) => {
-    const json = JSON.stringify(message);
+if (ownThread === 'model') {
+  onCalls((json) => {
     if (json.includes(endsModel)) process.exit(7);
     while (json.includes(hangsModel)) Bun.sleepSync(1_000);
   });

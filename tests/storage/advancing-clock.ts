@@ -1,4 +1,4 @@
-import { parentPort, threadName } from 'node:worker_threads';
+import { onCalls, ownThread } from '../support/preloaded.ts';
 
 /*
  * Preloaded in each thread of a storage. A call that contains this text advances the clock of the
@@ -8,12 +8,11 @@ import { parentPort, threadName } from 'node:worker_threads';
 export const advancesClock = 'this call advances the clock of its thread';
 const stepMs = 10 * 60_000;
 
-if (threadName === 'writer' && parentPort !== null) {
+if (ownThread === 'writer') {
   const { now } = performance;
   let aheadMs = 0;
   performance.now = () => now.call(performance) + aheadMs;
-  parentPort.on('message', (message: unknown) => {
-    const [json] = Array.isArray(message) ? message : [''];
-    if (String(json).includes(advancesClock)) aheadMs += stepMs;
+  onCalls((json) => {
+    if (json.includes(advancesClock)) aheadMs += stepMs;
   });
 }

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { threadName, workerData } from 'node:worker_threads';
+import { databasePath, ownThread } from '../support/preloaded.ts';
 
 /*
  * Preloaded in each thread of a storage. Delays each sync of the database file in the checkpoint
@@ -8,10 +8,10 @@ import { threadName, workerData } from 'node:worker_threads';
 const delayMs = 6_000;
 
 const { fdatasyncSync } = fs;
-if (threadName === 'checkpoint') {
+if (ownThread === 'checkpoint') {
   fs.fdatasyncSync = (file) => {
     Bun.sleepSync(delayMs);
     fdatasyncSync(file);
-    fs.writeFileSync(`${workerData.path}.synced`, '');
+    fs.writeFileSync(`${databasePath()}.synced`, '');
   };
 }

@@ -1,8 +1,4 @@
-import { parentPort, threadName } from 'node:worker_threads';
+import { onCalls, ownThread } from '../support/preloaded.ts';
 
 /* Preloaded in each thread of a storage. The first checkpoint ends the checkpoint thread. */
-if (threadName === 'checkpoint') parentPort?.on('message', endAtCheckpoint);
-
-function endAtCheckpoint(message: unknown): void {
-  if (Array.isArray(message)) process.exit(7);
-}
+if (ownThread === 'checkpoint') onCalls(() => process.exit(7));

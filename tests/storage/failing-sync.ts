@@ -1,5 +1,5 @@
 import { Database, SQLiteError } from 'bun:sqlite';
-import { isMainThread, workerData } from 'node:worker_threads';
+import { isOfSqlite } from '../support/preloaded.ts';
 
 /**
  * Simulates a disk that fails to sync the database file. `code` selects another SQLite error. The
@@ -11,12 +11,12 @@ export function failFirstCheckpoint(
   method: 'all' | 'get',
   { mode = 'PASSIVE', code = 'SQLITE_IOERR_FSYNC' } = {},
 ): void {
-  if (isMainThread || typeof workerData?.path !== 'string') return;
+  if (!isOfSqlite) return;
   // A plain error, because only bun:sqlite can create instances of SQLiteError.
   const fault = Object.assign(new Error('disk I/O error'), { code });
-  const isOfSqlite = SQLiteError[Symbol.hasInstance];
+  const isInstance = SQLiteError[Symbol.hasInstance];
   Object.defineProperty(SQLiteError, Symbol.hasInstance, {
-    value: (error: unknown) => error === fault || isOfSqlite.call(SQLiteError, error),
+    value: (error: unknown) => error === fault || isInstance.call(SQLiteError, error),
   });
   const { prepare } = Database.prototype;
   let hasFailed = false;

@@ -1,5 +1,5 @@
 import { Database, type Statement } from 'bun:sqlite';
-import { isMainThread, parentPort, workerData } from 'node:worker_threads';
+import { isOfSqlite, onCalls } from '../support/preloaded.ts';
 
 /*
  * Preloaded in each thread of a storage. A call that contains one of these strings has the effect
@@ -22,18 +22,16 @@ export const failsCommit = 'the first COMMIT after this call fails';
 const commitFaults = { requested: false, used: false };
 let rowMs = 0;
 
-const isOfStorage = !isMainThread && typeof workerData?.path === 'string';
-if (isOfStorage && parentPort !== null) {
+if (isOfSqlite) {
   interceptStatements();
   slowNormalization();
-  parentPort.on('message', (message: unknown) => {
-    const [json] = Array.isArray(message) ? message : [''];
-    if (String(json).includes(endsThread)) process.exit(7);
-    if (String(json).includes(breaksThread)) throw new Error('a broken thread');
-    if (String(json).includes(slowsThread)) Bun.sleepSync(slowMs);
-    rowMs = rowMsOf(String(json));
-    if (String(json).includes(failsCommit)) commitFaults.requested = true;
-    while (String(json).includes(hangsThread)) Bun.sleepSync(1_000);
+  onCalls((json) => {
+    if (json.includes(endsThread)) process.exit(7);
+    if (json.includes(breaksThread)) throw new Error('a broken thread');
+    if (json.includes(slowsThread)) Bun.sleepSync(slowMs);
+    rowMs = rowMsOf(json);
+    if (json.includes(failsCommit)) commitFaults.requested = true;
+    while (json.includes(hangsThread)) Bun.sleepSync(1_000);
   });
 }
 

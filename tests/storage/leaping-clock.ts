@@ -1,11 +1,11 @@
-import { isMainThread, workerData } from 'node:worker_threads';
+import { ownThread } from '../support/preloaded.ts';
 
 /*
  * Preloaded in each thread of a storage. In reader threads, every read of the clock advances the
  * clock by twenty seconds, so that work with a deadline times out.
  */
 
-if (!isMainThread && workerData?.maxIndexBytes !== undefined) {
+if (ownThread === 'reader') {
   const { now } = performance;
   let aheadMs = 0;
   performance.now = () => {

@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { parentPort, workerData } from 'node:worker_threads';
+import { databasePath, onCalls } from '../support/preloaded.ts';
 
 /*
  * Preloaded in each thread of a storage. Stops the writer before it finishes a checkpoint, until
@@ -7,10 +7,9 @@ import { parentPort, workerData } from 'node:worker_threads';
  */
 const maxMs = 60_000;
 
-parentPort?.on('message', (message: unknown) => {
-  const [json] = Array.isArray(message) ? message : [''];
-  if (!String(json).includes('"finishCheckpoint"')) return;
-  const finishing = `${workerData?.path}.finishing`;
+onCalls((json) => {
+  if (!json.includes('"finishCheckpoint"')) return;
+  const finishing = `${databasePath()}.finishing`;
   writeFileSync(finishing, '');
   const begun = performance.now();
   while (existsSync(finishing) && performance.now() - begun < maxMs) Bun.sleepSync(10);

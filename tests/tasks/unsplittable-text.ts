@@ -1,4 +1,4 @@
-import { isMainThread, workerData } from 'node:worker_threads';
+import { ownThread } from '../support/preloaded.ts';
 
 /*
  * Preloaded in each thread of a server. In the tasks thread, a text of more than one chunk cannot
@@ -7,7 +7,7 @@ import { isMainThread, workerData } from 'node:worker_threads';
 
 export const unsplittable = 'this text cannot be split';
 
-if (!isMainThread && workerData?.connection !== undefined) {
+if (ownThread === 'tasks') {
   const { matchAll } = String.prototype;
   String.prototype.matchAll = function matchAllFaulty(pattern) {
     if (this.includes(unsplittable)) throw new Error('the split failed');

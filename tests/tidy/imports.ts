@@ -193,8 +193,15 @@ const table: Row[] = [
     types: ['server/config.ts'],
   },
   {
+    // A thread gets the memory of the counts with its first message.
     from: ['server/threads/'],
-    may: ['server/threads/', 'server/errors.ts', 'sdk/contract/', 'node:'],
+    may: [
+      'server/errors.ts',
+      'server/metrics/counts.ts',
+      'server/threads/',
+      'sdk/contract/',
+      'node:',
+    ],
   },
   {
     // Every thread loads these modules.

@@ -1,5 +1,4 @@
-import type { MessagePort } from 'node:worker_threads';
-import { createChannel } from '../../threads/channel.ts';
+import { createChannel, portOf } from '../../threads/channel.ts';
 import { createConnectedStorage } from '../connected-storage.ts';
 import type { Engine, ShortEngine, Tx, WriteOperation } from '../engine.ts';
 import { projectOf } from '../pooled-reads.ts';
@@ -45,7 +44,7 @@ export function connectSqlite({
 /** Writes through a port to the writer thread, which returns what the operation returns. */
 export function writeThrough(port: MessagePort): Engine['write'] {
   const channel = createChannel((message) => port.postMessage(message));
-  port.on('message', channel.receive);
+  portOf(port).listen(channel.receive);
   return <Input, Result>({ name }: WriteOperation<Input, Result>, input: Input) =>
     channel.call(name, input) as Promise<Result>;
 }

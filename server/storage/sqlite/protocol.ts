@@ -1,5 +1,3 @@
-import type { MessagePort } from 'node:worker_threads';
-import type { Port } from '../../threads/channel.ts';
 import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
 export type WriterStart = { path: string };
@@ -18,7 +16,7 @@ export type WriterNotice =
 
 export type WriterOrder = {
   /** A port through which another thread sends calls. */
-  port?: Port;
+  port?: MessagePort;
   checkpointed?: CheckpointOutcome;
 };
 

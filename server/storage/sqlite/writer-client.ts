@@ -1,5 +1,3 @@
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { Port } from '../../threads/channel.ts';
 import type { Thread, Threads } from '../../threads/start.ts';
 import { outcomeUnknown, unavailable } from '../refusals.ts';
 import type { WriterNotice, WriterOrder, WriterStart } from './protocol.ts';
@@ -103,7 +101,7 @@ export function createWriterClient(
     },
     openPort() {
       const { port1, port2 } = new MessageChannel();
-      order({ port: port1 as Port }, [port1]);
+      order({ port: port1 }, [port1]);
       return port2;
     },
     fault: () => fault,

@@ -1,4 +1,4 @@
-import { workerData } from 'node:worker_threads';
+import { startData } from '../../../threads/serve.ts';
 import { QueueLimit } from '../../queue-limit.ts';
 import { serveReads } from '../../reader-thread.ts';
 import { createConnection } from '../connection.ts';
@@ -10,7 +10,7 @@ import { createWriteQueue } from '../write-queue.ts';
 
 export type ReaderStart = { url: string; maxIndexBytes: number };
 
-const { url, maxIndexBytes } = workerData as ReaderStart;
+const { url, maxIndexBytes } = await startData<ReaderStart>();
 const connection = createConnection({ url, purpose: 'reader', settings: readInIndexOrder });
 /** Opened for the first snapshot that this thread stores. */
 const storing = createConnection({ url, purpose: 'snapshots' });

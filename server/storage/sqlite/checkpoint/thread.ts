@@ -1,6 +1,5 @@
 import fs from 'node:fs';
-import { workerData } from 'node:worker_threads';
-import { announced, openInbox, parent, watched } from '../../../threads/serve.ts';
+import { announced, openInbox, parent, startData, watched } from '../../../threads/serve.ts';
 import { isSyncFault } from '../errors.ts';
 import { closeKeepingLog, openForWriting } from '../settings.ts';
 import type { CheckpointOutcome } from '../writer/checkpoints.ts';
@@ -12,7 +11,7 @@ import type { CheckpointOutcome } from '../writer/checkpoints.ts';
  * checkpoints the complete WAL.
  */
 
-const { path } = workerData as { path: string };
+const { path } = await startData<{ path: string }>();
 let opened: ReturnType<typeof open> | null = null;
 let syncFailed = false;
 
@@ -53,7 +52,7 @@ function synced(): boolean {
   }
 }
 
-const inbox = openInbox(parent(), ({ reply }) => {
+const inbox = openInbox(parent, ({ reply }) => {
   // A slow disk may take long to store the pages.
   reply(announced(run));
   inbox.flushReplies();

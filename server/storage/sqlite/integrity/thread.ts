@@ -1,11 +1,10 @@
-import { workerData } from 'node:worker_threads';
-import { announced, openInbox, parent, watched } from '../../../threads/serve.ts';
+import { announced, openInbox, parent, startData, watched } from '../../../threads/serve.ts';
 import { coarseFaults } from '../check.ts';
 import { openForReading } from '../settings.ts';
 
 /* Checks the file in a separate thread, because checking a large file can take hours. */
 
-const { path } = workerData as { path: string };
+const { path } = await startData<{ path: string }>();
 
 function check(): string[] {
   const db = openForReading(path);
@@ -16,7 +15,7 @@ function check(): string[] {
   }
 }
 
-const inbox = openInbox(parent(), (call) => {
+const inbox = openInbox(parent, (call) => {
   try {
     call.reply(announced(check, Number.POSITIVE_INFINITY));
   } catch (error) {

@@ -1,4 +1,4 @@
-import { workerData } from 'node:worker_threads';
+import { startData } from '../../../threads/serve.ts';
 import type { Tx } from '../../engine.ts';
 import { serveReads } from '../../reader-thread.ts';
 import { unavailable } from '../../refusals.ts';
@@ -8,7 +8,7 @@ import type { ReaderStart } from '../protocol.ts';
 import { openForReading } from '../settings.ts';
 import { createTx } from '../transaction.ts';
 
-const { path, maxIndexBytes, port } = workerData as ReaderStart;
+const { path, maxIndexBytes, port } = await startData<ReaderStart>();
 let opened: ReturnType<typeof open> | null = null;
 
 function open() {

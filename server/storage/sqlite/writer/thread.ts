@@ -1,6 +1,12 @@
-import { workerData } from 'node:worker_threads';
-import type { Port } from '../../../threads/channel.ts';
-import { type Inbox, type Incoming, openInbox, parent, watched } from '../../../threads/serve.ts';
+import { type Port, portOf } from '../../../threads/channel.ts';
+import {
+  type Inbox,
+  type Incoming,
+  openInbox,
+  parent,
+  startData,
+  watched,
+} from '../../../threads/serve.ts';
 import type { WriteOperation, WriteTx } from '../../engine.ts';
 import { eraseUser } from '../../operations/erasure.ts';
 import { nameOfKey } from '../../operations/idempotency.ts';
@@ -68,13 +74,13 @@ const byName = new Map(operations.map((operation) => [operation.name, operation]
 const busyTimeoutMs = 500;
 const scrubEveryMs = 500;
 
-const { path } = workerData as WriterStart;
+const { path } = await startData<WriterStart>();
 const db = openForWriting(path);
 applySetting(db, 'busy_timeout', busyTimeoutMs);
 // The checkpoint thread makes checkpoints on request, so SQLite's automatic checkpoints are off.
 applySetting(db, 'wal_autocheckpoint', 0);
 
-const notify = (notice: WriterNotice) => parent().postMessage(notice);
+const notify = (notice: WriterNotice) => parent.postMessage(notice);
 const inboxes: Inbox[] = [];
 
 const fileCheck = watchFile(path);
@@ -132,13 +138,13 @@ function listen(port: Port): void {
   inboxes.push(openInbox(port, addWrite));
 }
 
-parent().on('message', (order: WriterOrder | unknown) => {
+parent.listen((order) => {
   if (typeof order !== 'object' || order === null || Array.isArray(order)) return;
   const { port, checkpointed } = order as WriterOrder;
-  if (port !== undefined) listen(port);
+  if (port !== undefined) listen(portOf(port));
   if (checkpointed !== undefined) checkpoints.made(checkpointed);
 });
-listen(parent());
+listen(parent);
 const scrubbing = setInterval(scrubber.runIfDue, scrubEveryMs);
 
 watched(async () => {
