@@ -2,8 +2,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { databasePath, ownThread } from '../support/preloaded.ts';
 
 /*
- * Preloaded in each thread of a storage. A reader thread holds back the first part with vectors that
- * it hands over to the writer, until the test removes a file next to the database.
+ * Preloaded in each thread of a storage. A reader thread holds back the first part with vectors
+ * that it hands over to the writer, until the test removes a file next to the database.
  */
 const everyMs = 10;
 
