@@ -23,8 +23,8 @@ const maxGrowthMegabytes = 256;
 export const hostile: Harness = {
   id: 'P24',
   promise:
-    'No request body, accepted or rejected, blocks the HTTP thread for more than ' +
-    `${maxStallMs} ms or uses unbounded memory`,
+    'No request body within the size limit, accepted or rejected, blocks the HTTP thread for ' +
+    `more than ${maxStallMs} ms, and no body uses unbounded memory`,
   proof:
     'bodies of 64 MiB, bodies of 5 MiB (nested arrays, unclosed arrays, many values, many keys, ' +
     'unknown fields, a long document, escape sequences) and MCP messages (an array of calls, ' +
