@@ -23,16 +23,16 @@ const maxGrowthMegabytes = 256;
 export const hostile: Harness = {
   id: 'P24',
   promise:
-    'No request body within the size limit, accepted or rejected, blocks the HTTP thread for ' +
-    `more than ${maxStallMs} ms, and no body uses unbounded memory`,
+    'No request body, accepted or rejected, blocks the HTTP thread for more than ' +
+    `${maxStallMs} ms or uses unbounded memory`,
   proof:
     'bodies of 64 MiB, bodies of 5 MiB (nested arrays, unclosed arrays, many values, many keys, ' +
     'unknown fields, a long document, escape sequences) and MCP messages (an array of calls, ' +
     'long texts, many values, reads of a long document) are sent one at a time and ' +
     `${concurrent} to 250 concurrently; the longest latency of a trivial request on another ` +
     'connection must be at most ' +
-    `${maxStallMs} ms and ${maxStallMs * maxParsedTogether} ms, respectively, and 500 ms for bodies ` +
-    `of 64 MiB; peak memory in /proc may grow by at most ${maxGrowthMegabytes} MB`,
+    `${maxStallMs} ms and ${maxStallMs * maxParsedTogether} ms, respectively; ` +
+    `peak memory in /proc may grow by at most ${maxGrowthMegabytes} MB`,
   control: {
     without:
       'fast parsing (the variant adds 200 ms per large body); turns for MCP calls; the limit on ' +
@@ -86,8 +86,7 @@ type Attack = {
 async function attackWith(attack: Attack, atOnce: number, times: number) {
   const { target, violations, name, body, burst } = attack;
   resetPeak(target.pid);
-  const usualMs = atOnce === 1 ? maxStallMs : maxStallMs * maxParsedTogether;
-  const limitMs = body.maxStallMs ?? usualMs;
+  const limitMs = atOnce === 1 ? maxStallMs : maxStallMs * maxParsedTogether;
   const stalls: number[] = [];
   const statuses = new Set<number>();
   for (let round = 0; round < times && !isClear(stalls, limitMs); round += 1) {

@@ -3,20 +3,16 @@ const bytes = 5 * 1024 * 1024;
 const messageBytes = 1024 * 1024;
 const keyCount = 420_000;
 const oversizedBytes = 64 * 1024 * 1024;
-/** Such a body is read and dropped, which takes the thread longer in total. */
-const oversizedStallMs = 500;
 
 /**
  * `status` is the expected status, unless the service is overloaded. `concurrent` is the number of
- * requests to send at the same time, and `maxStallMs` the longest stall, if they are not the usual
- * ones. A `chunked` body has no length.
+ * requests to send at the same time, if it is not the usual one. A `chunked` body has no length.
  */
 export type Body = {
   path: string;
   bytes: Uint8Array;
   status: number;
   concurrent?: number;
-  maxStallMs?: number;
   chunked?: true;
 };
 
@@ -75,7 +71,7 @@ function refused(text: string): Body {
 
 function tooLarge(): Body {
   const bytes = new Uint8Array(oversizedBytes).fill(32);
-  return { path: '/v1/ingest/document', bytes, status: 413, maxStallMs: oversizedStallMs };
+  return { path: '/v1/ingest/document', bytes, status: 413 };
 }
 
 function around(head: string, fill: (room: number) => string): Body {
