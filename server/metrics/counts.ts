@@ -32,17 +32,17 @@ for (const [name, metric] of Object.entries<Metric>(metrics)) {
 }
 
 const bytes = 8;
-let memory = new SharedArrayBuffer(bytes * size);
-let halves = new Int32Array(memory);
+const ownCounts = new SharedArrayBuffer(bytes * size);
+let halves = new Int32Array(ownCounts);
 
-/** Returns the memory of the counts. The HTTP thread gives it to the threads that it starts. */
+/** Returns what the HTTP thread gives to the threads that it starts. */
 export function sharedCounts(): SharedArrayBuffer {
-  return memory;
+  return ownCounts;
 }
 
-export function shareCounts(shared: SharedArrayBuffer): void {
-  memory = shared;
-  halves = new Int32Array(memory);
+/** Counts in the memory of the HTTP thread from now on. */
+export function useSharedCounts(shared: SharedArrayBuffer): void {
+  halves = new Int32Array(shared);
 }
 
 type CounterName = NameOf<'counter'>;

@@ -1,6 +1,6 @@
 import { readlinkSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
-import { shareCounts } from '../metrics/counts.ts';
+import { useSharedCounts } from '../metrics/counts.ts';
 import type { Port } from './channel.ts';
 import { countTexts } from './garbage.ts';
 import {
@@ -90,30 +90,34 @@ function threadId(): string {
   }
 }
 
-const started = Promise.withResolvers<unknown>();
 const listeners: ((message: unknown) => void)[] = [];
 /** The messages that have arrived before the thread listens; then null. */
 let early: unknown[] | null = [];
 
-function receive(message: unknown): void {
-  if (isStart(message)) {
-    shareCounts(message.counts);
-    started.resolve(message.start);
-  } else if (early !== null) early.push(message);
-  else for (const listener of listeners) listener(message);
+/**
+ * Returns the data that the HTTP thread has started this thread with. Each thread's module calls
+ * this once, before its first `await`, because later it would miss the message.
+ */
+export function startData<Data>(): Promise<Data> {
+  const started = Promise.withResolvers<Data>();
+  addEventListener('message', ({ data }) => {
+    if (isStart(data)) {
+      useSharedCounts(data.counts);
+      started.resolve(data.start as Data);
+    } else if (early !== null) early.push(data);
+    else tell(data);
+  });
+  return started.promise;
 }
 
-function receiveEarly(): void {
+function tell(message: unknown): void {
+  for (const listener of listeners) listener(message);
+}
+
+function tellEarly(): void {
   const messages = early ?? [];
   early = null;
-  messages.forEach(receive);
-}
-
-if (!Bun.isMainThread) addEventListener('message', ({ data }) => receive(data));
-
-/** Returns the data that the HTTP thread has started this thread with. */
-export async function startData<Data>(): Promise<Data> {
-  return (await started.promise) as Data;
+  messages.forEach(tell);
 }
 
 /** The port to the HTTP thread. */
@@ -121,7 +125,7 @@ export const parent: Port = {
   postMessage: (message) => postMessage(message),
   listen(listener) {
     // A module may add several listeners.
-    if (listeners.push(listener) === 1) setImmediate(receiveEarly);
+    if (listeners.push(listener) === 1) setImmediate(tellEarly);
   },
 };
 

@@ -175,7 +175,7 @@ function startThread({ name, lost, onLost, onNotice, hungTicks, ...start }: Star
 
 /** Bun reports an error of a thread with the lines of code around it. */
 function errorIn(report: string): string {
-  return /^(?:\w*[eE]rror): (.*)$/m.exec(report)?.[1] ?? report;
+  return /^\w*[eE]rror: (.*)$/m.exec(report)?.[1] ?? report;
 }
 
 function busyMsIn(message: unknown): number | null {

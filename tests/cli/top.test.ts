@@ -12,16 +12,13 @@ const server = await withProject();
 const once = ['top', '--interval', '1', '--count', '1'];
 const top = (argv: string[], around: Surroundings = {}) => memoryAt(server)(argv, around);
 
-/** Runs the command while a few dozen memories a second are saved. */
+/** Runs the command while memories are saved. */
 async function underLoad<T>(command: Promise<T>): Promise<T> {
   let isDone = false;
   const ended = command.finally(() => {
     isDone = true;
   });
-  while (!isDone) {
-    await save(server, 'u');
-    await Bun.sleep(20);
-  }
+  while (!isDone) await save(server, 'u');
   return ended;
 }
 
