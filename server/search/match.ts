@@ -1,4 +1,4 @@
-import { withoutAccents } from './normalize.ts';
+import { normalizeWords, withoutAccents } from './normalize.ts';
 import type { Query } from './query.ts';
 import { stem } from './stem.ts';
 import type { SearchWeights } from './weights.ts';
@@ -41,10 +41,14 @@ export class Matcher {
     this.prefix = last === undefined ? null : { text: last.text, match };
   }
 
-  match(word: string): Match | null {
-    const known = this.words.get(word) ?? this.stems.get(knownStem(word));
-    if (known !== undefined) return known;
-    return this.prefix !== null && word.startsWith(this.prefix.text) ? this.prefix.match : null;
+  /** Returns the match of the first matching word in a short text, which is not normalized. */
+  match(text: string): Match | null {
+    for (const { word, stemmed } of formsOf(text)) {
+      const known = this.words.get(word) ?? this.stems.get(stemmed);
+      if (known !== undefined) return known;
+      if (this.prefix !== null && word.startsWith(this.prefix.text)) return this.prefix.match;
+    }
+    return null;
   }
 
   addFuzzy(word: string, term: number): Match {
@@ -67,22 +71,27 @@ export class Matcher {
   }
 }
 
+type Form = { word: string; stemmed: string };
+
 /**
- * A cache of stems. Text repeats the same words, and stemming a word takes ten times as long as a
- * lookup. Without the cache, half the time to build a snippet would be spent on stemming.
+ * A cache of normalized words and their stems. Texts repeat the same words, and normalizing and
+ * stemming a word takes ten times as long as a lookup.
  */
-const knownStems = new Map<string, string>();
-const maxKnownStems = 10_000;
-/** Longer tokens are not cached: they are hashes and encoded data, not words. */
+const knownForms = new Map<string, readonly Form[]>();
+const maxKnownForms = 10_000;
+/** Longer texts are not cached: they are hashes and encoded data, not words. */
 const maxKnownLength = 32; // mutate-ignore constant: affects only what is cached
 
-function knownStem(word: string): string {
-  const known = knownStems.get(word);
+function formsOf(text: string): readonly Form[] {
+  const known = knownForms.get(text);
   if (known !== undefined) return known;
-  const stemmed = stem(word);
-  if (knownStems.size === maxKnownStems) knownStems.clear();
-  if (word.length <= maxKnownLength) knownStems.set(word, stemmed);
-  return stemmed;
+  // A part of a string keeps the whole string in memory.
+  const copy = Buffer.from(text).toString();
+  const words = normalizeWords(copy).split(' ').filter(Boolean);
+  const forms = words.map((word) => ({ word, stemmed: stem(word) }));
+  if (knownForms.size === maxKnownForms) knownForms.clear();
+  if (copy.length <= maxKnownLength) knownForms.set(copy, forms);
+  return forms;
 }
 
 /** Returns a word's stem and the stems of its irregular forms. */

@@ -1,6 +1,6 @@
 import type { Matcher } from './match.ts';
 import { normalizeWords } from './normalize.ts';
-import { isLowSurrogate, isUnspaced } from './scripts.ts';
+import { isLowSurrogate, isUnspaced, unspacedRun } from './scripts.ts';
 
 /** A matched part of a snippet, in code points. */
 type Highlight = { start: number; end: number };
@@ -10,6 +10,7 @@ const snippetLength = 220;
 /** A cut moves to a word boundary if one is within this many units. */
 const wordReach = 24;
 
+type Piece = { text: string; start: number };
 type Span = { start: number; end: number; term: number; weight: number };
 
 const words =
@@ -49,17 +50,22 @@ function singleSpaced(part: string, before: string): string {
 
 function findSpans(text: string, matcher: Matcher): Span[] {
   const spans: Span[] = [];
-  for (const match of text.matchAll(words)) {
-    const word = match[0];
-    for (let from = 0; from < word.length; ) {
-      const to = pieceEnd(word, from);
-      const piece = { text: word.slice(from, to), start: match.index + from };
-      if (isUnspaced(word.charCodeAt(from))) spans.push(...runSpans(piece, matcher));
-      else spans.push(...wordSpans(piece, matcher));
-      from = to;
-    }
+  const hasRuns = text.search(unspacedRun) >= 0;
+  for (const { 0: word, index } of text.matchAll(words)) {
+    if (hasRuns) addPieces(spans, { text: word, start: index }, matcher);
+    else addWord(spans, { text: word, start: index }, matcher);
   }
   return spans;
+}
+
+function addPieces(spans: Span[], { text, start }: Piece, matcher: Matcher): void {
+  for (let from = 0; from < text.length; ) {
+    const to = pieceEnd(text, from);
+    const piece = { text: text.slice(from, to), start: start + from };
+    if (isUnspaced(text.charCodeAt(from))) addNgrams(spans, piece, matcher);
+    else addWord(spans, piece, matcher);
+    from = to;
+  }
 }
 
 /**
@@ -78,29 +84,22 @@ function pieceEnd(word: string, from: number): number {
   return to;
 }
 
-function wordSpans(piece: { text: string; start: number }, matcher: Matcher): Span[] {
-  for (const word of normalizeWords(piece.text).split(' ')) {
-    const match = word === '' ? null : matcher.match(word);
-    if (match !== null) {
-      return [{ start: piece.start, end: piece.start + piece.text.length, ...match }];
-    }
-  }
-  return [];
+function addWord(spans: Span[], { text, start }: Piece, matcher: Matcher): void {
+  const match = matcher.match(text);
+  if (match !== null) spans.push({ start, end: start + text.length, ...match });
 }
 
-function runSpans(piece: { text: string; start: number }, matcher: Matcher): Span[] {
-  const spans: Span[] = [];
-  for (let at = 0; at < piece.text.length; at += 1) {
-    if (isInsidePair(piece.text, at)) continue;
+function addNgrams(spans: Span[], { text, start }: Piece, matcher: Matcher): void {
+  for (let at = 0; at < text.length; at += 1) {
+    if (isInsidePair(text, at)) continue;
     for (const length of [3, 2, 1]) {
-      if (at + length > piece.text.length || isInsidePair(piece.text, at + length)) continue;
-      const match = matcher.ngrams.get(normalizeWords(piece.text.slice(at, at + length)));
+      if (at + length > text.length || isInsidePair(text, at + length)) continue;
+      const match = matcher.ngrams.get(normalizeWords(text.slice(at, at + length)));
       if (match === undefined) continue;
-      spans.push({ start: piece.start + at, end: piece.start + at + length, ...match });
+      spans.push({ start: start + at, end: start + at + length, ...match });
       break;
     }
   }
-  return spans;
 }
 
 /** Merges overlapping and adjacent n-grams, so that they are one highlight. */

@@ -1,3 +1,4 @@
+import { heapStats } from 'bun:jsc';
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { SearchIndex } from '../../server/search/index.ts';
@@ -33,6 +34,22 @@ describe('snippet', () => {
     expect(shown).toContain('The «blue» «zeppelin» landed.');
     expect(shown).toMatch(/^…\w+ .* \w+\.?…$/);
     expect(shown.length).toBeLessThan(240);
+  });
+
+  test('what it keeps of a text does not keep the text in memory', () => {
+    const size = () => {
+      Bun.gc(true);
+      return heapStats().extraMemorySize;
+    };
+    const before = size();
+    for (let number = 0; number < 20; number += 1) {
+      for (const letter of ['q', 'ж']) {
+        const rest = Buffer.alloc(500_000, ' ').toString();
+        const text = `${letter.repeat(20)}${number + 1_000}${rest}`;
+        snippetOf('boots', text);
+      }
+    }
+    expect(size() - before).toBeLessThan(5_000_000);
   });
 
   test('is cut at the only space within 24 units, wherever that space is', () => {
