@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRandom } from '../support/random.ts';
 import { until } from '../support/until.ts';
+import { advancesClock } from './advancing-clock.ts';
 import { claim, complete, imported, keyed, memory, newProject, record } from './fixtures.ts';
-import { beginRead, isScrubPending, open, scrubbed, unusedPages } from './scrub.ts';
+import { advancingClock, beginRead, isScrubPending, open, scrubbed, unusedPages } from './scrub.ts';
 import type { OpenedFile } from './sqlite.ts';
 import { diagnoseFile, openFile } from './sqlite.ts';
 
@@ -130,7 +131,7 @@ test.concurrent("no source or external id of an erased user's record is left in 
 });
 
 test.concurrent('a scrub completes during continuous saves', async () => {
-  await using project = await open();
+  await using project = await open(advancingClock);
   const { opened } = project;
   await project.save(memory({ userId: erased, content: text(erased, 10) }));
   await project.erase(erased);
@@ -139,6 +140,7 @@ test.concurrent('a scrub completes during continuous saves', async () => {
     while (isSaving) await project.save(memory({ userId: 'a', content: text('a', 2_000) }));
   }
   const savers = Array.from({ length: 8 }, keepSaving);
+  await project.save(memory({ userId: advancesClock }));
   await scrubbed(opened);
   isSaving = false;
   await Promise.all(savers);
@@ -158,11 +160,12 @@ test.concurrent('a scrub that a shutdown prevents is reported, and runs after a 
 });
 
 test.concurrent('a scrub blocked by a read delays no save, and runs after a restart', async () => {
-  await using project = await open();
+  await using project = await open(advancingClock);
   const { opened } = project;
   await project.save(memory({ userId: erased, content: text(erased, 10) }));
   const endRead = beginRead(opened);
   await project.erase(erased);
+  await project.save(memory({ userId: advancesClock }));
   let slowestMs = 0;
   for (const end = performance.now() + 2_500; performance.now() < end; await Bun.sleep(10)) {
     const begun = performance.now();

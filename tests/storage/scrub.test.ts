@@ -1,17 +1,16 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { statSync, truncateSync } from 'node:fs';
-import { join } from 'node:path';
 import { until } from '../support/until.ts';
-import { advancesClock } from './advancing-clock.ts';
+import { advancesClock, stopsClock } from './advancing-clock.ts';
 import { memory, newProject } from './fixtures.ts';
 import {
+  advancingClock,
   beginRead,
   isRebuildBegun,
   isScrubPending,
   open,
   scrubbed,
-  unscrubbedErasures,
   unusedPages,
 } from './scrub.ts';
 import { openInFolder } from './sqlite.ts';
@@ -20,10 +19,9 @@ import { openInFolder } from './sqlite.ts';
 
 /** The documented limit. Imported, it would follow any change. */
 const maxRebuiltBytes = 2 ** 30;
-const preload = [join(import.meta.dir, 'advancing-clock.ts')];
 
 test.concurrent('a scrub that a read blocks is repeated after a pause', async () => {
-  await using opened = await openInFolder({ preload });
+  await using opened = await openInFolder(advancingClock);
   const project = await newProject(opened);
   await project.save(memory());
   const endRead = beginRead(opened);
@@ -41,7 +39,7 @@ test.concurrent('a scrub that a read blocks is repeated after a pause', async ()
 test.concurrent('a scrub that fails is logged, and repeated after a pause', async () => {
   const warnings: string[] = [];
   await using opened = await openInFolder({
-    preload,
+    ...advancingClock,
     warn: (message) => warnings.push(message),
   });
   const project = await newProject(opened);
@@ -83,7 +81,7 @@ test.concurrent('a file of 1 GiB is rebuilt', async () => {
 });
 
 test.concurrent('a memory deleted while a scrub is blocked requires another scrub', async () => {
-  await using opened = await openInFolder({ preload });
+  await using opened = await openInFolder(advancingClock);
   const project = await newProject(opened);
   const deleted = memory({ userId: 'v' });
   await project.save(memory());
@@ -117,19 +115,25 @@ test.concurrent('a file over 1 GiB is not rebuilt, but its log is emptied', asyn
   expect(isScrubPending(opened)).toBe(true);
 });
 
-test.concurrent('further erasures do not postpone a scrub', async () => {
-  await using project = await open();
+test.concurrent('a rebuild waits for a second without writes, but not longer than the limit', async () => {
+  await using project = await open(advancingClock);
   const { opened } = project;
-  let erasures = 0;
-  // The next erasure may be noted before the end of a scrub is seen.
-  const isScrubbed = async () => {
+  await project.save(memory({ userId: stopsClock }));
+  await project.erase(stopsClock);
+  const begun = performance.now();
+  const isWrittenOften = async () => {
     await project.save(memory());
-    await project.erase();
-    erasures += 1;
-    return unscrubbedErasures(opened) < erasures;
+    return performance.now() - begun > 1_500;
   };
-  await until(isScrubbed, { what: 'a scrub', timeoutMs: 20_000 });
-  expect((await project.users()).items).toEqual([]);
+  await until(isWrittenOften, { what: 'the end of the writes' });
+  expect(isRebuildBegun(opened)).toBe(false);
+  await project.save(memory({ userId: advancesClock }));
+  // Further erasures do not postpone the limit.
+  const isBegun = async () => {
+    await project.erase('nobody');
+    return isRebuildBegun(opened);
+  };
+  await until(isBegun, { what: 'the rebuild' });
 });
 
 test.concurrent('an erasure starts no second scrub if nothing was deleted in between', async () => {

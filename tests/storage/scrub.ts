@@ -1,14 +1,18 @@
 import { Database } from 'bun:sqlite';
+import { join } from 'node:path';
 import { until } from '../support/until.ts';
 import { newProject } from './fixtures.ts';
 import { type OpenedFile, openInFolder } from './sqlite.ts';
 
+/** Modules that let a test advance the writer thread's clock (advancing-clock.ts). */
+export const advancingClock = { preload: [join(import.meta.dir, 'advancing-clock.ts')] };
+
 /**
- * Opens a separate storage for each test. The tests run concurrently, because a scrub starts a
- * second after the erasure.
+ * Opens a separate storage for each test. The tests run concurrently, because a scrub starts after
+ * a second without writes.
  */
-export async function open() {
-  const opened = await openInFolder();
+export async function open(options: Parameters<typeof openInFolder>[0] = {}) {
+  const opened = await openInFolder(options);
   return { ...(await newProject(opened)), opened, [Symbol.asyncDispose]: () => opened.dispose() };
 }
 
@@ -34,11 +38,6 @@ export function isRebuildBegun(opened: OpenedFile): boolean {
 /** The number of unused pages, which a rebuild removes. */
 export function unusedPages(opened: OpenedFile): number {
   return Number(readValue(opened, 'PRAGMA freelist_count'));
-}
-
-/** The number of erasures since the last complete scrub. */
-export function unscrubbedErasures(opened: OpenedFile): number {
-  return Number(readValue(opened, `SELECT value FROM maintenance WHERE name = 'scrub'`) ?? 0);
 }
 
 /** Begins a read, which keeps a scrub from completing. Returns a function that ends the read. */

@@ -9,8 +9,8 @@ import type { Checkpoints } from './checkpoints.ts';
 /**
  * Removes the traces of deleted text. `secure_delete` overwrites a deleted row in place, but an
  * older copy of the row may remain in an unused part of another page or in the write-ahead log.
- * Together, rebuilding the file and truncating the log remove both. Each rebuild blocks writes and
- * is followed by a proportional pause.
+ * Together, rebuilding the file and truncating the log remove both. A rebuild blocks writes, so it
+ * waits for a moment without writes, and is followed by a proportional pause.
  */
 
 export type ScrubNote = {
@@ -21,13 +21,15 @@ export type ScrubNote = {
 };
 
 export type Scrubber = ScrubNote & {
+  /** Called after each commit. */
+  noteWritten(): void;
   runIfDue(): void;
 };
 
-/**
- * The delay before a rebuild. Erasures often come in bursts, and one rebuild covers a whole burst.
- */
-const delayMs = 1_000;
+/** A rebuild waits until nothing has been written for this time … */
+const quietMs = 1_000;
+/** … but at most for this time after the first erasure. */
+const maxWaitMs = 5 * 60_000;
 /** The pause after a rebuild, as a multiple of its duration. */
 const pauseFactor = 100;
 /** The maximum pause, so that erased text is normally removed within ten minutes. */
@@ -57,7 +59,9 @@ export function createScrubber(options: {
   const done = db.prepare(`DELETE FROM maintenance WHERE name = 'scrub' AND value = ?`);
   const forgetDeleted = db.prepare(`DELETE FROM maintenance WHERE name = 'deleted'`);
   let isNoted = noted.get() !== null;
-  let notBefore = performance.now() + delayMs;
+  let writtenAt = performance.now();
+  let latest = writtenAt + maxWaitMs;
+  let notBefore = writtenAt;
   /** The value of the `scrub` row when the file was last rebuilt. */
   let rebuilt: number | null = null;
 
@@ -93,13 +97,17 @@ export function createScrubber(options: {
     noteDeleted: () => void noteDeleted.run(),
     noteErased() {
       if (note.run().changes === 0) return;
-      if (!isNoted) notBefore = Math.max(notBefore, performance.now() + delayMs);
+      if (!isNoted) latest = performance.now() + maxWaitMs;
       isNoted = true;
+    },
+    noteWritten() {
+      writtenAt = performance.now();
     },
     runIfDue() {
       const begun = performance.now();
       // After a failed sync, truncating the WAL could lose pages that the file lacks.
       if (!isNoted || begun < notBefore || checkpoints.syncFailed()) return;
+      if (begun < Math.min(writtenAt + quietMs, latest)) return;
       try {
         announced(scrub);
         pauseAfter(begun);

@@ -109,6 +109,7 @@ const group = createGroupCommit({
   afterGroup() {
     flushReplies();
     checkpoints.committed();
+    scrubber.noteWritten();
   },
 });
 
