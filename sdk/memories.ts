@@ -40,7 +40,7 @@ export class Memories {
    * await memory.save({ userId: 'u-1', content: 'Vegetarian', source: 'me', externalId: 'diet' });
    * ```
    */
-  save(request: SaveRequest, options?: CallOptions): ApiPromise<Replayable<SavedMemory>> {
+  save(request: SaveRequest, options?: ConditionalOptions): ApiPromise<Replayable<SavedMemory>> {
     return this.#call('save', { body: request }, options);
   }
 

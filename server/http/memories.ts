@@ -37,8 +37,9 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
       '',
       async ({ request, caller, body, sent, set }) => {
         const memory = newMemory(body, newMemoryId());
+        const expectedVersion = readIfMatch(request);
         const write = await writeOf(request, caller, now, sent);
-        const result = await storage.saveMemory({ ...write, memory });
+        const result = await storage.saveMemory({ ...write, memory, expectedVersion });
         embedder?.noteChange(caller.projectId, [memory.userId]);
         const { status, memoryId } = result.response;
         if (status === 201) set.headers.location = `/v1/memories/${memoryId}`;

@@ -22,13 +22,17 @@ export function keyReused(): ServiceError {
   );
 }
 
-/** Throws `precondition_failed` if a version is expected and the memory has another version. */
-export function assertVersion({ version }: { version: number }, expected: number | null): void {
-  if (expected === null || expected === version) return;
-  throw new ServiceError(
-    'precondition_failed',
-    `the memory is at version ${version}, not ${expected}; read it again and repeat the change`,
-  );
+/**
+ * Throws `precondition_failed` if a version is expected, and the memory has another version or, if
+ * it is null, does not exist.
+ */
+export function assertVersion(memory: { version: number } | null, expected: number | null): void {
+  if (expected === null || expected === memory?.version) return;
+  const reason =
+    memory === null
+      ? 'the user has no memory with this source and externalId'
+      : `the memory is at version ${memory.version}, not ${expected}`;
+  throw new ServiceError('precondition_failed', `${reason}; read it again and repeat the change`);
 }
 
 export function queueFull(): ServiceError {

@@ -28,9 +28,12 @@ export interface Storage extends KeyStorage, MaintenanceStorage, TaskQueue, Vect
   /**
    * Stores a memory with the status `complete`. An existing memory with the same user, source and
    * external id is replaced and keeps its id, and its pending task is canceled. The response
-   * status is 201 for a new memory and 200 for a replaced memory.
+   * status is 201 for a new memory and 200 for a replaced memory. Throws `precondition_failed` if a
+   * version is expected, and no such memory has it.
    */
-  saveMemory(write: Write & { memory: NewMemory }): Promise<WriteResult>;
+  saveMemory(
+    write: Write & { memory: NewMemory; expectedVersion?: number | null },
+  ): Promise<WriteResult>;
 
   /**
    * Replaces the given fields. Pending work on the memory is canceled, and its status becomes

@@ -73,12 +73,13 @@ test('a change to the same values keeps version, ETag and updatedAt', async () =
   expect(bodyOf<Memory>(await save({ occurredAt: null }), 200).version).toBe(2);
 });
 
-test('conditions are documented only for the requests on one memory', () => {
+test('conditions are documented for the requests on one memory', () => {
   const conditional = documented.map(({ operationId, parameters = [] }) => {
     const names = parameters.map(resolve).map(({ name }) => name);
     return [operationId, names.filter((name) => /^If-/.test(name))];
   });
   expect(conditional.filter(([, names]) => names?.length)).toEqual([
+    ['saveMemory', ['If-Match']],
     ['getMemory', ['If-None-Match']],
     ['updateMemory', ['If-Match']],
     ['deleteMemory', ['If-Match']],
@@ -118,6 +119,26 @@ describe('If-Match', () => {
       expect(await getMemory(server, id)).toEqual(before);
     },
   );
+
+  test('applies to a save that replaces a memory, and to no other save', async () => {
+    const fields = { userId: 'u', source: 'crm', externalId: crypto.randomUUID() };
+    const save = (content: string, tag: string, key: string = crypto.randomUUID()) => {
+      const request = { method: 'POST', path: '/v1/memories', body: { ...fields, content } };
+      return sendKeyed(server, request, key, { 'if-match': tag });
+    };
+    const key = crypto.randomUUID();
+    expectError(await save('early', '"1"', key), 412, 'precondition_failed');
+    // The rejected save has not used up its key, and `*` asks for no version.
+    const { id } = bodyOf<Memory>(await save('first', '*', key), 201);
+    const second = await save('second', '"1"', 'second');
+    expect(bodyOf<Memory>(second, 200)).toMatchObject({ id, version: 2, content: 'second' });
+    expectError(await save('third', '"1"'), 412, 'precondition_failed');
+    expectError(await save('third', 'x'), 400, 'invalid_request', 'If-Match');
+    expect(await getMemory(server, id)).toMatchObject({ version: 2, content: 'second' });
+    expect((await save('second', '"1"', 'second')).text).toBe(second.text);
+    const request = { headers: { 'if-match': '"1"' }, body: { userId: 'u', content: 'x' } };
+    expectError(await ask(server, 'POST', '/v1/memories', request), 412, 'precondition_failed');
+  });
 
   test('returns 404 for an unknown memory, with any value', async () => {
     for (const ifMatch of ['"1"', '*', 'x']) {

@@ -12,15 +12,15 @@ from .request import build_request
 from .types import (
     Accepted, ApiKey, BatchAccepted, CallOptions, Changes, ChatFields, ConditionalOptions, Deleted,
     DocumentData, ExportQuery, Health, Imported, IngestStatus, IngestStatuses, ListQuery,
-    MemoryItem, MemoryPage, PageQuery, RecordFields, RecordType, SavedMemory, SearchFilters,
-    SearchResults, Stats, Task, TaskPage, TicketData, Unpack, User, UserPage, UserQuery, UsersQuery,
-    WaitOptions,
+    MemoryItem, MemoryPage, PageQuery, RecordFields, RecordType, SavedMemory, SaveFields,
+    SearchFilters, SearchResults, Stats, Task, TaskPage, TicketData, Unpack, User, UserPage,
+    UserQuery, UsersQuery, WaitOptions,
 )
 
 
 class Methods(Client):
     @method
-    def save(self, *, content: str, **fields: Unpack[RecordFields]) -> Answer[SavedMemory]:
+    def save(self, *, content: str, **fields: Unpack[SaveFields]) -> Answer[SavedMemory]:
         """Saves text for a user. Optional: ``metadata``, ``source``, ``external_id``,
         ``occurred_at`` and ``expires_at``. The memory is ``complete`` immediately.
 

@@ -105,6 +105,10 @@ class RecordFields(CallOptions, total=False):
     expires_at: Time | None
 
 
+class SaveFields(RecordFields, ConditionalOptions, total=False):
+    pass
+
+
 class UserQuery(CallOptions, total=False):
     user_id: str
 

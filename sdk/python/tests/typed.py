@@ -13,7 +13,7 @@ from memory_service import (
 
 
 def sync(memory: Memory) -> None:
-    assert_type(memory.save(user_id="u", content="x", source=None), SavedMemory)
+    assert_type(memory.save(user_id="u", content="x", source=None, if_version=1), SavedMemory)
     assert_type(memory.search(query="x", mode="auto", explain=True), SearchResults)
     assert_type(memory.list(user_id="u", type="ticket"), Pages[MemoryItem])
     assert_type(memory.list()["items"], list[MemoryItem])

@@ -51,7 +51,8 @@ export const details: Record<OperationName | 'home' | 'live' | 'openapi', RouteD
     description:
       "Stores text for a user. The memory is `complete` immediately. If one of the user's memories " +
       'already has this `source` and `externalId`, its content, metadata, `occurredAt` and ' +
-      `\`expiresAt\` are replaced, and the response is a 200. ${unchanged}`,
+      '`expiresAt` are replaced, and the response is a 200. With `If-Match`, the save is rejected ' +
+      `unless there is such a memory, at that version. ${unchanged}`,
     response: memory.SavedMemory,
     location: true,
     etag: true,

@@ -17,9 +17,9 @@ export function isWrite({ method, reads }: DocumentedRoute): boolean {
   return method !== 'GET' && reads === undefined;
 }
 
-/** Whether an operation changes a memory by its id and therefore supports If-Match. */
+/** Whether an operation changes one memory and therefore supports If-Match. */
 export function isConditional(operation: DocumentedRoute): boolean {
-  return isWrite(operation) && operation.path.includes(':');
+  return savesMemory(operation) || (isWrite(operation) && operation.path.includes(':'));
 }
 
 /** Whether an operation saves or updates a memory and returns it. */

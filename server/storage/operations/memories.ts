@@ -60,8 +60,9 @@ export const deleteMemory: WriteOperation<Delete, WriteResult> = {
 };
 
 async function save(tx: WriteTx, write: Save): Promise<NewResponse> {
-  const { projectId, at, memory } = write;
+  const { projectId, at, memory, expectedVersion = null } = write;
   const known = await findExternal(tx, projectId, memory, at);
+  assertVersion(known, expectedVersion);
   if (known === null) {
     const added = { memories: 1, bytes: bytesOf(memory) };
     const number = await recordChange(tx, projectId, memory.userId, added);
