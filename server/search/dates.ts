@@ -21,9 +21,6 @@ import {
   yearsAgo,
 } from './calendar.ts';
 
-/** People also talk about what happens on a day a few days before and after it. */
-const marginDays = 3;
-
 const month =
   '(?<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|' +
   'sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)';
@@ -92,19 +89,19 @@ const compiled = rules.map(([pattern, read]) => {
 });
 
 /**
- * Returns the days that a question is about, with a margin. Nothing if the question has no date.
- * `nowMs` is the time of the question.
+ * Returns the days that a question is about, which are none if it has no date, and the rest of its
+ * text. `nowMs` is the time of the question.
  */
-export function datesIn(question: string, nowMs: number): DayRange[] {
-  const found: DayRange[] = [];
+export function datesIn(question: string, nowMs: number): { dates: DayRange[]; rest: string } {
+  const dates: DayRange[] = [];
   let rest = question.replace(/\s+/g, ' ');
   for (const { pattern, read } of compiled) {
     rest = rest.replace(pattern, (...match) => {
-      found.push(...read(match.at(-1), dayOf(nowMs)));
+      dates.push(...read(match.at(-1), dayOf(nowMs)));
       return '|';
     });
   }
-  return found.map(({ first, last }) => ({ first: first - marginDays, last: last + marginDays }));
+  return { dates, rest };
 }
 
 function readDate(parts: Parts, today: number): DayRange[] {

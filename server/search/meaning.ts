@@ -70,6 +70,7 @@ export function addMeaning(
     if (part >= found || (part > 0 && (words[rank] ?? 0) > 0)) parts[rank] = part;
   }
   scores.meaning = { scores: parts, found };
+  if (alone) scores.days = null;
 }
 
 /**

@@ -17,6 +17,8 @@ export type Query = {
   prefix: number;
   /** The days that the query is about. */
   dates: DayRange[];
+  /** Whether the query asks for nothing but these days: "yesterday", "what happened in May?" */
+  isDateAlone: boolean;
 };
 
 /** The maximum number of distinct terms. Further terms of a long question are ignored. */
@@ -36,8 +38,15 @@ export function parseQuery(text: string, nowMs?: number): Query {
   const last = tokens.at(-1);
   const unfinished = last !== undefined && !last.isNgram && /[\p{L}\p{N}\p{M}]$/u.test(text);
   query.prefix = unfinished ? query.terms.findIndex((term) => term.text === last.text) : -1;
-  query.dates = nowMs === undefined ? [] : datesIn(text, nowMs);
+  if (nowMs === undefined) return query;
+  const { dates, rest } = datesIn(text, nowMs);
+  query.dates = dates;
+  query.isDateAlone = dates.length > 0 && tokenize(rest).tokens.every(isFiller);
   return query;
+}
+
+function isFiller({ text }: Token): boolean {
+  return stopWords.has(text) || /^happen(?:s|ed|ing)?$/.test(text);
 }
 
 /** `quoted` contains the tokens of quotations and codes, which keep their stop words. */
@@ -84,7 +93,7 @@ function ngramsOf(run: string): string[] {
 }
 
 function build(all: Token[], kept: Set<Token>): Query {
-  const query: Query = { terms: [], pairs: [], prefix: -1, dates: [] };
+  const query: Query = { terms: [], pairs: [], prefix: -1, dates: [], isDateAlone: false };
   const indexes = new Map<string, number>();
   const paired = new Set<string>();
   let before = -1;

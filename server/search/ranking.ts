@@ -12,12 +12,13 @@ import type { SearchWeights } from './weights.ts';
 /**
  * The scores of all chunks for a query, by rank, and the inverse document frequency of each term.
  * The sum of `words` and `phrases` is 0 for a chunk without any term of the query. `dates` are
- * factors, or null if the query has no date.
+ * factors, or null if the query has no date. `days` are what is added if it is a date alone.
  */
 export type ChunkScores = {
   words: Float64Array;
   phrases: Float64Array;
   dates: Float64Array | null;
+  days: Float64Array | null;
   rarity: Float64Array;
   meaning: MeaningScores | null;
 };
@@ -27,6 +28,12 @@ type MeaningScores = { scores: Float64Array; found: number };
 
 /** The best chunk of each matching memory, and its score, as columns, oldest first. */
 type Results = { ranks: Int32Array; scores: Float64Array };
+
+/** People also talk about what happens on a day a few days before and after it. */
+const marginDays = 3;
+
+/** What a chunk of the day gets for a date alone: less than for the words of the date. */
+const dayScore = 0.5;
 
 /** Scores all chunks. Adds fuzzy matches to the matcher. */
 export function scoreChunks(
@@ -40,7 +47,12 @@ export function scoreChunks(
   const hits = findHits(timeline, table, matcher.query);
   const rarity = weighTerms(hits, timeline, weights);
   const neighbours = new NeighbourBoost(hits, timeline, weights);
-  const dates = dateFactors(timeline, matcher.query.dates, weights.date);
+  const { dates: ranges, isDateAlone } = matcher.query;
+  const isDated = ranges.length > 0;
+  const dates = isDated
+    ? perDay(timeline, near(ranges), { inside: weights.date, outside: 1 })
+    : null;
+  const days = isDateAlone ? perDay(timeline, ranges, { inside: dayScore, outside: 0 }) : null;
   const words = new Float64Array(length);
   const phrases = new Float64Array(length);
   let asked = -1;
@@ -51,32 +63,36 @@ export function scoreChunks(
     words[rank] = factor * neighbours.score(rank, inReply ? asked : -1);
     phrases[rank] = factor * weights.phrase * (hits.phrases?.worth(rank, rarity) ?? 0);
   }
-  return { words, phrases, dates, rarity, meaning: null };
+  return { words, phrases, dates, days, rarity, meaning: null };
 }
 
-/** Returns the factor of each chunk for the query's dates, or null if it has none. */
-function dateFactors({ days }: Timeline, dates: DayRange[], factor: number): Float64Array | null {
-  if (dates.length === 0) return null;
-  const ranges = dates.map(({ first, last }) => ({
-    first: first + dayOffset,
-    last: last + dayOffset,
-  }));
-  const factors = new Float64Array(days.length).fill(1);
+function near(ranges: DayRange[]): DayRange[] {
+  return ranges.map(({ first, last }) => ({ first: first - marginDays, last: last + marginDays }));
+}
+
+/** Returns a value for each chunk that depends on whether its day is in one of the ranges. */
+function perDay(
+  { days }: Timeline,
+  ranges: DayRange[],
+  { inside, outside }: { inside: number; outside: number },
+): Float64Array {
+  const values = new Float64Array(days.length).fill(outside);
   let previous = -1;
   for (let rank = 0; rank < days.length; rank += 1) {
-    const day = days[rank] ?? 0;
+    const stored = days[rank] ?? 0;
+    const day = stored - dayOffset;
     // Neighbours are usually of the same day.
-    if (day === previous) factors[rank] = factors[rank - 1] ?? 1;
-    else if (ranges.some(({ first, last }) => first <= day && day <= last)) factors[rank] = factor;
-    previous = day;
+    if (stored === previous) values[rank] = values[rank - 1] ?? outside;
+    else if (ranges.some(({ first, last }) => first <= day && day <= last)) values[rank] = inside;
+    previous = stored;
   }
-  return factors;
+  return values;
 }
 
 /** Returns the best chunk, or the first of equal ones, of each memory that matches. */
 export function bestChunks(
   { memories }: Timeline,
-  { words, phrases, dates, meaning }: ChunkScores,
+  { words, phrases, dates, days, meaning }: ChunkScores,
 ): Results {
   const ranks = new Int32Array(words.length);
   const scores = new Float64Array(words.length);
@@ -84,7 +100,7 @@ export function bestChunks(
   let last = -1;
   for (let rank = 0; rank < words.length; rank += 1) {
     const sum = (words[rank] ?? 0) + (phrases[rank] ?? 0) + (meaning?.scores[rank] ?? 0);
-    const score = sum * (dates?.[rank] ?? 1);
+    const score = sum * (dates?.[rank] ?? 1) + (days?.[rank] ?? 0);
     if (score <= 0) continue;
     const memory = memories[rank] ?? 0;
     // A memory's chunks are adjacent.

@@ -8,12 +8,11 @@ import { parseQuery } from '../../server/search/query.ts';
 /** A Wednesday. */
 const now = Date.parse('2023-10-04T12:00Z');
 const dayMs = 86_400_000;
-const marginDays = 3;
 
-/** Returns the ranges without their margin, as `2023-05-08` or `2023-05-01..2023-05-31`. */
+/** Returns the ranges, as `2023-05-08` or `2023-05-01..2023-05-31`. */
 function dates(question: string): string[] {
-  return datesIn(question, now).map(({ first, last }) => {
-    const [from, to] = [first + marginDays, last - marginDays].map(dateOf);
+  return datesIn(question, now).dates.map(({ first, last }) => {
+    const [from, to] = [first, last].map(dateOf);
     return from === to ? `${from}` : `${from}..${to}`;
   });
 }
@@ -86,12 +85,12 @@ describe('a date in a question', () => {
     'a fall on the stairs',
   ])('is not in %j', (question) => expect(dates(question)).toEqual([]));
 
-  test('is a range with its margin, whatever the text is', () => {
+  test('is a range, whatever the text is', () => {
     const part = fc.constantFrom('may', '8', 'last ', ' ', '2023', '-', '/', 'two weeks ago', '١');
     fc.assert(
       fc.property(fc.array(part, { maxLength: 300 }), (parts) => {
-        for (const { first, last } of datesIn(parts.join(''), now))
-          expect(last - first >= 6).toBe(true);
+        for (const { first, last } of datesIn(parts.join(''), now).dates)
+          expect(last - first).toBeGreaterThanOrEqual(0);
       }),
     );
   });
@@ -105,6 +104,7 @@ describe('a question with a date', () => {
   test.each([
     ['the time of a memory', ['2023-05-08', visit], 'on 8 May 2023'],
     ['a day near it', ['2023-05-11', visit], 'on 8 May 2023'],
+    ['a day near it, before', ['2023-05-05', visit], 'on 8 May 2023'],
     ['a relative date', ['2023-09-27', visit], 'last week'],
     ['a time before 1970', ['1969-05-08', visit], 'on 8 May 1969'],
   ])('prefers %s', (_, [time = '', text = ''], date) => {
@@ -129,6 +129,47 @@ describe('a question with a date', () => {
     const [near, far] = search(days, 'the dentist last week');
     expect(near?.parts.date).toBeCloseTo(2 * (near?.parts.words ?? 0));
     expect(far?.parts.date).toBe(0);
+  });
+
+  test('does not give memories near the date a better place than others beyond its margin', () => {
+    const days = ['2023-05-12', '2023-05-04', '2021-01-01'].map((time) => [time, visit] as const);
+    const found = search(days, 'the dentist on 8 May 2023');
+    expect(found.map(({ parts }) => parts.date)).toEqual([0, 0, 0]);
+  });
+});
+
+describe('a date alone', () => {
+  const memories: Dated[] = [
+    ['2023-09-24T23:59:59Z', 'Rain.'],
+    ['2023-09-25T00:00:00Z', 'Monday was long.'],
+    ['2023-10-01T23:59:59Z', 'Sunday was short.'],
+    ['2023-10-02T00:00:00Z', 'Snow.'],
+    [null, 'At no time.'],
+  ];
+
+  test.each([
+    'last week',
+    'Last week?',
+    'What happened last week?',
+    'what did we do last week',
+    'on 2023-09-25, or on 2023-10-01',
+  ])('%j finds the memories of these days, newest first', (question) => {
+    expect(search(memories, question).map(({ id }) => id)).toEqual(['2', '1']);
+  });
+
+  test('is the date part of their scores', () => {
+    const [found] = search(memories, 'last week');
+    expect(found?.parts).toEqual({ words: 0, phrase: 0, meaning: 0, date: found?.score ?? 0 });
+  });
+
+  test('ranks memories with its words first', () => {
+    const named = ['2021-01-01', 'The party is on 25 September 2023.'] as const;
+    const found = search([named, ...memories], '25 September 2023');
+    expect(found.map(({ id }) => id)).toEqual(['0', '2']);
+  });
+
+  test.each(['the zeppelin last week', 'yesterday', 'week'])('%j finds nothing', (question) => {
+    expect(search([...memories, ['2023-09-26', 'x']], question)).toEqual([]);
   });
 });
 

@@ -10,6 +10,7 @@ import { VectorTable } from '../../server/search/vector-table.ts';
 import { searchWeights } from '../../server/search/weights.ts';
 
 const dims = 8;
+const now = Date.parse('2023-10-04');
 const kernel = join(import.meta.dir, '../../server/embeddings/kernel.wasm');
 const scan = new VectorScan(new Uint8Array(readFileSync(kernel)), dims);
 
@@ -40,7 +41,7 @@ function open(memories: [text: string, degrees: number | null][]) {
     alone: false,
   };
   const search = (query: string, more: Partial<Meaning> = {}) => [
-    ...index.search(parseQuery(query), searchWeights, { ...meaning, ...more }),
+    ...index.search(parseQuery(query, now), searchWeights, { ...meaning, ...more }),
   ];
   return { index, table, search };
 }
@@ -69,6 +70,15 @@ describe('a search by words and meaning', () => {
       ['a meeting about food prices', 85],
     ]);
     expect(search('what food must never be cooked for her?')[0]?.id).toBe('0');
+  });
+
+  test('finds the memories of a date alone, but not by meaning alone', () => {
+    const { index, search } = open([['rain', 10]]);
+    const day = Date.parse('2023-05-08') / 86_400_000;
+    index.put({ id: 'dated', createdAt: 9, chunks: [{ ...chunkOf('snow'), day }] });
+    const found = (more: Partial<Meaning>) => search('2023-05-08', more).map(({ id }) => id);
+    expect(found({})).toEqual(['dated', '0']);
+    expect(found({ alone: true })).toEqual(['0']);
   });
 
   test('counts the meaning alone if it is asked to', () => {

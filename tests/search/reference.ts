@@ -50,7 +50,7 @@ export function referenceSearch(
 
 function dateFactor(chunk: Chunk | undefined, { dates }: Query, { date }: SearchWeights): number {
   const day = chunk?.day ?? Number.NaN;
-  return dates.some(({ first, last }) => first <= day && day <= last) ? date : 1;
+  return dates.some(({ first, last }) => first - 3 <= day && day <= last + 3) ? date : 1;
 }
 
 function readChunk(id: string, chunk: IndexedMemory['chunks'][number]): Chunk {
