@@ -25,8 +25,8 @@ type Item = { known: KnownMemory | null; stored: KnownMemory; ordinal: number };
 
 async function accept(tx: WriteTx, write: Accept): Promise<StoredResponse> {
   const { projectId, records, batch } = write;
-  await reserveInQueue(tx, projectId, records.length);
   const { ids, items } = await plan(tx, write);
+  await reserveInQueue(tx, projectId, items.length);
   const added = items.map(({ known, stored }) => ({
     userId: stored.userId,
     memories: known === null ? 1 : 0,
