@@ -72,7 +72,14 @@ export const expiryOption = new Option(
   'when the memory expires, for example 30d, 12h or 2026-05-08',
 ).argParser(parseExpiry);
 
-/** The times in an update, where `none` removes the time. */
+/** The metadata and the times in an update, where `none` removes them. */
+export const newMetadataOption = new Option(
+  '-m, --metadata <key=value>',
+  'replace all metadata: key=value, key:=json, or none; may be repeated',
+).argParser((pair: string, previous: Metadata | undefined) =>
+  pair === none ? {} : addMetadata(pair, previous),
+);
+
 export const newOccurredOption = new Option(
   '--occurred <time>',
   'when the event happened, or none to remove the time',

@@ -72,7 +72,7 @@ export function addUpdate(program: Parent, term: Terminal): void {
     .addArgument(shared.memoryId)
     .argument('[text]', 'the new text, or - for stdin')
     .description('Replace the text, metadata or times of a memory; the rest is unchanged.')
-    .addOption(shared.metadataOption)
+    .addOption(shared.newMetadataOption)
     .addOption(shared.newOccurredOption)
     .addOption(shared.newExpiryOption)
     .addOption(shared.ifVersionOption)

@@ -46,6 +46,14 @@ describe('memory update', () => {
     expect(await memory(argv)).toMatchObject({ code: 2, stdout: '' });
   });
 
+  test('--metadata replaces all metadata, and none removes it', async () => {
+    const metadata = ['-m', 'a=1', '-m', 'b:=2'];
+    const { id } = await json(['save', '--user', 'updater', ...metadata, 'x']);
+    expect(await json(['update', id, '-m', 'c=3'])).toMatchObject({ metadata: { c: '3' } });
+    const { metadata: left, content } = await json(['update', id, '-m', 'none']);
+    expect({ left, content }).toEqual({ left: {}, content: 'x' });
+  });
+
   test('--occurred none and --expires none remove the times', async () => {
     const times = ['--occurred', '2026-05', '--expires', '30d'];
     const { id } = await json(['save', '--user', 'updater', ...times, 'x']);
