@@ -26,7 +26,7 @@ export async function run(argv: string[], processTerminal: Terminal): Promise<nu
   }
   try {
     // Commander's own help command knows only the commands at the top.
-    const words = argv.slice(1).filter((word) => !word.startsWith('-'));
+    const words = argv.filter((word) => word !== 'help' && !word.startsWith('-'));
     if (argv[0] === 'help') commandAt(program, words).outputHelp();
     else await program.parseAsync(argv, { from: 'user' });
     return exitCodes.done;

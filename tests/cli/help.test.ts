@@ -44,6 +44,7 @@ test('the help of serve names every setting that the server reads', async () => 
 test('the help of one command is the same whether other commands are loaded or not', async () => {
   expect((await memory(['help', 'list'])).stdout).toBe((await memory(['list', '--help'])).stdout);
   expect(await memory(['keys', 'help', 'create'])).toEqual(await memory(['keys', 'create', '-h']));
+  expect(await memory(['help', 'help'])).toEqual(await memory(['--help']));
 });
 
 test.each(['-h', '--help', '--project list --help'])(
