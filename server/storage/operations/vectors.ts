@@ -18,8 +18,11 @@ type Stored = Parameters<VectorQueue['storeVectors']>[0];
 type Known = PresentModel & { isPresent: number };
 type Sized = Pick<MemoryToEmbed, 'id' | 'change' | 'textHash'> & { bytes: number };
 
-/** The amount of text, in bytes, that is read for embedding at once. */
-const maxBytes = 1_000_000;
+/**
+ * The amount of text, in bytes, that is embedded at once. The built-in model takes five seconds for
+ * it; then the next user has a turn.
+ */
+const maxBytes = 64_000;
 
 const modelColumns = 'model_id AS "modelId", name, digest, dims, mean, deviation, centre, probe';
 
