@@ -21,10 +21,18 @@ export class QueueLimit {
     this.#trusted = trusted;
   }
 
-  /** Throws `rate_limited` if the project would have too many pending records. */
-  async reserve(projectId: number, added: number, count: () => Promise<number>): Promise<void> {
+  /**
+   * Adds records to the project's. Throws `rate_limited` if there is no room for them, or for
+   * `needed` records.
+   */
+  async reserve(
+    projectId: number,
+    added: number,
+    count: () => Promise<number>,
+    needed = added,
+  ): Promise<void> {
     let known = this.#pending.get(projectId) ?? (await this.#count(projectId, count));
-    const isOver = (limit: number) => known.records + added > limit;
+    const isOver = (limit: number) => known.records + needed > limit;
     if (isOver(this.#trusted) && performance.now() >= known.countAgainAt) {
       known = await this.#count(projectId, count);
     }

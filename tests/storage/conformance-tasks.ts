@@ -246,6 +246,34 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(await until(accepted, { what: 'space in the queue' })).toHaveLength(1);
     });
 
+    test('has room for records that change nothing', async () => {
+      const project = await newProject(opened);
+      const same = Array.from({ length: smallQueueRecords - 5 }, (_, n) =>
+        record({ externalId: `${n}` }),
+      );
+      const again = () => same.map((one) => record({ externalId: one.externalId }));
+      const ids = await project.accept(same);
+      await drainTasks(opened);
+      // The old count leaves room for five records, and a new count for all.
+      expect(await project.accept([...again(), ...records(5)])).toEqual([
+        ...ids,
+        ...Array.from({ length: 5 }, () => expect.any(String)),
+      ]);
+      const rest = () => project.accept([...again(), ...records(smallQueueRecords - 5)]);
+      const accepted = await until(() => rest().catch(() => null), { what: 'a new count' });
+      expect(accepted.slice(0, ids.length)).toEqual(ids);
+      // A full queue rejects all records before it compares them with their memories.
+      const refused = { code: 'rate_limited' };
+      expect(await rejectionOf(project.accept(again()))).toMatchObject(refused);
+    });
+
+    test('never has more records than the limit after concurrent batches', async () => {
+      const project = await newProject(opened);
+      const batches = Array.from({ length: 8 }, () => project.accept(records(6)));
+      const settled = await Promise.allSettled(batches);
+      expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+    });
+
     test('is still full after the storage is reopened', async () => {
       const full = await newProject(opened);
       await full.accept(records(smallQueueRecords));

@@ -5,7 +5,7 @@ import type { NewMemory, Storage, StoredResponse, WriteResult } from '../storage
 import { bytesOf, externalKey, insertMemory, type KnownMemory, replaceMemory } from './columns.ts';
 import { once } from './idempotency.ts';
 import { findExternal, unchanged } from './memories.ts';
-import { queueTask, reserveInQueue } from './tasks.ts';
+import { assertNotFull, queueTask, reserveInQueue } from './tasks.ts';
 import { keyOfUser, recordChanges } from './users.ts';
 
 type Accept = Parameters<Storage['acceptRecords']>[0];
@@ -25,6 +25,8 @@ type Item = { known: KnownMemory | null; stored: KnownMemory; ordinal: number };
 
 async function accept(tx: WriteTx, write: Accept): Promise<StoredResponse> {
   const { projectId, records, batch } = write;
+  // A full queue rejects a batch before the work of comparing its records with their memories.
+  await assertNotFull(tx, projectId);
   const { ids, items } = await plan(tx, write);
   await reserveInQueue(tx, projectId, items.length);
   const added = items.map(({ known, stored }) => ({

@@ -35,15 +35,22 @@ const leaseOf = ({ projectId, userId, memoryId, kind, leaseToken }: Lease) =>
 /** Throws `rate_limited` if the project would have too many pending records. */
 export async function reserveInQueue(tx: WriteTx, projectId: number, added: number): Promise<void> {
   if (added === 0) return;
-  await tx.queueLimit.reserve(projectId, added, async () => {
-    // The plus keeps SQLite from reading all tasks of the project by another index.
-    const row = await tx.one<{ pending: number }>(
-      `SELECT count(*) AS pending FROM tasks
-       WHERE run_at IS NOT NULL AND +project_id = CAST($1 AS bigint)`,
-      projectId,
-    );
-    return row?.pending ?? 0;
-  });
+  await tx.queueLimit.reserve(projectId, added, () => countPending(tx, projectId));
+}
+
+/** Throws `rate_limited` if the queue has no room for even one record. Reserves nothing. */
+export function assertNotFull(tx: WriteTx, projectId: number): Promise<void> {
+  return tx.queueLimit.reserve(projectId, 0, () => countPending(tx, projectId), 1);
+}
+
+async function countPending(tx: Tx, projectId: number): Promise<number> {
+  // The plus keeps SQLite from reading all tasks of the project by another index.
+  const row = await tx.one<{ pending: number }>(
+    `SELECT count(*) AS pending FROM tasks
+     WHERE run_at IS NOT NULL AND +project_id = CAST($1 AS bigint)`,
+    projectId,
+  );
+  return row?.pending ?? 0;
 }
 
 /** Adds a memory's indexing task, or restarts the task with the new text. */
