@@ -1,4 +1,5 @@
 import { headers as headerNames, validators } from '../../sdk/contract/headers.ts';
+import type { ExpectedVersion } from '../storage/storage.ts';
 import { badRequest } from './parse.ts';
 
 export function etagOf(version: number): string {
@@ -6,12 +7,13 @@ export function etagOf(version: number): string {
 }
 
 /**
- * Returns the version in `If-Match`, or null if the header is missing or `*`. Accepts weak ETags,
- * because a proxy that compresses responses makes their ETags weak.
+ * Returns the version in `If-Match`, `any` for `*`, or null if the header is missing. Accepts weak
+ * ETags, because a proxy that compresses responses makes their ETags weak.
  */
-export function readIfMatch({ headers }: Request): number | null {
-  const header = headers.get(headerNames.ifMatch)?.trim() ?? '*';
-  if (header === '*') return null;
+export function readIfMatch({ headers }: Request): ExpectedVersion {
+  const header = headers.get(headerNames.ifMatch)?.trim();
+  if (header === undefined) return null;
+  if (header === '*') return 'any';
   const [, version] = /^(?:W\/)?"([1-9]\d{0,14})"$/.exec(header) ?? [];
   if (version !== undefined) return Number(version);
   throw badRequest(headerNames.ifMatch, 'must be * or one ETag of the memory, such as "3"');

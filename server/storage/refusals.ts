@@ -1,5 +1,6 @@
 import { limits } from '../../sdk/contract/limits.ts';
 import { ServiceError } from '../errors.ts';
+import type { ExpectedVersion } from './storage.ts';
 
 const retryAfterSeconds = 5;
 const fullRetryAfterSeconds = 10;
@@ -22,17 +23,18 @@ export function keyReused(): ServiceError {
   );
 }
 
-/**
- * Throws `precondition_failed` if a version is expected, and the memory has another version or, if
- * it is null, does not exist.
- */
-export function assertVersion(memory: { version: number } | null, expected: number | null): void {
+/** Throws `precondition_failed` if a version is expected and no memory has it. */
+export function assertVersion(memory: { version: number } | null, expected: ExpectedVersion): void {
   if (expected === null || expected === memory?.version) return;
-  const reason =
-    memory === null
-      ? 'the user has no memory with this source and externalId'
-      : `the memory is at version ${memory.version}, not ${expected}`;
-  throw new ServiceError('precondition_failed', `${reason}; read it again and repeat the change`);
+  if (memory === null) {
+    const message = 'no memory has this source and externalId; save it without If-Match';
+    throw new ServiceError('precondition_failed', message);
+  }
+  if (expected === 'any') return;
+  throw new ServiceError(
+    'precondition_failed',
+    `the memory is at version ${memory.version}, not ${expected}; read it again and repeat the change`,
+  );
 }
 
 export function queueFull(): ServiceError {

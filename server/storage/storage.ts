@@ -32,7 +32,7 @@ export interface Storage extends KeyStorage, MaintenanceStorage, TaskQueue, Vect
    * version is expected, and no such memory has it.
    */
   saveMemory(
-    write: Write & { memory: NewMemory; expectedVersion?: number | null },
+    write: Write & { memory: NewMemory; expectedVersion?: ExpectedVersion },
   ): Promise<WriteResult>;
 
   /**
@@ -41,14 +41,16 @@ export interface Storage extends KeyStorage, MaintenanceStorage, TaskQueue, Vect
    * version is not the expected version.
    */
   updateMemory(
-    write: Write & { id: string; changes: MemoryChanges; expectedVersion: number | null },
+    write: Write & { id: string; changes: MemoryChanges; expectedVersion: ExpectedVersion },
   ): Promise<WriteResult>;
 
   /**
    * Deletes the memory, its tasks and its data in stored responses. Throws the same errors as
    * `updateMemory`.
    */
-  deleteMemory(write: Write & { id: string; expectedVersion: number | null }): Promise<WriteResult>;
+  deleteMemory(
+    write: Write & { id: string; expectedVersion: ExpectedVersion },
+  ): Promise<WriteResult>;
 
   /**
    * Deletes all memories that the user has when the operation begins, in the same way as
@@ -247,6 +249,9 @@ export type NewMemory = {
   occurredAt: number | null;
   expiresAt: number | null;
 };
+
+/** The version that a memory must have: `any` if it must exist, null without a condition. */
+export type ExpectedVersion = number | 'any' | null;
 
 /** Undefined fields stay unchanged. */
 export type MemoryChanges = {

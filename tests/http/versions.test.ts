@@ -7,6 +7,7 @@ import {
   bodyOf,
   expectError,
   getMemory,
+  getPage,
   newUser,
   save,
 } from '../support/http.ts';
@@ -120,26 +121,6 @@ describe('If-Match', () => {
     },
   );
 
-  test('applies to a save that replaces a memory, and to no other save', async () => {
-    const fields = { userId: 'u', source: 'crm', externalId: crypto.randomUUID() };
-    const save = (content: string, tag: string, key: string = crypto.randomUUID()) => {
-      const request = { method: 'POST', path: '/v1/memories', body: { ...fields, content } };
-      return sendKeyed(server, request, key, { 'if-match': tag });
-    };
-    const key = crypto.randomUUID();
-    expectError(await save('early', '"1"', key), 412, 'precondition_failed');
-    // The rejected save has not used up its key, and `*` asks for no version.
-    const { id } = bodyOf<Memory>(await save('first', '*', key), 201);
-    const second = await save('second', '"1"', 'second');
-    expect(bodyOf<Memory>(second, 200)).toMatchObject({ id, version: 2, content: 'second' });
-    expectError(await save('third', '"1"'), 412, 'precondition_failed');
-    expectError(await save('third', 'x'), 400, 'invalid_request', 'If-Match');
-    expect(await getMemory(server, id)).toMatchObject({ version: 2, content: 'second' });
-    expect((await save('second', '"1"', 'second')).text).toBe(second.text);
-    const request = { headers: { 'if-match': '"1"' }, body: { userId: 'u', content: 'x' } };
-    expectError(await ask(server, 'POST', '/v1/memories', request), 412, 'precondition_failed');
-  });
-
   test('returns 404 for an unknown memory, with any value', async () => {
     for (const ifMatch of ['"1"', '*', 'x']) {
       expectError(await patch('mem_none', { content: 'x' }, ifMatch), 404, 'not_found');
@@ -158,6 +139,76 @@ describe('If-Match', () => {
     expect(retry.headers.get('etag')).toBe('"3"');
     const other = await sendKeyed(server, request, key, { 'if-match': '"3"' });
     expectError(other, 400, 'idempotency_key_reused');
+  });
+});
+
+describe('If-Match of a save', () => {
+  const send = (body: object, ifMatch: string) =>
+    ask(server, 'POST', '/v1/memories', { body, headers: { 'if-match': ifMatch } });
+
+  /** Saves a memory with an external id, and returns its id and fields. */
+  async function saved() {
+    const fields = { userId: newUser(), source: 's', externalId: 'e', content: 'one' };
+    const { id } = bodyOf<SavedMemory>(
+      await ask(server, 'POST', '/v1/memories', { body: fields }),
+      201,
+    );
+    return { id, fields };
+  }
+
+  test('another version returns 412 and changes nothing', async () => {
+    const { id, fields } = await saved();
+    const before = await getMemory(server, id);
+    for (const content of ['one', 'two']) {
+      const answer = await send({ ...fields, content }, '"2"');
+      expectError(answer, 412, 'precondition_failed');
+    }
+    expect(await getMemory(server, id)).toEqual(before);
+  });
+
+  test.each(['"1"', 'W/"1"', '*'])('%s replaces the memory at version 1', async (ifMatch) => {
+    const { id, fields } = await saved();
+    const replaced = bodyOf<Memory>(await send({ ...fields, content: 'two' }, ifMatch), 200);
+    expect(replaced).toMatchObject({ id, content: 'two', version: 2 });
+  });
+
+  test.each(['"1"', '*'])('%s returns 412 and stores nothing without a memory', async (ifMatch) => {
+    const userId = newUser();
+    for (const more of [{}, { externalId: 'e' }]) {
+      const answer = await send({ userId, content: 'one', ...more }, ifMatch);
+      expectError(answer, 412, 'precondition_failed');
+    }
+    const expired = { userId, externalId: 'e', content: 'old', expiresAt: '2020-01-01' };
+    bodyOf(await ask(server, 'POST', '/v1/memories', { body: expired }), 201);
+    expectError(await send({ ...expired, expiresAt: null }, ifMatch), 412, 'precondition_failed');
+    expect((await getPage(server, userId)).items).toEqual([]);
+  });
+
+  test('that is malformed returns 400', async () => {
+    const { fields } = await saved();
+    expectError(await send(fields, '1'), 400, 'invalid_request', 'If-Match');
+  });
+
+  test('is checked once for a key, and a rejected save does not use its key up', async () => {
+    const { id, fields } = await saved();
+    const request = { method: 'POST', path: '/v1/memories', body: { ...fields, content: 'two' } };
+    const key = crypto.randomUUID();
+    const stale = await sendKeyed(server, request, key, { 'if-match': '"2"' });
+    const first = await sendKeyed(server, request, key, { 'if-match': '"1"' });
+    const retry = await sendKeyed(server, request, key, { 'if-match': '"1"' });
+    expect([stale.status, first.status, retry.status]).toEqual([412, 200, 200]);
+    expect(retry.text).toBe(first.text);
+    expect(await getMemory(server, id)).toMatchObject({ content: 'two', version: 2 });
+  });
+
+  test('lets exactly one of several concurrent saves replace the memory', async () => {
+    const { fields } = await saved();
+    const contents = Array.from({ length: 8 }, (_, n) => `new ${n}`);
+    const answers = await Promise.all(
+      contents.map((content) => send({ ...fields, content }, '"1"')),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 412)).toHaveLength(7);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { limits } from '../../sdk/contract/limits.ts';
+import { rejectionOf } from '../support/thrown.ts';
 import { memory, type Opened, type OpenStorage, type Project, record } from './fixtures.ts';
 import { withStorage } from './suite.ts';
 
@@ -24,6 +25,23 @@ export function testExternalIds(name: string, open: OpenStorage): void {
       expect(JSON.parse(response.body)).toMatchObject({ memoryId: first.id, content: 'new' });
       expect(await project.get(second.id)).toBeNull();
       expect(await project.list()).toHaveLength(1);
+    });
+
+    test('that expects a version succeeds only if there is a memory at that version', async () => {
+      const save = (content: string, expectedVersion: number | 'any') =>
+        project.save(memory({ ...externalKey, content }), { expectedVersion });
+      const failed = { code: 'precondition_failed' };
+      expect(await rejectionOf(save('old', 1))).toMatchObject(failed);
+      expect(await rejectionOf(save('old', 'any'))).toMatchObject(failed);
+      expect(await project.list()).toEqual([]);
+      const first = memory(externalKey);
+      await project.save(first);
+      expect(await rejectionOf(save('new', 2))).toMatchObject(failed);
+      expect(await project.get(first.id)).toMatchObject({ content: 'hello', version: 1 });
+      const results = await Promise.allSettled(['a', 'b', 'c'].map((content) => save(content, 1)));
+      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      await save('new', 'any');
+      expect(await project.get(first.id)).toMatchObject({ content: 'new', version: 3 });
     });
 
     test('tells apart sources and external ids of any length', async () => {

@@ -8,6 +8,7 @@ import { filterOf } from '../../server/memory/filter.ts';
 import type { Measurement } from '../../server/storage/project-storage.ts';
 import type {
   Batch,
+  ExpectedVersion,
   Filter,
   Idempotency,
   ImportedMemory,
@@ -81,7 +82,7 @@ export type WriteFields = {
   idempotency?: Idempotency | null;
   onlyUserId?: string | null;
 };
-type ChangeFields = WriteFields & { expectedVersion?: number | null };
+type ChangeFields = WriteFields & { expectedVersion?: ExpectedVersion };
 type ReadFields = { now?: number; onlyUserId?: string | null } & Part;
 type FilterFields = { filter?: Partial<Filter> };
 type ListFields = ReadFields & FilterFields & Partial<PageRange> & { order?: 'asc' | 'desc' };
@@ -119,8 +120,10 @@ export async function newProject(
 
   return {
     id: projectId,
-    save: (saved: NewMemory, more: WriteFields = {}) =>
-      opened.storage.saveMemory({ ...write(more), memory: saved }),
+    save: (saved: NewMemory, more: ChangeFields = {}) => {
+      const { expectedVersion = null } = more;
+      return opened.storage.saveMemory({ ...write(more), memory: saved, expectedVersion });
+    },
     update: (id: string, changes: MemoryChanges, more: ChangeFields = {}) => {
       const { expectedVersion = null } = more;
       return opened.storage.updateMemory({ ...write(more), id, changes, expectedVersion });

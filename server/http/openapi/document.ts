@@ -131,8 +131,8 @@ function sharedParameters({ refer }: Components): JsonObject {
       name: headers.ifMatch,
       in: 'header',
       description:
-        'The `ETag` of the version to change. If the memory is at a different version, the ' +
-        'response is a 412 and nothing changes. `*` matches any version.',
+        'The `ETag` of the version to change. If the memory is at a different version, or a save ' +
+        'would create it, the response is a 412 and nothing changes. `*` matches any version.',
       schema: { type: 'string', pattern: '^(?:\\*|(?:W/)?"[1-9][0-9]{0,14}")$' },
     },
     IfNoneMatch: {

@@ -11,6 +11,7 @@ import { isExpired, mayAccess } from '../../memory/visibility.ts';
 import type { Tx, WriteOperation, WriteTx } from '../engine.ts';
 import { assertVersion, WriteConflict } from '../refusals.ts';
 import type {
+  ExpectedVersion,
   MemoryChanges,
   NewMemory,
   NewResponse,
@@ -117,7 +118,7 @@ async function change(
   return changed;
 }
 
-type Located = Write & { id: string; expectedVersion: number | null };
+type Located = Write & { id: string; expectedVersion: ExpectedVersion };
 
 async function readVisible(tx: Tx, write: Located): Promise<KnownMemory> {
   const { projectId, id, at, onlyUserId, expectedVersion } = write;
