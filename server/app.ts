@@ -60,7 +60,7 @@ export function createApp(services: Services) {
 
   /** An unknown route or memory comes before anything else that is wrong with a request. */
   async function causeOf({ error, code, request, params, caller }: Failed): Promise<unknown> {
-    if (code === 'NOT_FOUND') return noSuchRoute(request, documented());
+    if (code === 'NOT_FOUND') return noSuchRoute(request, app.routes);
     if (caller === undefined || params?.id === undefined) return error;
     if (isRoute(request, documented())) return noSuchRoute(request, documented());
     if (!isInvalid(error)) return error;

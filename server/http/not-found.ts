@@ -3,6 +3,8 @@ import { ServiceError } from '../errors.ts';
 import type { Auth } from './auth.ts';
 import type { DocumentedRoute } from './openapi/routes.ts';
 
+type Route = Pick<DocumentedRoute, 'method' | 'path'>;
+
 /** Rejects every path under /v1 that no route matches. These paths require an API key, too. */
 export function unknownRoutes(auth: Auth, routes: () => readonly DocumentedRoute[]) {
   const reject = ({ request }: { request: Request }) => {
@@ -12,7 +14,7 @@ export function unknownRoutes(auth: Auth, routes: () => readonly DocumentedRoute
 }
 
 /** Returns a 405 error if the path exists with another method, otherwise a 404 error. */
-export function noSuchRoute({ url }: Request, routes: readonly DocumentedRoute[]): ServiceError {
+export function noSuchRoute({ url }: Request, routes: readonly Route[]): ServiceError {
   const { pathname } = new URL(url);
   const matching = routes.filter(({ path }) => matches(path, pathname));
   // /v1/memories/search also matches /v1/memories/:id.

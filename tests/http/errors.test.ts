@@ -156,6 +156,12 @@ describe('method not allowed', () => {
     expect(answer.headers.get('allow')).toContain('GET');
   });
 
+  test.each(['/console', '/docs', '/metrics'])('POST %s returns 405', async (path) => {
+    const answer = await ask(server, 'POST', path, {});
+    expectError(answer, 405, 'method_not_allowed');
+    expect(answer.headers.get('allow')).toBe('GET, HEAD');
+  });
+
   test('405 takes precedence over 404 for an unknown id', async () => {
     expectError(await ask(server, 'PUT', '/v1/memories/nope'), 405, 'method_not_allowed');
   });
