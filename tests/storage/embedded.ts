@@ -1,5 +1,5 @@
 import { packVector } from '../../server/embeddings/vector.ts';
-import type { SearchMeaning, ToEmbed } from '../../server/storage/vector-storage.ts';
+import type { SearchMeaning } from '../../server/storage/vector-storage.ts';
 import { createRandom } from '../support/random.ts';
 import type { Opened } from './fixtures.ts';
 
@@ -37,15 +37,17 @@ function storedVectors(text: string): string {
 export async function embed(
   { storage }: Opened,
   user: { projectId: number; userId: string; modelId: number },
-  limit = 5_000,
-): Promise<ToEmbed> {
-  const work = await storage.memoriesToEmbed({ ...user, limit });
-  const { from, upTo, memories } = work;
-  const vectors = memories.map(({ id, change, content }) => {
-    return { id, change, textHash: content, data: storedVectors(content) };
-  });
-  await storage.storeVectors({ ...user, from, upTo, vectors });
-  return work;
+  limit?: number,
+): Promise<void> {
+  for (let isDone = false; !isDone; ) {
+    const work = await storage.memoriesToEmbed({ ...user, limit: limit ?? 5_000 });
+    const { from, upTo, memories } = work;
+    const vectors = memories.map(({ id, change, content }) => {
+      return { id, change, textHash: content, data: storedVectors(content) };
+    });
+    await storage.storeVectors({ ...user, from, upTo, vectors });
+    isDone = limit !== undefined || upTo === from;
+  }
 }
 
 /** What a search needs for the meaning of the query. */

@@ -25,12 +25,16 @@ function timed<T extends { seconds: number | null }>({ seconds, ...rest }: T) {
   return { ...rest, expiresAt: seconds === null ? null : iso(clock.now + 1_000 * seconds) };
 }
 
-const save = write('save', fields, (model, args) => {
+const save = write('save', fields, (model, args, version) => {
   const given: Fields = timed(args);
   return {
     request: given,
     send: (door, options) => door.save(given, options),
     apply: ({ memoryId = '' }) => {
+      const known = model.sameThing(given);
+      if (version !== undefined && version !== known?.version) {
+        return { error: 'precondition_failed' };
+      }
       const memory = model.write(given, 'memory', memoryId);
       return { value: { ...memory, memoryId: memory.id } };
     },
