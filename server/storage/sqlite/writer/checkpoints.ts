@@ -61,6 +61,7 @@ export function createCheckpoints(options: {
 
   function run(statement: typeof checkpoint): Log {
     try {
+      // mutate-ignore constant: SQLite always returns a row
       return statement.get() ?? { busy: 0, log: 0, checkpointed: 0 };
     } catch (error) {
       if (isSyncFault(error)) {
