@@ -12,7 +12,7 @@ export type RankedMemory = {
   isMeant: boolean;
 };
 
-/** `date` is what the other parts gain because the chunk is of a day that the query is about. */
+/** `date` is what is added because the chunk is of a day that the query is about. */
 type ScoreParts = { words: number; phrase: number; meaning: number; date: number };
 
 /**
