@@ -2,12 +2,12 @@
  * Measures every goal of the service on this machine.
  *
  *   bun tests/bench/main.ts [--quick] [S1 S3 …] [--write] [--out=folder] [--data=folder]
- *                           [--no-baseline]
+ *                           [--baseline=commit]
  *
  * The tables of each section are printed when the section ends, and the goals when the run ends. A
  * full run writes docs/performance.md and its charts; a quick or partial run writes them only with
  * --write or --out. --data keeps the filled databases for the next run, and determines which disk
- * is measured.
+ * is measured. --baseline=none measures the service alone.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ import { createDatabases } from './kit/databases.ts';
 import { describeMachine, watchMachine } from './kit/machine.ts';
 import { killAll } from './kit/process.ts';
 import { plain, plainSection, type Report, write } from './kit/report.ts';
-import { baselineCommit, checkOutBaseline, currentTree, type Tree } from './kit/trees.ts';
+import { checkOutBaseline, currentTree, singleThreaded, type Tree } from './kit/trees.ts';
 import { comparison } from './peers.ts';
 import { generator } from './s0-generator.ts';
 import { save } from './s1-save.ts';
@@ -80,7 +80,7 @@ const { values, positionals } = parseArgs({
     write: { type: 'boolean' },
     out: { type: 'string' },
     data: { type: 'string' },
-    baseline: { type: 'boolean' },
+    baseline: { type: 'string', default: singleThreaded },
   },
 });
 
@@ -150,7 +150,7 @@ async function createContext(folder: string): Promise<Context> {
     ...mode,
     folder,
     current: currentTree,
-    baseline: values.baseline === false ? null : await findBaseline(folder, say),
+    baseline: values.baseline === 'none' ? null : await findBaseline(folder, say),
     say,
     ...createDatabases(filled, folder, say),
   };
@@ -165,12 +165,12 @@ function warningOf(otherCores: number): string {
 }
 
 function baselineState({ baseline }: Context): string {
-  return baseline === null ? '**not measured**' : baselineCommit.slice(0, 7);
+  return baseline === null ? '**not measured**' : values.baseline.slice(0, 7);
 }
 
 async function findBaseline(folder: string, say: Context['say']): Promise<Tree | null> {
   try {
-    return await checkOutBaseline(folder);
+    return await checkOutBaseline(values.baseline, folder);
   } catch (error) {
     say(`SKIPPED: the comparison with the baseline: ${error}`);
     return null;

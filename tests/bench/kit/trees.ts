@@ -15,26 +15,23 @@ export const currentTree: Tree = {
 };
 
 /** The last commit in which SQLite, search and HTTP shared one thread. */
-export const baselineCommit = 'c6dcaa0aa95254217d6388098278ff8a2a4bc664';
+export const singleThreaded = 'c6dcaa0aa95254217d6388098278ff8a2a4bc664';
 
-/** Checks out the baseline's sources, ready to run. Throws if git does not have the commit. */
-export async function checkOutBaseline(folder: string): Promise<Tree> {
-  const known = await $`git cat-file -e ${`${baselineCommit}^{commit}`}`
-    .cwd(root)
-    .quiet()
-    .nothrow();
+/** Checks out the commit's sources, ready to run. Throws if git does not have the commit. */
+export async function checkOutBaseline(commit: string, folder: string): Promise<Tree> {
+  const known = await $`git cat-file -e ${`${commit}^{commit}`}`.cwd(root).quiet().nothrow();
   if (known.exitCode !== 0) {
     const advice = 'in a shallow clone, run: git fetch --unshallow';
-    throw new Error(`git does not have the commit ${baselineCommit}; ${advice}`);
+    throw new Error(`git does not have the commit ${commit}; ${advice}`);
   }
   const target = join(folder, 'baseline');
   mkdirSync(target);
   const archive = join(folder, 'baseline.tar');
-  await $`git archive --output ${archive} ${baselineCommit}`.cwd(root).quiet();
+  await $`git archive --output ${archive} ${commit}`.cwd(root).quiet();
   await $`tar -xf ${archive} -C ${target}`.quiet();
   await $`rm ${archive}`.quiet();
   await installInto(target);
-  return { name: 'the baseline', slug: 'baseline', root: target };
+  return { name: 'the baseline', slug: `baseline-${commit.slice(0, 7)}`, root: target };
 }
 
 /**
