@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { limits } from '../../sdk/contract/limits.ts';
-import { type Validator, validator } from '../../sdk/contract/validate.ts';
+import { sentence, type Validator, validator } from '../../sdk/contract/validate.ts';
 import { ServiceError } from '../errors.ts';
 import type { Batch } from '../storage/storage.ts';
 import { mapYielding } from '../threads/event-loop.ts';
@@ -34,8 +34,15 @@ export async function validateItems<Item, T>(
       batch.indexes.push(index);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      batch.failed.push({ index, error: error.code, message: error.message });
+      batch.failed.push({ index, error: error.code, message: messageOf(error) });
     }
   });
   return { valid, batch };
+}
+
+/** An item's error has no details, so that its message names the first invalid fields. */
+const namedFields = 3;
+
+function messageOf({ message, details = [] }: ServiceError): string {
+  return details.length < 2 ? message : details.slice(0, namedFields).map(sentence).join('; ');
 }

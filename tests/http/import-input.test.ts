@@ -87,6 +87,17 @@ describe('POST /v1/import', () => {
     expect(await importAll([item])).toMatchObject({ imported: 0, failed: [{ index: 0 }] });
   });
 
+  test('the error of an item names three invalid fields', async () => {
+    const { failed } = await importAll([{ id: newUser() }]);
+    expect(failed).toEqual([
+      {
+        index: 0,
+        error: 'invalid_request',
+        message: 'userId: is required; content: is required; metadata: is required',
+      },
+    ]);
+  });
+
   test('converts times to UTC', async () => {
     const userId = newUser();
     const createdAt = '2026-11-20T12:00:00.123456+02:00';
