@@ -20,6 +20,10 @@ const screens = [
   { first: 'health', name: 'Health', Screen: Health },
 ];
 
+function screensOf({ key }: Session) {
+  return screens.filter(({ writes = false }) => !writes || !key.readOnly);
+}
+
 function Console() {
   return (
     <>
@@ -40,14 +44,14 @@ function skipHeader(): void {
   document.querySelector('h1')?.focus();
 }
 
-function Navigation({ of: { key } }: { of: Session }) {
+function Navigation({ of }: { of: Session }) {
+  const { key } = of;
   const [first] = route.value.path;
-  const shown = screens.filter(({ writes = false }) => !writes || !key.readOnly);
   const kind = [key.project, ...(key.userId === null ? [] : [key.userId])].join(' · ');
   return (
     <>
       <nav aria-label="Screens">
-        {shown.map((screen) => (
+        {screensOf(of).map((screen) => (
           <a
             key={screen.first}
             href={hrefTo([screen.first])}
@@ -79,7 +83,8 @@ function Shown() {
   if (first === 'memories' && second !== undefined) {
     return <OneMemory key={second} session={current} id={second} />;
   }
-  const { Screen } = screens.find((screen) => screen.first === first) ?? { Screen: Connect };
+  const shown = screensOf(current).find((screen) => screen.first === first);
+  const Screen = shown?.Screen ?? Connect;
   return <Screen session={current} />;
 }
 

@@ -50,6 +50,8 @@ inBrowser('a read-only key of one user sees what it may, and no more', async () 
   await page.getByRole('link', { name: 'eve' }).waitFor();
   expect(await page.getByRole('link', { name: 'mallory' }).count()).toBe(0);
   expect(await page.getByRole('button', { name: /Erase/ }).count()).toBe(0);
+  await page.goto(`${server.url}/console#/add`);
+  await page.getByRole('heading', { name: 'Connect' }).waitFor();
   await page.goto(`${server.url}/console#/memories/${id}`);
   await page.getByText('Reads only').waitFor();
   expect(await page.getByRole('button', { name: /Edit|Delete/ }).count()).toBe(0);
