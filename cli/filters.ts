@@ -37,6 +37,13 @@ export function filtersOf(command: object & AnyCommand): FilterFields {
   return definedOnly({ type, status, source, externalId, from, to, metadata });
 }
 
+/** Returns --from and --to as times: a duration such as 3d is another time in the next command. */
+export function boundsOf(command: object & AnyCommand): string {
+  const { from, to } = filtersOf(command);
+  const bounds = Object.entries(definedOnly({ from, to }));
+  return bounds.map(([name, time]) => `--${name} ${time} `).join('');
+}
+
 type Wanted = NonNullable<FilterFields['metadata']>;
 
 function addFilter(pair: string, previous: Wanted | undefined): Wanted {

@@ -2,7 +2,7 @@ import type { Command } from '@commander-js/extra-typings';
 import type { Memory } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
 import { addExamples, Option, type Parent } from '../commander.ts';
-import { addFilters, filtersOf } from '../filters.ts';
+import { addFilters, boundsOf, filtersOf } from '../filters.ts';
 import { definedOnly, pageItems, parseLimit, userOption } from '../options.ts';
 import { type Column, printJson, printJsonLine, printTable } from '../terminal/output.ts';
 import { type GlobalOptions, note, type Terminal } from '../terminal/terminal.ts';
@@ -27,7 +27,8 @@ export function addList(program: Parent, term: Terminal): void {
     const pages = client.list(query, { signal: term.interrupted });
     const match = Object.keys(narrowed).length > 0 ? ' that match the filters' : '';
     const none = noMemoriesOf(userId, match);
-    await printPages(term, options, pages, memoryColumns(term.now()), none);
+    const columns = memoryColumns(term.now());
+    await printPages(term, options, pages, columns, none, boundsOf(command));
   });
   command.addHelpText('after', listHelp);
   addExamples(command, [
@@ -47,6 +48,9 @@ export function noMemoriesOf(userId: string | undefined, match = ''): string {
 const listHelp = `
 --json prints the page as one object, { items, nextCursor }; --all --json prints
 only the memories, one object per line.
+
+With --cursor, repeat the other options of the first page, and use times instead
+of durations: --from 3d is a different time in each command.
 
 A pipe receives the id, type, status, createdAt and full content, separated by
 tabs. A tab, newline or backslash in a value is written as \\t, \\n or \\\\, and
@@ -102,13 +106,17 @@ export function pageQuery<Options extends PageOptions>({ all, ...query }: Option
   return all ? { limit: pageItems, ...query } : query;
 }
 
-/** Prints a page, or all pages with --all. `none` is the message if there are no items. */
+/**
+ * Prints a page, or all pages with --all. `none` is the message if there are no items; `bounds` are
+ * the options that the next page needs as times.
+ */
 export async function printPages<Item extends object>(
   term: Terminal,
   { all, limit = pageItems }: PageOptions,
   pages: Pages<Item>,
   columns: Column<Item>[],
   none: string,
+  bounds = '',
 ): Promise<void> {
   const { json } = term.options;
   const page = await pages;
@@ -117,7 +125,8 @@ export async function printPages<Item extends object>(
   if (!all) {
     await printTable(term, columns, page.items);
     if (page.nextCursor === null) return;
-    return note(term, `More results are available: add --all, or --cursor ${page.nextCursor}`);
+    const next = `${bounds}--cursor ${page.nextCursor}`;
+    return note(term, `More results are available: add --all, or ${next}`);
   }
   let rows: Item[] = [];
   for await (const item of pages) {

@@ -39,6 +39,17 @@ describe('memory list', () => {
     expect(lines(rest.stdout).map((line) => line.split('\t')[4])).toEqual(['3']);
     expect(rest.stderr).toBe('');
   });
+
+  test('continues with the options in the hint even if --from and --to are durations', async () => {
+    const occurredAt = new Date(Date.now() - 2 * 864e5);
+    const saved = ['1', '2'].map((content) => ({ userId: 'since', content, occurredAt }));
+    for (const one of saved) await server.client.save(one);
+    const argv = ['list', '--user', 'since', '--from', '3d', '--to', '1d', '--limit', '1'];
+    const { stderr } = await memory(argv);
+    const next = /or (--.*)\n/.exec(stderr)?.[1]?.split(' ') ?? [];
+    const rest = await memory([...argv, ...next]);
+    expect(lines(rest.stdout).map((line) => line.split('\t')[4])).toEqual(['1']);
+  });
 });
 
 test('a list on a terminal shows the names of documents', async () => {
