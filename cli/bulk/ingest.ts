@@ -91,6 +91,8 @@ function remarksOn({ counts, failed }: Report, { errorsOut }: BulkOptions): stri
 }
 
 const howToSetUser = 'Some memories have no user. To import all for one user: --user <id>';
+const howToImportAgain =
+  'An earlier run imported the replayed memories. To import them again: omit --idempotency-key';
 
 /**
  * Imports every line of the input. Memories have their own ids, so a second run skips existing
@@ -110,11 +112,15 @@ export async function runImport(
     { ...options, idempotencyKey },
     {
       ...input,
-      outcomes: ['imported', 'skipped'],
+      outcomes: ['imported', 'skipped', 'replayed'],
       async post(all, call) {
         const items = all.map(({ item }) => item as Memory);
-        const { imported, skipped, failed } = await client.import({ items }, call);
-        return { counts: { imported, skipped }, failed };
+        const { data, response } = await client.import({ items }, call).withResponse();
+        const { imported, skipped, failed } = data;
+        // A random key is replayed only by a retry of this run.
+        const isReplay = options.idempotencyKey && response.idempotencyStatus === 'replayed';
+        const counts = isReplay ? { replayed: imported + skipped } : { imported, skipped };
+        return { counts, failed };
       },
     },
   );
@@ -122,5 +128,5 @@ export async function runImport(
   const remarks = [...(losses ?? []), ...(losses && report.lacksUser() ? [howToSetUser] : [])];
   // The summary in JSON has no remarks.
   if (term.options.json) for (const line of remarks) await note(term, line);
-  await report.finish(remarks);
+  await report.finish([...remarks, ...(report.counts.replayed ? [howToImportAgain] : [])]);
 }

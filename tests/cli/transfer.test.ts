@@ -133,6 +133,14 @@ describe('memory import', () => {
     expect((await server.client.get(all[0]?.id ?? '')).content).toBe('memory 0');
   });
 
+  test('counts the replay of a request whose response was lost as imported', async () => {
+    const counts = { imported: 1, skipped: 0, failedCount: 0, failed: [] };
+    const replay = json(200, counts, { 'Idempotency-Status': 'replayed' });
+    using broken = startFaultServer(dropped(), replay);
+    const around = { env: { MEMORY_BASE_URL: broken.url }, stdin: jsonl(many('lost', 1)) };
+    expect((await memory(['import', '-'], around)).stderr).toBe(summary(1, 0, 0));
+  });
+
   test('imports an empty export without an error', async () => {
     const answer = await memory(['import', '-'], { stdin: '\n' });
     expect(answer).toEqual({ code: 0, stdout: '', stderr: summary(0, 0, 0) });
