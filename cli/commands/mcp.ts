@@ -4,7 +4,7 @@ import type { MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
 import { connect, resolveApiKey, resolveBaseUrl } from '../client/connect.ts';
 import { serviceFailure } from '../client/service-errors.ts';
 import { Argument, addExamples, type Parent } from '../commander.ts';
-import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
+import { CliError, errorText, exitCodes, exitWith, usageError } from '../errors.ts';
 import { definedOnly, userOption } from '../options.ts';
 import { confirm } from '../terminal/input.ts';
 import { printResult } from '../terminal/output.ts';
@@ -62,7 +62,8 @@ function addInstall(group: Command<[], McpOptions, GlobalOptions>, term: Termina
     const { title, effect, install } = installationOf(term, client, entry);
     if (!term.options.json) await term.stdout.write(escapeControls(snippet));
     if (install === undefined) {
-      return printResult(term, { client, effect, snippet }, null, effect);
+      await printResult(term, { client, effect, snippet }, null, effect);
+      return exitWith(exitCodes.failed);
     }
     const unasked = usageError('Confirm with --yes, because stdin is not a terminal.');
     if (!options.yes) await confirm(term, `${effect}?`, unasked, 'Nothing was changed.');
