@@ -52,6 +52,8 @@ export function commandAt(program: AnyCommand, words: string[]): AnyCommand {
   return words.reduce((command, word) => {
     const below = command.commands.find((one) => one.name() === word);
     if (below !== undefined) return below;
+    // Commander suggests a similar command. A command without subcommands would run.
+    if (command.commands.length > 0) program.parse(words, { from: 'user' });
     throw usageError(`Unknown command '${word}'`, helpFor(command));
   }, program);
 }
