@@ -64,6 +64,12 @@ export function useService(term: Terminal, baseUrl: string, project: string): vo
   writeProfile(term, { ...readProfile(term), baseUrl, project });
 }
 
+/** Says which variables of the environment override the profile. */
+export function overridesOf({ env }: Platform): string[] {
+  const overriding = ['MEMORY_BASE_URL', 'MEMORY_API_KEY'].filter((name) => env[name]);
+  return overriding.map((name) => `${name} is set and overrides the profile.`);
+}
+
 export function profilePath(platform: Platform): string {
   return join(configFolder(platform), 'memory-service', 'profile.json');
 }

@@ -175,7 +175,7 @@ async function save(term: Terminal, { service, project, apiKey }: profile.Entry)
   profile.useService(term, service, project);
   await note(term, `Stored the key in ${profile.shownProfilePath(term)}.`);
   await note(term, `Commands now use project ${project} of ${service}.`);
-  if (term.env.MEMORY_API_KEY) await note(term, 'MEMORY_API_KEY is set and overrides the profile.');
+  for (const override of profile.overridesOf(term)) await note(term, override);
 }
 
 const listHint = 'To list ids: memory keys list';

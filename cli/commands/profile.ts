@@ -110,10 +110,9 @@ function addUse(group: Parent, term: Terminal): void {
       throw new CliError('not_found', message, hint, exitCodes.notFound);
     }
     profile.useService(term, service, project);
-    const overriding = ['MEMORY_BASE_URL', 'MEMORY_API_KEY'].filter((name) => term.env[name]);
-    const notes = overriding.map((name) => `${name} is set and overrides the profile.`);
     const now = `Commands now use project ${project} of ${service}.`;
-    await printResult(term, { baseUrl: service, project }, null, now, ...notes);
+    const overrides = profile.overridesOf(term);
+    await printResult(term, { baseUrl: service, project }, null, now, ...overrides);
   });
   addExamples(command, ['memory profile use https://memory.example']);
 }
