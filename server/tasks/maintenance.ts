@@ -22,7 +22,8 @@ export function startMaintenance(options: {
 }): () => Promise<void> {
   const { storage, authenticator, now, clock, log } = options;
   let isStopped = false;
-  let running = Promise.resolve();
+  /** The run in progress. Storing large indexes may take longer than the interval. */
+  let running: Promise<void> | null = null;
   let lastRunAt = clock();
   const pause = createNotifier();
   /** The last user whose search index was stored. Null after all users. */
@@ -48,19 +49,22 @@ export function startMaintenance(options: {
   async function storeSnapshots(): Promise<void> {
     const begun = clock();
     do {
+      if (isStopped) return;
       const begunOne = clock();
       stored = await storage.storeNextSnapshot(stored);
       await pause.wait(pauseFactor * (clock() - begunOne));
-    } while (stored !== null && !isStopped && clock() - begun < everyMs);
+    } while (stored !== null && clock() - begun < everyMs);
   }
 
   const timer = setInterval(() => {
-    running = running.then(run);
+    running ??= run().finally(() => {
+      running = null;
+    });
   }, everyMs);
-  return () => {
+  return async () => {
     isStopped = true;
     pause.notify();
     clearInterval(timer);
-    return running;
+    await running;
   };
 }
