@@ -20,6 +20,7 @@ import { isRoute, noSuchRoute, unknownRoutes } from './http/not-found.ts';
 import { documentedRoutes } from './http/openapi/routes.ts';
 import { openapi } from './http/openapi.ts';
 import { project } from './http/project.ts';
+import { createSender } from './http/response.ts';
 import { search } from './http/search.ts';
 import type { RouteServices, Services } from './http/services.ts';
 import { statuses } from './http/statuses.ts';
@@ -44,7 +45,7 @@ export function createApp(services: Services) {
   const bodies = createBodyReader(admissionOf(config), config.maxBodyBytes);
   const work = createWork(services);
   const readHealth = createHealth(services, work);
-  const routes: RouteServices = { ...services, bodies };
+  const routes: RouteServices = { ...services, bodies, sender: createSender() };
   function end(ended: Ended, isSending: boolean): void {
     const { request } = ended;
     bodies.release(request);

@@ -18,12 +18,12 @@ import { writeOf } from './idempotency.ts';
 import { details } from './openapi/details.ts';
 import { badRequest } from './parse.ts';
 import { changesOf, newMemory } from './requests.ts';
-import { sendJson, sendPage, sendResult } from './response.ts';
+import { sendResult } from './response.ts';
 import { jsonBody, noQuery, querySchema } from './schema.ts';
 import type { RouteServices } from './services.ts';
 
 export function memories({ byMethod: auth }: Auth, services: RouteServices) {
-  const { storage, embedder, now, newMemoryId, bodies, mcp } = services;
+  const { storage, embedder, now, newMemoryId, bodies, mcp, sender } = services;
 
   function noteChange({ projectId }: Caller, { changedUserId }: WriteResult): void {
     if (changedUserId !== undefined) embedder?.noteChange(projectId, [changedUserId]);
@@ -60,7 +60,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
         const after = readCursor(cursor, list);
         const range = mcp.rangeOf(request);
         const read = { ...readBy(caller, now()), userId, filter, order, after, limit, range };
-        return sendPage(set, await storage.listMemories(read), list);
+        return sender.page(set, caller, await storage.listMemories(read), list);
       },
       { query: querySchema(ListQuery), detail: details.list },
     )
@@ -73,7 +73,7 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
         if (memory === null) throw noSuchMemory();
         const isKnown = isKnownVersion(request, memory.version);
         set.headers.etag = etagOf(memory.version);
-        if (!isKnown) return sendJson(set, 200, memoryJson(memory));
+        if (!isKnown) return sender.pieces(set, caller, [memoryJson(memory)]);
         set.status = 304;
         return null; // mutate-ignore result: this status has no body
       },

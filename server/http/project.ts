@@ -8,12 +8,12 @@ import { readBy } from './authenticate.ts';
 import { readCursor } from './cursor.ts';
 import { details } from './openapi/details.ts';
 import { badRequest } from './parse.ts';
-import { sendJson, sendPage } from './response.ts';
+import { sendJson } from './response.ts';
 import { noQuery, querySchema } from './schema.ts';
 import type { RouteServices } from './services.ts';
 import { createMeasure, shownStats } from './stats.ts';
 
-export function project(auth: Auth, { storage, now, clock, waitLonger }: RouteServices) {
+export function project(auth: Auth, { storage, now, clock, waitLonger, sender }: RouteServices) {
   const measure = createMeasure(storage, clock);
 
   return new Elysia({ prefix: '/v1' })
@@ -31,7 +31,7 @@ export function project(auth: Auth, { storage, now, clock, waitLonger }: RouteSe
         const after = readCursor(cursor, list);
         const read = { ...readBy(caller, now()), order, after, limit };
         const { users, next } = await storage.listUsers(read);
-        return sendPage(set, { items: usersJson(users), next }, list);
+        return sender.page(set, caller, { items: usersJson(users), next }, list);
       },
       { query: querySchema(UsersQuery), detail: details.users },
     )
@@ -43,7 +43,7 @@ export function project(auth: Auth, { storage, now, clock, waitLonger }: RouteSe
         const list = ['tasks', status];
         const after = readCursor(cursor, list);
         const read = { ...readBy(caller, now()), status, after, limit };
-        return sendPage(set, await storage.listTasks(read), list);
+        return sender.page(set, caller, await storage.listTasks(read), list);
       },
       { query: querySchema(TasksQuery), detail: details.tasks },
     )

@@ -1,6 +1,7 @@
 import { headers } from '../../sdk/contract/headers.ts';
 import { isLowSurrogate } from '../search/scripts.ts';
 import type { ItemsJson, Page, WriteResult } from '../storage/storage.ts';
+import { createAdmission } from '../threads/admission.ts';
 import { yieldToEventLoop } from '../threads/event-loop.ts';
 import { countTexts } from '../threads/garbage.ts';
 import { etagOf } from './conditions.ts';
@@ -24,22 +25,64 @@ export function varyByAccept({ headers }: ResponseHead): void {
   headers.vary = headers.vary === undefined ? 'Accept' : `${headers.vary}, Accept`;
 }
 
-/** Sends a page of a list, with the cursor for the next page. `list` is as in `writeCursor`. */
-export function sendPage(set: ResponseHead, { items, next }: Page, list: readonly string[]) {
-  const nextCursor = next === null ? null : writeCursor(next, list);
-  return sendItems(set, items, `,"nextCursor":${JSON.stringify(nextCursor)}`);
-}
+/** Whose share of the large responses counts. */
+type Recipient = { projectId: number };
 
-/** Sends `{"items":…}`, with `rest` after the items. A large body is sent in slices. */
-export function sendItems(set: ResponseHead, items: ItemsJson, rest = ''): string | Response {
-  const pieces = ['{"items":', ...items, `${rest}}`];
-  const units = pieces.reduce((sum, { length }) => sum + length, 0);
-  if (units <= sliceUnits) return sendJson(set, 200, pieces.join(''));
-  countTexts(pieces);
-  set.status = 200;
-  return new Response(streamOf(slicesOf(pieces)), {
-    headers: { 'content-type': 'application/json' },
-  });
+/** Sends responses that may be large. */
+export type Sender = {
+  /** Sends a page of a list, with the cursor for the next page. `list` is as in `writeCursor`. */
+  page(set: ResponseHead, recipient: Recipient, page: Page, list: readonly string[]): Sent;
+  /** Sends `{"items":…}`, with `rest` after the items. */
+  items(set: ResponseHead, recipient: Recipient, items: ItemsJson, rest: string): Sent;
+  /** Sends a body in slices if it is large. Throws `unavailable`. */
+  pieces(set: ResponseHead, recipient: Recipient, pieces: readonly string[]): Sent;
+};
+
+type Sent = string | Promise<Response>;
+
+/**
+ * The limits on the large responses that clients have not read yet, in UTF-16 units. Each stays in
+ * memory until it has been sent, or the connection has been idle for too long.
+ */
+const unsent = {
+  running: { total: 128 * 1024 * 1024, project: 64 * 1024 * 1024 },
+  waiting: { total: 64 * 1024 * 1024, project: 32 * 1024 * 1024 },
+  maxWaitMs: 10_000,
+};
+const notRead =
+  'too many large responses have not been read by their clients; read them, or ask for less at once';
+
+export function createSender(): Sender {
+  const admission = createAdmission(unsent, notRead);
+
+  async function sendSlices(
+    set: ResponseHead,
+    { projectId }: Recipient,
+    pieces: readonly string[],
+    size: number,
+  ): Promise<Response> {
+    countTexts(pieces);
+    const end = await admission.admit({ projectId, size, waitingSize: size });
+    set.status = 200;
+    return new Response(streamOf(slicesOf(pieces), end), {
+      headers: { 'content-type': 'application/json' },
+    });
+  }
+
+  const sender: Sender = {
+    page(set, recipient, { items, next }, list) {
+      const nextCursor = next === null ? null : writeCursor(next, list);
+      return sender.items(set, recipient, items, `,"nextCursor":${JSON.stringify(nextCursor)}`);
+    },
+    items: (set, recipient, items, rest) =>
+      sender.pieces(set, recipient, ['{"items":', ...items, `${rest}}`]),
+    pieces(set, recipient, pieces) {
+      const units = pieces.reduce((sum, { length }) => sum + length, 0);
+      if (units <= sliceUnits) return sendJson(set, 200, pieces.join(''));
+      return sendSlices(set, recipient, pieces, units);
+    },
+  };
+  return sender;
 }
 
 /** The length of a slice, in UTF-16 units. */
@@ -61,19 +104,28 @@ const encoder = new TextEncoder();
 
 /**
  * Streams the slices and yields between them, because encoding megabytes at once would delay other
- * requests.
+ * requests. Calls `end` when all slices have been sent, or the client has gone.
  */
-function streamOf(slices: Iterator<string>): ReadableStream<Uint8Array> {
+function streamOf(slices: Iterator<string>, end: () => void): ReadableStream<Uint8Array> {
+  let isOver = false;
+  function finish(): void {
+    if (!isOver) end();
+    isOver = true;
+  }
   return new ReadableStream({
     async pull(controller) {
       await yieldToEventLoop();
-      for (let units = 0; units < sliceUnits; ) {
+      for (let units = 0; units < sliceUnits && !isOver; ) {
         const { done, value } = slices.next();
-        if (done) return controller.close();
+        if (done) {
+          finish();
+          return controller.close();
+        }
         controller.enqueue(encoder.encode(value));
         units += value.length;
       }
     },
+    cancel: finish,
   });
 }
 

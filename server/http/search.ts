@@ -9,7 +9,6 @@ import type { Auth } from './auth.ts';
 import { readBy } from './authenticate.ts';
 import { details } from './openapi/details.ts';
 import { badRequest } from './parse.ts';
-import { sendItems } from './response.ts';
 import { querySchema } from './schema.ts';
 import type { RouteServices, Services } from './services.ts';
 
@@ -21,7 +20,7 @@ const maxNewMemories = 8;
 const retryAfterSeconds = 5;
 
 export function search({ byMethod: auth }: Auth, services: RouteServices) {
-  const { now, waitLonger, mcp } = services;
+  const { now, waitLonger, mcp, sender } = services;
   const find = createSearch(services);
   return new Elysia({ prefix: '/v1/memories' }).use(auth).get(
     '/search',
@@ -32,7 +31,7 @@ export function search({ byMethod: auth }: Auth, services: RouteServices) {
       waitLonger(request);
       const { items, meaning } = await find(mode, read, request.signal);
       count('memory_searches_total', { mode, meaning });
-      return sendItems(set, items, `,"meaning":"${meaning}"`);
+      return sender.items(set, caller, items, `,"meaning":"${meaning}"`);
     },
     { query: querySchema(SearchQuery), detail: details.search },
   );

@@ -8,6 +8,7 @@ import type { Threads } from '../threads/start.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { BodyReader } from './body.ts';
 import type { Listener } from './listen.ts';
+import type { Sender } from './response.ts';
 
 /** What the routes need of the server. */
 export type Services = Pick<Listener, 'waitLonger' | 'closeSoon' | 'inFlight'> & {
@@ -35,4 +36,4 @@ export type Services = Pick<Listener, 'waitLonger' | 'closeSoon' | 'inFlight'> &
   unavailableReason(): string | null;
 };
 
-export type RouteServices = Services & { bodies: BodyReader };
+export type RouteServices = Services & { bodies: BodyReader; sender: Sender };

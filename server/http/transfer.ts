@@ -11,14 +11,16 @@ import { readCursor } from './cursor.ts';
 import { writeOf } from './idempotency.ts';
 import { details } from './openapi/details.ts';
 import { importedMemory } from './requests.ts';
-import { sendPage, sendResult } from './response.ts';
+import { sendResult } from './response.ts';
 import { jsonBody, querySchema } from './schema.ts';
 import type { RouteServices } from './services.ts';
 
 const validateItem = validator(ImportedMemory);
 
 /** Serves the routes that export and import memories. */
-export function transfer(auth: Auth, { storage, tasks, embedder, now, bodies }: RouteServices) {
+export function transfer(auth: Auth, services: RouteServices) {
+  const { storage, tasks, embedder, now, bodies, sender } = services;
+
   /**
    * Ids are unique in the project. A key that is bound to a user must neither take a free id nor
    * learn that another user's memory has it, so only ids that the user already has are kept. The
@@ -46,7 +48,7 @@ export function transfer(auth: Auth, { storage, tasks, embedder, now, bodies }: 
         const after = readCursor(cursor, list);
         const onlyUserId = userId ?? null;
         const read = { ...readBy(caller, now()), onlyUserId, after, limit };
-        return sendPage(set, await storage.exportMemories(read), list);
+        return sender.page(set, caller, await storage.exportMemories(read), list);
       },
       { query: querySchema(ExportQuery), detail: details.export },
     )
