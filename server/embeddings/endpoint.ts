@@ -110,12 +110,19 @@ async function request(
 }
 
 function refused({ status, headers }: Response): ModelError {
-  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
-  const retryAfterMs = seconds > 0 ? Math.min(seconds * 1_000, maxRetryAfterMs) : 0;
-  quietUntil = performance.now() + retryAfterMs;
+  const retryAfterMs = retryAfterOf(headers.get('retry-after') ?? '');
+  // Another request may have been asked to wait for longer.
+  quietUntil = Math.max(quietUntil, performance.now() + retryAfterMs);
   const message = `the embeddings endpoint answered with the status ${status}`;
   const rejection = rejections.includes(status) ? 'clear' : status === unclear ? 'unclear' : null;
   return new ModelError(message, { retryAfterMs, rejection });
+}
+
+/** Reads a number of seconds or a date. Returns 0 for anything else. */
+function retryAfterOf(text: string): number {
+  const seconds = Number(text);
+  const ms = Number.isNaN(seconds) ? Date.parse(text) - Date.now() : seconds * 1_000;
+  return ms > 0 ? Math.min(ms, maxRetryAfterMs) : 0;
 }
 
 /** The answer may hold anything, so that everything is checked. */

@@ -70,10 +70,12 @@ function vectorOf(text: string, seed: number): number[] {
   return vector;
 }
 
+const tomorrow = new Date(Date.now() + 86_400_000).toUTCString();
+
 export const faults: Record<string, Fault> = {
   'does not answer': () => new Promise(() => {}),
   'answers 429 and when to return': () =>
-    new Response(null, { status: 429, headers: { 'retry-after': '3600' } }),
+    new Response(null, { status: 429, headers: { 'retry-after': tomorrow } }),
   'answers 400': () => new Response(null, { status: 400 }),
   'answers 429': () => new Response(null, { status: 429 }),
   'answers 500': () => new Response('{"error":"sk-secret"}', { status: 500 }),
