@@ -49,12 +49,18 @@ export function filtersOf({ type, status, source, from, to, metadata = '' }: Que
   const [, key, value] = /^([^=]+)=(.+)$/.exec(metadata) ?? [];
   return {
     ...(source && { source }),
-    ...(from && { from }),
-    ...(to && { to }),
+    ...instant('from', from),
+    ...instant('to', to),
     ...oneOf('type', types, type),
     ...oneOf('status', statuses, status),
     ...(key && value && { metadata: { [key.trim()]: value.trim() } }),
   };
+}
+
+/** The day begins at midnight of the browser's time zone, in which the times are shown. */
+function instant(name: 'from' | 'to', day = '') {
+  const at = new Date(`${day}T00:00`);
+  return Number.isNaN(at.getTime()) ? {} : { [name]: at.toISOString() };
 }
 
 function oneOf<Name extends string, T extends string>(

@@ -147,6 +147,19 @@ describe('Users', () => {
 });
 
 describe('Memories of a user', () => {
+  inBrowser('are filtered by days of the time zone in which their times are shown', async () => {
+    const content = 'Called in the evening';
+    await server.client.save({ userId: 'ny', content, occurredAt: '2026-11-28T02:00:00Z' });
+    const address = `${server.url}/console#key=${server.key}`;
+    const { page } = await open(address, { timezoneId: 'America/New_York' });
+    await heading(page, 'Connect').waitFor();
+    await page.goto(`${server.url}/console#/users/ny?from=2026-11-28`);
+    await page.getByText('No memory matches the filters.').waitFor();
+    await page.goto(`${server.url}/console#/users/ny?from=2026-11-27&to=2026-11-28`);
+    await page.getByText(content).waitFor();
+    await page.getByText('Nov 27, 2026, 21:00').waitFor();
+  });
+
   inBrowser('lists all of them, page by page, and filters them', async () => {
     for (let index = 0; index < 60; index += 1) {
       const metadata = { parity: index % 2 };
