@@ -13,8 +13,12 @@ const wordReach = 24;
 type Piece = { text: string; start: number };
 type Span = { start: number; end: number; term: number; weight: number };
 
+/**
+ * A word may contain soft hyphens and joiners, and an emoji may consist of several characters: an
+ * astronaut is a woman joined with a rocket.
+ */
 const words =
-  /\d{1,3}(?:,\d{3})+(?!\d)|[\p{L}\p{N}\p{M}]+(?:['’][\p{L}\p{M}]+)*|\p{RI}{2}|\p{Extended_Pictographic}/gu;
+  /\d{1,3}(?:,\d{3})+(?!\d)|[\p{L}\p{N}\p{M}][\p{L}\p{N}\p{M}\u00ad\u200d]*(?:['’][\p{L}\p{M}]+)*|\p{RI}{2}|\p{Extended_Pictographic}(?:[\ufe0f\u{1f3fb}-\u{1f3ff}]|\u200d\p{Extended_Pictographic})*/gu;
 
 /**
  * Returns the part of the text that matches most of the query, on one line and with an ellipsis at
