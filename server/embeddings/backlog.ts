@@ -39,7 +39,7 @@ const pauseAfterFaultMs = 5_000;
 
 export function startBacklog(options: {
   storage: VectorQueue;
-  /** Loads the model when it is first needed. */
+  /** Returns the present model, and loads it when it is first needed. */
   open(): Promise<OpenModel>;
   log: Logger;
 }): Backlog {

@@ -41,6 +41,10 @@ const { connection, logLevel, endpoint } = await startData<ModelStart>();
 const storage = await connectStorage(connection);
 const log = createLogger(logLevel, (entry: LogEntry) => parent.postMessage({ log: asData(entry) }));
 let opening: Promise<Present> | null = null;
+/** The built-in model. Unlike that of an endpoint, it stays the same. */
+let builtIn: EmbeddingModel | null = null;
+/** The model that this thread has used last. */
+let used: number | null = null;
 /** Shorter than the pause of the backlog after a fault. */
 const reopenAfterMs = 4_000;
 
@@ -53,24 +57,52 @@ function openModel(): Promise<Present> {
   return opened;
 }
 
+/**
+ * Returns the model while its vectors are those that are stored. Opens it again if another server
+ * has changed the present model, which may now be served at the same endpoint.
+ */
+async function openPresent(): Promise<Present> {
+  const opened = openModel();
+  const { modelId } = await opened;
+  const present = await storage.presentModel();
+  if (present?.modelId === modelId) return opened;
+  forget(opened);
+  return openModel();
+}
+
 function forget(opened: Promise<Present>): void {
   if (opening === opened) opening = null;
 }
 
 async function load(): Promise<Present> {
-  const model = endpoint === null ? await openBuiltInModel() : await openEndpoint(endpoint);
+  const model = await loadModel();
   const present = await knownModel(model);
+  used = present.modelId;
   parent.postMessage('opened' satisfies ModelNotice);
   // A sweep before this has not found the memories without vectors of a new model.
   backlog.notify([]);
   return { model: watchedModel(model), modelId: present.modelId, present };
 }
 
-/** Returns what the storage knows of the model. Vectors of different models must not be mixed. */
+async function loadModel(): Promise<EmbeddingModel> {
+  if (endpoint !== null) return openEndpoint(endpoint);
+  builtIn ??= await openBuiltInModel();
+  return builtIn;
+}
+
+/**
+ * Returns what the storage knows of the model. Vectors of different models must not be mixed. Of
+ * servers with different models, the last one to start chooses: later on, a thread replaces no
+ * model but the one that it has used itself.
+ */
 async function knownModel(model: EmbeddingModel): Promise<PresentModel> {
   const present = await storage.presentModel();
   const probe = await probeOf(model);
   if (present?.name === model.name && isSameProbe(present.probe, probe)) return present;
+  if (used !== null && present !== null && used !== present.modelId) {
+    const what = `another server has changed the model to ${present.name}`;
+    throw new ModelError(`${what}; searches use words until this server is restarted with it`);
+  }
   // Another model may have had the same name and address.
   const digest = present === null ? model.digest : `${model.digest} ${Bun.hash(probe)}`;
   const unrelated = model.unrelated ?? (await measureUnrelated(model));
@@ -91,7 +123,7 @@ function watchedModel(model: EmbeddingModel): EmbeddingModel {
   };
 }
 
-const backlog = startBacklog({ storage, open: openModel, log });
+const backlog = startBacklog({ storage, open: openPresent, log });
 
 async function ask(text: string): Promise<QuestionVector | null> {
   const { model, modelId, present } = await openModel();

@@ -57,6 +57,8 @@ export type Dialect = {
    * database which several servers share.
    */
   leaseClock(now: string): string;
+  /** Ends a SELECT, so that other transactions change its rows only after this one has ended. */
+  forShare: string;
   /** The service's uptime on this database; see the table `maintenance`. */
   uptime: string;
   /**

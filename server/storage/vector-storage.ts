@@ -26,8 +26,9 @@ export interface VectorQueue {
 
   /**
    * Stores the vectors of the memories that are still at the given change, and records that the
-   * user's changes are embedded up to `upTo`. Stores nothing and returns false if the user's
-   * embedded change is not `from` any more: another server has done the work.
+   * user's changes are embedded up to `upTo`. Stores nothing and returns false if the model is not
+   * the present one any more, or if the user's embedded change is not `from` any more: another
+   * server has done the work.
    */
   storeVectors(
     result: UserRef & { modelId: number; from: number; upTo: number; vectors: NewVectors[] },

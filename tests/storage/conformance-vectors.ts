@@ -176,6 +176,19 @@ export function testVectors(name: string, open: OpenStorage): void {
       expect((await work()).memories).toHaveLength(1);
     });
 
+    test('the work of a server with the former model does not count as done', async () => {
+      const former = await useModel();
+      await project.save(memory({ id: 'mem_1' }));
+      await embedAll();
+      const present = await useModel();
+      modelId = former.modelId;
+      const done = await work();
+      expect(done.memories).toEqual([]);
+      expect(await store(done)).toBe(false);
+      modelId = present.modelId;
+      expect((await work()).memories).toMatchObject([{ id: 'mem_1', textHash: null }]);
+    });
+
     test('deleted and erased memories leave no work', async () => {
       await useModel();
       await project.save(memory({ id: 'mem_1' }));

@@ -76,6 +76,13 @@ export const storeVectors: WriteOperation<Stored, boolean> = {
   isBackground: true,
   users: ({ projectId, userId }) => [keyOfUser(projectId, userId)],
   async run(tx, { projectId, userId, modelId, from, upTo, vectors }) {
+    // If another model is becoming the present one, waits for it.
+    const present = await tx.one(
+      `SELECT 1 AS one FROM models WHERE model_id = CAST($1 AS bigint) AND is_present = 1
+       ${tx.dialect.forShare}`,
+      modelId,
+    );
+    if (present === undefined) return false;
     const advanced = await tx.run(
       `UPDATE users SET embedded_change = CAST($3 AS bigint)
        WHERE project_id = $1 AND user_id = $2 AND embedded_change = CAST($4 AS bigint)

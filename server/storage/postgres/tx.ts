@@ -13,6 +13,7 @@ export const dialect: Dialect = {
   hasOtherOwner: unused,
   leaseClock: (now) => `(${milliseconds} + 0 * CAST(${now} AS bigint))`,
   lockIds: null,
+  forShare: 'FOR SHARE',
   uptime: 'service_uptime()',
   oldestKeys: 'stored_uptime, created_at',
 };
