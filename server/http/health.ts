@@ -20,9 +20,9 @@ export function createHealth(services: Services, work: () => Promise<Work>): () 
 
   return async () => {
     const about = { version, storage: storage.name };
-    const { fault, warning } = await storage.health();
     try {
       const { queue, toEmbed } = await work();
+      const { fault, warning } = await storage.health();
       const { pending, oldestAcceptedAt } = queue;
       const waitsMs = oldestAcceptedAt === null ? null : Math.max(0, now() - oldestAcceptedAt);
       const oldestPendingSeconds = waitsMs === null ? null : waitsMs / 1_000;
@@ -33,6 +33,7 @@ export function createHealth(services: Services, work: () => Promise<Work>): () 
       if (failure !== null) return { status: 'failing', ...about, ...counts, message: failure };
       return { status: 'ok', ...about, ...counts, ...(warning !== null && { message: warning }) };
     } catch (error) {
+      const { fault } = await storage.health();
       const message = threads.fault() ?? fault ?? 'the database does not respond';
       report(message, error);
       const embeddings = { model, pending: 0 };
@@ -42,11 +43,11 @@ export function createHealth(services: Services, work: () => Promise<Work>): () 
   };
 }
 
-/** Counts the queued tasks and the memories without vectors. */
+/** Counts the queued tasks and the memories without vectors. Does not wait during a fault. */
 export function createWork({ storage, embedder, threads }: Services): () => Promise<Work> {
   const none = { pending: 0, running: 0, oldestAcceptedAt: null, failed: 0 };
-  const isHanging = () => threads.fault() !== null;
-  return cached({ queue: none, toEmbed: 0 }, isHanging, async () => {
+  const isFailing = async () => threads.fault() !== null || (await storage.health()).fault !== null;
+  return cached({ queue: none, toEmbed: 0 }, isFailing, async () => {
     const queue = await storage.taskQueueState();
     return { queue, toEmbed: embedder === null ? 0 : await storage.embeddingBacklog() };
   });
@@ -73,14 +74,18 @@ export type Work = { queue: Awaited<ReturnType<Storage['taskQueueState']>>; toEm
 const costShare = 0.05;
 /** Limits the cache time, because a measured duration includes the wait for a reader thread. */
 const maxCachedMs = 10_000;
-/** While work is counted, how often to check whether a thread hangs. */
+/** While work is counted, how often to check for a fault. */
 const checkEveryMs = 50;
 
 /**
- * Caches the result of `count`, so that at most `costShare` of the time is spent in it. While a
- * thread hangs, returns the last result at once.
+ * Caches the result of `count`, so that at most `costShare` of the time is spent in it. During a
+ * fault, which may keep `count` waiting, returns the last result soon.
  */
-function cached<T>(first: T, isHanging: () => boolean, count: () => Promise<T>): () => Promise<T> {
+function cached<T>(
+  first: T,
+  isFailing: () => Promise<boolean>,
+  count: () => Promise<T>,
+): () => Promise<T> {
   let last = first;
   let until = Number.NEGATIVE_INFINITY;
   let counting: Promise<void> | null = null;
@@ -103,9 +108,10 @@ function cached<T>(first: T, isHanging: () => boolean, count: () => Promise<T>):
     const counted = counting.then(() => {
       isCounted = true;
     });
-    // Prevents an unhandled rejection if counting fails after a thread began to hang.
+    // Prevents an unhandled rejection if counting fails after this function has returned.
     counted.catch(() => {});
-    while (!isCounted && !isHanging()) await Promise.race([counted, Bun.sleep(checkEveryMs)]);
+    do await Promise.race([counted, Bun.sleep(checkEveryMs)]);
+    while (!isCounted && !(await isFailing()));
     return last;
   };
 }

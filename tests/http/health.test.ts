@@ -94,7 +94,8 @@ test('returns 503 while records are waiting and the queue has made no progress f
   }
 });
 
-test('a database that cannot be reached is reported as 503, and logged once', async () => {
+/** Starts a server on PostgreSQL, which it reaches through a proxy. */
+async function startBehindProxy() {
   const { url: direct, drop } = await newDatabase();
   const url = new URL(direct);
   const proxy = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
@@ -108,20 +109,40 @@ test('a database that cannot be reached is reported as 503, and logged once', as
     log,
   });
   const state = async () => (await fetch(`${own.url}/health`)).json() as Promise<Health>;
-  expect(await state()).toMatchObject({ status: 'ok', storage: 'postgres' });
-  proxy.refuse();
-  const { message = '' } = await until(async () => {
+  const failing = async () => {
     const found = await state();
     return found.message?.includes('cannot be reached') ? found : null;
-  });
+  };
+  expect(await state()).toMatchObject({ status: 'ok', storage: 'postgres' });
+  return {
+    ...{ own, proxy, lines, state, failing },
+    async [Symbol.asyncDispose]() {
+      proxy.heal();
+      await own.stop();
+      proxy.stop();
+      await drop();
+    },
+  };
+}
+
+test('a database that cannot be reached is reported as 503, and logged once', async () => {
+  await using running = await startBehindProxy();
+  const { own, proxy, lines, state, failing } = running;
+  proxy.refuse();
+  const { message = '' } = await until(failing);
   expect(await state()).toMatchObject({ status: 'failing', message, pending: 0 });
   expect((await readMetrics(own)).values.get('memory_healthy')).toBe(0);
   const logged = lines.filter((line) => JSON.parse(line).message === message);
   expect(logged).toHaveLength(1);
-  proxy.heal();
-  await own.stop();
-  proxy.stop();
-  await drop();
+});
+
+test('a database that stops responding is reported as 503 within three seconds', async () => {
+  await using running = await startBehindProxy();
+  const { proxy, failing } = running;
+  const begun = performance.now();
+  proxy.silence();
+  await until(failing);
+  expect(performance.now() - begun).toBeLessThan(4_000);
 });
 
 test('GET /health/live returns 200 without a key', async () => {
