@@ -46,6 +46,7 @@ export type IndexCache = {
   create(): CachedIndex;
   /** Drops the least recently used indexes until the rest fit within the limit. */
   dropOldest(): void;
+  dropAll(): void;
 };
 
 export function createIndexCache(maxBytes: number): IndexCache {
@@ -74,6 +75,10 @@ export function createIndexCache(maxBytes: number): IndexCache {
         bytes -= one.bytes;
         one.release();
       }
+    },
+    dropAll() {
+      for (const one of cached.values()) one.release();
+      cached.clear();
     },
   };
 }

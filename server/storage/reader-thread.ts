@@ -1,6 +1,6 @@
 import { type Incoming, openInbox, parent, watched, yieldPriority } from '../threads/serve.ts';
 import type { ReaderTx, ReadOperation, Tx, Writer } from './engine.ts';
-import { createIndexCache } from './index-cache.ts';
+import { createIndexCache, type IndexCache } from './index-cache.ts';
 import { exportMemories, listFiltered } from './operations/lists.ts';
 import { listTasks, listUsers, measureMemories } from './operations/project.ts';
 import { getMemoryPart, getStatuses, taskQueueState } from './operations/reads.ts';
@@ -35,7 +35,8 @@ const maxRunning = 4;
 export function serveReads(options: {
   /** The memory limit for the search indexes that this thread keeps. */
   maxIndexBytes: number;
-  inSnapshot<T>(read: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Drops the indexes first if the database may have lost changes that they contain. */
+  inSnapshot<T>(read: (tx: Tx) => Promise<T>, indexes: IndexCache): Promise<T>;
   /** Writes what reads have built, in transactions of their own. */
   write: Writer;
   /** Maps an error of the database. */
@@ -64,7 +65,8 @@ export function serveReads(options: {
     try {
       const operation = byName.get(name);
       if (operation === undefined) throw new Error(`unknown read: ${name}`);
-      reply(await inSnapshot((tx) => operation.run({ ...tx, indexes, afterReply }, argument)));
+      const read = (tx: Tx) => operation.run({ ...tx, indexes, afterReply }, argument);
+      reply(await inSnapshot(read, indexes));
     } catch (error) {
       fail(notRead(error));
     }

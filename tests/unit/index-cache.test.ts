@@ -70,4 +70,7 @@ test('the memory of a dropped index is freed at once, and that of a kept one is 
   indexes.dropOldest();
   expect(stored.map(({ length }) => length > 0)).toEqual([false, true]);
   expect(indexes.get('b').index.size).toBe(large);
+  indexes.dropAll();
+  expect(stored.map(({ length }) => length > 0)).toEqual([false, false]);
+  expect(indexes.get('b').index.size).toBe(0);
 });

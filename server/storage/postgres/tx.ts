@@ -1,6 +1,13 @@
 import type { Dialect, Tx, Value } from '../engine.ts';
 import { lockIds } from './citus.ts';
-import { type Connection, type Outcome, rowsOf, type Statement, statement } from './connection.ts';
+import {
+  type Connection,
+  type Outcome,
+  rowsOf,
+  type Session,
+  type Statement,
+  statement,
+} from './connection.ts';
 
 /** The parameter has no effect, but PostgreSQL must be able to find out its type. */
 const unused = (parameter: string) => `CAST(${parameter} AS text) IS NULL`;
@@ -66,11 +73,7 @@ const end = statement('COMMIT');
 /** Long enough for a response with many megabytes of text. */
 const deadlineMs = 30_000;
 
-export async function inSnapshot<T>(
-  connection: Connection,
-  read: (tx: Tx) => Promise<T>,
-): Promise<T> {
-  const session = await connection.session();
+export async function inSnapshot<T>(session: Session, read: (tx: Tx) => Promise<T>): Promise<T> {
   let isBegun = false;
   const tx = createTx(async (one) => {
     const opening = isBegun ? [] : [begin];

@@ -161,7 +161,7 @@ async function aboutContents(connection: Connection, now: number): Promise<Findi
   const [counts] = await query<Counts>(connection, countsQuery);
   const { expiredLeases = 0, deadShare = 0 } = counts ?? {};
   const more = `, ${expiredLeases} with an expired lease`;
-  const findings = await inSnapshot(connection, (tx) => aboutRows(tx, now, more));
+  const findings = await inSnapshot(await connection.session(), (tx) => aboutRows(tx, now, more));
   return [...findings, aboutDeadRows(deadShare)];
 }
 

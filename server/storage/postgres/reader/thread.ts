@@ -1,7 +1,9 @@
 import { startData } from '../../../threads/serve.ts';
+import type { Tx } from '../../engine.ts';
+import type { IndexCache } from '../../index-cache.ts';
 import { QueueLimit } from '../../queue-limit.ts';
 import { serveReads } from '../../reader-thread.ts';
-import { createConnection } from '../connection.ts';
+import { createConnection, type Session } from '../connection.ts';
 import { createShortEngine } from '../engine.ts';
 import { notRead } from '../errors.ts';
 import { readInIndexOrder } from '../planner.ts';
@@ -19,10 +21,22 @@ const { write } = createShortEngine({
   tx: createShortTx(storing),
   queueLimit: new QueueLimit(),
 });
+let last: Session | null = null;
+
+/**
+ * After a failover that has lost changes, their numbers are given to other changes. A failover ends
+ * the session.
+ */
+async function inPresentSession<T>(read: (tx: Tx) => Promise<T>, indexes: IndexCache): Promise<T> {
+  const session = await connection.session();
+  if (session !== last) indexes.dropAll();
+  last = session;
+  return inSnapshot(session, read);
+}
 
 serveReads({
   maxIndexBytes,
-  inSnapshot: (read) => inSnapshot(connection, read),
+  inSnapshot: inPresentSession,
   write,
   notRead,
   close() {
