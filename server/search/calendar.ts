@@ -60,12 +60,24 @@ export function weeksAgo(today: number, count: number): DayRange[] {
 
 /** Returns the last day with this name before the day. */
 export function lastWeekday(today: number, name: string): DayRange[] {
-  const weekday = weekdayNames.indexOf(name.slice(0, 3).toLowerCase());
-  return daysFrom(today - 1 - sinceWeekday(today - 1, weekday), 1);
+  return daysFrom(today - 1 - sinceWeekday(today - 1, weekdayNamed(name)), 1);
 }
 
-export function lastWeekend(today: number): DayRange[] {
+/** Returns the day with this name in the week of the day. If it is over, adds the next one. */
+export function thisWeekday(today: number, name: string): DayRange[] {
+  const sunday = today + 6 - sinceWeekday(today, 1);
+  const first = sunday - sinceWeekday(sunday, weekdayNamed(name));
+  return [...daysFrom(first, 1), ...(first < today ? daysFrom(first + 7, 1) : [])];
+}
+
+/** Returns the last weekend that has begun by the day. */
+export function latestWeekend(today: number): DayRange[] {
   return daysFrom(today - sinceWeekday(today, 6), 2);
+}
+
+/** Returns the weekend of the week that was `count` weeks before the day. */
+export function weekendsAgo(today: number, count: number): DayRange[] {
+  return weeksAgo(today, count).map(({ last }) => ({ first: last - 1, last }));
 }
 
 /** Returns the number of days since the last such weekday; 0 if the day is one. */
@@ -79,10 +91,10 @@ export function seasonOf(year: number, name: string): DayRange[] {
   return monthsFrom(year, seasonStarts.get(name.toLowerCase()) ?? 0, 3);
 }
 
-/** Returns the latest such season that has begun before the day. */
-export function lastSeason(today: number, name: string): DayRange[] {
-  const [season = { first: 0, last: 0 }] = seasonOf(currentYear(today), name);
-  return season.first < today ? [season] : seasonOf(currentYear(today) - 1, name);
+/** Returns the latest such season whose first or last day is before the day. */
+export function seasonBefore(today: number, name: string, edge: 'first' | 'last'): DayRange[] {
+  const seasons = [0, 1, 2].flatMap((count) => seasonOf(currentYear(today) - count, name));
+  return seasons.filter((season) => season[edge] < today).slice(0, 1);
 }
 
 /** Returns the years in which a date without a year may be. */
@@ -94,6 +106,10 @@ export function likelyYears(today: number): number[] {
 /** Returns the index of the month with this name. */
 export function monthNamed(name: string): number {
   return monthNames.indexOf(name.slice(0, 3).toLowerCase());
+}
+
+function weekdayNamed(name: string): number {
+  return weekdayNames.indexOf(name.slice(0, 3).toLowerCase());
 }
 
 /** Reads a number in digits or words. */

@@ -7,15 +7,17 @@ import {
   dateOf,
   dayOf,
   daysFrom,
-  lastSeason,
   lastWeekday,
-  lastWeekend,
+  latestWeekend,
   likelyYears,
   monthNamed,
   monthOf,
   monthsAgo,
   numberNamed,
+  seasonBefore,
   seasonOf,
+  thisWeekday,
+  weekendsAgo,
   weeksAgo,
   yearOf,
   yearsAgo,
@@ -68,18 +70,17 @@ const rules: [pattern: string, read: Reading][] = [
   ['this month', (_, today) => monthsAgo(today, 0)],
   ['(?:last|past) year', (_, today) => yearsAgo(today, 1)],
   ['this year', (_, today) => yearsAgo(today, 0)],
-  ['(?:last|this|over the|at the|on the) weekend', (_, today) => lastWeekend(today)],
-  [
-    `(?:last|on|this|since) ${weekday}`,
-    ({ weekday: name = '' }, today) => {
-      return lastWeekday(today, name);
-    },
-  ],
+  ['last weekend', (_, today) => weekendsAgo(today, 1)],
+  ['this weekend', (_, today) => weekendsAgo(today, 0)],
+  ['(?:over the|at the|on the) weekend', (_, today) => latestWeekend(today)],
+  [`(?:last|on|since) ${weekday}`, ({ weekday: name = '' }, today) => lastWeekday(today, name)],
+  [`this ${weekday}`, ({ weekday: name = '' }, today) => thisWeekday(today, name)],
   [`${season}(?: of)? ${year}`, ({ season: name = '', year: of }) => seasonOf(Number(of), name)],
+  [`last ${season}`, ({ season: name = '' }, today) => seasonBefore(today, name, 'last')],
   [
-    `(?:last|this|in|during)(?: the)? ${season}`,
+    `(?:this|in|during)(?: the)? ${season}`,
     ({ season: name = '' }, today) => {
-      return lastSeason(today, name);
+      return seasonBefore(today, name, 'first');
     },
   ],
   [`(?:in|during|of) ${year}`, ({ year: of }) => yearOf(Number(of))],

@@ -10,8 +10,8 @@ const now = Date.parse('2023-10-04T12:00Z');
 const dayMs = 86_400_000;
 
 /** Returns the ranges, as `2023-05-08` or `2023-05-01..2023-05-31`. */
-function dates(question: string): string[] {
-  return datesIn(question, now).dates.map(({ first, last }) => {
+function dates(question: string, nowMs = now): string[] {
+  return datesIn(question, nowMs).dates.map(({ first, last }) => {
     const [from, to] = [first, last].map(dateOf);
     return from === to ? `${from}` : `${from}..${to}`;
   });
@@ -55,11 +55,34 @@ describe('a date in a question', () => {
     ['the past two weeks', '2023-09-20..2023-10-04'],
     ['on Monday', '2023-10-02'],
     ['last Wednesday', '2023-09-27'],
+    ['this Wednesday', '2023-10-04'],
+    ['what are we doing this Friday?', '2023-10-06'],
+    ['what is happening this weekend?', '2023-10-07..2023-10-08'],
+    ['last weekend', '2023-09-30..2023-10-01'],
     ['over the weekend', '2023-09-30..2023-10-01'],
     ['last summer', '2023-06-01..2023-08-31'],
     ['last winter', '2022-12-01..2023-02-28'],
     ['in the fall of 2022', '2022-09-01..2022-11-30'],
   ])('%j is %s', (question, found) => expect(dates(question)).toEqual([found]));
+});
+
+describe('a date', () => {
+  test.each([
+    ['2023-10-07', 'last weekend', '2023-09-30..2023-10-01'],
+    ['2023-10-08', 'last weekend', '2023-09-30..2023-10-01'],
+    ['2023-10-08', 'this weekend', '2023-10-07..2023-10-08'],
+    ['2023-10-07', 'over the weekend', '2023-10-07..2023-10-08'],
+    ['2023-08-15', 'this summer', '2023-06-01..2023-08-31'],
+    ['2023-08-15', 'last summer', '2022-06-01..2022-08-31'],
+    ['2023-01-15', 'last winter', '2021-12-01..2022-02-28'],
+  ])('depends on the day: on %s, %j is %s', (day, question, found) => {
+    expect(dates(question, Date.parse(day))).toEqual([found]);
+  });
+
+  test('is past or coming if such a day of this week is over', () => {
+    expect(dates('this Friday', Date.parse('2023-10-07'))).toEqual(['2023-10-06', '2023-10-13']);
+    expect(dates('this Monday')).toEqual(['2023-10-02', '2023-10-09']);
+  });
 
   test('may be in either order, or in any year', () => {
     expect(dates('5/8/2023')).toEqual(['2023-08-05', '2023-05-08']);
