@@ -45,9 +45,10 @@ type Reading = (parts: Parts, today: number) => DayRange[];
 /** The rules, in order. Each reads the parts of a question that no earlier rule has read. */
 const rules: [pattern: string, read: Reading][] = [
   [String.raw`${year}[-/](?<month>\d\d?)[-/](?<date>\d\d?)(?:T\S*)?`, readDate],
-  [String.raw`${year}-(?<month>\d\d)`, readMonth],
-  [String.raw`(?<date>\d\d?)(?<other>[.-])(?<month>\d\d?)\k<other>${year}`, readDate],
-  [String.raw`(?<date>\d\d?)/(?<month>\d\d?)/${year}`, readEitherOrder],
+  // "2019-20" is a season or a tax year.
+  [`${year}-(?<month>0[1-9]|1[0-2])`, readMonth],
+  [String.raw`(?<date>\d\d?)\.(?<month>\d\d?)\.${year}`, readDate],
+  [String.raw`(?<date>\d\d?)(?<other>[/-])(?<month>\d\d?)\k<other>${year}`, readEitherOrder],
   [`${date}(?: of)? ${month}(?:,? ${year})?`, readDate],
   [`${month} ${date}(?:,? ${year})?`, readDate],
   [`${month},?(?: of)? ${year}`, readMonth],

@@ -33,6 +33,8 @@ describe('a date in a question', () => {
     ['17.07.2023', '2023-07-17'],
     ['5/15/2023', '2023-05-15'],
     ['15/5/2023', '2023-05-15'],
+    ['12-25-2023', '2023-12-25'],
+    ['5.8.2023', '2023-08-05'],
     ['2023-05', '2023-05-01..2023-05-31'],
     ['in May 2023', '2023-05-01..2023-05-31'],
     ['February of 2024', '2024-02-01..2024-02-29'],
@@ -86,6 +88,7 @@ describe('a date', () => {
 
   test('may be in either order, or in any year', () => {
     expect(dates('5/8/2023')).toEqual(['2023-08-05', '2023-05-08']);
+    expect(dates('05-08-2023')).toEqual(['2023-08-05', '2023-05-08']);
     expect(dates('on 8 May')).toContain('1998-05-08');
     expect(dates('in May')).toContain('2024-05-01..2024-05-31');
     expect(dates('on 29 February')).toEqual(
@@ -105,6 +108,10 @@ describe('a date', () => {
     'v2.4.2023',
     '31.2.2023',
     'order 20230508',
+    'the 2019-20 season',
+    'tax year 2024-25',
+    'a hotel for 5-8/2023',
+    '2023-00',
     'a fall on the stairs',
   ])('is not in %j', (question) => expect(dates(question)).toEqual([]));
 
