@@ -33,9 +33,17 @@ const count =
   'a couple of|a few)';
 const weekday = '(?<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day)';
 const season = '(?<season>spring|summer|autumn|fall|winter)';
-/** "May" and "March" are also other words, so a month alone follows one of these. */
+/**
+ * "May" and "March" are also other words, so a month alone follows one of these. "The birthday of
+ * June" is about a person, unlike "the end of June" and "from June to July".
+ */
 const beforeMonth =
-  '(?:in|during|of|since|until|till|from|around|early|mid|late|last|this|throughout)';
+  '(?:in|during|since|until|till|around|early|mid|late|last|this|throughout|' +
+  '(?:start|beginning|middle|end|month) of|' +
+  String.raw`(?:of|from)(?! (?:april|may|june|jan|august)\b(?! (?:to|until|till)\b)))`;
+/** The verb, as in "this may hurt" and "version 5 may break", but not in "5 may at noon". */
+const verbMay =
+  /(?<=\b(?:[Tt]his|(?<!\b[Oo]n )\d+) )may(?= (?!(?:of|and|or|to|until|in|at|with|about)\b)[a-z])/g;
 
 type Part = 'month' | 'date' | 'year' | 'count' | 'weekday' | 'season';
 type Parts = { [part in Part]?: string | undefined };
@@ -45,7 +53,7 @@ type Reading = (parts: Parts, today: number) => DayRange[];
 /** The rules, in order. Each reads the parts of a question that no earlier rule has read. */
 const rules: [pattern: string, read: Reading][] = [
   [String.raw`${year}[-/](?<month>\d\d?)[-/](?<date>\d\d?)(?:T\S*)?`, readDate],
-  // "2019-20" is a season or a tax year.
+  // "2019-20" is no month, but two years.
   [`${year}-(?<month>0[1-9]|1[0-2])`, readMonth],
   [String.raw`(?<date>\d\d?)\.(?<month>\d\d?)\.${year}`, readDate],
   [String.raw`(?<date>\d\d?)(?<other>[/-])(?<month>\d\d?)\k<other>${year}`, readEitherOrder],
@@ -96,7 +104,7 @@ const compiled = rules.map(([pattern, read]) => {
  */
 export function datesIn(question: string, nowMs: number): { dates: DayRange[]; rest: string } {
   const dates: DayRange[] = [];
-  let rest = question.replace(/\s+/g, ' ');
+  let rest = question.replace(/\s+/g, ' ').replace(verbMay, '|');
   for (const { pattern, read } of compiled) {
     rest = rest.replace(pattern, (...match) => {
       dates.push(...read(match.at(-1), dayOf(nowMs)));

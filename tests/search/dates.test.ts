@@ -101,7 +101,30 @@ describe('a date', () => {
   });
 
   test.each([
+    'on 5 may we met',
+    'what was on 5 may?',
+    '5 may of any year',
+    'was it 5 May when we met?',
+    'the meeting of May 5',
+    'this may',
+    'this may in Rome',
+    'this May we met',
+    'in May',
+    'since April',
+    'at the end of June',
+    'from June to July',
+    'the letters of January',
+    'the letters of July',
+  ])('may have no year: %j', (question) => expect(dates(question)).toHaveLength(32));
+
+  test.each([
     'may I march on?',
+    'why this may hurt',
+    'This may be late.',
+    'which version 5 may break?',
+    'the birthday of June',
+    'a letter from April',
+    'the opinion of Jan',
     'What did April say?',
     'call 408-247-8880',
     'ERR-2023-05',
