@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import sys
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple, cast
@@ -65,8 +66,10 @@ def no_response(
 
 def root_of(error: BaseException) -> BaseException:
     """Unwraps an error of the HTTP library, because it refers to the request with its API key."""
-    cause = error.__cause__ or error.__context__
-    return root_of(cause) if cause else error
+    of_caller = sys.exc_info()[1]  # The call may be part of an except block.
+    while (cause := error.__cause__ or error.__context__) and cause is not of_caller:
+        error = cause
+    return error
 
 
 def redact(text: str, request: Request) -> str:

@@ -180,13 +180,26 @@ class Errors(unittest.TestCase):
     def test_a_refused_connection_names_the_reason(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as unused:
             url = f"http://127.0.0.1:{unused.getsockname()[1]}"
-        with Memory(api_key=KEY, base_url=url, retry_delay=0) as memory:
-            with self.assertRaises(memory_service.ServiceConnectionError) as caught:
+        options: Any = {"api_key": KEY, "base_url": url, "retry_delay": 0}
+
+        def call() -> None:
+            with Memory(**options) as memory:
                 memory.get("mem_1")
-        error = caught.exception
-        self.assertTrue(str(error).startswith(f"no response from {url}: "), str(error))
-        self.assertIsInstance(error.__cause__, ConnectionRefusedError)
-        self.assertEqual(error.attempts, 3)
+
+        async def call_async() -> None:
+            async with AsyncMemory(**options) as memory:
+                await memory.get("mem_1")
+
+        for each in (call, lambda: asyncio.run(call_async())):
+            with self.assertRaises(memory_service.ServiceConnectionError) as caught:
+                try:
+                    raise KeyError("an error of the caller")
+                except KeyError:
+                    each()
+            error = caught.exception
+            self.assertTrue(str(error).startswith(f"no response from {url}: [Errno "), str(error))
+            self.assertIsInstance(error.__cause__, ConnectionRefusedError)
+            self.assertEqual(error.attempts, 3)
 
     def test_a_host_that_cannot_be_looked_up_is_a_connection_error(self) -> None:
         options: Any = {"api_key": KEY, "base_url": "http://a..b", "retry_delay": 0}
