@@ -3,6 +3,7 @@ import type { MemoryToolHandlers } from '@anthropic-ai/sdk/helpers/beta/memory';
 import type { Memory, MemoryClient } from 'memory-service-sdk';
 
 type Given<Name extends keyof MemoryToolHandlers> = Parameters<MemoryToolHandlers[Name]>[0];
+type Kept = Partial<Pick<Memory, 'metadata' | 'occurredAt' | 'expiresAt'>>;
 
 const root = '/memories';
 const hint = '. Please provide a valid path.';
@@ -82,7 +83,9 @@ export class MemoryFiles implements MemoryToolHandlers {
     if (from === root) throw new Error(`Cannot rename the ${root} directory itself`);
     await this.#requireUnused(new_path, `The destination ${new_path} already exists`);
     for (const [path, file] of await this.#existing(old_path)) {
-      await this.#save(to + path.slice(from.length), textOf(file));
+      const { metadata, occurredAt, expiresAt } = file;
+      const name = to + path.slice(from.length);
+      await this.#save(name, textOf(file), { metadata, occurredAt, expiresAt });
       await this.#client.delete(file.id, { ifVersion: file.version });
     }
     return `Successfully renamed ${old_path} to ${new_path}`;
@@ -117,8 +120,8 @@ export class MemoryFiles implements MemoryToolHandlers {
     if (path === root || (await this.#files(path)).size > 0) throw new Error(message);
   }
 
-  async #save(externalId: string, text: string): Promise<void> {
-    await this.#client.save({ ...this.#owner, externalId, content: `${text}\n` });
+  async #save(externalId: string, text: string, kept: Kept = {}): Promise<void> {
+    await this.#client.save({ ...this.#owner, externalId, content: `${text}\n`, ...kept });
   }
 
   async #edit({ id, version }: Memory, text: string): Promise<void> {

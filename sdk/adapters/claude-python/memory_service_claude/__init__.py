@@ -5,6 +5,7 @@ A file is a memory. Its path is the external id, and its text the content withou
 
 import asyncio
 from posixpath import normpath
+from typing import Any
 
 from anthropic.lib.tools import BetaFunctionToolResultType as Result, ToolError
 from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
@@ -88,7 +89,10 @@ class MemoryTool(BetaAbstractMemoryTool):
             raise ToolError(f"Cannot rename the {ROOT} directory itself")
         self.require_unused(new, f"The destination {command.new_path} already exists")
         for path, file in self.existing(command.old_path).items():
-            self.save(new + path.removeprefix(old), text_of(file))
+            self.save(
+                new + path.removeprefix(old), text_of(file), metadata=file["metadata"],
+                occurred_at=file["occurredAt"], expires_at=file["expiresAt"],
+            )
             self.memory.delete(file["id"], if_version=file["version"])
         return f"Successfully renamed {command.old_path} to {command.new_path}"
 
@@ -114,9 +118,10 @@ class MemoryTool(BetaAbstractMemoryTool):
         if path == ROOT or self.files(path):
             raise ToolError(message)
 
-    def save(self, path: str, text: str) -> None:
-        user_id, source, content = self.user_id, self.source, f"{text}\n"
-        self.memory.save(user_id=user_id, source=source, external_id=path, content=content)
+    def save(self, path: str, text: str, **kept: Any) -> None:
+        self.memory.save(
+            user_id=self.user_id, source=self.source, external_id=path, content=f"{text}\n", **kept
+        )
 
     def edit(self, file: MemoryItem, text: str) -> None:
         self.memory.update(file["id"], content=f"{text}\n", if_version=file["version"])

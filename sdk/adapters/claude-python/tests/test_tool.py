@@ -16,6 +16,7 @@ from memory_service import Memory
 from memory_service_claude import AsyncMemoryTool, MemoryTool
 
 CREATE = {"command": "create", "path": "/memories/a.txt", "file_text": "Likes tea\n"}
+NEW_PATH = "/memories/b.txt"
 EDIT = {"command": "str_replace", "path": "/memories/a.txt", "old_str": "tea", "new_str": "milk"}
 
 
@@ -53,6 +54,18 @@ class Tool(unittest.TestCase):
             with self.assertRaisesRegex(ToolError, "version"):
                 MemoryTool(memory, user_id=self.tool.user_id).call(EDIT)
         self.assertIn("Likes milk, and coffee", str(self.tool.call(EDIT)))
+
+    def test_a_renamed_file_keeps_its_metadata_and_times(self) -> None:
+        self.tool.call(CREATE)
+        (file,) = self.memory.list(user_id=self.tool.user_id)["items"]
+        before = self.memory.update(
+            file["id"], metadata={"tag": "drink"}, occurred_at="2026-05-08", expires_at="2096-01-01"
+        )
+        self.tool.call({"command": "rename", "old_path": file["externalId"], "new_path": NEW_PATH})
+        (renamed,) = self.memory.list(user_id=self.tool.user_id)["items"]
+        self.assertEqual(renamed["externalId"], NEW_PATH)
+        for field in ("content", "metadata", "occurredAt", "expiresAt"):
+            self.assertEqual(renamed[field], before[field], field)
 
     def test_the_limits_of_the_service_are_errors_for_the_model(self) -> None:
         with self.assertRaisesRegex(ToolError, "content: must be at most 65536 characters"):

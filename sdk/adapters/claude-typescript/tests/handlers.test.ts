@@ -45,6 +45,18 @@ test('a change by another client is not overwritten', async () => {
   expect(await handlers.str_replace(edit)).toEndWith('Likes coffee, and cake');
 });
 
+test('a renamed file keeps its metadata and times', async () => {
+  const { userId, handlers } = await filesOfNewUser();
+  const { items } = await client.list({ userId });
+  const times = { occurredAt: '2026-05-08T00:00:00.000Z', expiresAt: '2096-01-01T00:00:00.000Z' };
+  const kept = { metadata: { tag: 'drink' }, ...times };
+  await client.update(items[0]?.id ?? '', kept);
+  const new_path = '/memories/b.txt';
+  await handlers.rename({ command: 'rename', old_path: path, new_path });
+  const renamed = (await client.list({ userId })).items;
+  expect(renamed).toMatchObject([{ externalId: new_path, content: `${file_text}\n`, ...kept }]);
+});
+
 test('the limits of the service are errors', async () => {
   const { handlers } = await filesOfNewUser();
   const long = { command: 'create', path: '/memories/b', file_text: 'x'.repeat(65_536) } as const;
