@@ -1,4 +1,4 @@
-import { canBeSpeaker, labelIn, startsWithLetter } from '../search/labels.ts';
+import { canBeSpeaker, labelIn } from '../search/labels.ts';
 import { normalizeWords } from '../search/normalize.ts';
 
 const none: ReadonlyMap<string, string> = new Map();
@@ -41,9 +41,8 @@ function indexOrEnd(text: string, part: string, from: number): number {
   return at < 0 ? text.length : at;
 }
 
-/** Returns the label of a line, or ''. A bullet, a heading or an indented key is not a label. */
+/** Returns the label of a line, or ''. */
 function labelOf(line: string): string {
   const found = labelIn(line);
-  if (found === null || !startsWithLetter(line, found.start)) return '';
-  return line.slice(found.start, found.colon);
+  return found === null ? '' : line.slice(found.start, found.colon);
 }

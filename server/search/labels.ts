@@ -14,9 +14,14 @@ const stamp = new RegExp(String.raw`^\s*${timePattern}\s+`);
 /** The roles of messages. "Human" and "AI" are not among them, because Ai is a name. */
 export const roles = ['user', 'assistant', 'system', 'developer', 'tool'];
 
-/** Returns where a label may start in the line and where its colon is, or null. */
-export function labelIn(line: string): { start: number; colon: number } | null {
+/**
+ * Returns where a label may start in the line and where its colon is, or null. A label starts with
+ * a letter, unless it is the author: a bullet, a heading, a quoted or an indented key is not one.
+ */
+export function labelIn(line: string, author = ''): { start: number; colon: number } | null {
+  const isAuthor = author !== '' && line.startsWith(author);
   const start = startsWithLetter(line, 0) ? 0 : (stamp.exec(line)?.[0].length ?? 0);
+  if (!isAuthor && !startsWithLetter(line, start)) return null;
   const colon = line.indexOf(': ', start);
   return colon <= start || colon - start >= maxLabelLength ? null : { start, colon };
 }
@@ -30,7 +35,7 @@ export function canBeSpeaker(label: string): boolean {
   return fewWords.test(label) && !roles.includes(label);
 }
 
-export function startsWithLetter(line: string, start: number): boolean {
+function startsWithLetter(line: string, start: number): boolean {
   const unit = line.charCodeAt(start) | 0x20;
   return (unit >= 0x61 && unit <= 0x7a) || /^\p{L}/u.test(line.slice(start, start + 2));
 }

@@ -83,10 +83,10 @@ export function normalize(text: string, labels: Labels = {}): string {
   const labelled = author === '' || text.startsWith(author) ? text : `${author}: ${text}`;
   const normalizeAny = normalizerFor(labelled);
   const ofFirst = anyOnFirstLine ? null : speakers;
-  if (!labelled.includes('\n')) return normalizeLine(labelled, normalizeAny, ofFirst);
+  if (!labelled.includes('\n')) return normalizeLine(labelled, normalizeAny, ofFirst, author);
   const [first = '', ...rest] = linesOf(labelled, speakers.size > 0);
   const lines = rest.map((line) => normalizeLine(line, normalizeAny, speakers));
-  lines.unshift(normalizeLine(first, normalizeAny, ofFirst));
+  lines.unshift(normalizeLine(first, normalizeAny, ofFirst, author));
   return lines.filter((line) => line !== '').join('\n');
 }
 
@@ -117,8 +117,9 @@ function normalizeLine(
   line: string,
   normalizeAny: (text: string) => string,
   speakers: ReadonlyMap<string, string> | null,
+  author = '',
 ): string {
-  const found = speakers?.size === 0 ? null : labelIn(line);
+  const found = speakers?.size === 0 ? null : labelIn(line, author);
   if (found === null) return normalizeAny(line);
   const { start, colon } = found;
   const speaker = line.slice(start, colon);

@@ -50,6 +50,17 @@ describe('search', () => {
     expect((await search('zeppelin', { userId: 'many', limit: '12' })).items.length).toBe(12);
   });
 
+  test('ranks JSON as text, because no key names a speaker', async () => {
+    const scores = async (userId: string, separator: string) => {
+      for (const text of ['Allergic to peanuts', 'Peanuts, and nothing but walnuts']) {
+        await server.client.save({ userId, content: `{"text":${separator}"${text}"}` });
+      }
+      const { items } = await search('peanuts walnuts', { userId });
+      return items.map(({ score }) => score);
+    };
+    expect(await scores('spaced', ' ')).toEqual(await scores('compact', ''));
+  });
+
   test('accepts every filter of a list', async () => {
     const save = (content: string, tag: string) =>
       server.client.save({ userId: 'tagged', content, metadata: { tag, n: 7 } });

@@ -35,6 +35,13 @@ describe('a label', () => {
     [`Our talk\n\n${transcript}`, ['ana', 'ben', 'ana', 'ben']],
     ['Ana: hello\nI moved.', ['ana']],
     ['Ai: hello', ['ai']],
+    ['[10:00] Ann: hello', ['ann']],
+    ['{"text": "I moved."}', []],
+    ['[10:00] {"text": "I moved."}', []],
+    ['**Note**: dry', []],
+    ['- Tip: dry', []],
+    ['1. Tip: dry', []],
+    ['  Ana: hello', []],
     ['Ai: hello\nBo: hi\nAi: well?\nBo: well.', ['ai', 'bo', 'ai', 'bo']],
     ['[8 May, 13:56] Ana: a\n[8 May, 13:57] Bo: b\n'.repeat(2), ['ana', 'bo', 'ana', 'bo']],
     ['2024-05-08 13:56 Ana: a\n2024-05-08 13:57 Bo: b\n'.repeat(2), ['ana', 'bo', 'ana', 'bo']],
@@ -48,6 +55,13 @@ describe('a label', () => {
     expect(labels('Note: glaze it', { role: 'assistant' })).toEqual([]);
     expect(labels('I moved.', { speaker: 'Ana', role: 'user' })).toEqual(['ana']);
     expect(indexed('I moved.', { author: 'assistant' })).toEqual(['i moved']);
+  });
+
+  test('may begin with any character if it is the author', () => {
+    expect(labels('I moved.', { author: '@ana' })).toEqual(['ana']);
+    expect(labels('+49 170 1234: I moved.\nTo Bern.', { author: '+49 170 1234' })).toEqual([
+      '49 170 1234',
+    ]);
   });
 
   test('does not contain a role, which stays a word outside of chats', () => {

@@ -31,12 +31,13 @@ function indexOf(...texts: string[]): SearchIndex {
 test('the format changes with the tokens of a text and with the columns', () => {
   const index = indexOf(
     "Ana: I'd love a Café, ERR-4711!\nBen: 我喜欢北京 on 2024-05-01, running 1,000 km 👍",
+    '"Dan": a quoted key',
     'user: Straße und Zürich?\nassistant: Example: step 1 tickets tiếng Việt กุ้งข้าว คน',
   );
   const digest = new Bun.CryptoHasher('sha256').update(index.toBytes()).digest('hex');
   expect({ indexFormat, digest }).toEqual({
-    indexFormat: 2,
-    digest: 'e4044384669fcd734bd5e43fab88bd26c0fe3ca18daf4149fd8c574e5cf618a5',
+    indexFormat: 3,
+    digest: 'e9303dfc34406905f4b1db1e502cc738eedd490b898a9271329fbad06a331863',
   });
 });
 
