@@ -17,6 +17,7 @@ type Filter = NonNullable<SearchOperation['filter']>;
 
 /** Metadata: all prefixes of the namespace, and whether queries find the item. */
 const [prefixesKey, indexKey] = ['$namespace', '$index'];
+const controls: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 /** The largest number of results of a search, and of items of a page. */
 const most = 100;
 
@@ -73,7 +74,7 @@ export class MemoryServiceStore extends BaseStore {
     await this.#client.save({
       ...this.#ownerOf(namespace),
       ...{ source: namespace.join('.'), externalId: key },
-      content: JSON.stringify(value),
+      content: toJson(value),
       metadata: { ...filterable(value), ...own },
     });
   }
@@ -165,10 +166,26 @@ function itemOf(memory: Memory & { score?: number }): SearchItem {
   };
 }
 
+/**
+ * Returns JSON with line breaks and tabs instead of escapes, because searches take the `n` of `\n`
+ * for the first letter of the next word.
+ */
+function toJson(value: Record<string, unknown>): string {
+  return JSON.stringify(value).replace(/\\(.)/g, (all, letter) => controls[letter] ?? all);
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return JSON.parse(json.replace(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1)));
+  }
+}
+
 /** Another client may have replaced the JSON with plain text. */
 function readValue({ content }: Memory): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(content);
+    const value = parseJson(content);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch {}
   return { text: content };

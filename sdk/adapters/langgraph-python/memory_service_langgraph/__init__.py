@@ -22,6 +22,7 @@ from memory_service import Memory, MemoryItem, NotFoundError, PreconditionFailed
 Namespace = tuple[str, ...]
 # Metadata: all prefixes of the namespace; minutes to live; whether queries find the item.
 NAMESPACE, TTL, INDEX = "$namespace", "$ttl", "$index"
+CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 MOST = 100  # The largest number of results of a search of the service.
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "$eq": operator.eq, "$ne": operator.ne,
@@ -79,7 +80,7 @@ class MemoryServiceStore(BaseStore):
             user_id=self.user(op.namespace),
             source=".".join(op.namespace),
             external_id=op.key,
-            content=json.dumps(op.value, ensure_ascii=False),
+            content=json_of(op.value),
             metadata=metadata,
             expires_at=None if op.ttl is None else in_minutes(op.ttl),
         )
@@ -160,10 +161,17 @@ def facts_of(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def json_of(value: Mapping[str, Any]) -> str:
+    """JSON with line breaks and tabs instead of escapes, because searches take the ``n`` of
+    ``\\n`` for the first letter of the next word."""
+    text = json.dumps(value, ensure_ascii=False)
+    return re.sub(r"\\(.)", lambda escape: CONTROLS.get(escape[1], escape[0]), text)
+
+
 def value_of(found: Mapping[str, Any]) -> dict[str, Any]:
     """Another client may have replaced the JSON with plain text."""
     try:
-        value: Any = json.loads(found["content"])
+        value: Any = json.loads(found["content"], strict=False)
     except ValueError:
         value = None
     return value if isinstance(value, dict) else {"text": found["content"]}

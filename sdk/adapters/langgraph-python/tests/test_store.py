@@ -22,7 +22,7 @@ from memory_service_langgraph import MemoryServiceStore
 SEQUENCES = int(os.environ.get("ADAPTER_SEQUENCES", "60"))
 LABELS = ["a", "b", "é", "x y"]
 KEYS = ["k1", "k/2", "3", "ключ"]
-STRINGS = ["red", "blue", "", "1", "x" * 300, "nul\0", "😀"]
+STRINGS = ["red", "blue", "", "1", "x" * 300, "nul\0", "😀", "a\n\nb\t\r\f\b\x0b\\n\\"]
 SCALARS: list[Any] = [None, True, False, 0, 1, 1.5, -2, 10**20, *STRINGS]
 
 
@@ -149,12 +149,22 @@ class Store(unittest.TestCase):
         self.assertLess(item.created_at, item.updated_at)
 
     def test_a_memory_that_another_client_has_edited_is_still_an_item(self) -> None:
-        for content, value in (("Plays", {"text": "Plays"}), ("7", {"text": "7"})):
+        for content, value in (
+            ("Plays", {"text": "Plays"}),
+            ("7", {"text": "7"}),
+            ('{\n  "text": "a\\nb"\n}', {"text": "a\nb"}),
+        ):
             self.store.put((self.user, "facts"), "k", {"text": "Plays the cello"})
             (one,) = self.memory.list(user_id=self.user)["items"]
             self.memory.update(one["id"], content=content)
             (item,) = self.store.search((self.user,))
             self.assertEqual(item.value, value)
+
+    def test_a_query_finds_the_first_word_of_a_line(self) -> None:
+        self.store.put((self.user, "facts"), "list", {"text": "Food:\nPeanuts are forbidden"})
+        self.store.put((self.user, "facts"), "snack", {"text": "Likes peanuts"})
+        found = self.store.search((self.user,), query="peanuts")
+        self.assertEqual({one.key for one in found}, {"list", "snack"})
 
     def test_a_query_ranks_and_a_filter_restricts_what_it_finds(self) -> None:
         for number in range(150):

@@ -12,7 +12,8 @@ const newUser = () => crypto.randomUUID();
 
 const rest = fc.array(fc.constantFrom('a', 'b'), { maxLength: 2 });
 const key = fc.constantFrom('k1', 'k/2', 'ключ');
-const texts = ['red', 'blue', '', '1', 'x'.repeat(300), 'nul\0', '😀'];
+const controls = 'a\n\nb\t\r\f\b\v\\n\\';
+const texts = ['red', 'blue', '', '1', 'x'.repeat(300), 'nul\0', '😀', controls];
 const scalar = fc.constantFrom(null, true, false, 0, 1, 1.5, -2, ...texts);
 const value = fc.record(
   { color: scalar, size: scalar, constructor: scalar, '$odd]': scalar, list: fc.array(scalar) },
@@ -123,6 +124,16 @@ describe('the store', () => {
     const { items } = await client.list({ userId });
     await client.update(items[0]?.id ?? '', { content: 'Plays the violin' });
     expect(await store.get([userId], 'k')).toMatchObject({ value: { text: 'Plays the violin' } });
+    await client.update(items[0]?.id ?? '', { content: '{\n  "text": "a\\nb"\n}' });
+    expect(await store.get([userId], 'k')).toMatchObject({ value: { text: 'a\nb' } });
+  });
+
+  test('finds the first word of a line', async () => {
+    const user = newUser();
+    await store.put([user], 'list', { text: 'Food:\nPeanuts are forbidden' });
+    await store.put([user], 'snack', { text: 'Likes peanuts' });
+    const found = await store.search([user], { query: 'peanuts' });
+    expect(found.map(({ key }) => key).sort()).toEqual(['list', 'snack']);
   });
 
   test('does not take other memories for items', async () => {
