@@ -164,7 +164,7 @@ def facts_of(found: Mapping[str, Any]) -> dict[str, Any]:
 def json_of(value: Mapping[str, Any]) -> str:
     """JSON with line breaks and tabs instead of escapes, because searches take the ``n`` of
     ``\\n`` for the first letter of the next word."""
-    text = json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return re.sub(r"\\(.)", lambda escape: CONTROLS.get(escape[1], escape[0]), text)
 
 

@@ -142,6 +142,7 @@ class Store(unittest.TestCase):
         self.store.put((self.user, "facts"), "k", {"text": "Plays the cello"})
         (one,) = self.memory.search(user_id=self.user, query="cello")["items"]
         self.assertEqual((one["source"], one["externalId"]), (f"{self.user}.facts", "k"))
+        self.assertEqual(one["content"], '{"text":"Plays the cello"}')
         self.store.put((self.user, "facts"), "k", {"text": "Plays the violin"})
         item = self.store.get((self.user, "facts"), "k")
         assert item is not None
