@@ -157,8 +157,3 @@ test.each(['/health', 'http://memory.example/health'])(
     expect(answer).toMatchObject({ status: 200, body: { status: 'ok' } });
   },
 );
-
-test('GET /openapi.json returns the document without a key', async () => {
-  const answer = await readAnswer(await fetch(`${server.url}/openapi.json`));
-  expect(bodyOf<{ openapi: string }>(answer, 200).openapi).toMatch(/^3\./);
-});

@@ -28,6 +28,7 @@ async function expectRejected(method: string, path: string, body: unknown, field
   const answer = await ask(server, method, path, { body });
   expect({ status: answer.status, body }).toEqual({ status: 400, body });
   expectInvalid(answer, field);
+  return answer.body as ErrorBody;
 }
 
 type Rejected = [field: string, values: unknown[]];
@@ -128,7 +129,10 @@ describe.each(endpoints)('POST %s', (path, base, fields) => {
   );
 
   test('rejects a body that is not an object', async () => {
-    for (const body of [null, 'x', 1, true, [base]]) await expectRejected('POST', path, body, '');
+    for (const body of [null, 'x', 1, true, [base]]) {
+      const { message } = await expectRejected('POST', path, body, '');
+      expect(message).toBe('the body must be an object');
+    }
   });
 
   test.each(['id', 'memoryId', 'version', 'status', 'createdAt', '', 'USERID', '__proto__'])(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { ask, expectError, getMemory, getStatus, ingest, newUser, save } from '../support/http.ts';
+import { getMemory, getStatus, ingest, newUser, save } from '../support/http.ts';
 import { leaseRecord } from '../support/queue.ts';
 import { withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
@@ -63,9 +63,5 @@ describe('GET /v1/memories/:id/status', () => {
     expect(done).toMatchObject({ memoryId, attempts: 1, errorMessage: null });
     expect(done.chunksTotal).toBeGreaterThan(100);
     expect(done.chunksComplete).toBe(done.chunksTotal);
-  });
-
-  test('returns 404 for an unknown id', async () => {
-    expectError(await ask(server, 'GET', '/v1/memories/mem_0/status'), 404, 'not_found');
   });
 });
