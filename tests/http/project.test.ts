@@ -65,11 +65,8 @@ describe('GET /v1/users', () => {
   });
 
   test.each([
-    ['limit=0', 'limit'],
     ['limit=101', 'limit'],
-    ['limit=x', 'limit'],
     ['userId=ada', 'userId'],
-    ['cursor=x', 'cursor'],
   ])('returns 400 for %s', async (query, field) => {
     expectInvalid(await ask(project, 'GET', `/v1/users?${query}`), field);
   });

@@ -218,9 +218,6 @@ describe('GET /v1/tasks', () => {
   test.each([
     ['', 'status'],
     ['status=complete', 'status'],
-    ['status=', 'status'],
-    ['status=failed&status=failed', 'status'],
-    ['status=failed&limit=0', 'limit'],
     ['status=failed&limit=101', 'limit'],
     ['status=failed&userId=ada', 'userId'],
     ['status=failed&cursor=x', 'cursor'],
@@ -263,11 +260,5 @@ describe('the filter status', () => {
     };
     expect(await search('complete')).toEqual([saved.id]);
     expect(await search('failed')).toEqual([]);
-  });
-
-  test.each(['memories', 'memories/search'])('of /v1/%s must be a status', async (path) => {
-    const query = path === 'memories' ? '' : '&query=x';
-    const answer = await ask(project, 'GET', `/v1/${path}?userId=ada${query}&status=done`);
-    expectInvalid(answer, 'status');
   });
 });

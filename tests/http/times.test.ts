@@ -38,15 +38,7 @@ describe.each(reads)('%s', (_, read) => {
   });
 
   test.each(['from', 'to'])('returns 400 if %s is not a time', async (field) => {
-    for (const time of [
-      '',
-      'now',
-      '2026-05',
-      '2026-02-30',
-      '2026-13-01',
-      '2026-00-01',
-      '1700000000000',
-    ]) {
+    for (const time of ['', 'now', '2026-02-30']) {
       expectInvalid(await read(`${field}=${time}`), field);
     }
   });

@@ -67,6 +67,13 @@ test.each([
   expect(withTypes({ explain }, SearchQuery.properties)).toEqual({ explain: value });
 });
 
+test.each(['', ' 5', '+5', '1.5', '1e1', '0x10', '٣', '1'.repeat(400)])(
+  'the limit %p is not parsed as a number',
+  (limit) => {
+    expect(typed({ limit })).toEqual({ limit });
+  },
+);
+
 test('metadata filters are grouped by key, for any key', () => {
   const query = { a: '1', 'metadata[k]': 'v', 'metadata[a[b]]': '', 'metadata[__proto__]': 'x' };
   const { metadata, ...rest } = typed(query);
