@@ -7,9 +7,9 @@ import {
   type Opened,
   memory as storedMemory,
 } from '../storage/fixtures.ts';
-import { rowsOf } from '../storage/invariants.ts';
 import { openInSchema } from '../storage/postgres.ts';
 import { openInFolder } from '../storage/sqlite.ts';
+import { rowsOf } from '../support/rows.ts';
 import { memory } from './command.ts';
 
 /* What doctor reports about the queue and the rows of memories. */

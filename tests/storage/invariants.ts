@@ -1,7 +1,6 @@
-import { Database } from 'bun:sqlite';
 import { expect } from 'bun:test';
 import { diagnose } from '../../server/storage/open.ts';
-import { query } from '../support/postgres.ts';
+import { rowsOf } from '../support/rows.ts';
 import type { Opened, Project } from './fixtures.ts';
 
 /* What holds in every database after any writes. */
@@ -30,15 +29,4 @@ export async function expectSearchable(project: Project, userId: string, word: s
   const listed = await project.list(userId, { filter: { status: 'complete' } });
   const found = await project.search(word, { userId, limit: listed.length + 1 });
   expect(ids(found)).toEqual(ids(listed));
-}
-
-/** Runs a statement outside of the service. */
-export async function rowsOf(url: string, text: string): Promise<unknown[]> {
-  if (url.startsWith('postgres')) return [...(await query(url, text))];
-  const db = new Database(url.replace('sqlite:', ''), { create: false });
-  try {
-    return db.prepare(text).all();
-  } finally {
-    db.close(true);
-  }
 }

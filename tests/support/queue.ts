@@ -1,6 +1,5 @@
 import { ingest, newUser, whenComplete } from './http.ts';
-import { leased as leasedInPostgres } from './queue-postgres.ts';
-import { leased as leasedInSqlite } from './queue-sqlite.ts';
+import { rowsOf } from './rows.ts';
 import type { TestServer } from './server.ts';
 
 /** A document that stays `processing` because the test holds the lease of its task. */
@@ -11,9 +10,6 @@ export type LeasedRecord = {
   /** Fails the task. Returns false if the lease is no longer held. */
   fail(errorMessage: string): Promise<boolean>;
 };
-
-/** Leases a memory's task under another owner. Returns a function that fails the task. */
-export type Hold = (databaseUrl: string, memoryId: string) => Promise<LeasedRecord['fail']>;
 
 const externalId = 'leased';
 
@@ -29,8 +25,32 @@ export async function leaseRecord(server: TestServer): Promise<LeasedRecord> {
   return { memoryId, userId, externalId, fail: await holdTask(server, memoryId) };
 }
 
+/** The lease never expires, so that the server's worker cannot claim the task. */
+const lease = `UPDATE tasks SET state = 'running', run_at = accepted_at,
+    lease_token = lease_token + 1, lease_owner = 'a test', leased_until = 9000000000000000,
+    chunks_complete = 0, chunks_total = 0, last_change = NULL
+  WHERE memory_id = $1 RETURNING 1`;
+
+/** The new change numbers make in-memory search indexes read the memory again. */
+const changes = [
+  `UPDATE memories SET last_change = (SELECT users.last_change + 1 FROM users
+     WHERE users.project_id = memories.project_id AND users.user_id = memories.user_id)
+   WHERE id = $1`,
+  `UPDATE users SET last_change = last_change + 1
+   WHERE (project_id, user_id) = (SELECT project_id, user_id FROM memories WHERE id = $1)`,
+];
+
+const fail = `UPDATE tasks SET state = 'failed', run_at = NULL, lease_owner = NULL,
+    error_message = $1
+  WHERE memory_id = $2 AND state = 'running' AND lease_owner = 'a test' RETURNING 1`;
+
 /** Leases the task of a complete memory, which is then `processing`. */
-export function holdTask({ databaseUrl }: TestServer, memoryId: string) {
-  const hold = databaseUrl.startsWith('sqlite:') ? leasedInSqlite : leasedInPostgres;
-  return hold(databaseUrl, memoryId);
+export async function holdTask(
+  { databaseUrl }: TestServer,
+  memoryId: string,
+): Promise<LeasedRecord['fail']> {
+  const leased = await rowsOf(databaseUrl, lease, [memoryId]);
+  if (leased.length === 0) throw new Error('the memory has no task');
+  for (const change of changes) await rowsOf(databaseUrl, change, [memoryId]);
+  return async (message) => (await rowsOf(databaseUrl, fail, [message, memoryId])).length > 0;
 }
