@@ -1,24 +1,12 @@
-import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { sqlitePath } from '../../server/storage/open.ts';
-import { backend } from '../support/backend.ts';
-import { query } from '../support/postgres.ts';
+import { rowsOf } from '../support/rows.ts';
 import { withProject } from '../support/server.ts';
 import { sendKeyed } from '../support/writes.ts';
 
 /* Fingerprints are stored for days, so a new version of the service must compute the same ones. */
 
-async function storedFingerprints(databaseUrl: string): Promise<unknown[]> {
-  const text = `SELECT key, fingerprint FROM idempotency_keys
-    WHERE key IN ('printed-batch', 'printed-save') ORDER BY key`;
-  if (backend === 'postgres') return query(databaseUrl, text);
-  const db = new Database(sqlitePath(databaseUrl), { readonly: true });
-  try {
-    return db.prepare(text).all();
-  } finally {
-    db.close(true);
-  }
-}
+const fingerprints = `SELECT key, fingerprint FROM idempotency_keys
+  WHERE key IN ('printed-batch', 'printed-save') ORDER BY key`;
 
 test('an upgrade does not change the fingerprint of a request', async () => {
   const server = await withProject();
@@ -35,7 +23,7 @@ test('an upgrade does not change the fingerprint of a request', async () => {
     ),
   ];
   expect(sent.map(({ status }) => status)).toEqual([201, 202]);
-  expect(await storedFingerprints(server.databaseUrl)).toEqual([
+  expect(await rowsOf(server.databaseUrl, fingerprints)).toEqual([
     { key: 'printed-batch', fingerprint: 'lEUTJ5y-nZ0F_O0VNoaiOSO87p6CtsnOVH9BLbDu0FA' },
     { key: 'printed-save', fingerprint: 'HB0HeJ_-I4gHJaM1p9qlUi2DeUW7ZR_tj66zMw3936k' },
   ]);

@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { limits } from '../../sdk/contract/limits.ts';
 import { openAdmin } from '../../server/admin.ts';
-import { sqlitePath } from '../../server/storage/open.ts';
-import { countIn } from '../storage/sqlite.ts';
-import { backend } from '../support/backend.ts';
 import { readMetrics } from '../support/metrics.ts';
-import { query } from '../support/postgres.ts';
+import { rowsOf } from '../support/rows.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { sendKeyed } from '../support/writes.ts';
@@ -40,9 +37,7 @@ async function lastUse({ databaseUrl }: TestServer): Promise<number | null> {
 }
 
 async function storedMemories(): Promise<number> {
-  if (backend === 'sqlite') return countIn(sqlitePath(server.databaseUrl));
-  const [row] = await query(server.databaseUrl, 'SELECT count(*)::int4 AS n FROM memories');
-  return Number(row?.n);
+  return (await rowsOf(server.databaseUrl, 'SELECT id FROM memories')).length;
 }
 
 test('a running server deletes and counts memories soon after they have expired', async () => {

@@ -1,13 +1,14 @@
 import { expect, test } from 'bun:test';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { rowsOf } from '../support/rows.ts';
 import { until } from '../support/until.ts';
 import { embed, useModel } from './embedded.ts';
 import { imported, newProject } from './fixtures.ts';
-import { openSqlite } from './tables.ts';
+import { openInFolder } from './sqlite.ts';
 
 test('a part is not stored with the vectors of a memory that was deleted in the meantime', async () => {
-  const opened = await openSqlite({ preload: [join(import.meta.dir, 'late-part.ts')] });
+  const opened = await openInFolder({ preload: [join(import.meta.dir, 'late-part.ts')] });
   const { storage, path } = opened;
   const modelId = await useModel(opened);
   const project = await newProject(opened);
@@ -22,6 +23,6 @@ test('a part is not stored with the vectors of a memory that was deleted in the 
   await until(() => existsSync(`${path}.sent`), { what: 'the message to the writer' });
   // The writer stores all that it has received before it closes the file.
   await storage.close();
-  expect(await opened.run('SELECT memories FROM vector_parts')).toEqual([]);
+  expect(await rowsOf(opened.url, 'SELECT memories FROM vector_parts')).toEqual([]);
   await opened.dispose();
 });

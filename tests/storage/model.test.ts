@@ -9,18 +9,9 @@ import { renderRecord } from '../../server/memory/render.ts';
 import type { WriteResult } from '../../server/storage/storage.ts';
 import { expectModel } from '../support/model/expect.ts';
 import { clock, type Door, type Item, type Options, recordOf } from '../support/model/model.ts';
-import {
-  claim,
-  complete,
-  keyed,
-  newProject,
-  type Opened,
-  type OpenStorage,
-  walk,
-} from './fixtures.ts';
+import { databases } from './databases.ts';
+import { claim, complete, keyed, newProject, type Opened, walk } from './fixtures.ts';
 import { expectConsistent } from './invariants.ts';
-import { openPostgresStorage } from './postgres.ts';
-import { openSqliteStorage } from './sqlite.ts';
 
 /* Each storage behaves like the model. */
 
@@ -94,10 +85,7 @@ async function doorTo(opened: Opened): Promise<Door> {
   };
 }
 
-describe.each<[string, OpenStorage]>([
-  ['SQLite', openSqliteStorage],
-  ['PostgreSQL', openPostgresStorage],
-])('%s', (_, open) => {
+describe.each(databases)('%s', (_, open) => {
   let opened: Opened;
   beforeAll(async () => {
     opened = await open();

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { readSeries } from '../../server/metrics/counts.ts';
 import type { UserRef } from '../../server/storage/project-storage.ts';
 import { createRandom } from '../support/random.ts';
+import { rowsOf } from '../support/rows.ts';
 import { until } from '../support/until.ts';
+import { databases } from './databases.ts';
 import { embed, meaningOf, useModel, vocabulary } from './embedded.ts';
 import { claim, complete, imported, memory, newProject, type Project, record } from './fixtures.ts';
-import { openPostgres, openSqlite, type Tables } from './tables.ts';
 
 /*
  * What is stored of search indexes, the snapshots of words and the parts with vectors: it changes
@@ -46,13 +47,10 @@ const damages: [what: string, update: string][] = [
   ['vectors of another model', 'vector_parts SET model_id = model_id + 1'],
 ];
 
-describe.each([
-  ['SQLite', openSqlite],
-  ['PostgreSQL', openPostgres],
-])('%s: a snapshot', (_, open) => {
+describe.each(databases)('%s: a snapshot', (database, open) => {
   const userId = 'ada';
   const users = [userId, 'ben'];
-  let opened: Tables;
+  let opened: Awaited<ReturnType<typeof open>>;
   let project: Project;
   let modelId: number;
 
@@ -65,15 +63,17 @@ describe.each([
   });
   afterAll(() => opened.dispose());
 
+  const run = (sql: string) => rowsOf(opened.url, sql);
+
   async function storedUsers(table: 'snapshots' | 'vector_parts' = 'snapshots') {
     const stored = `SELECT DISTINCT user_id FROM ${table} WHERE project_id = ${project.id}`;
-    return (await opened.run(`${stored} ORDER BY user_id`)).map((row) => row.user_id);
+    return (await run(`${stored} ORDER BY user_id`)).map((row) => row.user_id);
   }
 
   const ofUser = (name: string) => `project_id = ${project.id} AND user_id = '${name}'`;
   /** The changes that the user's parts end with. */
   async function partsOf(name: string): Promise<number[]> {
-    const rows = await opened.run(`SELECT last_change FROM vector_parts WHERE ${ofUser(name)}`);
+    const rows = await run(`SELECT last_change FROM vector_parts WHERE ${ofUser(name)}`);
     return rows.map((row) => Number(row.last_change)).sort((a, b) => a - b);
   }
 
@@ -147,8 +147,8 @@ describe.each([
         const queries = Array.from({ length: queriesPerRound }, () => text(6));
         await opened.reopen();
         const found = await answers(queries);
-        await opened.run('DELETE FROM snapshots');
-        await opened.run('DELETE FROM vector_parts');
+        await run('DELETE FROM snapshots');
+        await run('DELETE FROM vector_parts');
         await opened.reopen();
         expect(await answers(queries)).toEqual(found);
         expect(found.flat().length).toBeGreaterThan(queriesPerRound);
@@ -178,7 +178,7 @@ describe.each([
     await search(userId, 'lantern', true);
     await until(async () => (await storedUsers('vector_parts')).length > 0, { what: 'the part' });
     expect(await storeAll()).toEqual([]);
-    await opened.run('DELETE FROM vectors');
+    await run('DELETE FROM vectors');
     await opened.reopen();
     expect(await search(userId, 'lantern', true)).not.toEqual([]);
   });
@@ -221,7 +221,7 @@ describe.each([
 
   test('with vectors of another model is not used, and replaced', async () => {
     const select = `SELECT model_id AS model FROM vector_parts WHERE project_id = ${project.id}`;
-    const stored = async () => (await opened.run(select)).map(({ model }) => Number(model));
+    const stored = async () => (await run(select)).map(({ model }) => Number(model));
     await project.import(some(perUser, { userId }));
     await embedAll(userId);
     await storeAll();
@@ -244,8 +244,8 @@ describe.each([
     await storeAll();
     for (const [name, update] of damages) {
       found.push(await search(name, 'lantern', true));
-      const sql = update.replace('TYPE', open === openSqlite ? 'blob' : 'bytea');
-      await opened.run(`UPDATE ${sql} WHERE ${ofUser(name)}`);
+      const sql = update.replace('TYPE', database === 'SQLite' ? 'blob' : 'bytea');
+      await run(`UPDATE ${sql} WHERE ${ofUser(name)}`);
     }
     await opened.reopen();
     for (const [at, [name, update]] of damages.entries()) {
@@ -263,7 +263,7 @@ describe.each([
     await project.remove(deleted.id);
     const vectors = memories.map((one) => ({ ...one, textHash: one.content, data: 'AAAA' }));
     expect(await opened.storage.storeVectors({ ...user, from, upTo, vectors })).toBe(true);
-    const stored = await opened.run(`SELECT memory_id FROM vectors WHERE ${ofUser(userId)}`);
+    const stored = await run(`SELECT memory_id FROM vectors WHERE ${ofUser(userId)}`);
     expect(stored).toEqual([{ memory_id: kept.id }]);
   });
 
