@@ -38,20 +38,6 @@ test('an invalid Date is rejected before it is sent, because null would clear th
   expect(server.requests).toHaveLength(0);
 });
 
-test('a null cursor starts at the first page', async () => {
-  using server = startFaultServer(json(200, { items: [], nextCursor: 'c' }), json(200, page));
-  const client = clientOf(server);
-  let cursor: string | null = null;
-  do {
-    cursor = (await client.list({ userId: 'u', cursor })).nextCursor;
-  } while (cursor !== null);
-  await client.users({ cursor });
-  await client.export({ cursor });
-  const paths = server.requests.map(({ path }) => path);
-  const list = '/v1/memories?userId=u';
-  expect(paths).toEqual([list, `${list}&cursor=c`, '/v1/users', '/v1/export']);
-});
-
 test('metadata may have an interface type, and undefined fields are omitted', async () => {
   interface Preferences {
     theme: string;

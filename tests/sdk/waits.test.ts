@@ -24,22 +24,14 @@ test('the backoff is at most 8 s', async () => {
   expect(waitMs).toBeLessThanOrEqual(8_000);
 });
 
-const asDate = (ms: number) => new Date(Date.now() + ms).toUTCString();
-
-test('Retry-After as an HTTP date sets the delay', async () => {
-  using server = startFaultServer(refusal(503, 'unavailable', { 'Retry-After': asDate(30_000) }));
-  const { waitMs } = await firstWait(server);
-  expect(waitMs).toBeGreaterThan(20_000);
-  expect(waitMs).toBeLessThanOrEqual(30_000);
-});
-
 test('a Retry-After of exactly 60 s is waited for', async () => {
   using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '60' }));
   expect(await firstWait(server)).toMatchObject({ waitMs: 60_000 });
 });
 
 test('a Retry-After of more than 60 s, as a date, fails the call immediately', async () => {
-  using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': asDate(120_000) }));
+  const date = new Date(Date.now() + 120_000).toUTCString();
+  using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': date }));
   const error = await failure(clientOf(server).get('mem_1'));
   expect(error.retryAfterMs).toBeWithin(60_000, 121_000);
   expect(server.requests).toHaveLength(1);
