@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { startTestServer, type TestServer, withProject } from '../support/server.ts';
+import { startTestServer, withProject } from '../support/server.ts';
 import { lines, memoryAt, summaryOf } from './command.ts';
+import { forward, startService } from './service.ts';
 
 const server = await withProject();
 const memory = memoryAt(server);
@@ -18,28 +19,17 @@ async function countOf(userId: string): Promise<number> {
 }
 
 /** Starts a proxy that records the maximum number of concurrent requests to the server. */
-function watchRequests({ url }: TestServer) {
+function watchRequests() {
   let running = 0;
   let most = 0;
-  const endpoint = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      running += 1;
-      most = Math.max(most, running);
-      const { method, headers } = request;
-      const body = await request.arrayBuffer();
-      const path = new URL(request.url).pathname;
-      const answer = await fetch(url + path, { method, headers, body });
-      running -= 1;
-      return new Response(await answer.text(), { status: answer.status, headers: answer.headers });
-    },
+  const service = startService(async (request) => {
+    running += 1;
+    most = Math.max(most, running);
+    const answer = await forward(request, server);
+    running -= 1;
+    return answer;
   });
-  return {
-    url: `http://127.0.0.1:${endpoint.port}`,
-    maxAtOnce: () => most,
-    [Symbol.asyncDispose]: () => endpoint.stop(true),
-  };
+  return { ...service, maxAtOnce: () => most };
 }
 
 describe('memory ingest batch', () => {
@@ -85,8 +75,8 @@ describe('memory ingest batch', () => {
   });
 
   test('records with the same external id are sent in order, and other records concurrently', async () => {
-    await using watch = watchRequests(server);
-    const env = { MEMORY_BASE_URL: watch.url };
+    await using watch = watchRequests();
+    const { env } = watch;
     const stdinOf = (things: number) =>
       Array.from({ length: 1_501 }, (_, index) =>
         event(`of-${things}`, `v${index}`, { externalId: `${index % things}` }),

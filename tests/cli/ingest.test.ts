@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { withProject } from '../support/server.ts';
 import { lines, memoryAt, temporaryFolder } from './command.ts';
+import { startService } from './service.ts';
 
 const server = await withProject();
 const memory = memoryAt(server);
@@ -68,15 +69,7 @@ function answerStatus(status: 'processing' | 'failed') {
     const items = memoryIds.map((memoryId) => ({ memoryId, ...answer }));
     return Response.json({ items, notFound: [] });
   }
-  return answerWith(fetch);
-}
-
-function answerWith(fetch: (request: Request) => Response | Promise<Response>) {
-  const endpoint = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch });
-  return {
-    env: { MEMORY_BASE_URL: `http://127.0.0.1:${endpoint.port}` },
-    [Symbol.asyncDispose]: () => endpoint.stop(true),
-  };
+  return startService(fetch);
 }
 
 describe('a failed wait', () => {
@@ -85,7 +78,7 @@ describe('a failed wait', () => {
       url.endsWith('/status')
         ? Response.json({ items: [], notFound: ['mem_a'] })
         : Response.json({ memoryId: 'mem_a', status: 'processing' }, { status: 202 });
-    await using endpoint = answerWith(fetch);
+    await using endpoint = startService(fetch);
     const argv = ['ingest', 'document', '--user', 'u', '-', '--wait'];
     const { code, stderr } = await memory(argv, { ...endpoint, stdin: 'text' });
     expect(stderr).toBe('Failed: not found\n');

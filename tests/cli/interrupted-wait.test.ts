@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { withProject } from '../support/server.ts';
 import { memoryAt, type Surroundings } from './command.ts';
 import { foldersFor } from './folder.ts';
+import { forward, startService } from './service.ts';
 
 /* If Ctrl-C or SIGTERM interrupts --wait, the command reports that the records were accepted. */
 
@@ -10,26 +11,17 @@ const server = await withProject();
 /** Starts a proxy that completes no memory and interrupts at the first status or list request. */
 function interruptedAt(signal: 'SIGINT' | 'SIGTERM') {
   const interruption = new AbortController();
-  const proxy = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      const { method, headers } = request;
-      const { pathname, search } = new URL(request.url);
-      const body = method === 'GET' ? null : await request.arrayBuffer();
-      const answer = await fetch(server.url + pathname + search, { method, headers, body });
-      const isList = method === 'GET' && pathname === '/v1/memories';
-      if (!pathname.endsWith('/status') && !isList) return answer;
-      interruption.abort(signal);
-      if (isList) return answer;
-      return Response.json({ ...((await answer.json()) as object), status: 'processing' });
-    },
+  const service = startService(async (request) => {
+    const answer = await forward(request, server);
+    const { pathname } = new URL(request.url);
+    const isList = request.method === 'GET' && pathname === '/v1/memories';
+    if (!pathname.endsWith('/status') && !isList) return answer;
+    interruption.abort(signal);
+    if (isList) return answer;
+    return Response.json({ ...((await answer.json()) as object), status: 'processing' });
   });
-  const around: Surroundings = {
-    env: { MEMORY_BASE_URL: `http://127.0.0.1:${proxy.port}` },
-    interrupted: interruption.signal,
-  };
-  return { around, [Symbol.asyncDispose]: () => proxy.stop(true) };
+  const around: Surroundings = { env: service.env, interrupted: interruption.signal };
+  return { ...service, around };
 }
 
 const events = (count: number) =>

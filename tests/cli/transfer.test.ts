@@ -5,6 +5,7 @@ import { dropped, json, startFaultServer } from '../support/fault-server.ts';
 import { startTestServer, withProject } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 import { lines, memoryAt, summaryOf, temporaryFolder } from './command.ts';
+import { startService } from './service.ts';
 
 const server = await withProject();
 const memory = memoryAt(server);
@@ -171,22 +172,17 @@ describe('memory import', () => {
 
   test('does not send lines with the same id in concurrent requests', async () => {
     let [running, maxRunning] = [0, 0];
-    const endpoint = Bun.serve({
-      port: 0,
-      hostname: '127.0.0.1',
-      async fetch(request) {
-        running += 1;
-        maxRunning = Math.max(maxRunning, running);
-        const { items } = (await request.json()) as { items: unknown[] };
-        await Bun.sleep(50);
-        running -= 1;
-        return Response.json({ imported: items.length, skipped: 0, failedCount: 0, failed: [] });
-      },
+    await using service = startService(async (request) => {
+      running += 1;
+      maxRunning = Math.max(maxRunning, running);
+      const { items } = (await request.json()) as { items: unknown[] };
+      await Bun.sleep(50);
+      running -= 1;
+      return Response.json({ imported: items.length, skipped: 0, failedCount: 0, failed: [] });
     });
     const all = many('same-id', 500);
-    const env = { MEMORY_BASE_URL: `http://127.0.0.1:${endpoint.port}` };
+    const { env } = service;
     const { stderr } = await memory(['import', '-'], { stdin: jsonl([...all, all[0]]), env });
-    await endpoint.stop(true);
     expect({ stderr, maxRunning }).toEqual({ stderr: summary(501, 0, 0), maxRunning: 1 });
   });
 });

@@ -3,6 +3,7 @@ import type { IngestStatuses } from '../../sdk/index.ts';
 import { startTestServer, withProject } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { foldersFor } from './folder.ts';
+import { forward, startService } from './service.ts';
 
 const server = await withProject();
 
@@ -18,30 +19,20 @@ const said = (stderr: string) => stderr.replace(/^[\d,]+ records .*\n/gm, '');
 /** Starts a proxy that reports a memory as processing if `isStuck` returns true for its id. */
 function busyServer(isStuck: (memoryId: string) => boolean | Promise<boolean>) {
   const looks: string[] = [];
-  const proxy = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      const { method, headers } = request;
-      const { pathname, search } = new URL(request.url);
-      const [, memoryId = ''] = /memories\/(\w+)\/status$/.exec(pathname) ?? [];
-      const isLook = pathname.endsWith('/status');
-      if (isLook) looks.push(memoryId);
-      const body = method === 'GET' ? null : await request.arrayBuffer();
-      const answer = await fetch(server.url + pathname + search, { method, headers, body });
-      const shown = (await answer.json()) as Record<string, unknown>;
-      if (memoryId !== '' && (await isStuck(memoryId))) shown.status = 'processing';
-      const asked = isLook && memoryId === '' ? (shown as IngestStatuses).items : [];
-      for (const one of asked) if (await isStuck(one.memoryId)) one.status = 'processing';
-      if (pathname === '/health') shown.pending = 1;
-      return Response.json(shown, { status: answer.status });
-    },
+  const service = startService(async (request) => {
+    const { pathname } = new URL(request.url);
+    const [, memoryId = ''] = /memories\/(\w+)\/status$/.exec(pathname) ?? [];
+    const isLook = pathname.endsWith('/status');
+    if (isLook) looks.push(memoryId);
+    const answer = await forward(request, server);
+    const shown = (await answer.json()) as Record<string, unknown>;
+    if (memoryId !== '' && (await isStuck(memoryId))) shown.status = 'processing';
+    const asked = isLook && memoryId === '' ? (shown as IngestStatuses).items : [];
+    for (const one of asked) if (await isStuck(one.memoryId)) one.status = 'processing';
+    if (pathname === '/health') shown.pending = 1;
+    return Response.json(shown, { status: answer.status });
   });
-  return {
-    env: { MEMORY_BASE_URL: `http://127.0.0.1:${proxy.port}` },
-    looks,
-    [Symbol.asyncDispose]: () => proxy.stop(true),
-  };
+  return { ...service, looks };
 }
 
 test.concurrent('pending memories are reported at the deadline with few requests', async () => {

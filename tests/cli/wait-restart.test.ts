@@ -4,6 +4,7 @@ import { leaseRecord } from '../support/queue.ts';
 import type { TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { memory, memoryAt, temporaryFolder } from './command.ts';
+import { startService } from './service.ts';
 
 /** More connections than the attempts of one request. */
 const attemptsInOutage = 8;
@@ -68,52 +69,41 @@ async function statusesFor(request: Request, status: object): Promise<object[]> 
 /** Starts a service whose memories are all processing. */
 function processingService() {
   let answered = 0;
-  const proxy = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      answered += 1;
-      const items = await statusesFor(request, { status: 'processing', errorMessage: null });
-      return Response.json({ items, notFound: [] }, { headers: { connection: 'close' } });
-    },
+  const { env, ...service } = startService(async (request) => {
+    answered += 1;
+    const items = await statusesFor(request, { status: 'processing', errorMessage: null });
+    return Response.json({ items, notFound: [] }, { headers: { connection: 'close' } });
   });
-  return {
-    url: `http://127.0.0.1:${proxy.port}`,
-    count: () => answered,
-    proxy,
-  };
+  const around = { env: { ...env, MEMORY_API_KEY: 'a-key-for-tests-1234' } };
+  return { ...service, around, count: () => answered };
 }
 
 test.concurrent('a wait for thousands of memories polls with one request while none completes', async () => {
   const ids = Array.from({ length: 5_000 }, (_, at) => `mem_${at}`);
-  const service = processingService();
-  const env = { MEMORY_BASE_URL: service.url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
-  const { code } = await memory(['wait', ...ids, '--timeout', '2s'], { env });
+  await using service = processingService();
+  const { code } = await memory(['wait', ...ids, '--timeout', '2s'], service.around);
   expect(code).toBe(8);
   // Only at the deadline are all 5,000 statuses read, in five requests.
   expect(service.count()).toBeWithin(5, 15);
-  await service.proxy.stop(true);
 });
 
 test.concurrent('a wait for many memories fails immediately if the service has never been reachable', async () => {
-  const { url, proxy } = processingService();
-  await proxy.stop(true);
-  const env = { MEMORY_BASE_URL: url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
-  const { code, stderr } = await memory(['wait', 'mem_1', 'mem_2', '--timeout', '30s'], { env });
+  const service = processingService();
+  await service[Symbol.asyncDispose]();
+  const argv = ['wait', 'mem_1', 'mem_2', '--timeout', '30s'];
+  const { code, stderr } = await memory(argv, service.around);
   expect(stderr).toContain('Cannot reach');
   expect(code).toBe(5);
 });
 
 test.concurrent('a --timeout without a unit is in seconds', async () => {
   const readsWithin = async (timeout: string) => {
-    const { url, count, proxy } = processingService();
-    const env = { MEMORY_BASE_URL: url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
+    await using service = processingService();
     // The clock advances 2.5 s per reading, so the number of reads depends only on the timeout.
     const argv = ['wait', 'mem_1', '--timeout', timeout];
-    const { code } = await memory(argv, { env, tickMs: 2_500 });
-    await proxy.stop(true);
+    const { code } = await memory(argv, { ...service.around, tickMs: 2_500 });
     expect(code).toBe(8);
-    return count();
+    return service.count();
   };
   expect(await readsWithin('10')).toBe(await readsWithin('10s'));
 });

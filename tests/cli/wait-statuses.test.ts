@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import type { IngestStatuses } from '../../sdk/index.ts';
 import { withProject } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
+import { forward, startService } from './service.ts';
 
 /* Tests of how --wait reads the statuses of many memories, up to 1,000 per request. */
 
@@ -18,30 +19,17 @@ const batch = ['ingest', 'batch', '-', '--wait', '--json'];
 /** Starts a proxy that reports selected memories as failed and counts the status requests. */
 function countingProxy(isFailed: (id: string) => boolean = () => false) {
   const counts = { reads: 0, most: 0 };
-  const proxy = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      const { method, headers } = request;
-      const { pathname, search } = new URL(request.url);
-      const body = method === 'GET' ? null : await request.arrayBuffer();
-      const answer = await fetch(server.url + pathname + search, { method, headers, body });
-      if (pathname !== '/v1/memories/status') return answer;
-      const shown = (await answer.json()) as IngestStatuses;
-      counts.reads += 1;
-      counts.most = Math.max(counts.most, shown.items.length);
-      const failed = { status: 'failed', errorMessage: 'failed by the test' };
-      const items = shown.items.map((one) =>
-        isFailed(one.memoryId) ? { ...one, ...failed } : one,
-      );
-      return Response.json({ ...shown, items });
-    },
+  const service = startService(async (request) => {
+    const answer = await forward(request, server);
+    if (!request.url.endsWith('/v1/memories/status')) return answer;
+    const shown = (await answer.json()) as IngestStatuses;
+    counts.reads += 1;
+    counts.most = Math.max(counts.most, shown.items.length);
+    const failed = { status: 'failed', errorMessage: 'failed by the test' };
+    const items = shown.items.map((one) => (isFailed(one.memoryId) ? { ...one, ...failed } : one));
+    return Response.json({ ...shown, items });
   });
-  return {
-    env: { MEMORY_BASE_URL: `http://127.0.0.1:${proxy.port}` },
-    counts,
-    [Symbol.asyncDispose]: () => proxy.stop(true),
-  };
+  return { ...service, counts };
 }
 
 test('a failed memory is reported with its reason', async () => {
