@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { withProject } from '../support/server.ts';
-import { lines, memoryAt, temporaryFolder } from './command.ts';
+import { memoryAt, temporaryFolder } from './command.ts';
 import { startService } from './service.ts';
 
 const server = await withProject();
@@ -14,22 +14,6 @@ async function contentsOf(userId: string): Promise<string[]> {
   }
   return contents;
 }
-
-describe('memory ingest support', () => {
-  const flags = ['ingest', 'support', '--user', 'flags', '--subject', 'Refund'];
-
-  test('stores comments from options in order, and other fields as metadata', async () => {
-    const comments = ['--comment', 'user: Where: is it?', '--comment', 'agent:On its way\nnow'];
-    const more = ['--priority', 'high', '-m', 'k=v'];
-    const { code, stdout, stderr } = await memory([...flags, ...comments, ...more]);
-    expect(stderr).toBe(`Queued. To wait for the result: memory wait ${stdout}`);
-    expect(code).toBe(0);
-    expect(await server.client.get(stdout.trim())).toMatchObject({
-      content: 'Refund\n\nuser: Where: is it?\nagent: On its way\nnow',
-      metadata: { subject: 'Refund', priority: 'high', k: 'v' },
-    });
-  });
-});
 
 describe('memory ingest document', () => {
   test('keeps the text of a file or of stdin unchanged', async () => {
@@ -58,48 +42,14 @@ describe('memory ingest document', () => {
   });
 });
 
-/** Starts an endpoint that returns the same status for every memory. */
-function answerStatus(status: 'processing' | 'failed') {
-  const at = '2026-11-20T10:00:00.000Z';
-  const errorMessage = status === 'failed' ? 'it cannot be read' : null;
-  const chunks = { chunksComplete: 0, chunksTotal: 0, attempts: 1 };
-  const answer = { status, ...chunks, errorMessage, createdAt: at, updatedAt: at };
-  async function fetch(request: Request): Promise<Response> {
-    const { memoryIds } = (await request.json()) as { memoryIds: string[] };
-    const items = memoryIds.map((memoryId) => ({ memoryId, ...answer }));
-    return Response.json({ items, notFound: [] });
-  }
-  return startService(fetch);
-}
-
-describe('a failed wait', () => {
-  test('a memory that was deleted during the wait: exit 3 and the reason', async () => {
-    const fetch = ({ url }: Request) =>
-      url.endsWith('/status')
-        ? Response.json({ items: [], notFound: ['mem_a'] })
-        : Response.json({ memoryId: 'mem_a', status: 'processing' }, { status: 202 });
-    await using endpoint = startService(fetch);
-    const argv = ['ingest', 'document', '--user', 'u', '-', '--wait'];
-    const { code, stderr } = await memory(argv, { ...endpoint, stdin: 'text' });
-    expect(stderr).toBe('Failed: not found\n');
-    expect(code).toBe(3);
-  });
-
-  test('a timeout: exit 8, with a note that nothing is lost and a hint on how to resume', async () => {
-    await using endpoint = answerStatus('processing');
-    const argv = ['wait', 'mem_a', 'mem_b', '--timeout', '1s'];
-    const { code, stdout, stderr } = await memory(argv, endpoint);
-    expect(lines(stdout)).toEqual(['mem_a\tprocessing', 'mem_b\tprocessing']);
-    expect(stderr).toBe('Nothing is lost. Continue waiting: memory wait mem_a mem_b\n');
-    expect(code).toBe(8);
-  });
-
-  test('a failed task: exit 1 and the reason', async () => {
-    await using endpoint = answerStatus('failed');
-    const { code, stdout } = await memory(['wait', 'mem_a'], endpoint);
-    expect(stdout).toBe('mem_a\tfailed\tit cannot be read\n');
-    expect(code).toBe(1);
-    const json = await memory(['wait', 'mem_a', '--json'], endpoint);
-    expect(JSON.parse(json.stdout)).toMatchObject({ memoryId: 'mem_a', status: 'failed' });
-  });
+test('a memory that was deleted during --wait: exit 3 and the reason', async () => {
+  await using service = startService(({ url }) =>
+    url.endsWith('/status')
+      ? Response.json({ items: [], notFound: ['mem_a'] })
+      : Response.json({ memoryId: 'mem_a', status: 'processing' }, { status: 202 }),
+  );
+  const argv = ['ingest', 'document', '--user', 'u', '-', '--wait'];
+  const { code, stderr } = await memory(argv, { ...service, stdin: 'text' });
+  expect(stderr).toBe('Failed: not found\n');
+  expect(code).toBe(3);
 });

@@ -66,7 +66,7 @@ describe('memory import', () => {
     using folder = temporaryFolder();
     const [from, into] = [await newProject('from'), await newProject('into')];
     await from(['save', '--user', 'trip', '-m', 'k:=[1,{"z":null}]', 'a\ttext\nof lines 🧠']);
-    const argv = ['ingest', 'support', '--user', 'trip', '--subject', 'S', '--comment', 'a: b'];
+    const argv = ['ingest', 'support', '--user', 'trip', '--subject', 'S', '--comment', 'a:b\nc'];
     await from([...argv, '--source', 'crm', '--external-id', '1', '--wait']);
     const exported = (await from(['export'])).stdout;
     expect(lines(exported)).toHaveLength(2);

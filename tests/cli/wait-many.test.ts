@@ -96,11 +96,12 @@ test.concurrent('if a rate limit outlasts the wait, unread statuses are reported
   const { memoryId } = await limited.client.ingest.document({ userId: 'u', data: { text: 'a' } });
   await limited.client.key();
   const startedAt = performance.now();
-  const argv = ['wait', memoryId, '--timeout', '1s'];
+  const argv = ['wait', memoryId, 'mem_other', '--timeout', '1s'];
   const { code, stdout, stderr } = await memoryAt(limited)(argv);
   expect(performance.now() - startedAt).toBeLessThan(6_000);
-  expect(lines(stdout)).toEqual([`${memoryId}\tprocessing`]);
-  expect(stderr).toContain(`Continue waiting: memory wait ${memoryId}\n`);
+  expect(lines(stdout)).toEqual([`${memoryId}\tprocessing`, 'mem_other\tprocessing']);
+  const hint = `Nothing is lost. Continue waiting: memory wait ${memoryId} mem_other\n`;
+  expect(stderr).toContain(hint);
   expect(code).toBe(8);
   await limited.stop();
 });

@@ -70,4 +70,7 @@ test('memory wait reports each memory when it finishes, failed ones with the rea
     ].toSorted(),
   );
   expect(code).toBe(1);
+  const { stdout: json } = await memoryAt(server)(['wait', ...ids, '--json'], { env: proxy.env });
+  const printed = lines(json).map((line) => JSON.parse(line));
+  expect(printed).toContainEqual(expect.objectContaining({ memoryId: ids[1], status: 'failed' }));
 });
