@@ -1,37 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { lines, memory, memoryAt, temporaryFolder } from './command.ts';
+import { lines, memory, temporaryFolder } from './command.ts';
 import { program } from './shell.ts';
-
-test('a key is created, listed without its secret, used and revoked', async () => {
-  const server = await startTestServer();
-  const env = { MEMORY_DATABASE_URL: server.databaseUrl };
-  const made = await memory(['keys', 'create', '--name', 'app', '--expires', '30d'], { env });
-  expect(made.code).toBe(0);
-  expect(made.stdout).toMatch(/^mk_\w+\n$/);
-  const key = made.stdout.trim();
-
-  const listed = await memory(['keys', 'list'], { env });
-  expect(listed.stdout).not.toContain(key);
-  const row = lines(listed.stdout)
-    .map((line) => line.split('\t'))
-    .find((row) => row[10] === 'app');
-  const [id = '', project, shown, createdAt = '', , expiresAt = ''] = row ?? [];
-  expect(project).toBe('default');
-  expect(shown).toEndWith(key.slice(-4));
-  expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBeWithin(29 * 864e5, 31 * 864e5);
-
-  const save = () => memoryAt(server)(['save', '--user', 'u', 'x', '--api-key', key]);
-  await until(async () => (await save()).code === 0, { what: 'the key to be accepted' });
-  expect(await memory(['keys', 'revoke', id], { env })).toMatchObject({ code: 0 });
-  await until(async () => (await save()).code === 4, { what: 'the key to be rejected' });
-  const none = await memory(['keys', 'revoke', 'key_none'], { env });
-  expect(none).toMatchObject({ code: 3, stderr: expect.stringContaining('memory keys list') });
-  await server.stop();
-});
 
 test.if(process.platform === 'linux')('the commands close the database', async () => {
   using folder = temporaryFolder();
@@ -64,18 +36,6 @@ test('the table shows which keys have expired', async () => {
   };
   const stdout = await until(table, { what: 'an expired key' });
   expect(stdout).toMatch(/\d{4}-\d\d-\d\d +long\n/);
-});
-
-test.each([
-  'postgres://me:secret@127.0.0.1:1/x',
-  'postgres://me:other@secret@127.0.0.1:1/x',
-  'postgres://me@tenant:secret@127.0.0.1:1/x',
-  'postgres://me@127.0.0.1:1/x?password=secret',
-])('an error about the database %s does not contain its password', async (database) => {
-  const { code, stderr } = await memory(['keys', 'list', '--database', database]);
-  expect(stderr).toContain('the database cannot be reached');
-  expect(stderr).not.toContain('secret');
-  expect(code).toBe(1);
 });
 
 describe('a missing database', () => {
