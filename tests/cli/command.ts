@@ -44,6 +44,13 @@ export function memoryAt(server: TestServer) {
   };
 }
 
+/** Runs `memory doctor`. `find` returns what it has found under a name. */
+export async function doctor(url: string) {
+  const { code, stdout } = await memory(['doctor', '--json', '--database', url]);
+  const { items }: { items: Record<string, string>[] } = JSON.parse(stdout);
+  return { code, items, find: (name: string) => items.find((one) => one.name === name) };
+}
+
 export function testTerminal(ran: Ran, around: Surroundings = {}): Terminal {
   const { env = {}, terminal, home = noHome.HOME, cwd = process.cwd(), interrupted } = around;
   const stdin = around.stdin ?? around.typed ?? '';

@@ -10,7 +10,7 @@ import {
 import { openInSchema } from '../storage/postgres.ts';
 import { openInFolder } from '../storage/sqlite.ts';
 import { rowsOf } from '../support/rows.ts';
-import { memory } from './command.ts';
+import { doctor } from './command.ts';
 
 /* What doctor reports about the queue and the rows of memories. */
 
@@ -28,12 +28,10 @@ test.each([
   await complete(opened.storage, done, now);
   const failure = { ...failed, now, retryAt: null, errorMessage: 'it failed' };
   expect(await opened.storage.failTask(failure)).toBe(true);
-  const { code, stdout } = await memory(['doctor', '--json', '--database', opened.url]);
+  const { code, find } = await doctor(opened.url);
   await opened.dispose();
-  const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
-  const found = (name: string) => items.find((one) => one.name === name);
-  expect(found('queue')).toMatchObject({ level: 'ok', found: expect.stringMatching(pending) });
-  expect(found('failed records')).toMatchObject({ level: 'warning', found: '1' });
+  expect(find('queue')).toMatchObject({ level: 'ok', found: expect.stringMatching(pending) });
+  expect(find('failed records')).toMatchObject({ level: 'warning', found: '1' });
   expect(code).toBe(0);
 });
 
@@ -44,21 +42,18 @@ test.each([
   const opened = await openInFolder();
   const project = await newProject(opened);
   await project.acceptOne({}, Date.now() - minutes * 60_000);
-  const { stdout } = await memory(['doctor', '--json', '--database', opened.url]);
+  const { find } = await doctor(opened.url);
   await opened.dispose();
-  const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
-  expect(items.find(({ name }) => name === 'queue')).toMatchObject({ level });
+  expect(find('queue')).toMatchObject({ level });
 });
 
 test('doctor warns about a database without keys and reports an empty queue', async () => {
   const opened = await openInFolder();
-  const { stdout } = await memory(['doctor', '--json', '--database', opened.url]);
+  const { find } = await doctor(opened.url);
   await opened.dispose();
-  const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
-  const found = (name: string) => items.find((one) => one.name === name);
   const advice = expect.stringContaining('memory keys create');
-  expect(found('keys')).toMatchObject({ level: 'warning', found: 'none', advice });
-  expect(found('queue')).toEqual({ name: 'queue', level: 'ok', found: '0 pending' });
+  expect(find('keys')).toMatchObject({ level: 'warning', found: 'none', advice });
+  expect(find('queue')).toEqual({ name: 'queue', level: 'ok', found: '0 pending' });
 });
 
 test('doctor counts only leases that have expired', async () => {
@@ -67,10 +62,9 @@ test('doctor counts only leases that have expired', async () => {
   const now = Date.now();
   await project.acceptOne({}, now);
   await claimOne(opened.storage, { now, leaseMs: 60_000 });
-  const { stdout } = await memory(['doctor', '--json', '--database', opened.url]);
-  const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
+  const { find } = await doctor(opened.url);
   const found = expect.stringMatching(/^1 pending, the oldest for \d+ s, 0 with an expired lease$/);
-  expect(items.find(({ name }) => name === 'queue')).toMatchObject({ found });
+  expect(find('queue')).toMatchObject({ found });
 });
 
 test.each([
@@ -82,9 +76,8 @@ test.each([
   await project.save(storedMemory({ userId: 'ada' }));
   for (const userId of ['ben', 'cem', 'dan']) await project.acceptOne({ userId });
   const consistency = async () => {
-    const { code, stdout } = await memory(['doctor', '--json', '--database', opened.url]);
-    const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
-    return { code, ...items.find(({ name }) => name === 'consistency') };
+    const { code, find } = await doctor(opened.url);
+    return { code, ...find('consistency') };
   };
   expect(await consistency()).toMatchObject({ code: 0, level: 'ok' });
   for (const text of [

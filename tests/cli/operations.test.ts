@@ -12,7 +12,7 @@ import { openAdmin } from '../../server/admin.ts';
 import { diagnoseFile } from '../storage/sqlite.ts';
 import { backend } from '../support/backend.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { memory, temporaryFolder } from './command.ts';
+import { doctor, memory, temporaryFolder } from './command.ts';
 import { shellAt } from './shell.ts';
 
 /* Tests of backup, restore and doctor on the database of a running server. */
@@ -51,10 +51,9 @@ ofFile('a backup of a running server can be restored and served', async () => {
   const again = await memory(['restore', file, '--json', ...on(copy)]);
   const { kept } = JSON.parse(again.stdout);
   expect(existsSync(kept)).toBe(true);
-  const findings = await memory(['doctor', '--json', ...on(copy)]);
-  expect(findings.code).toBe(0);
-  const levels = JSON.parse(findings.stdout).items.map(({ level }: { level: string }) => level);
-  expect(new Set(levels)).toEqual(new Set(['ok']));
+  const { code, items } = await doctor(copy);
+  expect(code).toBe(0);
+  expect(new Set(items.map(({ level }) => level))).toEqual(new Set(['ok']));
 });
 
 describe.skipIf(backend !== 'sqlite')('a backup to stdout', () => {
@@ -138,11 +137,7 @@ ofFile('restore rejects a running server and a damaged backup, and changes nothi
 });
 
 ofFile('doctor reports whether a server uses the database', async () => {
-  const lineOf = async (url: string) => {
-    const { stdout } = await memory(['doctor', '--json', ...on(url)]);
-    const { items } = JSON.parse(stdout) as { items: { name: string; found: string }[] };
-    return items.find(({ name }) => name === 'server')?.found;
-  };
+  const lineOf = async (url: string) => (await doctor(url)).find('server')?.found;
   expect(await lineOf(server.databaseUrl)).toBe('running');
   const unused = `sqlite:${folder.file('unused.db')}`;
   await memory(['keys', 'create', ...on(unused)]);
@@ -158,10 +153,6 @@ ofFile('doctor includes the write-ahead log in the database size', async () => {
   expect(stdout).toContain(`the database uses ${size.toFixed(1)} MiB`);
 });
 
-async function findings(url: string): Promise<Record<string, string>[]> {
-  return JSON.parse((await memory(['doctor', '--json', ...on(url)])).stdout).items;
-}
-
 ofFile('doctor counts only keys that are in use', async () => {
   const url = `sqlite:${folder.file('keys.db')}`;
   const admin = await openAdmin(url);
@@ -173,7 +164,8 @@ ofFile('doctor counts only keys that are in use', async () => {
   await create(Date.now() - 1);
   await admin.revokeKey(id);
   await admin.close();
-  expect(await findings(url)).toContainEqual({ name: 'keys', level: 'ok', found: '2 in use' });
+  const { find } = await doctor(url);
+  expect(find('keys')).toEqual({ name: 'keys', level: 'ok', found: '2 in use' });
 });
 
 ofFile('doctor warns about a file that its group can read, and about a full disk', async () => {
@@ -184,7 +176,8 @@ ofFile('doctor warns about a file that its group can read, and about a full disk
   // A sparse file: the database with its log is larger than the free space.
   writeFileSync(`${copy}-wal`, '');
   truncateSync(`${copy}-wal`, bavail * bsize + 2 ** 30);
-  const levels = (await findings(`sqlite:${copy}`)).map(({ name, level }) => `${name} ${level}`);
+  const { items } = await doctor(`sqlite:${copy}`);
+  const levels = items.map(({ name, level }) => `${name} ${level}`);
   expect(levels).toContain('permissions warning');
   expect(levels).toContain('disk warning');
   expect(levels).toContain('write-ahead log warning');
@@ -206,9 +199,9 @@ ofFile('restore prints where it kept the previous database', async () => {
 });
 
 ofFile('doctor advises no upgrade of a current schema', async () => {
-  const version = (await findings(server.databaseUrl)).find(({ name }) => name === 'version');
+  const { find } = await doctor(server.databaseUrl);
   const found = expect.stringMatching(/^schema \d+, SQLite \d/);
-  expect(version).toEqual({ name: 'version', level: 'ok', found });
+  expect(find('version')).toEqual({ name: 'version', level: 'ok', found });
 });
 
 ofFile('doctor warns about a write-ahead log of 256 MB, but not about a shorter one', async () => {
@@ -218,8 +211,7 @@ ofFile('doctor warns about a write-ahead log of 256 MB, but not about a shorter 
     writeFileSync(`${copy}-wal`, '');
     // A sparse file, which takes no space on the disk.
     truncateSync(`${copy}-wal`, bytes);
-    const found = await findings(`sqlite:${copy}`);
-    return found.find(({ name }) => name === 'write-ahead log')?.level;
+    return (await doctor(`sqlite:${copy}`)).find('write-ahead log')?.level;
   };
   const limit = 256 * 1024 * 1024;
   expect([await levelAt(limit - 1), await levelAt(limit)]).toEqual(['ok', 'warning']);

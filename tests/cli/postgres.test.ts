@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startServer } from '../../server/main.ts';
 import { newDatabase, postgresUrl, query, type TestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
-import { lines, memory } from './command.ts';
+import { doctor, lines, memory } from './command.ts';
 
 /* Tests of the administrative commands on a PostgreSQL database. */
 
@@ -43,17 +43,13 @@ test('keys are created, listed and revoked, and a running server applies the cha
 test('doctor counts only keys that are in use', async () => {
   const own = await newDatabase();
   const flags = ['--database', own.url];
-  const keys = async () => {
-    const { stdout } = await memory(['doctor', '--json', ...flags]);
-    const { items } = JSON.parse(stdout) as { items: { name: string }[] };
-    return items.find(({ name }) => name === 'keys');
-  };
   const create = () => memory(['keys', 'create', '--json', ...flags]);
   const { id } = JSON.parse((await create()).stdout);
   await create();
   await create();
   await memory(['keys', 'revoke', id, ...flags]);
-  expect(await keys()).toMatchObject({ level: 'ok', found: '2 in use' });
+  const { find } = await doctor(own.url);
+  expect(find('keys')).toMatchObject({ level: 'ok', found: '2 in use' });
   await own.drop();
 });
 
@@ -85,8 +81,7 @@ test('servers that start at the same time on an empty database share it', async 
 
 test('doctor runs the PostgreSQL checks and reports no problem', async () => {
   await memory(['keys', 'create', ...on]);
-  const { code, stdout } = await memory(['doctor', '--json', ...on]);
-  const { items } = JSON.parse(stdout) as { items: { name: string; level: string }[] };
+  const { code, items } = await doctor(database.url);
   expect(items.map(({ name, level }) => `${name} ${level}`)).toEqual([
     'version ok',
     'durability ok',
@@ -110,8 +105,7 @@ test('doctor warns if commits do not wait for a connected synchronous standby', 
     'VIEW pg_stat_replication AS SELECT 1',
     `VIEW pg_settings AS SELECT 'synchronous_commit' AS name, 'local' AS reset_val`,
   ]);
-  const { stdout } = await memory(['doctor', '--json', '--database', there]);
-  expect(JSON.parse(stdout).items).toContainEqual({
+  expect((await doctor(there)).find('standbys')).toEqual({
     name: 'standbys',
     level: 'warning',
     found: '1 connected, synchronous: any 1 (*)',
@@ -127,8 +121,7 @@ test('doctor warns if dead rows reach 100% of a table', async () => {
   // Shadows PostgreSQL's statistics. The percentage is of the live rows plus 10,000.
   const counts = `SELECT '${schema}' AS schemaname, 20000 AS n_dead_tup, 10000 AS n_live_tup`;
   const there = await shadow(own, [`VIEW pg_stat_user_tables AS ${counts}`]);
-  const { stdout } = await memory(['doctor', '--json', '--database', there]);
-  expect(JSON.parse(stdout).items).toContainEqual({
+  expect((await doctor(there)).find('dead rows')).toEqual({
     name: 'dead rows',
     level: 'warning',
     found: 'at most 100% of any table',
@@ -180,10 +173,8 @@ test.each([
 ])('doctor fails if %s is %s', async (setting, value, name, words) => {
   const own = await newDatabase();
   const none = 'VIEW pg_stat_replication AS SELECT 1 WHERE false';
-  const database = await shadow(own, [settingAs(setting, value), none]);
-  const { code, stdout } = await memory(['doctor', '--json', '--database', database]);
-  const { items } = JSON.parse(stdout) as { items: { name: string }[] };
-  expect(items.find((one) => one.name === name)).toMatchObject({
+  const { code, find } = await doctor(await shadow(own, [settingAs(setting, value), none]));
+  expect(find(name)).toMatchObject({
     level: 'failure',
     advice: expect.stringContaining(words),
   });
@@ -201,8 +192,7 @@ test('doctor warns about many connections, a long transaction and WAL of an inac
     `VIEW pg_replication_slots AS SELECT '0/C0000000'::pg_lsn AS restart_lsn, false AS active
        UNION ALL SELECT '0/0'::pg_lsn, true`,
   ]);
-  const { code, stdout } = await memory(['doctor', '--json', '--database', database]);
-  const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
+  const { code, items } = await doctor(database);
   const warnings = items.filter(({ level }) => level === 'warning');
   expect(warnings.map(({ name, found }) => `${name}: ${found}`)).toEqual([
     'connections: 80 of 100 in use',
@@ -233,22 +223,15 @@ test.each([
     'VIEW pg_stat_replication AS SELECT 1',
     `VIEW pg_settings AS SELECT 'synchronous_commit' AS name, '${commit}' AS reset_val`,
   ]);
-  const { stdout } = await memory(['doctor', '--json', '--database', database]);
-  const { items } = JSON.parse(stdout) as { items: { name: string }[] };
-  expect(items.find(({ name }) => name === 'standbys')).toMatchObject({ level: 'ok', found });
+  expect((await doctor(database)).find('standbys')).toMatchObject({ level: 'ok', found });
   await own.drop();
 });
 
 test('doctor says that the next server start creates the tables, until they exist', async () => {
   const own = await newDatabase();
-  const flags = ['--database', own.url];
-  const advice = async () => {
-    const { stdout } = await memory(['doctor', '--json', ...flags]);
-    const { items } = JSON.parse(stdout) as { items: { name: string; advice?: string }[] };
-    return items.find(({ name }) => name === 'version')?.advice ?? 'none';
-  };
+  const advice = async () => (await doctor(own.url)).find('version')?.advice ?? 'none';
   expect(await advice()).toContain('the next server start creates');
-  await memory(['keys', 'create', ...flags]);
+  await memory(['keys', 'create', '--database', own.url]);
   expect(await advice()).toBe('none');
   await own.drop();
 });
@@ -262,10 +245,9 @@ test.each([
     `FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$
        SELECT pg_catalog.clock_timestamp() + interval '${seconds} seconds' $$`,
   ]);
-  const { stdout } = await memory(['doctor', '--json', '--database', database]);
+  const { find } = await doctor(database);
   await own.drop();
-  const { items } = JSON.parse(stdout) as { items: { name: string }[] };
-  expect(items.find(({ name }) => name === 'clock')).toMatchObject({ level });
+  expect(find('clock')).toMatchObject({ level });
 });
 
 test('doctor accepts a transaction of 14 minutes and 1023 MB of retained WAL', async () => {
@@ -276,9 +258,8 @@ test('doctor accepts a transaction of 14 minutes and 1023 MB of retained WAL', a
     `FUNCTION pg_current_wal_lsn() RETURNS pg_lsn LANGUAGE sql AS $$ SELECT '1/0'::pg_lsn $$`,
     `VIEW pg_replication_slots AS SELECT '0/C0100000'::pg_lsn AS restart_lsn, false AS active`,
   ]);
-  const { stdout } = await memory(['doctor', '--json', '--database', database]);
+  const { items } = await doctor(database);
   await own.drop();
-  const { items } = JSON.parse(stdout) as { items: Record<string, string>[] };
   const shown = items.map(({ name, level, found }) => `${name} ${level}: ${found}`);
   const oldest = /^transactions ok: the oldest has been open for 84\d s$/;
   expect(shown).toContainEqual(expect.stringMatching(oldest));
