@@ -158,26 +158,6 @@ test('a search that is aborted while it waits is not executed', async () => {
   expect(await project.search('kept')).toHaveLength(1);
 });
 
-test('searches fail as unavailable while a thousand searches of their project are waiting', async () => {
-  const all = await fromShared();
-  const { opened, project } = all;
-  const slow = Array.from({ length: 9 }, () => project.search(slowsThread));
-  const givenUp = new AbortController();
-  const search = () => project.search('kept', {}, givenUp.signal);
-  const searches = Promise.allSettled(Array.from({ length: 1_020 }, search));
-  const other = await newProject(opened);
-  expect(await other.search('kept')).toEqual([]);
-  givenUp.abort();
-  const outcomes = await searches;
-  const rejected = outcomes.filter(({ status }) => status === 'rejected');
-  // Of the slow searches, at most eight were already running.
-  expect(rejected.length).toBeGreaterThanOrEqual(20);
-  for (const one of rejected) {
-    expect(one).toMatchObject({ reason: { code: 'unavailable', retryAfterSeconds: 5 } });
-  }
-  await Promise.all(slow);
-});
-
 test.concurrent('a slow read of many statuses is not mistaken for a hanging thread', async () => {
   await using all = await open(slowHungAfterMs);
   const { project } = all;
