@@ -1,37 +1,16 @@
-import { beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { SearchAnswer } from '../../sdk/contract/search.ts';
-import { cases, corpus } from '../search/cases.ts';
-import { ask } from '../support/http.ts';
+import { ask, bodyOf } from '../support/http.ts';
 import { marked } from '../support/marked.ts';
 import { withProject } from '../support/server.ts';
 
-/* Runs the cases of tests/search over HTTP. */
-
-const names = new Map<string, string>();
 const server = await withProject();
-beforeAll(async () => {
-  for (const [name, content] of Object.entries(corpus)) {
-    names.set((await server.client.save({ userId: 'corpus', content })).id, name);
-  }
-});
 
-async function search(query: string, more: Record<string, string> = {}) {
-  const parameters = new URLSearchParams({ userId: 'corpus', query, ...more });
+async function search(query: string, more: Record<string, string>) {
+  const parameters = new URLSearchParams({ query, ...more });
   const answer = await ask(server, 'GET', `/v1/memories/search?${parameters}`);
-  return { status: answer.status, ...(answer.body as SearchAnswer) };
+  return bodyOf<SearchAnswer>(answer, 200);
 }
-
-describe('search finds', () => {
-  test.each(cases)('$kind: $query', async ({ query, first, among, none, mark }) => {
-    const { status, items } = await search(query);
-    expect(status).toBe(200);
-    const order = items.map(({ id }) => names.get(id) ?? '');
-    if (none) expect(order).toEqual([]);
-    if (first !== undefined) expect(order[0]).toBe(first);
-    for (const name of among ?? []) expect(order.slice(0, 3)).toContain(name);
-    if (mark !== undefined) expect(items.map(marked)[0]).toContain(mark);
-  });
-});
 
 describe('search', () => {
   test('returns ten whole memories, best first, with score and snippet', async () => {
