@@ -165,11 +165,6 @@ export function testSearch(name: string, open: OpenStorage): void {
       expect(await project.list()).toHaveLength(56);
     });
 
-    test('finds nothing if its signal is aborted', async () => {
-      await project.save(memory({ content: 'lantern' }));
-      expect(await project.search('lantern', {}, AbortSignal.abort())).toEqual([]);
-    });
-
     test('finds records of one user id in two projects that are completed together', async () => {
       const other = await newProject(opened);
       for (const own of [project, other]) {

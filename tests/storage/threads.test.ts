@@ -146,18 +146,6 @@ test('a save is stored before a large batch that was sent at the same time', asy
   expect(await batch).toHaveLength(10_000);
 });
 
-test('a search that is aborted while it waits is not executed', async () => {
-  const all = await fromShared();
-  const { project } = all;
-  const slow = Array.from({ length: 10 }, () => project.search(slowsThread));
-  const givenUp = new AbortController();
-  const waiting = project.search('kept', {}, givenUp.signal);
-  givenUp.abort();
-  expect(await waiting).toEqual([]);
-  await Promise.all(slow);
-  expect(await project.search('kept')).toHaveLength(1);
-});
-
 test.concurrent('a slow read of many statuses is not mistaken for a hanging thread', async () => {
   await using all = await open(slowHungAfterMs);
   const { project } = all;
