@@ -24,26 +24,12 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function claim(owner: string, limit: number) {
-  const request = { owner, now: 2_000, leaseMs, horizon: 62_000, limit };
-  return (await tasks.claimTasks(request)).map(({ memoryId }) => memoryId);
-}
-
-test('each task is claimed once, the one that has been due longest first', async () => {
-  expect(await claim('a', 100)).toEqual([]);
-  const ids: string[] = [];
-  for (let at = 1; at <= 6; at += 1) ids.push(await project.acceptOne({}, at));
-  expect(await claim('a', 2)).toEqual(ids.slice(0, 2));
-  const both = await Promise.all([claim('a', 2), claim('b', 2)]);
-  expect(both.flat().sort()).toEqual(ids.slice(2).sort());
-  expect(await claim('b', 100)).toEqual([]);
-});
-
 test('a task that another server completes while it is being claimed is not claimed', async () => {
   const id = await project.acceptOne();
   const completion = `UPDATE tasks SET state = 'complete', run_at = NULL WHERE memory_id = $1`;
   const commit = await openTransaction(database.url, completion, [id]);
-  const claiming = claim('e', 100);
+  const request = { owner: 'e', now: 2_000, leaseMs, horizon: 62_000, limit: 100 };
+  const claiming = tasks.claimTasks(request);
   const waits = `SELECT 1 FROM pg_locks WHERE NOT granted`;
   await until(async () => (await query(database.url, waits)).length > 0, {
     what: 'the wait of the claim',
