@@ -42,10 +42,11 @@ export function createLayout() {
   /** Keeps the white space. That at the end is written only if more text follows. */
   function writePre(text: string): void {
     const lines = text.replace(/\r\n?/g, '\n');
-    const body = (isPreBegin ? lines.replace(/^\n/, '') : lines).trimEnd();
+    const kept = isPreBegin ? lines.replace(/^\n/, '') : lines;
+    const body = kept.trimEnd();
     isPreBegin = false;
     write(body);
-    if (!isSealed) gap += lines.slice(lines.lastIndexOf(body) + body.length);
+    if (!isSealed) gap += kept.slice(body.length);
   }
 
   function beginItem(): void {

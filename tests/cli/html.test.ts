@@ -45,6 +45,11 @@ test.each([
     '<pre>\n  a\n    b &lt;c&gt;\n\n</pre>d<pre><b>e</b>\n\n\nf</pre>',
     '  a\n    b <c>\n\nd\n\ne\n\n\nf',
   ],
+  [
+    'white space between tags in pre',
+    '<pre><b>a</b> <b>b</b>\n<i> </i><b>c</b>\n\n</pre><p>d',
+    'a b\n c\n\nd',
+  ],
   ['angle brackets that are not tags', '<p>1 < 2 && 3 > 2</p>', '1 < 2 && 3 > 2'],
   ['a truncated page', '<ul><li>a<p>b<a href="', '- a\n\nb'],
 ])('%s', async (_, html, text) => {
