@@ -13,7 +13,8 @@ export function readHtml(
   /** How many elements are open of the kind whose content is skipped. */
   let [skipped, depth] = ['', 0];
   for (const token of tagsAndTexts(isXml(mimeType, source) ? asHtml(source) : source)) {
-    const [, slash, tag] = /^<(\/?)([^>\s/]+)/.exec(token) ?? [];
+    const [, slash, name] = /^<(\/?)([^>\s/]+)/.exec(token) ?? [];
+    const tag = name?.toLowerCase();
     if (tag !== undefined && (depth > 0 ? tag === skipped : unread.test(tag))) {
       skipped = tag;
       depth = Math.max(0, depth + (slash === '' ? 1 : -1));

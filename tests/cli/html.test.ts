@@ -50,6 +50,11 @@ test.each([
     '<pre><b>a</b> <b>b</b>\n<i> </i><b>c</b>\n\n</pre><p>d',
     'a b\n c\n\nd',
   ],
+  [
+    'tags in upper case',
+    '<TITLE>T</TITLE><P>a<SCRIPT>x</SCRIPT><P>b<TABLE><TR><TD>c<TD>d</TABLE>',
+    'a\n\nb\n\nc | d',
+  ],
   ['angle brackets that are not tags', '<p>1 < 2 && 3 > 2</p>', '1 < 2 && 3 > 2'],
   ['a truncated page', '<ul><li>a<p>b<a href="', '- a\n\nb'],
 ])('%s', async (_, html, text) => {
