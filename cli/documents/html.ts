@@ -15,6 +15,8 @@ export function readHtml(
   for (const token of tagsAndTexts(isXml(mimeType, source) ? asHtml(source) : source)) {
     const [, slash, name] = /^<(\/?)([^>\s/]+)/.exec(token) ?? [];
     const tag = name?.toLowerCase();
+    // HTML ignores the slash of a self-closing tag, except in SVG and MathML.
+    if (tag === 'svg' && token.endsWith('/>')) continue;
     if (tag !== undefined && (depth > 0 ? tag === skipped : unread.test(tag))) {
       skipped = tag;
       depth = Math.max(0, depth + (slash === '' ? 1 : -1));

@@ -55,6 +55,11 @@ test.each([
     '<TITLE>T</TITLE><P>a<SCRIPT>x</SCRIPT><P>b<TABLE><TR><TD>c<TD>d</TABLE>',
     'a\n\nb\n\nc | d',
   ],
+  [
+    'self-closing elements',
+    '<p>a</p><svg class="i"/><p>b</p><svg><svg/><path/>x</svg>c<script/>x',
+    'a\n\nb\n\nc',
+  ],
   ['angle brackets that are not tags', '<p>1 < 2 && 3 > 2</p>', '1 < 2 && 3 > 2'],
   ['a truncated page', '<ul><li>a<p>b<a href="', '- a\n\nb'],
 ])('%s', async (_, html, text) => {
