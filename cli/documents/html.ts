@@ -63,9 +63,11 @@ function isXml(mimeType: string, source: string): boolean {
   return /\bxhtml\b/i.test(mimeType) || source.startsWith('<?xml');
 }
 
-/** Adds end tags to self-closing XML elements, because an HTML parser ignores the slash. */
+/** Escapes CDATA sections, and adds end tags to self-closing elements: HTML has neither. */
 function asHtml(source: string): string {
-  return source.replace(closedAtOnce, '<$1$2></$1>');
+  return source
+    .replace(/<!\[CDATA\[([\s\S]*?)(?:\]\]>|$)/g, (_, text: string) => Bun.escapeHTML(text))
+    .replace(closedAtOnce, '<$1$2></$1>');
 }
 
 /** The common entities that browsers accept without a semicolon. */

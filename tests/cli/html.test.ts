@@ -60,6 +60,12 @@ test.each([
     '<p>a</p><svg class="i"/><p>b</p><svg><svg/><path/>x</svg>c<script/>x',
     'a\n\nb\n\nc',
   ],
+  [
+    'CDATA in XHTML',
+    '<?xml version="1.0"?><p><![CDATA[a <b> &amp;]]> c</p><script>//<![CDATA[\nx//]]></script>',
+    'a <b> &amp; c',
+  ],
+  ['CDATA that is not closed', '<?xml version="1.0"?><p>a <![CDATA[b', 'a b'],
   ['angle brackets that are not tags', '<p>1 < 2 && 3 > 2</p>', '1 < 2 && 3 > 2'],
   ['a truncated page', '<ul><li>a<p>b<a href="', '- a\n\nb'],
 ])('%s', async (_, html, text) => {
