@@ -54,13 +54,16 @@ export function createLayout() {
     if (list.items > 0 && !isSealed) gap = '\n';
     list.items += 1;
     const indent = '  '.repeat(Math.min(deepest, Math.max(0, lists.length - 1)));
-    mark = `${indent}${list.isNumbered ? `${list.items}.` : '-'} `;
+    // Replaces the mark of an empty item, but not that of a cell.
+    const [cell] = /^(?:\| )*/.exec(mark) ?? [''];
+    mark = `${cell}${indent}${list.isNumbered ? `${list.items}.` : '-'} `;
     isSealed = true;
   }
 
   function beginRow(): void {
-    if (rows > 0) gap = '\n';
-    [rows, cells, rowAt, mark, isSealed] = [rows + 1, 0, out.length, '', true];
+    // The first row may follow the mark of an item.
+    if (rows > 0) [gap, mark] = ['\n', ''];
+    [rows, cells, rowAt, isSealed] = [rows + 1, 0, out.length, true];
   }
 
   function beginCell(): void {

@@ -66,6 +66,16 @@ test.each([
     'a <b> &amp; c',
   ],
   ['CDATA that is not closed', '<?xml version="1.0"?><p>a <![CDATA[b', 'a b'],
+  [
+    'a list in a cell',
+    '<table><tr><td>a<td><ul><li><li>b<li>c</ul><td>d</table>',
+    'a | - b\n- c | d',
+  ],
+  [
+    'a table in an item',
+    '<ul><li><table><tr><td>a<td>b<tr><td>c</table><li>d</ul>',
+    '- a | b\nc\n- d',
+  ],
   ['angle brackets that are not tags', '<p>1 < 2 && 3 > 2</p>', '1 < 2 && 3 > 2'],
   ['a truncated page', '<ul><li>a<p>b<a href="', '- a\n\nb'],
 ])('%s', async (_, html, text) => {
