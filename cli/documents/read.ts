@@ -83,15 +83,20 @@ const headBytes = 4096;
 const named =
   /<meta[^>]{1,200}?charset\s*=\s*["']?\s*([\w:.-]+)|^<\?xml[^>]{1,200}?encoding\s*=\s*["']([\w.-]+)/i;
 
-const byteOrderMarks: Record<string, string> = { fffe: 'utf-16le', feff: 'utf-16be' };
+const byteOrderMarks = [
+  ['efbbbf', 'utf-8'],
+  ['fffe', 'utf-16le'],
+  ['feff', 'utf-16be'],
+] as const;
 
 /**
- * Decodes a file as UTF-8, unless it starts with a UTF-16 byte order mark or is HTML that declares
- * another character set. Throws on invalid bytes.
+ * Decodes a file in the encoding of its byte order mark. Without one, a file is UTF-8, unless it is
+ * HTML that declares another character set. Throws on invalid bytes.
  */
 function decodeDocument(bytes: Uint8Array, path: string, html: boolean): string {
-  const mark = byteOrderMarks[Buffer.from(bytes.subarray(0, 2)).toString('hex')];
-  const text = decodeText(bytes, path, mark ?? (html ? charsetOf(bytes) : undefined));
+  const head = Buffer.from(bytes.subarray(0, 3)).toString('hex');
+  const [, marked] = byteOrderMarks.find(([mark]) => head.startsWith(mark)) ?? [];
+  const text = decodeText(bytes, path, marked ?? (html ? charsetOf(bytes) : undefined));
   if (text.includes('\0')) throw binaryFile(path);
   return text;
 }

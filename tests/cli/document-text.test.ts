@@ -67,6 +67,12 @@ describe('a character set', () => {
     ['declared in HTML', 'a.html', Buffer.from('<meta charset=ISO-8859-1>h\xe9', 'latin1'), 'hé'],
     ['declared in XHTML', 'a.xhtml', Buffer.from('<?xml encoding="latin1"?>h\xe9', 'latin1'), 'hé'],
     ['UTF-8 with a byte order mark', 'a.html', Buffer.from('\ufeff<p>hé'), 'hé'],
+    [
+      'UTF-8 with a byte order mark and another declaration',
+      'a.html',
+      Buffer.from('\ufeff<meta charset=windows-1252><p>hé'),
+      'hé',
+    ],
   ])('%s', async (_, name, bytes, text) => {
     using folder = inFolder('charset', { [name]: bytes });
     const { stdout } = await folder.ingest([name, '--dry-run', '--json']);
