@@ -163,17 +163,22 @@ describe('memory import --from chatgpt', () => {
     expect(memory?.content).toBe('Likes tea');
   });
 
-  test('dates a message without a time by the last change of its conversation', async () => {
-    const importWith = async (createTime: number | null) => {
+  test('dates a message without a time by the message before it, or by its conversation', async () => {
+    const importWith = async (times: (number | null)[], createTime: number | null) => {
       const userId = newUser();
-      const message = { ...say('user', 'Likes tea'), create_time: createTime };
-      const mapping = { ...node('root', null, null), ...node('a', 'root', message) };
-      const one = { ...conversation, update_time: at + 60, mapping, current_node: 'a' };
+      const nodes = times.map((time, n) => {
+        const message = { ...say('user', `message ${n}`), create_time: time };
+        return node(`${n}`, n === 0 ? null : `${n - 1}`, message);
+      });
+      const mapping = Object.assign({}, ...nodes);
+      const dated = { create_time: createTime, update_time: at + 60 };
+      const one = { ...conversation, ...dated, mapping, current_node: `${times.length - 1}` };
       await importFrom('chatgpt', JSON.stringify([one]), '--user', userId);
-      return (await all(userId)).map(({ occurredAt }) => occurredAt);
+      return (await all(userId)).map(({ occurredAt }) => occurredAt?.slice(14, 19));
     };
-    expect(await importWith(at)).toEqual(['2026-02-13T16:26:40.500Z']);
-    expect(await importWith(null)).toEqual(['2026-02-13T16:27:40.500Z']);
+    expect(await importWith([at + 5, null, at + 7], at)).toEqual(['26:45', '26:45', '26:47']);
+    expect(await importWith([null, at + 7], at)).toEqual(['26:40', '26:47']);
+    expect(await importWith([null], null)).toEqual(['27:40']);
   });
 
   test('stores all conversations that have no id', async () => {

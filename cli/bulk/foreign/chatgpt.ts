@@ -1,7 +1,7 @@
 import { addLoss, type Losses } from './memories.ts';
 
 type Fields = Record<string, unknown>;
-type Message = { role: string; content: string; timeMs: number | null };
+type Message = { role: string; content: string };
 
 /**
  * Converts each message of a conversation in ChatGPT's conversations.json to a memory in the form
@@ -11,12 +11,14 @@ type Message = { role: string; content: string; timeMs: number | null };
 export function* messagesOf(conversation: Fields, losses: Losses): Generator<Fields> {
   const branch = branchOf(conversation, losses);
   const conversationId = String(conversation.conversation_id ?? conversation.id ?? '');
-  const changedMs = msOf(conversation.update_time ?? conversation.create_time);
+  /** A message without a time has that of the last message before it, or of the conversation. */
+  let occurredMs = msOf(conversation.create_time ?? conversation.update_time);
   let count = 0;
   let lastMs = Number.NEGATIVE_INFINITY;
   for (const [id, node] of branch) {
-    for (const { role, content, timeMs } of messageOf(fieldsOf(node.message), losses)) {
-      const occurredMs = timeMs ?? changedMs;
+    const message = fieldsOf(node.message);
+    occurredMs = msOf(message.create_time) ?? occurredMs;
+    for (const { role, content } of messageOf(message, losses)) {
       // Memories are ordered by their creation, so two messages are not created at the same time.
       if (occurredMs !== null) lastMs = Math.max(occurredMs, lastMs + 1);
       count += 1;
@@ -59,7 +61,7 @@ function messageOf(message: Fields, losses: Losses): Message[] {
   if (role === 'system' || isHidden) addLoss(losses, 'hidden messages');
   else if (role === 'tool' || (message.recipient ?? 'all') !== 'all')
     addLoss(losses, 'tool messages');
-  else return [{ role, content: textOf(parts, losses), timeMs: msOf(message.create_time) }];
+  else return [{ role, content: textOf(parts, losses) }];
   return [];
 }
 
