@@ -29,14 +29,15 @@ export async function openRecords(
     yield* rest;
   }
   const [begin, next] = [beginOf(first), second && beginOf(second)];
-  if (begin !== '{' && begin !== '[' && next !== '{') throw notJson(path);
+  const isOther = begin !== '{' && begin !== '[' && next !== '{';
+  if (isOther && !first.tooLong) throw notJson(path);
   const isNamed = /\.(jsonl|ndjson)$/i.test(path);
   const isLines = isNamed || next === '{' || (next !== undefined && isWhole(first));
   if (begin !== '[' && isLines) {
     const totalBytes = path === '-' ? undefined : Bun.file(path).size;
     return { entries: parsed(lines(), type), totalBytes, type };
   }
-  return { json: await parseJson(rejoined(lines()), path), type };
+  return { json: await parseJson(rejoined(lines(), path), path), type };
 }
 
 /** Opens an export of memories, which may be empty. */
@@ -59,6 +60,12 @@ function notJson(path: string): CliError {
   return new CliError('not_json', `${inputName(path)} is not JSON.`, hint);
 }
 
+function lineTooLong(path: string, line: number): CliError {
+  const message = `${inputName(path)} has a line longer than 32 MiB (line ${line}).`;
+  const hint = 'Convert it to JSON Lines, with one record on each line.';
+  return new CliError('payload_too_large', message, hint);
+}
+
 /** Returns the first character of a line, without white space or a byte order mark. */
 function beginOf({ bytes }: Line): string | undefined {
   return new TextDecoder().decode(bytes.subarray(0, 1_000)).trim()[0];
@@ -73,10 +80,11 @@ function isWhole({ bytes }: Line): boolean {
 }
 
 /** Restores the blank lines, so that errors report the line in the file. */
-async function* rejoined(lines: AsyncIterable<Line>): AsyncGenerator<Uint8Array> {
+async function* rejoined(lines: AsyncIterable<Line>, path: string): AsyncGenerator<Uint8Array> {
   let last = 1;
-  for await (const { where, bytes } of lines) {
+  for await (const { where, bytes, tooLong } of lines) {
     const number = where.line ?? last;
+    if (tooLong) throw lineTooLong(path, number);
     yield Buffer.alloc(number - last, newline);
     yield bytes;
     last = number;

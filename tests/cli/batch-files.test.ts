@@ -75,6 +75,19 @@ test('a line that exceeds the body limit is reported, and the other lines are in
   expect(code).toBe(1);
 });
 
+test.each([
+  ['on one line', '', 1],
+  ['with an item on each line', '\n', 2],
+])('a JSON array %s, over 32 MiB, is an error with advice', async (_, separator, line) => {
+  const stdin = `[${separator}${event('long', 'x'.repeat(33 << 20))}]`;
+  const { code, stderr } = await memory([...batch, '-'], { stdin });
+  expect(stderr).toBe(
+    `Error: The input has a line longer than 32 MiB (line ${line}).\n` +
+      'Convert it to JSON Lines, with one record on each line.\n',
+  );
+  expect(code).toBe(1);
+});
+
 test('a JSON array and a record that spans several lines are accepted', async () => {
   const records = ['a', 'b'].map((name) => JSON.parse(event('array', name)));
   for (const [value, count] of [
