@@ -14,6 +14,8 @@ const gaps = new Map<string, string>([
 /** Writes texts with lines, paragraphs, list items and table rows between them. */
 export function createLayout() {
   let [out, gap, mark, title] = ['', '', '', ''];
+  /** The part of the mark that an item keeps. An item replaces the mark of an empty item. */
+  let cellMark = '';
   let [inTitle, inPre, isPreBegin] = [false, false, false];
   /** True at the beginning of an item or a cell, where a block does not begin a new line. */
   let isSealed = false;
@@ -23,7 +25,7 @@ export function createLayout() {
   function write(text: string): void {
     if (text === '') return;
     out += (out === '' ? '' : gap) + mark + text;
-    [gap, mark, isSealed] = ['', '', false];
+    [gap, mark, cellMark, isSealed] = ['', '', '', false];
   }
 
   function separate(by: string): void {
@@ -54,15 +56,13 @@ export function createLayout() {
     if (list.items > 0 && !isSealed) gap = '\n';
     list.items += 1;
     const indent = '  '.repeat(Math.min(deepest, Math.max(0, lists.length - 1)));
-    // Replaces the mark of an empty item, but not that of a cell.
-    const [cell] = /^(?:\| )*/.exec(mark) ?? [''];
-    mark = `${cell}${indent}${list.isNumbered ? `${list.items}.` : '-'} `;
+    mark = `${cellMark}${indent}${list.isNumbered ? `${list.items}.` : '-'} `;
     isSealed = true;
   }
 
   function beginRow(): void {
     // The first row may follow the mark of an item.
-    if (rows > 0) [gap, mark] = ['\n', ''];
+    if (rows > 0) [gap, mark, cellMark] = ['\n', '', ''];
     [rows, cells, rowAt, isSealed] = [rows + 1, 0, out.length, true];
   }
 
@@ -70,7 +70,7 @@ export function createLayout() {
     if (cells > 0) mark += '| ';
     if (cells > 0 && out.length > rowAt) gap = ' ';
     cells += 1;
-    isSealed = true;
+    [cellMark, isSealed] = [mark, true];
   }
 
   return {
@@ -96,7 +96,7 @@ export function createLayout() {
     end(tag: string): void {
       if (tag === 'title') inTitle = false;
       if (tag === 'pre') inPre = false;
-      if (isList.test(tag) || tag === 'table') [mark, isSealed] = ['', false];
+      if (isList.test(tag) || tag === 'table') [mark, cellMark, isSealed] = ['', '', false];
       if (isList.test(tag)) {
         lists.pop();
         separate(lists.length === 0 ? '\n\n' : '\n');

@@ -178,6 +178,10 @@ describe('any page', () => {
       expect(readFast(`<pre>a${piece.repeat(250_000 / piece.length)}b`).at(-1)).toBe('b');
     },
   );
+
+  test('is read in linear time: 50,000 empty cells and 50,000 empty items', () => {
+    expect(readFast(`${'<td>'.repeat(50_000)}${'<li>'.repeat(50_000)}b`)).toEndWith('| - b');
+  });
 });
 
 test('lines are separate even if white space surrounds their tags', async () => {
