@@ -53,7 +53,7 @@ export async function onDatabase<Result>(
     if (error instanceof CliError) throw error;
     const path = shownDatabase(url);
     if (error instanceof MissingDatabaseError) {
-      const from = isAbsolute(path) ? '' : ` (relative to ${term.cwd})`;
+      const from = isAbsolute(path) || url.includes('://') ? '' : ` (relative to ${term.cwd})`;
       throw new CliError('database_missing', `No database found at ${path}${from}.`, where);
     }
     const message = withFlag(errorText(error), database);
