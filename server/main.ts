@@ -163,11 +163,22 @@ async function serve(wiring: Wiring): Promise<RunningServer> {
   };
   const app = createApp(services);
   const listener = listen(config, app.fetch, log);
-  await tasks.ready;
-  embedder?.start();
+  async function stopListening(): Promise<void> {
+    closing = 'the service is shutting down; try again shortly';
+    await listener.stop();
+    await mcp.stop();
+  }
   // Create the first key only after listening succeeds. Otherwise, the key might never be shown.
-  const keep = (key: string) => keepFirstKey(key, listener.url);
-  const firstKey = config.apiKey === null ? await makeFirstKey(storage, now(), keep) : null;
+  async function firstKeyOnceReady(): Promise<string | null> {
+    await tasks.ready;
+    embedder?.start();
+    if (config.apiKey !== null) return null;
+    return makeFirstKey(storage, now(), (key) => keepFirstKey(key, listener.url));
+  }
+  const firstKey = await firstKeyOnceReady().catch(async (error) => {
+    await stopListening();
+    throw error;
+  });
   const stopWatching = watchEventLoopDelay();
   const stopMaintenance = startMaintenance({ storage, authenticator, now, clock, log });
   log.info('listening', { url: listener.url });
@@ -175,11 +186,9 @@ async function serve(wiring: Wiring): Promise<RunningServer> {
     url: listener.url,
     firstKey,
     async stop() {
-      closing = 'the service is shutting down; try again shortly';
       stopWatching();
       const maintenanceStopped = stopMaintenance();
-      await listener.stop();
-      await mcp.stop();
+      await stopListening();
       await Promise.all([tasks.stop(), embedder?.stop()]);
       await maintenanceStopped;
       // Close the database even if key usage cannot be stored.

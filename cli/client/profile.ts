@@ -46,17 +46,21 @@ export function entryName(service: string, project: string): string {
 }
 
 /**
- * Stores a key and returns true. The key of a server's first start never replaces a key that the
- * user stored: then it is not stored, and the result is false.
+ * Stores a key and returns a function that restores the previous key. The key of a server's first
+ * start never replaces a key that the user stored: then it is not stored, and the result is null.
  */
-export function storeKey(term: Terminal, { service, project, ...key }: Entry): boolean {
+export function storeKey(term: Terminal, { service, project, ...key }: Entry) {
   const profile = readProfile(term);
   const name = entryName(service, project);
   const known = profile.keys[name];
-  if (key.firstRun && known !== undefined && !known.firstRun) return false;
+  if (key.firstRun && known !== undefined && !known.firstRun) return null;
   profile.keys[name] = key;
   writeProfile(term, profile);
-  return true;
+  return () => {
+    const { keys, ...settings } = readProfile(term);
+    const { [name]: _, ...others } = keys;
+    writeProfile(term, { ...settings, keys: known ? { ...keys, [name]: known } : others });
+  };
 }
 
 /** Makes commands use this service and project. */

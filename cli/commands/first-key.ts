@@ -14,6 +14,14 @@ export function createFirstKey(term: Terminal) {
       firstKey = storeFirstKey(term, serviceName(url), apiKey);
       return canShow || firstKey.failure === null;
     },
+    /** Restores the profile after a failed start. */
+    discard(): void {
+      try {
+        firstKey?.undo?.();
+      } catch {
+        // The reason why the start failed is more important.
+      }
+    },
     isCreated: () => firstKey !== null,
     async report(database: string | undefined): Promise<void> {
       if (firstKey === null) return;
@@ -23,8 +31,13 @@ export function createFirstKey(term: Terminal) {
   };
 }
 
-/** `failure` says why the key is not stored. */
-type FirstKey = { baseUrl: string; apiKey: string; failure: string | null };
+/** `failure` says why the key is not stored; `undo` restores the profile. */
+type FirstKey = {
+  baseUrl: string;
+  apiKey: string;
+  failure: string | null;
+  undo?: (() => void) | null;
+};
 
 /** Prints the first key only on a terminal, because a redirected stderr may be kept in a log. */
 function reportKey(term: Terminal, { baseUrl, apiKey, failure }: FirstKey) {
@@ -87,10 +100,9 @@ function isUsed(term: Terminal, service: string): boolean {
 function storeFirstKey(term: Terminal, baseUrl: string, apiKey: string): FirstKey {
   try {
     const entry = { service: baseUrl, project: defaultProject, apiKey, firstRun: true } as const;
-    const failure = storeKey(term, entry)
-      ? null
-      : `Your profile contains another key for ${baseUrl}`;
-    return { baseUrl, apiKey, failure };
+    const undo = storeKey(term, entry);
+    const failure = undo === null ? `Your profile contains another key for ${baseUrl}` : null;
+    return { baseUrl, apiKey, failure, undo };
   } catch (error) {
     return { baseUrl, apiKey, failure: `The key could not be stored (${errorText(error)})` };
   }

@@ -30,6 +30,7 @@ export function addServe(program: Parent, term: Terminal): void {
     const settings = { env: term.env, databaseUrl, ...definedOnly({ port, host }) };
     const options = { ...settings, keepFirstKey: firstKey.keep, onFatal: 'exit' } as const;
     const server = await startServer(options).catch((error) => {
+      firstKey.discard();
       throw cannotStart(error, databaseUrl, database);
     });
     try {

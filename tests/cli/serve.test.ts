@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite';
 import { afterAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -194,6 +195,29 @@ test('a database that cannot be created is reported with its flag, exit 1', asyn
     code: 1,
     stderr: expect.stringContaining('--database sqlite:/dev/null/x.db'),
   });
+});
+
+test('a start that cannot create the first key ends, exit 1, and keeps the stored key', async () => {
+  using home = temporaryFolder();
+  const path = home.file('keyless.db');
+  const env = { ...quiet, MEMORY_API_KEY: 'a-key-for-tests-1234' };
+  await (await startServer({ env, port: 0, databaseUrl: `sqlite:${path}` })).stop();
+  const database = new Database(path);
+  database.run(`CREATE TRIGGER fails BEFORE INSERT ON api_keys
+    BEGIN SELECT RAISE(ABORT, 'no key can be stored'); END`);
+  database.close();
+  const port = await freePort();
+  const other = { apiKey: 'a-key-of-another-database', firstRun: true };
+  const keys = { [`http://127.0.0.1:${port}`]: other };
+  for (const stored of [keys, {}]) {
+    const profile = home.file('memory-service/profile.json');
+    await Bun.write(profile, JSON.stringify({ keys: stored }));
+    const args = ['serve', '-p', `${port}`, '--database', path];
+    const child = memory(args, { ...quiet, XDG_CONFIG_HOME: home.path });
+    const [code, stderr] = await Promise.all([child.exited, child.stderr.text()]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'Error: no key can be stored\n' });
+    expect(await Bun.file(profile).json()).toEqual({ keys: stored });
+  }
 });
 
 test('a database that another server uses is reported, exit 1', async () => {

@@ -41,6 +41,21 @@ test('a port and a database in use are reported, and a later start creates the f
   });
 });
 
+test('a start that fails after it has opened the port closes the port', async () => {
+  await inFolder(async (databaseUrl) => {
+    let port = 0;
+    const keepFirstKey = (_: string, url: string) => {
+      port = Number(new URL(url).port);
+      return Promise.reject(new Error('the profile is gone'));
+    };
+    const failed = startServer({ env, port: 0, databaseUrl, keepFirstKey });
+    await expect(failed).rejects.toThrow('the profile is gone');
+    const server = await startServer({ env, port, databaseUrl });
+    expect(server.firstKey).toStartWith('mk_');
+    await server.stop();
+  });
+});
+
 test('all invalid settings are listed', async () => {
   const broken = { PORT: 'abc', MEMORY_RATE_LIMIT: 'many', MEMORY_API_KEY: 'short' };
   const start = startServer({ env: { ...env, ...broken } });
