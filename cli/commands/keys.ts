@@ -3,7 +3,7 @@ import { defaultBaseUrl, resolveBaseUrl } from '../client/connect.ts';
 import * as profile from '../client/profile.ts';
 import { addExamples, Option, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
-import { CliError, exitCodes, usageError } from '../errors.ts';
+import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
 import { parseId, parseLifetime, userOptionFor } from '../options.ts';
 import { type Column, printJson, printResult, printTable } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
@@ -103,9 +103,12 @@ function addCreate(group: Parent, term: Terminal): void {
     const rights = metricsOnly ? 'for reading /metrics' : `in ${of}${described(kind)}`;
     const until = expiresAt === null ? 'It does not expire.' : `It expires on ${expiresAt}.`;
     if (!json) await note(term, `Created key ${made.id} ${rights}. ${until}`);
-    if (service !== null) await save(term, { service, project, apiKey: made.key });
-    else if (!json) await note(term, metricsOnly ? howToScrape : howToUse);
-    await printResult(term, { ...made, ...kind, expiresAt }, made.key);
+    try {
+      if (service !== null) await save(term, { service, project, apiKey: made.key });
+      else if (!json) await note(term, metricsOnly ? howToScrape : howToUse);
+    } finally {
+      await printResult(term, { ...made, ...kind, expiresAt }, made.key);
+    }
   });
   command.addHelpText(
     'after',
@@ -171,8 +174,13 @@ function serviceOf(term: Terminal): string {
 }
 
 async function save(term: Terminal, { service, project, apiKey }: profile.Entry): Promise<void> {
-  profile.storeKey(term, { service, project, apiKey });
-  profile.useService(term, service, project);
+  try {
+    profile.storeKey(term, { service, project, apiKey });
+    profile.useService(term, service, project);
+  } catch (error) {
+    const message = `The key could not be stored (${errorText(error)}).`;
+    throw new CliError('profile_unwritable', message, 'To use it: export MEMORY_API_KEY=<key>');
+  }
   await note(term, `Stored the key in ${profile.shownProfilePath(term)}.`);
   await note(term, `Commands now use project ${project} of ${service}.`);
   for (const override of profile.overridesOf(term)) await note(term, override);

@@ -5,6 +5,21 @@ import { until } from '../support/until.ts';
 import { lines, memory, temporaryFolder } from './command.ts';
 import { program } from './shell.ts';
 
+test.each([
+  ['cannot be written', null, 'ENOTDIR'],
+  ['cannot be read', 'text', 'cannot be read'],
+])('keys create --save prints the key if the profile %s, exit 1', async (_, text, reason) => {
+  using folder = temporaryFolder();
+  const config = folder.file('config');
+  await Bun.write(text === null ? config : `${config}/memory-service/profile.json`, text ?? '');
+  const database = ['--database', folder.file('new.db')];
+  const create = ['keys', 'create', '--save', '--base-url', 'http://127.0.0.1:9', ...database];
+  const { code, stdout, stderr } = await memory(create, { env: { XDG_CONFIG_HOME: config } });
+  expect(stdout).toMatch(/^mk_\w+\n$/);
+  expect(stderr).toMatch(new RegExp(`\nError: The key could not be stored \\(.*${reason}`));
+  expect(code).toBe(1);
+});
+
 test.if(process.platform === 'linux')('the commands close the database', async () => {
   using folder = temporaryFolder();
   await memory(['keys', 'create', '--database', folder.file('new.db')]);
