@@ -58,11 +58,11 @@ export function resolveApiKey(term: Terminal, baseUrl: string): Resolved | undef
   const environment = term.env.MEMORY_API_KEY?.trim();
   // --project selects one of the profile's keys, so it overrides the environment.
   if (environment && project === undefined) return { value: environment, from: 'environment' };
-  const service = profile.serviceName(baseUrl);
   const stored = profile.readProfile(term);
-  const used = stored.baseUrl === service ? stored.project : undefined;
-  const wanted = project ?? used ?? profile.defaultProject;
-  const value = stored.keys[profile.entryName(service, wanted)]?.apiKey.trim();
+  const service = profile.serviceName(baseUrl);
+  const isUsed = stored.baseUrl && profile.serviceName(stored.baseUrl) === service;
+  const wanted = project ?? (isUsed ? stored.project : undefined) ?? profile.defaultProject;
+  const value = stored.keys[profile.entryName(baseUrl, wanted)]?.apiKey.trim();
   return value ? { value, from: 'profile', project: wanted } : undefined;
 }
 
@@ -75,7 +75,7 @@ async function client(term: Terminal, baseUrl: string, apiKey: string): Promise<
 function noKey(term: Terminal, baseUrl: string): CliError {
   const { project } = term.options;
   const stored = profile.entriesOf(profile.readProfile(term));
-  const names = stored.map((one) => `${one.service} (${one.project})`).join(', ');
+  const names = stored.map((one) => `${one.baseUrl} (${one.project})`).join(', ');
   const target = project === undefined ? baseUrl : `project ${project} of ${baseUrl}`;
   const hint =
     names === ''

@@ -18,11 +18,14 @@ export type Profile = {
 /** The first start of a server may replace a key that another first start has stored. */
 type ProfileKey = { apiKey: string; firstRun?: true };
 
-export type Entry = ProfileKey & { service: string; project: string };
+export type Entry = ProfileKey & { baseUrl: string; project: string };
 
 export const defaultProject = 'default';
 
-/** Normalizes the URL of a service: all names of the local machine refer to one service. */
+/**
+ * Returns the name under which the keys of a service are stored: all names of the local machine
+ * refer to one service. Requests use the URL that was given.
+ */
 export function serviceName(baseUrl: string): string {
   const url = new URL(baseUrl);
   if (/^(localhost|0\.0\.0\.0|\[::1?\])$/.test(url.hostname)) url.hostname = '127.0.0.1';
@@ -36,12 +39,13 @@ export function endsOfKey(key: string): string {
 
 export function entriesOf({ keys }: Profile): Entry[] {
   return Object.entries(keys).map(([name, key]) => {
-    const [service = '', project = defaultProject] = name.split('#');
-    return { ...key, service, project };
+    const [baseUrl = '', project = defaultProject] = name.split('#');
+    return { ...key, baseUrl, project };
   });
 }
 
-export function entryName(service: string, project: string): string {
+export function entryName(baseUrl: string, project: string): string {
+  const service = serviceName(baseUrl);
   return project === defaultProject ? service : `${service}#${project}`;
 }
 
@@ -49,9 +53,9 @@ export function entryName(service: string, project: string): string {
  * Stores a key and returns a function that restores the previous key. The key of a server's first
  * start never replaces a key that the user stored: then it is not stored, and the result is null.
  */
-export function storeKey(term: Terminal, { service, project, ...key }: Entry) {
+export function storeKey(term: Terminal, { baseUrl, project, ...key }: Entry) {
   const profile = readProfile(term);
-  const name = entryName(service, project);
+  const name = entryName(baseUrl, project);
   const known = profile.keys[name];
   if (key.firstRun && known !== undefined && !known.firstRun) return null;
   profile.keys[name] = key;

@@ -1,5 +1,5 @@
 import { resolveBaseUrl } from '../client/connect.ts';
-import { defaultProject, serviceName, shownProfilePath, storeKey } from '../client/profile.ts';
+import { defaultProject, shownProfilePath, storeKey } from '../client/profile.ts';
 import { errorText } from '../errors.ts';
 import { note, ownName, type Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
@@ -11,7 +11,9 @@ export function createFirstKey(term: Terminal) {
   return {
     /** Stores the key. Returns whether anybody can see it. */
     async keep(apiKey: string, url: string): Promise<boolean> {
-      firstKey = storeFirstKey(term, serviceName(url), apiKey);
+      // A server that listens on all addresses is reached at this one.
+      const baseUrl = url.replace(/\/\/(0\.0\.0\.0|\[::\]):/, '//127.0.0.1:');
+      firstKey = storeFirstKey(term, baseUrl, apiKey);
       return canShow || firstKey.failure === null;
     },
     /** Restores the profile after a failed start. */
@@ -87,10 +89,10 @@ function reportNoKey(term: Terminal, failure: string, database: string | undefin
   return note(term, lines.join('\n'));
 }
 
-/** Whether commands use this service by default. An unreadable profile is reported later. */
-function isUsed(term: Terminal, service: string): boolean {
+/** Whether commands use this URL by default. An unreadable profile is reported later. */
+function isUsed(term: Terminal, baseUrl: string): boolean {
   try {
-    return serviceName(resolveBaseUrl({ ...term, options: {} }).value) === service;
+    return resolveBaseUrl({ ...term, options: {} }).value === baseUrl;
   } catch {
     return false;
   }
@@ -99,7 +101,7 @@ function isUsed(term: Terminal, service: string): boolean {
 /** Never throws, because the server can still run. */
 function storeFirstKey(term: Terminal, baseUrl: string, apiKey: string): FirstKey {
   try {
-    const entry = { service: baseUrl, project: defaultProject, apiKey, firstRun: true } as const;
+    const entry = { baseUrl, project: defaultProject, apiKey, firstRun: true } as const;
     const undo = storeKey(term, entry);
     const failure = undo === null ? `Your profile contains another key for ${baseUrl}` : null;
     return { baseUrl, apiKey, failure, undo };

@@ -94,7 +94,7 @@ function addCreate(group: Parent, term: Terminal): void {
     const { json, project = defaultProject } = term.options;
     const { name, readOnly = false, metrics: metricsOnly = false, database } = options;
     const { user: userId = null, expires: expiresAt = null } = options;
-    const service = options.save ? serviceOf(term) : null;
+    const baseUrl = options.save ? baseUrlOf(term) : null;
     const expiresAtMs = expiresAt === null ? null : Date.parse(expiresAt);
     const kind = { userId, readOnly, metricsOnly };
     const create = { name, project, ...kind, expiresAt: expiresAtMs };
@@ -104,7 +104,7 @@ function addCreate(group: Parent, term: Terminal): void {
     const until = expiresAt === null ? 'It does not expire.' : `It expires on ${expiresAt}.`;
     if (!json) await note(term, `Created key ${made.id} ${rights}. ${until}`);
     try {
-      if (service !== null) await save(term, { service, project, apiKey: made.key });
+      if (baseUrl !== null) await save(term, { baseUrl, project, apiKey: made.key });
       else if (!json) await note(term, metricsOnly ? howToScrape : howToUse);
     } finally {
       await printResult(term, { ...made, ...kind, expiresAt }, made.key);
@@ -159,30 +159,29 @@ function createKey(term: Terminal, database: string | undefined, key: NewKey) {
 }
 
 /**
- * Returns the service under which the new key is stored. A remote service from the profile is
+ * Returns the URL of the service that the new key is for. A remote service from the profile is
  * rejected, because its key must not be overwritten.
  */
-function serviceOf(term: Terminal): string {
+function baseUrlOf(term: Terminal): string {
   const { value, from } = resolveBaseUrl(term);
-  const service = profile.serviceName(value);
-  const isLocal = /^127(\.\d+){3}$/.test(new URL(service).hostname);
-  if (from !== 'profile' || isLocal) return service;
+  const isLocal = /^127(\.\d+){3}$/.test(new URL(profile.serviceName(value)).hostname);
+  if (from !== 'profile' || isLocal) return value;
   throw usageError(
     `Specify the key's service with --base-url: the profile uses ${value}.`,
     `For example: memory keys create --save --base-url ${defaultBaseUrl}`,
   );
 }
 
-async function save(term: Terminal, { service, project, apiKey }: profile.Entry): Promise<void> {
+async function save(term: Terminal, { baseUrl, project, apiKey }: profile.Entry): Promise<void> {
   try {
-    profile.storeKey(term, { service, project, apiKey });
-    profile.useService(term, service, project);
+    profile.storeKey(term, { baseUrl, project, apiKey });
+    profile.useService(term, baseUrl, project);
   } catch (error) {
     const message = `The key could not be stored (${errorText(error)}).`;
     throw new CliError('profile_unwritable', message, 'To use it: export MEMORY_API_KEY=<key>');
   }
   await note(term, `Stored the key in ${profile.shownProfilePath(term)}.`);
-  await note(term, `Commands now use project ${project} of ${service}.`);
+  await note(term, `Commands now use project ${project} of ${baseUrl}.`);
   for (const override of profile.overridesOf(term)) await note(term, override);
 }
 

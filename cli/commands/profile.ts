@@ -20,7 +20,7 @@ function addShow(group: Parent, term: Terminal): void {
   command.action(async () => {
     const settings = settingsOf(term);
     const stored = profile.entriesOf(profile.readProfile(term)).map((entry) => ({
-      baseUrl: entry.service,
+      baseUrl: entry.baseUrl,
       project: entry.project,
       apiKey: profile.endsOfKey(entry.apiKey),
     }));
@@ -76,14 +76,14 @@ function addSet(group: Parent, term: Terminal): void {
     .description("Store a service's key in a file that only you can read.");
   command.action(async (address, stdin) => {
     const { apiKey: flag, project = profile.defaultProject } = term.options;
-    const service = profile.serviceName(parseBaseUrl(address, '<base-url>'));
+    const baseUrl = parseBaseUrl(address, '<base-url>');
     const apiKey = await readKey(term, stdin, flag);
-    profile.storeKey(term, { service, project, apiKey });
+    profile.storeKey(term, { baseUrl, project, apiKey });
     const shown = profile.endsOfKey(apiKey);
     const more = project === profile.defaultProject ? '' : ` --project ${project}`;
     const stored = `Stored the key ${shown} in ${profile.shownProfilePath(term)}.`;
-    const next = `To use it by default: memory profile use ${service}${more}`;
-    await printResult(term, { baseUrl: service, project, apiKey: shown }, null, stored, next);
+    const next = `To use it by default: memory profile use ${baseUrl}${more}`;
+    await printResult(term, { baseUrl, project, apiKey: shown }, null, stored, next);
   });
   command.addHelpText(
     'after',
@@ -102,17 +102,17 @@ function addUse(group: Parent, term: Terminal): void {
     .description('Make this service the default for all commands.');
   command.action(async (address) => {
     const { project = profile.defaultProject } = term.options;
-    const service = profile.serviceName(parseBaseUrl(address, '<base-url>'));
+    const baseUrl = parseBaseUrl(address, '<base-url>');
     const { keys } = profile.readProfile(term);
-    if (keys[profile.entryName(service, project)] === undefined) {
-      const message = `No key is stored for project ${project} of ${service}.`;
-      const hint = `To store one: memory profile set ${service} - --project ${project}`;
+    if (keys[profile.entryName(baseUrl, project)] === undefined) {
+      const message = `No key is stored for project ${project} of ${baseUrl}.`;
+      const hint = `To store one: memory profile set ${baseUrl} - --project ${project}`;
       throw new CliError('not_found', message, hint, exitCodes.notFound);
     }
-    profile.useService(term, service, project);
-    const now = `Commands now use project ${project} of ${service}.`;
+    profile.useService(term, baseUrl, project);
+    const now = `Commands now use project ${project} of ${baseUrl}.`;
     const overrides = profile.overridesOf(term);
-    await printResult(term, { baseUrl: service, project }, null, now, ...overrides);
+    await printResult(term, { baseUrl, project }, null, now, ...overrides);
   });
   addExamples(command, ['memory profile use https://memory.example']);
 }

@@ -1,12 +1,15 @@
 import { expect, test } from 'bun:test';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { profilePath, readProfile, serviceName, storeKey } from '../../cli/client/profile.ts';
+import { startServer } from '../../server/main.ts';
+import { hasIpv6 } from '../support/socket.ts';
+import { until } from '../support/until.ts';
 import { memory, temporaryFolder, testTerminal } from './command.ts';
 
 /* What transcripts/profile.txt cannot show: files, terminals and other systems. */
 
 const terminalIn = (home: string) => testTerminal({ code: 0, stdout: '', stderr: '' }, { home });
-const shared = { service: 'http://127.0.0.1:7070', project: 'default' };
+const shared = { baseUrl: 'http://127.0.0.1:7070', project: 'default' };
 
 test('the profile is in the configuration folder of the system', () => {
   const platform = { home: '/ada', env: {}, platform: 'linux' };
@@ -30,11 +33,33 @@ test('a first start replaces the key of another first start, but no key of the u
   expect(storeKey(term, { ...first, apiKey: 'second' })).not.toBeNull();
   expect(storeKey(term, { ...shared, apiKey: 'mine' })).not.toBeNull();
   expect(storeKey(term, { ...first, apiKey: 'third' })).toBeNull();
-  expect(readProfile(term).keys).toEqual({ [shared.service]: { apiKey: 'mine' } });
+  expect(readProfile(term).keys).toEqual({ [shared.baseUrl]: { apiKey: 'mine' } });
 });
 
 test.each(['localhost', '0.0.0.0', '[::1]', '[::]'])('%s is the local machine', (host) => {
   expect(serviceName(`http://${host}:7070/`)).toBe('http://127.0.0.1:7070');
+});
+
+test.if(hasIpv6)('a service at ::1 is used at that address', async () => {
+  using folder = temporaryFolder();
+  const home = folder.path;
+  const env = { MEMORY_API_KEY: 'a-key-for-tests-1234' };
+  const databaseUrl = `sqlite:${folder.file('memory.db')}`;
+  const settings = { ...env, LOG_LEVEL: 'silent', MEMORY_EMBEDDINGS: 'off' };
+  const server = await startServer({ env: settings, host: '::1', port: 0, databaseUrl });
+  const { url } = server;
+  const whoami = async () => JSON.parse((await memory(['whoami', '--json'], { home })).stdout);
+  const create = ['keys', 'create', '--save', '--name', 'saved', '--database', databaseUrl];
+  const { stderr } = await memory([...create, '--base-url', url], { home });
+  expect(stderr).toContain(`Commands now use project default of ${url}.\n`);
+  await until(async () => (await whoami()).name === 'saved', { what: 'the key to be accepted' });
+  const set = await memory(['profile', 'set', url, '--project', 'shop'], { home, env });
+  expect(set.stderr).toContain(`memory profile use ${url} --project shop\n`);
+  const use = ['profile', 'use', `${url}/`, '--project', 'shop', '--json'];
+  const { stdout } = await memory(use, { home });
+  expect(JSON.parse(stdout)).toEqual({ baseUrl: url, project: 'shop' });
+  expect(await whoami()).toMatchObject({ name: 'MEMORY_API_KEY' });
+  await server.stop();
 });
 
 test.each([

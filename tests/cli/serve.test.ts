@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { relative } from 'node:path';
 import { startServer } from '../../server/main.ts';
 import { newDatabase } from '../support/postgres.ts';
+import { hasIpv6 } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 import { memory as inProcess, type Surroundings, temporaryFolder } from './command.ts';
 
@@ -99,6 +100,32 @@ test.each([
     expect(seen.output).toContain(`\n  memory list --user u-1${address}\n`);
   },
 );
+
+test.if(hasIpv6).each([
+  ['::1', '[::1]'],
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '127.0.0.1'],
+])('a service that listens on %s is reached at %s', async (host, reached) => {
+  using home = temporaryFolder();
+  const port = await freePort();
+  const argv = ['-p', `${port}`, '--host', host, '--database', home.file('first.db')];
+  const output = await startAndStop(argv, { home: home.path });
+  const url = `http://${reached}:${port}`;
+  expect(output).toContain(`\n  ${url}/console#key=mk_`);
+  expect(output).toContain(`"${url}/v1/memories?userId=u-1"\n`);
+  expect(output).toContain(`\n  memory list --user u-1 --base-url ${url}\n`);
+});
+
+test.if(hasIpv6)('a service at ::1 on the default port is used with --base-url only', async () => {
+  using home = temporaryFolder();
+  const profile = { baseUrl: 'http://127.0.0.1:PORT', keys: {} };
+  const port = await freePort();
+  const text = JSON.stringify(profile).replace('PORT', `${port}`);
+  await Bun.write(home.file('.config/memory-service/profile.json'), text);
+  const argv = ['-p', `${port}`, '--host', '::1', '--database', home.file('first.db')];
+  const output = await startAndStop(argv, { home: home.path });
+  expect(output).toContain(`\n  memory list --user u-1 --base-url http://[::1]:${port}\n`);
+});
 
 test('without the console, no start names it', async () => {
   using home = temporaryFolder();

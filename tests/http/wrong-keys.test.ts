@@ -1,14 +1,10 @@
 import { expect, test } from 'bun:test';
-import { networkInterfaces } from 'node:os';
 import { ask, expectError, save } from '../support/http.ts';
 import { withServer } from '../support/server.ts';
+import { hasIpv6 } from '../support/socket.ts';
 
 /** The number of wrong keys that an address can send per minute, as in docs/limits.md. */
 const perMinute = 60;
-
-const hasIpv6 = Object.values(networkInterfaces())
-  .flat()
-  .some((one) => one?.address === '::1');
 
 const open = await withServer({
   MEMORY_TRUSTED_PROXIES: '127.0.0.1',

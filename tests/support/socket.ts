@@ -1,6 +1,12 @@
 import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { type Answer, readAnswer } from './http.ts';
 import type { TestServer } from './server.ts';
+
+/** Whether this machine can listen on ::1. */
+export const hasIpv6 = Object.values(networkInterfaces())
+  .flat()
+  .some((one) => one?.address === '::1');
 
 type Part = string | Uint8Array;
 
