@@ -4,9 +4,16 @@ import { join } from 'node:path';
 import type { Finding, Restored } from '../../server/admin.ts';
 import { addExamples, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, onDatabase, shownDatabase } from '../database.ts';
-import { CliError, errorText, exitCodes, exitWith, usageError } from '../errors.ts';
+import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
 import { readBytes } from '../terminal/input.ts';
-import { type Column, printJson, printLine, printResult, printTable } from '../terminal/output.ts';
+import {
+  type Column,
+  printJson,
+  printLine,
+  printResult,
+  printTable,
+  resilientOutput,
+} from '../terminal/output.ts';
 import { OutputClosed } from '../terminal/process-output.ts';
 import { asCalled, note, type Terminal } from '../terminal/terminal.ts';
 import { escapeLine, memoriesOf } from '../terminal/text.ts';
@@ -175,10 +182,11 @@ export function addDoctor(program: Parent, term: Terminal): void {
     .addOption(databaseOption);
   command.action(async ({ database }) => {
     const findings = await onDatabase(term, database, (admin, url) => admin.doctor(url));
-    if (term.options.json) await printJson(term, { items: findings });
-    else await printFindings(term, findings);
+    const out = resilientOutput(term);
+    if (term.options.json) await printJson(out.term, { items: findings });
+    else await printFindings(out.term, findings);
     const failed = findings.some(({ level }) => level === 'failure');
-    exitWith(failed ? exitCodes.failed : exitCodes.done);
+    out.end(failed ? exitCodes.failed : exitCodes.done);
   });
   addExamples(command, ['memory doctor']);
 }

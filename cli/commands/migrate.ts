@@ -2,8 +2,8 @@ import type { Comparison } from '../../server/admin.ts';
 import { InvalidSettingsError } from '../../server/errors.ts';
 import { addExamples, type Parent } from '../commander.ts';
 import { databaseUrlOf, shownDatabase } from '../database.ts';
-import { CliError, errorText, exitCodes, exitWith, usageError } from '../errors.ts';
-import { type Column, printJson, printTable } from '../terminal/output.ts';
+import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
+import { type Column, printJson, printTable, resilientOutput } from '../terminal/output.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 
@@ -18,14 +18,16 @@ export function addMigrate(program: Parent, term: Terminal): void {
     const [source, target] = [urlOf(term, from, '--from'), urlOf(term, to, '--to')];
     const { copiedRows, isEqual, items } = await migrate(term, source, target, !verify);
     const shown = { from: shownDatabase(source), to: shownDatabase(target) };
+    const out = resilientOutput(term);
     if (term.options.json) {
-      await printJson(term, { ...shown, copiedRows, isEqual, items });
-      return exitWith(isEqual ? exitCodes.done : exitCodes.failed);
+      await printJson(out.term, { ...shown, copiedRows, isEqual, items });
+      return out.end(isEqual ? exitCodes.done : exitCodes.failed);
     }
-    await printTable(term, columns, items);
+    await printTable(out.term, columns, items);
     if (!isEqual) throw differenceError(items, verify);
     const copied = verify ? '' : `Copied ${rowsOf(copiedRows)}. `;
     await note(term, `${copied}${shown.to} is equal to ${shown.from}.`);
+    out.end();
   });
   command.addHelpText('after', help);
   addExamples(command, [

@@ -1,7 +1,7 @@
 import { connect, connectWithoutKey } from '../client/connect.ts';
 import { addExamples, type Parent } from '../commander.ts';
-import { exitCodes, exitWith } from '../errors.ts';
-import { printObject } from '../terminal/output.ts';
+import { exitCodes } from '../errors.ts';
+import { printObject, resilientOutput } from '../terminal/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function addHealth(program: Parent, term: Terminal): void {
@@ -13,8 +13,9 @@ export function addHealth(program: Parent, term: Terminal): void {
   command.action(async () => {
     const client = await connectWithoutKey(term);
     const health = await client.health({ signal: term.interrupted });
-    await printObject(term, health);
-    exitWith(health.status === 'ok' ? exitCodes.done : exitCodes.failed);
+    const out = resilientOutput(term);
+    await printObject(out.term, health);
+    out.end(health.status === 'ok' ? exitCodes.done : exitCodes.failed);
   });
   addExamples(command, ['memory health']);
 }

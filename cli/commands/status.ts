@@ -1,9 +1,8 @@
 import { type Outcome, printOutcome, waitForAll } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
 import { addExamples, type Parent } from '../commander.ts';
-import { exitWith } from '../errors.ts';
 import { memoryId, parseId, timeoutOption } from '../options.ts';
-import { printObject } from '../terminal/output.ts';
+import { printObject, resilientOutput } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 
 export function addStatus(program: Parent, term: Terminal): void {
@@ -29,14 +28,15 @@ export function addWait(program: Parent, term: Terminal): void {
     .addOption(timeoutOption);
   command.action(async (ids, options) => {
     const client = await connect(term);
-    const print = (outcome: Outcome) => printOutcome(term, outcome);
+    const out = resilientOutput(term);
+    const print = (outcome: Outcome) => printOutcome(out.term, outcome);
     const waited = await waitForAll(term, client, ids, options.timeout, print);
     const { exitCode, stillProcessing } = waited;
     if (stillProcessing.length > 0) {
       const ids = stillProcessing.join(' ');
       await note(term, `Nothing is lost. Continue waiting: memory wait ${ids}`);
     }
-    exitWith(exitCode);
+    out.end(exitCode);
   });
   command.addHelpText(
     'after',

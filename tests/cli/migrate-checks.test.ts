@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
+import { OutputClosed } from '../../cli/terminal/process-output.ts';
 import { migrate as copy } from '../../server/admin.ts';
 import { query } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
@@ -88,6 +89,19 @@ describe('--verify', () => {
     expect(stdout).toMatch(/^users\tother\t1\t1\tdifferent$/m);
     await query(base, `DELETE FROM ${at} WHERE user_id = 'eva'`);
     expect((await verify()).stdout).toMatch(/^users\tother\t1\t0\tdifferent$/m);
+  });
+
+  test.each(['', '--json'])('fails even if stdout is closed %s', async (as) => {
+    const at = `${target.schema}.users`;
+    const base = await target.base();
+    await query(base, `UPDATE ${at} SET user_id = 'eva' WHERE user_id = 'ben'`);
+    const onOutput = () => {
+      throw new OutputClosed();
+    };
+    const flags = ['--verify', as].filter(Boolean);
+    const { code } = await memory(migrating(source, target.url, ...flags), { onOutput });
+    await query(base, `UPDATE ${at} SET user_id = 'ben' WHERE user_id = 'eva'`);
+    expect(code).toBe(1);
   });
 
   test('names a project that only the target has', async () => {

@@ -1,7 +1,9 @@
+import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { withProject } from '../support/server.ts';
 import { memory, temporaryFolder } from './command.ts';
+import { startService } from './service.ts';
 import { shellAt } from './shell.ts';
 
 /* A command completes its work even if its output is closed or the disk is full. */
@@ -71,6 +73,25 @@ describe('a failure keeps its exit code if stdout is closed', () => {
     ['of an import', `${bad} $MEMORY import -`, 1],
   ])('%s', async (_, command, code) => {
     expect((await unread(command)).code).toBe(code);
+  });
+
+  test.each(['', ' --json'])('of a wait%s', async (as) => {
+    expect((await unread(`$MEMORY wait mem_1 mem_2${as}`)).code).toBe(3);
+  });
+
+  test.each(['', ' --json'])('of a health check%s', async (as) => {
+    await using failing = startService(() => Response.json({ status: 'failing' }, { status: 503 }));
+    expect((await unread(`$MEMORY health${as}`, failing.env)).code).toBe(1);
+  });
+
+  test.each(['', ' --json'])('of doctor%s', async (as) => {
+    using folder = temporaryFolder();
+    const path = folder.file('new.db');
+    await memory(['keys', 'create', '--database', path]);
+    const database = new Database(path);
+    database.run(`INSERT INTO snapshots (project_id, user_id, data) VALUES (1, 'eve', x'')`);
+    database.close();
+    expect((await unread(`$MEMORY doctor --database ${path}${as}`)).code).toBe(1);
   });
 });
 
