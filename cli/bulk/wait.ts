@@ -30,7 +30,7 @@ export async function waitForAll(
   onOutcome: (outcome: Outcome) => Promise<void>,
 ): Promise<Waited> {
   const { MemoryServiceError } = await import('../../sdk/index.ts');
-  const until = term.now() + timeoutMs;
+  const until = term.clock() + timeoutMs;
   const deadline = AbortSignal.timeout(timeoutMs + graceMs);
   const signal = AbortSignal.any([term.interrupted, deadline]);
   const pending = new Map<string, IngestStatus | null>(memoryIds.map((id) => [id, null]));
@@ -74,10 +74,10 @@ export async function waitForAll(
   }
 
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, maxPauseMs)) {
-    const isLast = term.now() >= until;
+    const isLast = term.clock() >= until;
     const minPauseMs = (await readStatuses(isLast).catch(pauseAfter)) ?? 0;
     if (pending.size === 0 || isLast) break;
-    const nextMs = Math.min(Math.max(pauseMs, minPauseMs), until - term.now());
+    const nextMs = Math.min(Math.max(pauseMs, minPauseMs), until - term.clock());
     await setTimeout(Math.max(0, nextMs), undefined, { signal: term.interrupted });
   }
   const stillProcessing = [...pending.keys()];

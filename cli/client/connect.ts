@@ -95,8 +95,8 @@ export function reportRetries(term: Terminal): (event: Wait) => void {
   let reportedUntil = 0;
   return ({ error, retryInMs = 0 }) => {
     // If several concurrent requests wait, only one is reported.
-    if (retryInMs < minReportedMs || term.now() < reportedUntil) return;
-    reportedUntil = term.now() + retryInMs;
+    if (retryInMs < minReportedMs || term.clock() < reportedUntil) return;
+    reportedUntil = term.clock() + retryInMs;
     // Clears the progress line, if any.
     const clear = canRedraw(term) ? '\r\x1b[K' : '';
     const seconds = Math.ceil(retryInMs / 1000);

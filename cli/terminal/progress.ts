@@ -11,7 +11,7 @@ const plainLineMs = 5_000;
 export function startProgress(term: Terminal, total: number | undefined, unit = 'records') {
   const { columns } = term.stderr;
   const isDrawn = canRedraw(term);
-  const started = term.now();
+  const started = term.clock();
   let shownAt = started;
   let drawn = false;
 
@@ -21,7 +21,7 @@ export function startProgress(term: Terminal, total: number | undefined, unit = 
   }
 
   async function show(count: number, done: number): Promise<void> {
-    const now = term.now();
+    const now = term.clock();
     if (now - shownAt < (isDrawn ? redrawMs : plainLineMs)) return;
     shownAt = now;
     const line = progressLine(count, done, total, (now - started) / 1000, unit);

@@ -32,6 +32,8 @@ export type Terminal = {
   readonly program: readonly string[];
   readonly options: GlobalOptions;
   now(): number;
+  /** A monotonic clock, in milliseconds. */
+  clock(): number;
   /** Aborted by the first Ctrl-C or SIGTERM, with the signal's name as its reason. */
   readonly interrupted: AbortSignal;
 };
@@ -54,6 +56,7 @@ export function processTerminal(interrupted: AbortSignal): Terminal {
     program: ownProgram(),
     options: {},
     now: Date.now,
+    clock: () => performance.now(),
     interrupted,
   };
 }

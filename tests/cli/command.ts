@@ -23,8 +23,10 @@ export type Surroundings = {
   program?: string[];
   cwd?: string;
   interrupted?: AbortSignal;
-  /** Replaces the clock with one that advances by this much on every reading. */
+  /** Replaces the monotonic clock with one that advances by this much on every reading. */
   tickMs?: number;
+  /** Replaces the wall clock. */
+  now?: () => number;
   /** Called with each piece of output to stdout or stderr. */
   onOutput?: (text: string) => void;
 };
@@ -78,7 +80,8 @@ export function testTerminal(ran: Ran, around: Surroundings = {}): Terminal {
     platform: 'linux',
     options: {},
     program: around.program ?? ['/opt/memory'],
-    now: around.tickMs === undefined ? Date.now : ticking(around.tickMs),
+    now: around.now ?? Date.now,
+    clock: around.tickMs === undefined ? () => performance.now() : ticking(around.tickMs),
     interrupted: interrupted ?? new AbortController().signal,
   };
 }

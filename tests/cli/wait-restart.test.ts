@@ -96,6 +96,36 @@ test.concurrent('a wait for many memories fails immediately if the service has n
   expect(code).toBe(5);
 });
 
+test.concurrent('a wait ends in time if the wall clock is set back', async () => {
+  await using service = processingService();
+  let time = Date.now();
+  const now = () => {
+    time -= 3_600_000;
+    return time;
+  };
+  const argv = ['wait', 'mem_1', '--timeout', '1s'];
+  const { code, stdout } = await memory(argv, { ...service.around, now });
+  expect({ code, stdout }).toEqual({ code: 8, stdout: 'mem_1\tprocessing\n' });
+});
+
+test.concurrent('a wait does not end early if the wall clock is set forward', async () => {
+  let answered = 0;
+  await using service = startService(async (request) => {
+    answered += 1;
+    const status = answered < 3 ? 'processing' : 'complete';
+    const items = await statusesFor(request, { status, errorMessage: null });
+    return Response.json({ items, notFound: [] });
+  });
+  let time = Date.now();
+  const now = () => {
+    time += 3_600_000;
+    return time;
+  };
+  const env = { ...service.env, MEMORY_API_KEY: 'a-key-for-tests-1234' };
+  const { code, stdout } = await memory(['wait', 'mem_1', '--timeout', '10s'], { env, now });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'mem_1\tcomplete\n' });
+});
+
 test.concurrent('a --timeout without a unit is in seconds', async () => {
   const readsWithin = async (timeout: string) => {
     await using service = processingService();
