@@ -105,16 +105,15 @@ export function installationOf(
 async function write(file: string, snippet: string): Promise<void> {
   const [[section = '', servers = {}] = []] = Object.entries<object>(JSON.parse(snippet));
   try {
-    const target = fs.existsSync(file) ? fs.realpathSync(file) : file;
-    const text = fs.existsSync(target) ? fs.readFileSync(target, 'utf8') : '';
+    const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
     const errors: ParseError[] = [];
     parse(text || '{}', errors, { allowTrailingComma: true });
     if (errors.length > 0) throw new Error('it is not valid JSON');
     const formattingOptions = { insertSpaces: true, tabSize: 2 };
     const entry = Object.values(servers)[0];
     const edits = modify(text || '{}\n', [section, name], entry, { formattingOptions });
-    const mode = fs.statSync(target, { throwIfNoEntry: false })?.mode;
-    replaceFile(target, applyEdits(text || '{}\n', edits), mode);
+    const mode = fs.statSync(file, { throwIfNoEntry: false })?.mode;
+    replaceFile(file, applyEdits(text || '{}\n', edits), mode);
   } catch (error) {
     const message = `${file} cannot be changed: ${errorText(error)}.`;
     throw new CliError('settings_unreadable', message, 'Add the entry shown above by hand.');

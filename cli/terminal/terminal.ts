@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { commandNames } from '../command-names.ts';
 import { isTerminal, type Output, processOutput } from './process-output.ts';
@@ -68,13 +68,22 @@ export function configFolder({ env, home, platform }: Platform): string {
   return env.XDG_CONFIG_HOME || join(home, '.config');
 }
 
-/** Replaces the file with a rename, so that other programs never read a partial file. */
+/**
+ * Replaces the file with a rename, so that other programs never read a partial file. If the path is
+ * a symbolic link, replaces the file that the link points to.
+ */
 export function replaceFile(path: string, text: string, mode = 0o600): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const next = `${path}.${crypto.randomUUID()}`;
-  writeFileSync(next, text, { mode: 0o600 });
-  chmodSync(next, mode);
-  renameSync(next, path);
+  fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const file = fs.lstatSync(path, { throwIfNoEntry: false }) ? fs.realpathSync(path) : path;
+  const next = `${file}.${crypto.randomUUID()}`;
+  try {
+    fs.writeFileSync(next, text, { mode: 0o600 });
+    fs.chmodSync(next, mode);
+    fs.renameSync(next, file);
+  } catch (error) {
+    fs.rmSync(next, { force: true });
+    throw error;
+  }
 }
 
 /** In a compiled executable, Bun.main is a virtual path. */

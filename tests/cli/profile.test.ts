@@ -1,10 +1,13 @@
 import { expect, test } from 'bun:test';
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { profilePath, readProfile, serviceName, storeKey } from '../../cli/client/profile.ts';
 import { startServer } from '../../server/main.ts';
+import { noHome } from '../support/process.ts';
 import { hasIpv6 } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 import { memory, temporaryFolder, testTerminal } from './command.ts';
+import { program } from './shell.ts';
 
 /* What transcripts/profile.txt cannot show: files, terminals and other systems. */
 
@@ -23,6 +26,38 @@ test('only its user can read a profile', () => {
   const term = terminalIn(folder.path);
   storeKey(term, { ...shared, apiKey: 'a-key-of-the-server' });
   expect(statSync(profilePath(term)).mode & 0o777).toBe(0o600);
+});
+
+test('a link to the profile stays a link, and a broken one is not replaced', async () => {
+  using folder = temporaryFolder();
+  const path = profilePath(terminalIn(folder.path));
+  mkdirSync(dirname(path), { recursive: true });
+  symlinkSync(folder.file('real.json'), path);
+  const around = { home: folder.path, env: { MEMORY_API_KEY: 'a-key-for-tests-1234' } };
+  const set = ['profile', 'set', 'http://x'];
+  const { code, stderr } = await memory(set, around);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(path) });
+  writeFileSync(folder.file('real.json'), '{}');
+  expect((await memory(set, around)).code).toBe(0);
+  expect(lstatSync(path).isSymbolicLink()).toBe(true);
+  expect(await Bun.file(folder.file('real.json')).json()).toEqual({
+    keys: { 'http://x': { apiKey: 'a-key-for-tests-1234' } },
+  });
+});
+
+test('a profile that cannot be written leaves no other file', async () => {
+  using folder = temporaryFolder();
+  const path = profilePath(terminalIn(folder.path));
+  await Bun.write(path, '{}');
+  // A write beyond the limit fails, as on a full disk.
+  const line = 'trap "" XFSZ; ulimit -f 0; exec "$@" profile set http://x';
+  const child = Bun.spawn(['bash', '-c', line, 'bash', ...program], {
+    env: { ...noHome, HOME: folder.path, MEMORY_API_KEY: 'a-key-for-tests-1234' },
+    stderr: 'pipe',
+  });
+  expect(await child.stderr.text()).toStartWith('Error: EFBIG');
+  expect(await child.exited).toBe(1);
+  expect(readdirSync(dirname(path))).toEqual(['profile.json']);
 });
 
 test('a first start replaces the key of another first start, but no key of the user', () => {
