@@ -34,12 +34,7 @@ export function createFirstKey(term: Terminal) {
 }
 
 /** `failure` says why the key is not stored; `undo` restores the profile. */
-type FirstKey = {
-  baseUrl: string;
-  apiKey: string;
-  failure: string | null;
-  undo?: (() => void) | null;
-};
+type FirstKey = ReturnType<typeof storeFirstKey>;
 
 /** Prints the first key only on a terminal, because a redirected stderr may be kept in a log. */
 function reportKey(term: Terminal, { baseUrl, apiKey, failure }: FirstKey) {
@@ -99,13 +94,14 @@ function isUsed(term: Terminal, baseUrl: string): boolean {
 }
 
 /** Never throws, because the server can still run. */
-function storeFirstKey(term: Terminal, baseUrl: string, apiKey: string): FirstKey {
+function storeFirstKey(term: Terminal, baseUrl: string, apiKey: string) {
   try {
     const entry = { baseUrl, project: defaultProject, apiKey, firstRun: true } as const;
     const undo = storeKey(term, entry);
     const failure = undo === null ? `Your profile contains another key for ${baseUrl}` : null;
     return { baseUrl, apiKey, failure, undo };
   } catch (error) {
-    return { baseUrl, apiKey, failure: `The key could not be stored (${errorText(error)})` };
+    const failure = `The key could not be stored (${errorText(error)})`;
+    return { baseUrl, apiKey, failure, undo: null };
   }
 }
