@@ -71,8 +71,9 @@ const settings = [
 function cannotStart(error: unknown, url: string, flag: string | undefined): CliError {
   const reason = errorText(error);
   if (error instanceof InvalidSettingsError) return usageError(withFlag(reason, flag));
-  // Only file errors have a system error code. They do not name the setting.
-  if (errorCode(error) === '') return new CliError('cannot_start', reason);
+  // The errors of a file have a code. They do not name the setting.
+  const isOfFile = url.startsWith('sqlite:') && errorCode(error) !== '';
+  if (!isOfFile) return new CliError('cannot_start', reason);
   const name = withFlag('MEMORY_DATABASE_URL', flag);
   const path = `sqlite:${shownDatabase(url)}`;
   return new CliError('cannot_start', `${name} ${path} cannot be opened: ${reason}`);

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { relative } from 'node:path';
 import { startServer } from '../../server/main.ts';
-import { newDatabase } from '../support/postgres.ts';
+import { newDatabase, query } from '../support/postgres.ts';
 import { hasIpv6 } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 import { memory as inProcess, type Surroundings, temporaryFolder } from './command.ts';
@@ -245,6 +245,30 @@ test('a start that cannot create the first key ends, exit 1, and keeps the store
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'Error: no key can be stored\n' });
     expect(await Bun.file(profile).json()).toEqual({ keys: stored });
   }
+});
+
+test('a start that loses PostgreSQL before the first key is created ends, exit 1', async () => {
+  using home = temporaryFolder();
+  const { url, drop } = await newDatabase();
+  const env = { ...quiet, MEMORY_API_KEY: 'a-key-for-tests-1234' };
+  await (await startServer({ env, port: 0, databaseUrl: url })).stop();
+  await query(
+    url,
+    `CREATE FUNCTION disconnect() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END $$`,
+  );
+  await query(
+    url,
+    `CREATE TRIGGER disconnects BEFORE INSERT ON api_keys
+      FOR EACH ROW EXECUTE FUNCTION disconnect()`,
+  );
+  const args = ['serve', '-p', '0', '--database', url];
+  const child = memory(args, { ...quiet, XDG_CONFIG_HOME: home.path });
+  const [code, stderr] = await Promise.all([child.exited, child.stderr.text()]);
+  await drop();
+  const reason = 'the database cannot be reached; nothing was stored';
+  expect({ code, stderr }).toEqual({ code: 1, stderr: `Error: ${reason}\n` });
+  expect(await Bun.file(home.file('memory-service/profile.json')).json()).toEqual({ keys: {} });
 });
 
 test('a database that another server uses is reported, exit 1', async () => {
