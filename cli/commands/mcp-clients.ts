@@ -105,6 +105,9 @@ export function installationOf(
 async function write(file: string, snippet: string): Promise<void> {
   const [[section = '', servers = {}] = []] = Object.entries<object>(JSON.parse(snippet));
   try {
+    const mode = fs.statSync(file, { throwIfNoEntry: false })?.mode;
+    // A rename would replace it even so.
+    if (mode !== undefined && (mode & 0o200) === 0) throw new Error('it is read-only');
     const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
     const errors: ParseError[] = [];
     parse(text || '{}', errors, { allowTrailingComma: true });
@@ -112,7 +115,6 @@ async function write(file: string, snippet: string): Promise<void> {
     const formattingOptions = { insertSpaces: true, tabSize: 2 };
     const entry = Object.values(servers)[0];
     const edits = modify(text || '{}\n', [section, name], entry, { formattingOptions });
-    const mode = fs.statSync(file, { throwIfNoEntry: false })?.mode;
     replaceFile(file, applyEdits(text || '{}\n', edits), mode);
   } catch (error) {
     const message = `${file} cannot be changed: ${errorText(error)}.`;

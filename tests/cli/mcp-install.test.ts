@@ -96,6 +96,16 @@ test('a settings file that is a folder is not replaced', async () => {
   expect(code).toBe(1);
 });
 
+test('a read-only settings file is not replaced', async () => {
+  using home = await homeOf();
+  mkdirSync(home.file('.cursor'));
+  writeFileSync(home.file('.cursor/mcp.json'), '{}', { mode: 0o400 });
+  const { code, stderr } = await home.install('cursor', ['--yes']);
+  expect(stderr).toContain('cannot be changed: it is read-only.');
+  expect(code).toBe(1);
+  expect(readFileSync(home.file('.cursor/mcp.json'), 'utf8')).toBe('{}');
+});
+
 test('the settings of applications on macOS are in the Library', () => {
   const term = testTerminal({ code: 0, stdout: '', stderr: '' }, { home: '/ada' });
   const entry = { command: 'memory', args: [] };
