@@ -91,10 +91,21 @@ export function seasonOf(year: number, name: string): DayRange[] {
   return monthsFrom(year, seasonStarts.get(name.toLowerCase()) ?? 0, 3);
 }
 
-/** Returns the latest such season whose first or last day is before the day. */
-export function seasonBefore(today: number, name: string, edge: 'first' | 'last'): DayRange[] {
-  const seasons = [0, 1, 2].flatMap((count) => seasonOf(currentYear(today) - count, name));
-  return seasons.filter((season) => season[edge] < today).slice(0, 1);
+/** Returns the latest such season that is over. */
+export function lastSeason(today: number, name: string): DayRange[] {
+  const over = seasonsNear(today, name).filter(({ last }) => last < today);
+  return over.slice(-1);
+}
+
+/** Returns such a season that includes the day, or else the last and the next one. */
+export function thisSeason(today: number, name: string): DayRange[] {
+  const [next] = seasonsNear(today, name).filter(({ last }) => last >= today);
+  if (next === undefined) return [];
+  return next.first <= today ? [next] : [...lastSeason(today, name), next];
+}
+
+function seasonsNear(today: number, name: string): DayRange[] {
+  return [-2, -1, 0, 1].flatMap((offset) => seasonOf(currentYear(today) + offset, name));
 }
 
 /** Returns the years in which a date without a year may be. */

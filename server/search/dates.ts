@@ -7,6 +7,7 @@ import {
   dateOf,
   dayOf,
   daysFrom,
+  lastSeason,
   lastWeekday,
   latestWeekend,
   likelyYears,
@@ -14,8 +15,8 @@ import {
   monthOf,
   monthsAgo,
   numberNamed,
-  seasonBefore,
   seasonOf,
+  thisSeason,
   thisWeekday,
   weekendsAgo,
   weeksAgo,
@@ -85,12 +86,10 @@ const rules: [pattern: string, read: Reading][] = [
   [`(?:last|on|since) ${weekday}`, ({ weekday: name = '' }, today) => lastWeekday(today, name)],
   [`this ${weekday}`, ({ weekday: name = '' }, today) => thisWeekday(today, name)],
   [`${season}(?: of)? ${year}`, ({ season: name = '', year: of }) => seasonOf(Number(of), name)],
-  [`last ${season}`, ({ season: name = '' }, today) => seasonBefore(today, name, 'last')],
+  [`last ${season}`, ({ season: name = '' }, today) => lastSeason(today, name)],
   [
     `(?:this|in|during)(?: the)? ${season}`,
-    ({ season: name = '' }, today) => {
-      return seasonBefore(today, name, 'first');
-    },
+    ({ season: name = '' }, today) => thisSeason(today, name),
   ],
   [`(?:in|during|of) ${year}`, ({ year: of }) => yearOf(Number(of))],
 ];

@@ -77,6 +77,11 @@ describe('a date', () => {
     ['2023-08-15', 'this summer', '2023-06-01..2023-08-31'],
     ['2023-08-15', 'last summer', '2022-06-01..2022-08-31'],
     ['2023-01-15', 'last winter', '2021-12-01..2022-02-28'],
+    ['2023-08-31', 'last summer', '2022-06-01..2022-08-31'],
+    ['2023-09-01', 'last summer', '2023-06-01..2023-08-31'],
+    ['2023-06-01', 'this summer', '2023-06-01..2023-08-31'],
+    ['2023-08-31', 'during the summer', '2023-06-01..2023-08-31'],
+    ['2023-01-15', 'this winter', '2022-12-01..2023-02-28'],
   ])('depends on the day: on %s, %j is %s', (day, question, found) => {
     expect(dates(question, Date.parse(day))).toEqual([found]);
   });
@@ -84,6 +89,14 @@ describe('a date', () => {
   test('is past or coming if such a day of this week is over', () => {
     expect(dates('this Friday', Date.parse('2023-10-07'))).toEqual(['2023-10-06', '2023-10-13']);
     expect(dates('this Monday')).toEqual(['2023-10-02', '2023-10-09']);
+  });
+
+  test.each([
+    ['2023-05-04', 'this summer', ['2022-06-01..2022-08-31', '2023-06-01..2023-08-31']],
+    ['2023-09-01', 'this summer', ['2023-06-01..2023-08-31', '2024-06-01..2024-08-31']],
+    ['2024-02-20', 'this spring', ['2023-03-01..2023-05-31', '2024-03-01..2024-05-31']],
+  ])('is past or coming in another season: on %s, %j', (day, question, found) => {
+    expect(dates(question, Date.parse(day))).toEqual(found);
   });
 
   test('may be in either order, or in any year', () => {
