@@ -36,12 +36,11 @@ const weekday = '(?<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day)';
 const season = '(?<season>spring|summer|autumn|fall|winter)';
 /**
  * "May" and "March" are also other words, so a month alone follows one of these. "The birthday of
- * June" is about a person, unlike "the end of June" and "from June to July".
+ * June" is about a person.
  */
 const beforeMonth =
-  '(?:in|during|since|until|till|around|early|mid|late|last|this|throughout|' +
-  '(?:start|beginning|middle|end|month) of|' +
-  String.raw`(?:of|from)(?! (?:april|may|june|jan|august)\b(?! (?:to|until|till)\b)))`;
+  '(?:in|during|since|until|till|from|around|early|mid|late|last|this|throughout|' +
+  String.raw`(?<!\b(?:birthday|child|friends?|job|name|opinion|parents) )of)`;
 /** The verb, as in "this may hurt" and "version 5 may break", but not in "5 may at noon". */
 const verbMay =
   /(?<=\b(?:[Tt]his|(?<!\b[Oo]n )\d+) )may(?= (?!(?:of|and|or|to|until|in|at|with|about)\b)[a-z])/g;
