@@ -41,9 +41,12 @@ const season = '(?<season>spring|summer|autumn|fall|winter)';
 const beforeMonth =
   '(?:in|during|since|until|till|from|around|early|mid|late|last|this|throughout|' +
   String.raw`(?<!\b(?:birthday|child|friends?|job|name|opinion|parents) )of)`;
-/** The verb, as in "this may hurt" and "version 5 may break", but not in "5 may at noon". */
-const verbMay =
-  /(?<=\b(?:[Tt]his|(?<!\b[Oo]n )\d+) )may(?= (?!(?:of|and|or|to|until|in|at|with|about)\b)[a-z])/g;
+/** The verb, as in "this may hurt" and "version 5 may break", but not in "on 5 may we met". */
+const verbMay = new RegExp(
+  String.raw`(?<=\b(?i:this|(?:item|number|option|page|step|version) \d+) )may` +
+    String.raw`(?= (?:also|be|break|cause|fail|have|hurt|need|not)\b)`,
+  'g',
+);
 
 type Part = 'month' | 'date' | 'year' | 'count' | 'weekday' | 'season';
 type Parts = { [part in Part]?: string | undefined };

@@ -103,6 +103,7 @@ describe('a date', () => {
     expect(dates('5/8/2023')).toEqual(['2023-08-05', '2023-05-08']);
     expect(dates('05-08-2023')).toEqual(['2023-08-05', '2023-05-08']);
     expect(dates('on 8 May')).toContain('1998-05-08');
+    expect(dates('3 may last year')).toContain('2022-05-03');
     expect(dates('in the last week of April')).toContain('2023-04-01..2023-04-30');
     expect(dates('in May')).toContain('2024-05-01..2024-05-31');
     expect(dates('on 29 February')).toEqual(
@@ -119,6 +120,7 @@ describe('a date', () => {
     'why this may hurt',
     'This may be late.',
     'which version 5 may break?',
+    'Step 3 may not be needed',
     'the birthday of June',
     'the opinion of Jan',
     'Friends of April',
@@ -156,6 +158,12 @@ describe('a date without a year', () => {
     'this may',
     'this may in Rome',
     'this May we met',
+    'since 5 may we have eaten what',
+    'before 12 may what did I say',
+    'on 5 may not on the 6th',
+    'the 5 may appointment',
+    'this may we went where',
+    'which version 5 May break?',
     'in May',
     'since April',
     'at the end of June',
