@@ -171,7 +171,7 @@ async function serve(wiring: Wiring): Promise<RunningServer> {
   // Create the first key only after listening succeeds. Otherwise, the key might never be shown.
   async function firstKeyOnceReady(): Promise<string | null> {
     await tasks.ready;
-    embedder?.start();
+    await embedder?.start();
     if (config.apiKey !== null) return null;
     return makeFirstKey(storage, now(), (key) => keepFirstKey(key, listener.url));
   }

@@ -19,7 +19,7 @@ export type Embedder = {
   /** The name of the model. */
   readonly model: string;
   /** Starts the thread. Until then, the model is unavailable. */
-  start(): void;
+  start(): Promise<void>;
   /**
    * Returns the question's vector; null if it has none, because the model does not know its
    * script; or 'unavailable' if the model fails or takes too long.
@@ -70,6 +70,8 @@ export function createEmbedder(options: {
   const asking = createTurns(atOnce);
   const embedding = createTurns(atOnce);
   let thread: Thread | null = null;
+  /** The id of the stored model that this server found when it started, or has used since. */
+  let usedModel: number | null = null;
   let isStopping = false;
   const changed = new Map<string, UserRef>();
   let isFirst = true;
@@ -77,9 +79,14 @@ export function createEmbedder(options: {
   let pauseMs = firstPauseMs;
   let brokenUntil = 0;
 
-  function start(): void {
-    const { data, transfer } = storage.connection();
-    const given: ModelStart = { connection: data, logLevel: config.logLevel, endpoint };
+  async function start(): Promise<void> {
+    usedModel = (await storage.presentModel())?.modelId ?? null;
+    startThread();
+  }
+
+  function startThread(): void {
+    const { data: connection, transfer } = storage.connection();
+    const given: ModelStart = { connection, logLevel: config.logLevel, endpoint, usedModel };
     isOpened = false;
     answers.clear();
     const started = threads.start({
@@ -98,11 +105,14 @@ export function createEmbedder(options: {
   }
 
   function receive(notice: ModelNotice): void {
-    if (notice === 'opened') {
-      isOpened = true;
-      // The vectors of another model must not be compared with those of the new one.
-      answers.clear();
-    } else write(notice.log);
+    if ('log' in notice) {
+      write(notice.log);
+      return;
+    }
+    // The vectors of another model must not be compared with those of the new one.
+    answers.clear();
+    isOpened = true;
+    usedModel = notice.opened;
   }
 
   function sendChanged(): void {
@@ -114,7 +124,7 @@ export function createEmbedder(options: {
     if (isStopping || thread !== ended) return;
     thread = null;
     const timer = setTimeout(() => {
-      if (!isStopping) start();
+      if (!isStopping) startThread();
     }, pauseMs);
     timer.unref();
     pauseMs = Math.min(2 * pauseMs, longestPauseMs);

@@ -27,24 +27,28 @@ export type ModelStart = {
   logLevel: Parameters<typeof createLogger>[0];
   /** Null for the built-in model. */
   endpoint: Endpoint | null;
+  /** The id of the stored model that the server found when it started, or has used since. */
+  usedModel: number | null;
 };
 
-/** Messages to the HTTP thread: a log entry, with errors as text, or that a model was opened. */
-export type ModelNotice = { log: LogEntry } | 'opened';
+/**
+ * Messages to the HTTP thread: a log entry, with errors as text, or the id of the model that
+ * was opened.
+ */
+export type ModelNotice = { log: LogEntry } | { opened: number };
 
 /** A message from the HTTP thread: users with new memories. */
 export type Changed = { changed: UserRef[] };
 
 type Present = OpenModel & { present: PresentModel };
 
-const { connection, logLevel, endpoint } = await startData<ModelStart>();
+const { connection, logLevel, endpoint, usedModel } = await startData<ModelStart>();
 const storage = await connectStorage(connection);
 const log = createLogger(logLevel, (entry: LogEntry) => parent.postMessage({ log: asData(entry) }));
 let opening: Promise<Present> | null = null;
 /** The built-in model. Unlike that of an endpoint, it stays the same. */
 let builtIn: EmbeddingModel | null = null;
-/** The model that this thread has used last. */
-let used: number | null = null;
+let used = usedModel;
 /** Shorter than the pause of the backlog after a fault. */
 const reopenAfterMs = 4_000;
 
@@ -75,10 +79,11 @@ function forget(opened: Promise<Present>): void {
 }
 
 async function load(): Promise<Present> {
+  const stored = await storage.presentModel();
   const model = await loadModel();
-  const present = await knownModel(model);
+  const present = await knownModel(model, stored);
   used = present.modelId;
-  parent.postMessage('opened' satisfies ModelNotice);
+  parent.postMessage({ opened: used } satisfies ModelNotice);
   // A sweep before this has not found the memories without vectors of a new model.
   backlog.notify([]);
   return { model: watchedModel(model), modelId: present.modelId, present };
@@ -91,18 +96,24 @@ async function loadModel(): Promise<EmbeddingModel> {
 }
 
 /**
- * Returns what the storage knows of the model. Vectors of different models must not be mixed. Of
- * servers with different models, the last one to start chooses: later on, a thread replaces no
- * model but the one that it has used itself.
+ * Vectors of different models must not be mixed. So that servers with different models do not
+ * replace them in turn, a server replaces only the model that it found when it started, or has used
+ * since.
  */
-async function knownModel(model: EmbeddingModel): Promise<PresentModel> {
-  const present = await storage.presentModel();
+function refuseForeign(stored: PresentModel | null): void {
+  if (stored === null || stored.modelId === used) return;
+  const what = `another server has changed the model to ${stored.name}`;
+  throw new ModelError(`${what}; searches use words until this server is restarted with it`);
+}
+
+/** Returns what the storage knows of the model, and makes it the present one. */
+async function knownModel(
+  model: EmbeddingModel,
+  present: PresentModel | null,
+): Promise<PresentModel> {
   const probe = await probeOf(model);
   if (present?.name === model.name && isSameProbe(present.probe, probe)) return present;
-  if (used !== null && present !== null && used !== present.modelId) {
-    const what = `another server has changed the model to ${present.name}`;
-    throw new ModelError(`${what}; searches use words until this server is restarted with it`);
-  }
+  refuseForeign(present);
   // Another model may have had the same name and address.
   const digest = present === null ? model.digest : `${model.digest} ${Bun.hash(probe)}`;
   const unrelated = model.unrelated ?? (await measureUnrelated(model));

@@ -1,38 +1,62 @@
-import { expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
+import { join } from 'node:path';
 import { MemoryClient } from '../../sdk/index.ts';
 import { startServer } from '../../server/main.ts';
 import { startEndpoint } from '../support/embeddings-endpoint.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
+import { endsModel } from './faulty-model.ts';
 
 /* Several servers on one database, while the model changes. */
 
 const apiKey = 'a-key-for-tests-1234';
 const userId = 'u';
 const car = 'Drives a red Toyota';
+const preload = [join(import.meta.dir, 'faulty-model.ts')];
+const endpoint = startEndpoint();
+afterAll(() => endpoint[Symbol.asyncDispose]());
 
-test('the server that starts last chooses the model, and others search by words', async () => {
-  await using endpoint = startEndpoint();
+/** Returns how to start a server with a model of the endpoint, or null for the built-in one. */
+async function withDatabase() {
   const { url: databaseUrl, drop } = await newDatabase();
+  endpoint.requests.length = 0;
+  endpoint.delayMs = () => 0;
+  endpoint.seed = 0;
 
-  async function start(model: string) {
+  async function start(model: string | null) {
     const lines: string[] = [];
     const env = {
       MEMORY_API_KEY: apiKey,
-      MEMORY_EMBEDDINGS: endpoint.url,
-      MEMORY_EMBEDDINGS_MODEL: model,
+      ...(model !== null && { MEMORY_EMBEDDINGS: endpoint.url, MEMORY_EMBEDDINGS_MODEL: model }),
     };
     const log = (line: string) => void lines.push(line);
-    const { url, stop } = await startServer({ env, port: 0, databaseUrl, log });
+    const { url, stop } = await startServer({ env, port: 0, databaseUrl, preload, log });
     const client = new MemoryClient({ apiKey, baseUrl: url });
     const meaningOf = async (text: string) => {
       return (await client.search({ userId, query: text })).meaning;
     };
     const embedded = () =>
       until(async () => (await meaningOf('which car?')) === 'used', { timeoutMs: 20_000 });
-    return { client, lines, stop, meaningOf, embedded };
+    const warning = 'another server has changed the model to present';
+    const warned = () =>
+      until(() => lines.some((line) => line.includes(warning)), { what: 'the warning' });
+    return { client, stop, meaningOf, embedded, warned };
   }
 
+  /** Returns the names of all models that have been used, and the present one first. */
+  async function models() {
+    const rows = await query(
+      databaseUrl,
+      'SELECT name FROM models ORDER BY is_present DESC, model_id',
+    );
+    return rows.map(({ name }) => name);
+  }
+
+  return { start, models, drop };
+}
+
+test('the server that starts last chooses the model, and others search by words', async () => {
+  const { start, models, drop } = await withDatabase();
   let first = await start('former');
   let second = await start('former');
   await first.client.save({ userId, content: car });
@@ -46,15 +70,36 @@ test('the server that starts last chooses the model, and others search by words'
   await until(() => endpoint.requests.some(isRenewed), { what: 'the work of the first server' });
   await second.client.save({ userId, content: 'Allergic to peanuts' });
   await first.embedded();
-  const warning = 'another server has changed the model to present';
-  const isWarned = () => second.lines.some((line) => line.includes(warning));
-  await until(isWarned, { what: 'the warning' });
+  await second.warned();
   expect(await second.meaningOf('which vehicle?')).toBe('unavailable');
-  const present = await query(databaseUrl, 'SELECT name FROM models WHERE is_present = 1');
-  expect(present.map(({ name }) => name)).toEqual(['present']);
+  expect(await models()).toEqual(['present', 'former']);
   await second.stop();
   second = await start('present');
   await second.embedded();
   await Promise.all([first.stop(), second.stop()]);
+  await drop();
+});
+
+test('a server that loads its model later than a newer one does not replace it', async () => {
+  const { start, models, drop } = await withDatabase();
+  const older = await start(null);
+  const newer = await start('present');
+  await newer.client.save({ userId, content: car });
+  await newer.embedded();
+  expect(await older.meaningOf('which vehicle?')).toBe('unavailable');
+  expect(await models()).toEqual(['present']);
+  await Promise.all([older.stop(), newer.stop()]);
+  await drop();
+});
+
+test('a new model thread may replace the model of the one before', async () => {
+  const { start, models, drop } = await withDatabase();
+  const only = await start('former');
+  await only.client.save({ userId, content: car });
+  await only.embedded();
+  endpoint.seed = 1;
+  await only.meaningOf(endsModel);
+  await until(async () => (await models()).length === 2, { what: 'the other model' });
+  await only.stop();
   await drop();
 });
