@@ -16,7 +16,7 @@ import { openBuiltInModel } from './built-in.ts';
 import { isSameProbe, meanCosine, measureUnrelated, probeOf } from './calibration.ts';
 import { type Endpoint, openEndpoint } from './endpoint.ts';
 import type { OpenModel } from './memory-vectors.ts';
-import { type EmbeddingModel, ModelError } from './model.ts';
+import { builtInModel, type EmbeddingModel, ModelError } from './model.ts';
 
 /**
  * The model thread turns questions into vectors, and embeds memories in the background with a
@@ -51,6 +51,7 @@ let builtIn: EmbeddingModel | null = null;
 let used = usedModel;
 /** Shorter than the pause of the backlog after a fault. */
 const reopenAfterMs = 4_000;
+const refusedPauseMs = 60_000;
 
 /** Loads the model once. After a failure, calls fail for a moment, and then try again. */
 function openModel(): Promise<Present> {
@@ -80,6 +81,7 @@ function forget(opened: Promise<Present>): void {
 
 async function load(): Promise<Present> {
   const stored = await storage.presentModel();
+  refuseOther(stored);
   const model = await loadModel();
   const present = await knownModel(model, stored);
   used = present.modelId;
@@ -95,6 +97,11 @@ async function loadModel(): Promise<EmbeddingModel> {
   return builtIn;
 }
 
+/** Refuses a stored model of another name, unless this server may replace it. */
+function refuseOther(stored: PresentModel | null): void {
+  if (stored?.name !== (endpoint?.model ?? builtInModel)) refuseForeign(stored);
+}
+
 /**
  * Vectors of different models must not be mixed. So that servers with different models do not
  * replace them in turn, a server replaces only the model that it found when it started, or has used
@@ -103,7 +110,9 @@ async function loadModel(): Promise<EmbeddingModel> {
 function refuseForeign(stored: PresentModel | null): void {
   if (stored === null || stored.modelId === used) return;
   const what = `another server has changed the model to ${stored.name}`;
-  throw new ModelError(`${what}; searches use words until this server is restarted with it`);
+  throw new ModelError(`${what}; searches use words until this server is restarted with it`, {
+    retryAfterMs: refusedPauseMs,
+  });
 }
 
 /** Returns what the storage knows of the model, and makes it the present one. */

@@ -55,6 +55,10 @@ async function withDatabase() {
   return { start, models, drop };
 }
 
+function requestsOf(model: string) {
+  return endpoint.requests.filter((request) => request.model === model).length;
+}
+
 test('the server that starts last chooses the model, and others search by words', async () => {
   const { start, models, drop } = await withDatabase();
   let first = await start('former');
@@ -68,10 +72,12 @@ test('the server that starts last chooses the model, and others search by words'
   endpoint.delayMs = (request) => (isRenewed(request) ? 1_000 : 0);
   first = await start('present');
   await until(() => endpoint.requests.some(isRenewed), { what: 'the work of the first server' });
+  const before = requestsOf('former');
   await second.client.save({ userId, content: 'Allergic to peanuts' });
   await first.embedded();
   await second.warned();
   expect(await second.meaningOf('which vehicle?')).toBe('unavailable');
+  expect(requestsOf('former')).toBe(before);
   expect(await models()).toEqual(['present', 'former']);
   await second.stop();
   second = await start('present');
