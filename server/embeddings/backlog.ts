@@ -41,9 +41,11 @@ export function startBacklog(options: {
   storage: VectorQueue;
   /** Returns the present model, and loads it when it is first needed. */
   open(): Promise<OpenModel>;
+  /** Rejects if another server has changed the model. Called by each sweep. */
+  check(): Promise<void>;
   log: Logger;
 }): Backlog {
-  const { storage, open, log } = options;
+  const { storage, open, check, log } = options;
   const users = createUserQueue();
   const vectorsOf = createMemoryVectors();
   const work = createNotifier();
@@ -76,6 +78,7 @@ export function startBacklog(options: {
 
   async function sweep(): Promise<void> {
     sweptAt = performance.now();
+    await check();
     const found = await storage.usersToEmbed({ limit: usersAtOnce });
     for (const user of found) users.add(user);
     isIdle = found.length === 0;

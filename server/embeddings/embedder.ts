@@ -105,12 +105,13 @@ export function createEmbedder(options: {
   }
 
   function receive(notice: ModelNotice): void {
-    if ('log' in notice) {
+    if (typeof notice === 'object' && 'log' in notice) {
       write(notice.log);
       return;
     }
     // The vectors of another model must not be compared with those of the new one.
     answers.clear();
+    if (notice === 'refused') return;
     isOpened = true;
     usedModel = notice.opened;
   }

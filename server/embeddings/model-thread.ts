@@ -32,10 +32,10 @@ export type ModelStart = {
 };
 
 /**
- * Messages to the HTTP thread: a log entry, with errors as text, or the id of the model that
- * was opened.
+ * Messages to the HTTP thread: a log entry, with errors as text; the id of the model that was
+ * opened; or that another server has changed the model.
  */
-export type ModelNotice = { log: LogEntry } | { opened: number };
+export type ModelNotice = { log: LogEntry } | { opened: number } | 'refused';
 
 /** A message from the HTTP thread: users with new memories. */
 export type Changed = { changed: UserRef[] };
@@ -75,6 +75,12 @@ async function openPresent(): Promise<Present> {
   return openModel();
 }
 
+/** Notices that another server has changed the model, without loading one. */
+async function checkPresent(): Promise<void> {
+  if (opening !== null) await openPresent();
+  else refuseOther(await storage.presentModel());
+}
+
 function forget(opened: Promise<Present>): void {
   if (opening === opened) opening = null;
 }
@@ -109,6 +115,7 @@ function refuseOther(stored: PresentModel | null): void {
  */
 function refuseForeign(stored: PresentModel | null): void {
   if (stored === null || stored.modelId === used) return;
+  parent.postMessage('refused' satisfies ModelNotice);
   const what = `another server has changed the model to ${stored.name}`;
   throw new ModelError(`${what}; searches use words until this server is restarted with it`, {
     retryAfterMs: refusedPauseMs,
@@ -143,7 +150,7 @@ function watchedModel(model: EmbeddingModel): EmbeddingModel {
   };
 }
 
-const backlog = startBacklog({ storage, open: openPresent, log });
+const backlog = startBacklog({ storage, open: openPresent, check: checkPresent, log });
 
 async function ask(text: string): Promise<QuestionVector | null> {
   const { model, modelId, present } = await openModel();

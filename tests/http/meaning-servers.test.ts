@@ -86,6 +86,25 @@ test('the server that starts last chooses the model, and others search by words'
   await drop();
 });
 
+test('a server without work notices that another has changed the model', async () => {
+  const { start, drop } = await withDatabase();
+  let first = await start('former');
+  const second = await start('former');
+  const memory = await first.client.save({ userId, content: car });
+  await first.embedded();
+  await second.embedded();
+  await first.stop();
+  first = await start('present');
+  await first.embedded();
+  // An import without a valid item makes the second server sweep now instead of within a minute.
+  const invalid = { ...memory, content: '' };
+  expect((await second.client.import({ items: [invalid] })).failedCount).toBe(1);
+  await second.warned();
+  expect(await second.meaningOf('which car?')).toBe('unavailable');
+  await Promise.all([first.stop(), second.stop()]);
+  await drop();
+});
+
 test('a server that loads its model later than a newer one does not replace it', async () => {
   const { start, models, drop } = await withDatabase();
   const older = await start(null);
@@ -93,6 +112,10 @@ test('a server that loads its model later than a newer one does not replace it',
   await newer.client.save({ userId, content: car });
   await newer.embedded();
   expect(await older.meaningOf('which vehicle?')).toBe('unavailable');
+  expect(await older.meaningOf(endsModel)).toBe('unavailable');
+  // The first sweep of the new model thread.
+  await older.warned();
+  expect(await older.meaningOf('any vehicle?')).toBe('unavailable');
   expect(await models()).toEqual(['present']);
   await Promise.all([older.stop(), newer.stop()]);
   await drop();
