@@ -109,6 +109,8 @@ test('a server that loads its model later than a newer one does not replace it',
   const { start, models, drop } = await withDatabase();
   const older = await start(null);
   const newer = await start('present');
+  // Otherwise, the older server might be the first to embed the memory.
+  await until(async () => (await models()).length === 1, { what: 'the newer model' });
   await newer.client.save({ userId, content: car });
   await newer.embedded();
   expect(await older.meaningOf('which vehicle?')).toBe('unavailable');
