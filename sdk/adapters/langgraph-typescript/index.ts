@@ -178,7 +178,9 @@ function parseJson(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    return JSON.parse(json.replace(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1)));
+    const escaped = (text: string) =>
+      text.replace(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1));
+    return JSON.parse(json.replace(/"(?:[^"\\]|\\.)*"/gs, escaped));
   }
 }
 

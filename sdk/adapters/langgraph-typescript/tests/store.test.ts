@@ -124,8 +124,10 @@ describe('the store', () => {
     const { items } = await client.list({ userId });
     await client.update(items[0]?.id ?? '', { content: 'Plays the violin' });
     expect(await store.get([userId], 'k')).toMatchObject({ value: { text: 'Plays the violin' } });
-    await client.update(items[0]?.id ?? '', { content: '{\n  "text": "a\\nb"\n}' });
-    expect(await store.get([userId], 'k')).toMatchObject({ value: { text: 'a\nb' } });
+    for (const content of ['{\n  "text": "a\\nb"\n}', '{\n  "text": "a\nb"\n}\n']) {
+      await client.update(items[0]?.id ?? '', { content });
+      expect(await store.get([userId], 'k')).toMatchObject({ value: { text: 'a\nb' } });
+    }
   });
 
   test('finds the first word of a line', async () => {
