@@ -63,10 +63,15 @@ function isXml(mimeType: string, source: string): boolean {
   return /\bxhtml\b/i.test(mimeType) || source.startsWith('<?xml');
 }
 
+/** A comment, or a CDATA section with its text. Without an end, it extends to the end of the file. */
+const commentOrCdata = /<!--[\s\S]*?(?:-->|$)|<!\[CDATA\[([\s\S]*?)(?:\]\]>|$)/g;
+
 /** Escapes CDATA sections, and adds end tags to self-closing elements: HTML has neither. */
 function asHtml(source: string): string {
   return source
-    .replace(/<!\[CDATA\[([\s\S]*?)(?:\]\]>|$)/g, (_, text: string) => Bun.escapeHTML(text))
+    .replace(commentOrCdata, (part, text?: string) =>
+      text === undefined ? part : Bun.escapeHTML(text),
+    )
     .replace(closedAtOnce, '<$1$2></$1>');
 }
 

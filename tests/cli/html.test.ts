@@ -65,6 +65,11 @@ test.each([
     '<?xml version="1.0"?><p><![CDATA[a <b> &amp;]]> c</p><script>//<![CDATA[\nx//]]></script>',
     'a <b> &amp; c',
   ],
+  [
+    'a start of CDATA in a comment',
+    '<?xml version="1.0"?><p>a</p><!-- <![CDATA[ old --><p>b</p>',
+    'a\n\nb',
+  ],
   ['CDATA that is not closed', '<?xml version="1.0"?><p>a <![CDATA[b', 'a b'],
   [
     'a list in a cell',
