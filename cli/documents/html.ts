@@ -63,7 +63,7 @@ function isXml(mimeType: string, source: string): boolean {
   return /\bxhtml\b/i.test(mimeType) || source.startsWith('<?xml');
 }
 
-/** A comment, or a CDATA section with its text. Without an end, it extends to the end of the file. */
+/** A comment, or a CDATA section with its text. One that is not closed extends to the end. */
 const commentOrCdata = /<!--[\s\S]*?(?:-->|$)|<!\[CDATA\[([\s\S]*?)(?:\]\]>|$)/g;
 
 /** Escapes CDATA sections, and adds end tags to self-closing elements: HTML has neither. */
