@@ -2,7 +2,7 @@ import { limits } from '../sdk/contract/limits.ts';
 import { unknownSettings } from './config/unknown-settings.ts';
 import type { Endpoint } from './embeddings/endpoint.ts';
 import { InvalidSettingsError } from './errors.ts';
-import { isSubnet } from './http/subnets.ts';
+import { isSubnet } from './http/client-address.ts';
 import { type LogLevel, logLevels } from './log.ts';
 
 export type Config = {

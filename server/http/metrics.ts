@@ -6,11 +6,11 @@ import { countedFamilies } from '../metrics/counted.ts';
 import { contentTypes, formatFor, renderMetrics } from '../metrics/exposition.ts';
 import { gaugeFamilies, type Observed } from '../metrics/gauges.ts';
 import { processFamilies } from '../metrics/process.ts';
+import { createSubnets } from './client-address.ts';
 import type { Work } from './health.ts';
 import { namesLoopback } from './hosts.ts';
 import { varyByAccept } from './response.ts';
 import type { Services } from './services.ts';
-import { createSubnets } from './subnets.ts';
 
 type Reads = { work(): Promise<Work>; readHealth(): Promise<Health> };
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { createClientAddress } from '../../server/http/client-address.ts';
-import { createSubnets, isSubnet } from '../../server/http/subnets.ts';
+import { createClientAddress, createSubnets, isSubnet } from '../../server/http/client-address.ts';
 
 const url = 'http://127.0.0.1:7070/';
 const withHeader = (forwarded: string | null) =>

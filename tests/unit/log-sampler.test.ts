@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test';
-import { createSampler } from '../../server/http/log-sampler.ts';
-import { createTrace } from '../../server/http/trace.ts';
+import { createSampler, createTrace } from '../../server/http/trace.ts';
 import { createLogger, type LogEntry } from '../../server/log.ts';
 
 function samplerAt() {
