@@ -1,6 +1,5 @@
-import type { Column } from './columns.ts';
+import { type Column, Uint32List } from './columns.ts';
 import { Dictionary } from './dictionary.ts';
-import { Uint32List } from './lists.ts';
 import type { ChunkRange } from './memory-table.ts';
 import { tokenize, withWord, wordOf } from './tokenizer.ts';
 import { noWord } from './word-table.ts';

@@ -1,5 +1,4 @@
-import type { Column } from './columns.ts';
-import { Uint32List } from './lists.ts';
+import { type Column, Uint32List } from './columns.ts';
 import { stem } from './stem.ts';
 import { letterMask } from './typo.ts';
 import { noWord, WordTable } from './word-table.ts';

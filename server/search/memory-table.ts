@@ -1,5 +1,4 @@
-import { bytesOf, type Column } from './columns.ts';
-import { Uint32List } from './lists.ts';
+import { bytesOf, type Column, Uint32List } from './columns.ts';
 
 /** The approximate size of a memory's id, time and Map entry, which the columns do not include. */
 const bytesPerMemory = 150;

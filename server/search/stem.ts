@@ -3,7 +3,6 @@
  * For Russian and Arabic, only the most common affixes are removed.
  */
 import { withoutAccents } from './normalize.ts';
-import { isArabic, stemArabic } from './stem-arabic.ts';
 
 /** The accented letters of Vietnamese words, which keep their accents in normalization. */
 const accented = /[\u00c0-\u01b0\u1ea0-\u1ef9]/;
@@ -53,7 +52,7 @@ export function stem(word: string): string {
   if (word.length < 3 || word.length > maxStemmedLength || uninflected.has(word)) return word;
   const known = irregular.get(word);
   if (known !== undefined) return known;
-  if (isArabic(word)) return stemArabic(word);
+  if (arabic.test(word)) return stemArabic(word);
   if (!/^[a-z]+$/.test(word)) return word.replace(cyrillicEnding, '');
   const singular = plural(word.replace(/^y|(?<=[aeiou])y/g, 'Y'));
   if (uninflected.has(singular)) return singular;
@@ -139,4 +138,25 @@ function table(text: string): [string, string][] {
     const [suffix = '', replacement = ''] = pair.split(' ');
     return [suffix, replacement];
   });
+}
+
+/*
+ * Light stemming of Arabic, after Larkey's light10: removes the article, a leading conjunction and
+ * the most common endings, without morphological analysis.
+ */
+
+const arabic = /^[\u0621-\u064a]+$/;
+const conjunction = /^و(?=.{3})/;
+const article = /^(?:وال|بال|كال|فال|ال|لل)(?=.{2})/;
+/** Listed in the order of removal. Normalization has replaced ة and ى with ه and ي. */
+const arabicEndings = ['ها', 'ان', 'ات', 'ون', 'ين', 'يه', 'ه', 'ي'];
+const minArabicStemLength = 2;
+
+function stemArabic(word: string): string {
+  const bare = word.replace(article, '');
+  const start = bare === word ? word.replace(conjunction, '') : bare;
+  return arabicEndings.reduce((rest, ending) => {
+    const isTakenOff = rest.endsWith(ending) && rest.length - ending.length >= minArabicStemLength;
+    return isTakenOff ? rest.slice(0, -ending.length) : rest;
+  }, start);
 }

@@ -3,8 +3,8 @@
  * flags in the low bits. A run of a script without spaces has a token for each of its units: the
  * n-gram that begins there, which is shorter at the end of the run.
  */
+import type { Uint32List } from './columns.ts';
 import type { Dictionary } from './dictionary.ts';
-import type { Uint32List } from './lists.ts';
 import { isLowSurrogate, isUnspaced, ngramLength } from './scripts.ts';
 import { noWord } from './word-table.ts';
 

@@ -1,5 +1,4 @@
-import { bytesOf, type Column } from './columns.ts';
-import { Uint32List } from './lists.ts';
+import { bytesOf, type Column, Uint32List } from './columns.ts';
 
 /** The number that stands for no word. It matches nothing. */
 export const noWord = 0;
