@@ -3,8 +3,7 @@ import type { IndexedChunk } from '../search/index.ts';
 import { isRole } from '../search/labels.ts';
 import { normalize, normalizeWords } from '../search/normalize.ts';
 import { cutText } from './cuts.ts';
-import { matchLines } from './lines.ts';
-import { isReplyRole, type Message, messagesOf } from './messages.ts';
+import { isReplyRole, type Message, matchLines, messagesOf } from './messages.ts';
 import { speakersOf } from './speakers.ts';
 
 /** The author is indexed with each chunk. A longer value is ignored, because it is not a name. */
