@@ -4,7 +4,6 @@ import { count } from '../metrics/counts.ts';
 import type { TaskStorage } from '../storage/storage.ts';
 import type { Lease, Task, TaskResult } from '../storage/task-storage.ts';
 import { faultPoint } from '../threads/fault-points.ts';
-import { backoffMs, maxAttempts, maxBackoffMs } from './backoff.ts';
 import type { Handlers } from './handlers.ts';
 import { createNotifier } from './notifier.ts';
 
@@ -47,6 +46,9 @@ const leaseMs = faultPoint('lease-ms', 10_000);
 /** The poll interval: another process may have queued a task without a notification. */
 const maxSleepMs = 5_000;
 const pauseAfterFaultMs = 1_000;
+const maxAttempts = 5;
+const baseBackoffMs = 500;
+const maxBackoffMs = 60_000;
 
 export function startWorker(options: WorkerOptions): Worker {
   const { storage, handlers, owner, now, log, progress, random = Math.random } = options;
@@ -164,4 +166,12 @@ export function startWorker(options: WorkerOptions): Worker {
       await ended;
     },
   };
+}
+
+/**
+ * Returns the delay after a failed attempt. `attempt` starts at 1, and `random` is in [0, 1). Full
+ * jitter spreads the retries of tasks that failed at the same time.
+ */
+export function backoffMs(attempt: number, random: number): number {
+  return Math.floor(random * Math.min(maxBackoffMs, baseBackoffMs * 2 ** attempt));
 }

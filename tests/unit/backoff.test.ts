@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { backoffMs } from '../../server/tasks/backoff.ts';
+import { backoffMs } from '../../server/tasks/worker.ts';
 
 const almostOne = 1 - Number.EPSILON;
 const longest = (attempt: number) => backoffMs(attempt, almostOne);
