@@ -3,7 +3,7 @@
  * matching row applies.
  */
 const table: [code: string, tests: string[]][] = [
-  ['server/search/', ['search/', 'http/search', 'storage/sqlite', 'http/timeline']],
+  ['server/search/', ['search/', 'http/search', 'storage/sqlite']],
   ['server/memory/', ['unit/', 'storage/sqlite', 'tasks/', 'http/']],
   ['server/tasks/', ['unit/', 'tasks/', 'http/ingest', 'http/health']],
   ['server/mcp/', ['mcp/']],

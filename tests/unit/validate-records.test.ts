@@ -7,6 +7,7 @@ import {
   validateRecord,
   validateSupport,
 } from '../../sdk/contract/validate.ts';
+import { astral, badOptionalTexts, metadataOfBytes } from '../support/inputs.ts';
 
 const sentencesOf = (validate: Validator, value: unknown) => validate(value).map(sentence);
 
@@ -53,6 +54,32 @@ describe('a timeline', () => {
       expect(problemsOf({ author: 'user', timestamp })).toEqual([]);
     },
   );
+});
+
+describe.each([
+  ['comments', validateSupport, { subject: 's' }],
+  ['messages', validateChat, {}],
+] as const)('the entries of %s', (timeline, validate, data) => {
+  const fieldsOf = (entries: object[]) => {
+    const problems = validate({ userId: 'u', data: { ...data, [timeline]: entries } });
+    return problems.map(({ field }) => field);
+  };
+
+  test.each(['author', 'role'])('have any label of at most 100 characters as %s', (speaker) => {
+    const fieldsWith = (label: unknown) => fieldsOf([{ [speaker]: label, content: 'x' }]);
+    for (const label of ['', 'x'.repeat(100), astral.repeat(100)]) {
+      expect(fieldsWith(label)).toEqual([]);
+    }
+    for (const [, label] of badOptionalTexts(100)) {
+      expect(fieldsWith(label)).toEqual([`data.${timeline}.0.${speaker}`]);
+    }
+  });
+
+  test('are at most 1,000', () => {
+    const entries: object[] = Array(1_000).fill({ author: 'a', role: 'b', content: 'x' });
+    expect(fieldsOf(entries)).toEqual([]);
+    expect(fieldsOf([...entries, {}])).toEqual([`data.${timeline}`]);
+  });
 });
 
 test('the first invalid part of a long list is reported', () => {
@@ -104,6 +131,16 @@ describe('a record', () => {
     const data = { text: 't', title: 'x'.repeat(16_384) };
     const [problem] = sentencesOf(validateDocument, { userId: 'u', data });
     expect(problem).toStartWith('metadata: must be at most 16384 bytes as JSON, not 16396');
+  });
+
+  test('has one limit for its descriptive fields and its metadata', () => {
+    const problemsOf = (bytes: number) => {
+      const metadata = metadataOfBytes(bytes - ',"title":"T"'.length);
+      const data = { text: 't', title: 'T' };
+      return sentencesOf(validateDocument, { userId: 'u', metadata, data });
+    };
+    expect(problemsOf(16_384)).toEqual([]);
+    expect(problemsOf(16_385)).toEqual([expect.stringMatching(/^metadata: .* not 16385/)]);
   });
 
   test('has one limit for its open data and its metadata', () => {
