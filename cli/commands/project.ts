@@ -126,9 +126,8 @@ export function addStats(program: Parent, term: Terminal): void {
 
 const statsHelp = `
 A key that is bound to a user shows that user's figures. They may be a minute
-old. The size is that of content and metadata. The files of the service and the
-last backup are shown to those who can read its metrics: on its machine, or with
-a key from memory keys create --metrics.
+old. The size is that of content and metadata. On the service's machine, the
+size of its files and the time of the last backup are shown as well.
 
 A pipe receives each name and its value, separated by a tab.`;
 
