@@ -188,8 +188,7 @@ export class Memories {
   /**
    * Lists the users who have memories, ordered by id. `limit` is the page size, 1–100,
    * default 20. With the `order` `memories` or `bytes`, lists the largest users first: one page,
-   * and no further ones. `bytes` may be a minute old. Errors: `InvalidRequestError` and the common
-   * errors.
+   * and no further ones. Errors: `InvalidRequestError` and the common errors.
    *
    * ```ts
    * for await (const { userId, memories } of memory.users()) console.log(userId, memories);

@@ -35,7 +35,7 @@ export function addUsers(program: Parent, term: Terminal): void {
 
 const usersHelp = `
 --order memories and --order bytes print one page of at most 100 users. The
-size is that of content and metadata, and may be a minute old.
+size is that of content and metadata.
 
 --json prints the page as one object, { items, nextCursor }; --all --json prints
 only the users, one object per line.
