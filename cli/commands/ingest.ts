@@ -54,7 +54,7 @@ A line looks like this:
   {"type":"event","userId":"u-1","data":{"name":"signed up","plan":"pro"}}
 Types: event, profile, ticket, document, conversation. The last three can be
 inferred: subject and comments make a ticket, messages a conversation, text a
-document. The fields of data can also be at the top level.
+document. Without a type, the fields of data can also be at the top level.
 
 Running the same command again creates no duplicates. Lines with an externalId
 update the same memory. All other lines are recognized for three days by their
