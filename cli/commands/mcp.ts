@@ -83,8 +83,7 @@ For Claude Code and Codex, this runs their own commands, claude mcp add and
 codex mcp add. The entry contains no key: the command in it reads the profile.
 To give a client a separate key, store it in the profile under another name:
   key=$(memory keys create --name cursor --user u-1 --read-only)
-  export MEMORY_API_KEY=$key
-  memory profile set http://127.0.0.1:7070 --project cursor
+  echo $key | memory profile set http://127.0.0.1:7070 - --project cursor
   memory mcp install cursor --project cursor`;
 
 /** Returns the entry that starts this command with the same service and key. */
