@@ -94,7 +94,7 @@ export function addRecord(group: Parent, term: Terminal): void {
 const fileArgument = 'one record as JSON, or many as JSON Lines; - for stdin';
 const fileHelp = `
 A file contains one record, or several records with one per line. With -, the
-records are read from stdin.
+records are read from stdin. --errors-out has no effect on a single record.
 Record: `;
 const chatHelp = `
 Or only the messages, as model APIs use them: [{ role, content }, …]. In this
