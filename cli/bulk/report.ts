@@ -49,13 +49,14 @@ export function openReport(
   const counts: Counts = Object.fromEntries(outcomes.map((name) => [name, 0]));
   const memoryIds = new Set<string>();
   let [failed, doneBytes] = [0, 0];
-  let lacksUser = false;
+  let [lacksUser, hasFiles] = [false, false];
 
   const done = () => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
   async function reject({ text, ...problem }: Rejected): Promise<string> {
     failed += 1;
     lacksUser ||= problem.message === 'userId: is required';
+    hasFiles ||= problem.where.file !== undefined;
     file?.write(`${toJson({ ...flat(problem), text })}\n`);
     await file?.flush();
     if (json) return `${toJson(flat(problem))}\n`;
@@ -92,7 +93,8 @@ export function openReport(
       await progress.clear();
       await file?.end();
       if (json || failed <= maxShown) return;
-      const where = errorsOut ? ` in ${errorsOut}` : '; to see all: --errors-out <file>';
+      const option = hasFiles ? '--json' : '--errors-out <file>';
+      const where = errorsOut ? ` in ${errorsOut}` : `; to see all: ${option}`;
       await note(term, `and ${failed - maxShown} more${where}`);
     },
     /** Prints the summary and, without --json, the remarks. Ends the command. */

@@ -57,6 +57,14 @@ describe('a folder', () => {
     expect(broken.stderr).toBe('Error: docs/c.md is a broken symbolic link.\n');
   });
 
+  test('with many failing files names the option that shows all of them', async () => {
+    const files = Array.from({ length: 21 }, (_, at) => [`docs/${at}.md`, Buffer.of(0xe9)]);
+    using folder = inFolder('many', Object.fromEntries(files));
+    expect((await folder.ingest(['docs'])).stderr).toContain('and 1 more; to see all: --json\n');
+    const { stdout } = await folder.ingest(['docs', '--json']);
+    expect(lines(stdout)).toHaveLength(22);
+  });
+
   test('without documents is an error', async () => {
     using folder = inFolder('none', { 'pictures/a.png': 'x', 'pictures/b.png': 'x' });
     expect(await folder.ingest(['pictures'])).toEqual({
