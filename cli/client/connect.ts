@@ -77,11 +77,15 @@ function noKey(term: Terminal, baseUrl: string): CliError {
   const stored = profile.entriesOf(profile.readProfile(term));
   const names = stored.map((one) => `${one.baseUrl} (${one.project})`).join(', ');
   const target = project === undefined ? baseUrl : `project ${project} of ${baseUrl}`;
+  const choice = names && `, or choose a stored key with --base-url and --project: ${names}`;
+  const start = `. To start a server, which creates the first key: memory serve
+To create a key on the machine of an existing server: memory keys create --save`;
+  // --project overrides MEMORY_API_KEY.
   const hint =
-    names === ''
-      ? `Set MEMORY_API_KEY. To start a server, which creates the first key: memory serve
-To create a key on the machine of an existing server: memory keys create --save`
-      : `Set MEMORY_API_KEY, or choose a stored key with --base-url and --project: ${names}`;
+    project === undefined
+      ? `Set MEMORY_API_KEY${choice || start}`
+      : `To store one: memory profile set ${baseUrl} - --project ${project}${choice}
+To create one on the machine of the server: memory keys create --save --project ${project}`;
   return new CliError('unauthorized', `No API key for ${target}.`, hint, exitCodes.refused);
 }
 
