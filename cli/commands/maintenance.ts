@@ -16,7 +16,7 @@ import {
 } from '../terminal/output.ts';
 import { OutputClosed } from '../terminal/process-output.ts';
 import { asCalled, note, type Terminal } from '../terminal/terminal.ts';
-import { escapeLine, memoriesOf } from '../terminal/text.ts';
+import { escapeLine, memoriesOf, quoted } from '../terminal/text.ts';
 
 export function addBackup(program: Parent, term: Terminal): void {
   const command = program
@@ -31,7 +31,8 @@ export function addBackup(program: Parent, term: Terminal): void {
     const copied = await onDatabase(term, database, ({ backup }, url) => backup(url, file));
     await storeBackupTime(term, database);
     const done = `Backed up ${memoriesOf(copied.memories)}.`;
-    const next = `To restore the backup: memory restore ${file}`;
+    const target = database === undefined ? '' : ` --database ${quoted(database)}`;
+    const next = `To restore the backup: memory restore ${quoted(file)}${target}`;
     await printResult(term, { file, ...copied }, file, `${done} ${next}`);
   });
   addExamples(command, ['memory backup memory-backup.db', 'memory backup - | gzip > backup.db.gz']);
