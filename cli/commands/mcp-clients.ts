@@ -108,14 +108,15 @@ async function write(file: string, snippet: string): Promise<void> {
     const mode = fs.statSync(file, { throwIfNoEntry: false })?.mode;
     // A rename would replace it even so.
     if (mode !== undefined && (mode & 0o200) === 0) throw new Error('it is read-only');
-    const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+    const found = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+    const text = found.trim() === '' ? '{}\n' : found;
     const errors: ParseError[] = [];
-    parse(text || '{}', errors, { allowTrailingComma: true });
+    parse(text, errors, { allowTrailingComma: true });
     if (errors.length > 0) throw new Error('it is not valid JSON');
     const formattingOptions = { insertSpaces: true, tabSize: 2 };
     const entry = Object.values(servers)[0];
-    const edits = modify(text || '{}\n', [section, name], entry, { formattingOptions });
-    replaceFile(file, applyEdits(text || '{}\n', edits), mode);
+    const edits = modify(text, [section, name], entry, { formattingOptions });
+    replaceFile(file, applyEdits(text, edits), mode);
   } catch (error) {
     const message = `${file} cannot be changed: ${errorText(error)}.`;
     throw new CliError('settings_unreadable', message, 'Add the entry shown above by hand.');

@@ -54,10 +54,10 @@ test('the error of the command of a client is reported', async () => {
   expect(code).toBe(1);
 });
 
-test('a symbolic link stays a link, and the file mode is kept', async () => {
+test('a symbolic link to a blank file stays a link, and the file mode is kept', async () => {
   using home = await homeOf();
   mkdirSync(home.file('.cursor'));
-  writeFileSync(home.file('real.json'), '{}');
+  writeFileSync(home.file('real.json'), '\n');
   chmodSync(home.file('real.json'), 0o640);
   symlinkSync(home.file('real.json'), home.file('.cursor/mcp.json'));
   expect((await home.install('cursor', ['--yes'])).code).toBe(0);
