@@ -39,6 +39,8 @@ describe('memory import --from mem0', () => {
       { id: '5', user_id: userId },
     ],
     relations: [{ source: 'dev', relationship: 'works_at', target: 'techcorp' }],
+    count: 12,
+    next: 'https://mem0.example/v3/memories/?page=2',
   };
   const text = JSON.stringify(exported);
 
@@ -49,7 +51,7 @@ describe('memory import --from mem0', () => {
     expect(stderr).toBe(
       'item 4: userId: is required\nitem 5: content: is required\n' +
         `${summary(2, 0, 2)}` +
-        'Not imported: relations: 1, hash: 1, expired memories: 1.\n' +
+        'Not imported: relations: 1, memories on other pages: 7, hash: 1, expired memories: 1.\n' +
         'Some memories have no user. To import all for one user: --user <id>\n',
     );
     const [first, second, ...more] = await all(userId);

@@ -30,13 +30,16 @@ export async function readForeign(
 
 /** Returns the memories or messages of the parsed export; undefined if it has another format. */
 function itemsIn(parsed: unknown, losses: Losses): Record<ForeignFormat, unknown[] | undefined> {
-  // The output of `get_all`: an object with `results`, or a plain list in older versions.
+  // The output of `get_all`: a page with `results`, or a plain list in older versions.
   const list = isObject(parsed) ? (parsed.results ?? parsed.memories) : parsed;
   const conversations = Array.isArray(parsed) ? parsed.filter(isObject) : [];
   const isChats =
     Array.isArray(parsed) && parsed.every((one) => isObject(one) && isObject(one.mapping));
   if (isObject(parsed) && Array.isArray(parsed.relations)) {
     addLoss(losses, 'relations', parsed.relations.length);
+  }
+  if (isObject(parsed) && typeof parsed.next === 'string' && Array.isArray(list)) {
+    addLoss(losses, 'memories on other pages', Number(parsed.count) - list.length);
   }
   return {
     mem0: Array.isArray(list) ? list : undefined,
