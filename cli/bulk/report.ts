@@ -45,7 +45,8 @@ export function openReport(
   const { json } = term.options;
   const out = resilientOutput(term);
   const progress = startProgress(term, totalBytes);
-  const file = errorsOut === undefined ? undefined : openErrorsOut(term, errorsOut);
+  // Truncated by the first results: until then, the run may fail and keeps the earlier errors.
+  let file = errorsOut === undefined ? undefined : openErrorsOut(term, errorsOut, 'a');
   const counts: Counts = Object.fromEntries(outcomes.map((name) => [name, 0]));
   const memoryIds = new Set<string>();
   let [failed, doneBytes] = [0, 0];
@@ -74,6 +75,7 @@ export function openReport(
     lacksUser: () => lacksUser,
     /** `bytes` is the number of input bytes that the results cover. */
     async add(results: Result[], bytes: number): Promise<void> {
+      if (errorsOut !== undefined && doneBytes === 0) file = openErrorsOut(term, errorsOut, 'w');
       doneBytes += bytes;
       let lines = '';
       for (const { counts: more, memoryIds: ids = [], rows = [] } of results) {
@@ -138,10 +140,9 @@ function sentenceOf(counts: Counts, [first = '']: string[]): string {
   return `${parts.join(', ')}.`;
 }
 
-/** Truncates the file to remove the errors of an earlier run. */
-function openErrorsOut({ cwd }: Terminal, path: string) {
+function openErrorsOut({ cwd }: Terminal, path: string, flags: 'a' | 'w') {
   try {
-    return Bun.file(openSync(resolve(cwd, path), 'w')).writer();
+    return Bun.file(openSync(resolve(cwd, path), flags)).writer();
   } catch (error) {
     throw new CliError('file_not_writable', `Cannot write ${path} (${errorCode(error)}).`);
   }

@@ -12,13 +12,16 @@ const event = (userId: string, name: string) =>
 const batch = ['ingest', 'batch'];
 
 describe('--errors-out', () => {
-  test('truncates the file of an earlier run', async () => {
+  test('truncates the file of an earlier run when the first results arrive', async () => {
     using folder = temporaryFolder();
     const out = folder.file('bad.jsonl');
     writeFileSync(out, 'of an earlier run\n'.repeat(100));
     await memory([...batch, '-', '--errors-out', out], { stdin: `${event('anew', 'a')}\n{` });
     const kept = lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line));
     expect(kept).toMatchObject([{ line: 2, error: 'invalid_json' }]);
+    const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
+    await memory([...batch, '-', '--errors-out', out], { stdin: event('anew', 'a'), env });
+    expect(lines(readFileSync(out, 'utf8'))).toHaveLength(1);
     await memory([...batch, '-', '--errors-out', out], { stdin: event('anew', 'a') });
     expect(readFileSync(out, 'utf8')).toBe('');
   });
