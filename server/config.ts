@@ -145,11 +145,11 @@ export function readConfig(env: Env): Config {
 /** Returns a warning for each setting that has no effect. */
 export function settingWarnings(env: Env): string[] {
   const warnings = unknownSettings(env, settingNames);
-  const { MEMORY_EMBEDDINGS: where, MEMORY_EMBEDDINGS_MODEL: model } = env;
-  if (model && (!where || where === 'local')) {
-    warnings.push('MEMORY_EMBEDDINGS_MODEL has no effect unless MEMORY_EMBEDDINGS is a URL');
-  }
-  return warnings;
+  const { MEMORY_EMBEDDINGS: where } = env;
+  if (where && where !== 'local') return warnings;
+  const unused = ['MEMORY_EMBEDDINGS_MODEL', 'MEMORY_EMBEDDINGS_KEY'].filter((name) => env[name]);
+  const why = 'has no effect unless MEMORY_EMBEDDINGS is a URL';
+  return [...warnings, ...unused.map((name) => `${name} ${why}`)];
 }
 
 function matching(pattern: RegExp) {

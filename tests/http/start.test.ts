@@ -76,9 +76,11 @@ test('each setting that does not exist causes a warning at the start', async () 
   const warnings = Object.entries(advice).map(
     ([name, words]) => `${name} is not a setting and has no effect; ${words}`,
   );
-  const model = 'MEMORY_EMBEDDINGS_MODEL has no effect unless MEMORY_EMBEDDINGS is a URL';
-  const unused = { MEMORY_EMBEDDINGS_MODEL: 'bge-m3' };
-  expect(await warningsAtStart({ ...settings, ...unused })).toEqual([...warnings, model]);
+  const unused = { MEMORY_EMBEDDINGS_MODEL: 'bge-m3', MEMORY_EMBEDDINGS_KEY: 'secret' };
+  const models = Object.keys(unused).map(
+    (name) => `${name} has no effect unless MEMORY_EMBEDDINGS is a URL`,
+  );
+  expect(await warningsAtStart({ ...settings, ...unused })).toEqual([...warnings, ...models]);
 });
 
 test('known settings, empty values and other variables cause no warning; a key is the only one', async () => {
