@@ -1,7 +1,15 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { conversation, document, event, messages, profile, ticket } from './ingest-examples.ts';
 import { limits } from './limits.ts';
-import { CurrentStatus, exampleMemory, MemoryId, UserId } from './memory.ts';
+import {
+  CurrentStatus,
+  exampleMemory,
+  type GivenMetadata,
+  type GivenTime,
+  type Memory,
+  MemoryId,
+  UserId,
+} from './memory.ts';
 import {
   ConversationData,
   DocumentData,
@@ -122,9 +130,9 @@ type RecordFields = {
   userId?: string;
   source?: string | null | undefined;
   externalId?: string | null | undefined;
-  metadata?: Metadata | undefined;
-  occurredAt?: string | null | undefined;
-  expiresAt?: string | null | undefined;
+  metadata?: GivenMetadata | undefined;
+  occurredAt?: GivenTime | null | undefined;
+  expiresAt?: GivenTime | null | undefined;
 };
 export type SupportRequest = RecordFields & { data: TicketData };
 export type DocumentRequest = RecordFields & { data: DocumentData };
@@ -137,8 +145,10 @@ export type IngestRecord =
   | (RecordFields & { type: 'event'; data: EventData })
   | (RecordFields & { type: 'profile'; data: ProfileData });
 
-/** A valid record, of a known user. */
-export type UserRecord = IngestRecord & { userId: string };
+/** A valid record, of a known user, as parsed from JSON. */
+export type UserRecord = IngestRecord &
+  Pick<Memory, 'userId'> &
+  Partial<Pick<Memory, 'metadata' | 'occurredAt' | 'expiresAt'>>;
 
 type MessagesRequest = RecordFields & { messages: Message[] };
 

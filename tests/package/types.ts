@@ -18,7 +18,7 @@ const request: SaveRequest = { userId: 'u', content: 'c', metadata: { tags: ['a'
 const entry: TimelineEntry = { author: 'user', content: 'x', timestamp: 0 };
 const options: CallOptions = { signal: AbortSignal.timeout(1), idempotencyKey: null };
 const data = { subject: 's', comments: [entry] };
-const records: IngestRecord[] = [{ type: 'ticket', userId: 'u', data }];
+const records: IngestRecord[] = [{ type: 'ticket', userId: 'u', data, expiresAt: new Date() }];
 const type: RecordType = 'ticket';
 
 export async function main(): Promise<Memory[]> {
@@ -54,7 +54,7 @@ export async function main(): Promise<Memory[]> {
   await memory.search({ query: 'c', limit: 1 });
   for await (const one of memory.list()) all.push(one);
   await memory.ingest.support({ data: { subject: 's', comments: [entry] } });
-  await memory.ingest.chat({ messages });
+  await memory.ingest.chat({ messages, metadata: image });
   await memory.deleteAll({});
   // @ts-expect-error A user id that is given must be text.
   await memory.list({ userId: undefined });
