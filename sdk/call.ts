@@ -87,8 +87,10 @@ export function openCall(settings: Settings): Call {
     if ('body' in input && !isObject(input.body)) throw invalid('the request must be an object');
     const headers = headersOf(settings, operation, input, options);
     // Reject invalid dates: JSON.stringify would turn them into null, which clears the time.
-    for (const [name, value] of Object.entries(input.body ?? {})) textOf(name, value);
-    const body = JSON.stringify(input.body);
+    const body = JSON.stringify(input.body, function (this: Query, name, value) {
+      textOf(name, this[name]);
+      return value;
+    });
     if ('body' in input && body === undefined) throw invalid(`${unsendable}: request`);
     return {
       name,

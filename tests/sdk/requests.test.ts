@@ -26,10 +26,12 @@ test('an invalid Date is rejected before it is sent, because null would clear th
   using server = startFaultServer(json(200, aMemory));
   const client = clientOf(server);
   const none = new Date('nonsense');
+  const data = { summary: 'x' };
   for (const [name, call] of [
     ['expiresAt', client.update('mem_1', { expiresAt: none })],
     ['occurredAt', client.save({ userId: 'u', content: 'x', occurredAt: none })],
     ['from', client.list({ userId: 'u', from: none })],
+    ['expiresAt', client.ingest.batch({ items: [{ type: 'profile', data, expiresAt: none }] })],
   ] as const) {
     const error = await failure(call);
     expect(error).toBeInstanceOf(InvalidRequestError);
