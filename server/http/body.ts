@@ -144,7 +144,7 @@ async function readCounted(
   let admittedAt = Number.POSITIVE_INFINITY;
   // Without `preventCancel`, an error would cancel the stream, and the rest could not be discarded.
   for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
-    const wasLarge = bytes > largeBytes;
+    const wasLarge = bytes > largeBytes; // mutate-ignore boundary: affects only memory
     bytes += chunk.length;
     if (bytes > maxBytes) throw tooLarge(maxBytes);
     if (performance.now() - admittedAt > maxReadMs) throw tooSlow();

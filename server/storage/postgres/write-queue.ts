@@ -159,7 +159,7 @@ export function createWriteQueue(given: {
     const group = [first];
     reserved.addKey(first);
     let rows = first.cost;
-    while (rows < maxRowsInGroup) {
+    for (;;) {
       const next = dequeue((_, { isAlone, cost }) => !isAlone && rows + cost <= maxRowsInGroup);
       if (next === undefined) break;
       group.push(next);
@@ -240,6 +240,7 @@ export function createWriteQueue(given: {
   /** Returns false if the write must move to another connection. */
   async function tryAgain(connection: Connection, waiting: Waiting): Promise<boolean> {
     const begun = performance.now();
+    // mutate-ignore constant: fewer attempts
     for (let attempt = 1; ; attempt += 1) {
       if (await mustMove(connection, waiting)) return false;
       try {
