@@ -1,3 +1,9 @@
+/** The tests of the commands that open a database without the service. */
+const administration = [
+  ...['unit/', 'storage/', 'cli/doctor', 'cli/keys', 'cli/migrate', 'cli/operations'],
+  ...['cli/postgres', 'cli/restore', 'cli/serve'],
+];
+
 /**
  * Maps the prefix of a code path to the prefixes of the test files that cover it. The first
  * matching row applies.
@@ -10,6 +16,9 @@ const table: [code: string, tests: string[]][] = [
   ['server/threads/', ['storage/', 'threads/', 'http/lost-threads']],
   ['server/storage/postgres/citus', ['docs', 'storage/postgres']],
   ['server/storage/findings', ['unit/', 'storage/', 'cli/doctor']],
+  ['server/storage/copy/', ['unit/', 'storage/', 'cli/migrate']],
+  ['server/storage/sqlite/admin/', administration],
+  ['server/storage/postgres/admin/', administration],
   [
     'server/storage/',
     ['unit/', 'storage/', 'http/health', 'cli/keys', 'cli/serve', 'cli/controls', 'cli/restore'],
