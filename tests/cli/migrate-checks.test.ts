@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { OutputClosed } from '../../cli/terminal/process-output.ts';
 import { migrate as copy } from '../../server/admin.ts';
 import { query } from '../support/postgres.ts';
+import { rowsOf } from '../support/rows.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { memory, temporaryFolder } from './command.ts';
 import {
@@ -104,13 +105,12 @@ describe('--verify', () => {
     expect(code).toBe(1);
   });
 
-  test('names a project that only the target has', async () => {
-    const at = `${target.schema}.projects`;
-    const base = await target.base();
-    await query(base, `INSERT INTO ${at} (project_id, name) VALUES (999, 'extra')`);
+  test.each(['source', 'target'])('names a project that only the %s has', async (side) => {
+    const { url } = side === 'source' ? { url: source } : target;
+    await rowsOf(url, `INSERT INTO projects (project_id, name) VALUES (999, 'extra')`);
     const { code, stderr } = await verify();
-    await query(base, `DELETE FROM ${at} WHERE name = 'extra'`);
-    expect(stderr).toContain('projects of project extra.');
+    await rowsOf(url, `DELETE FROM projects WHERE name = 'extra'`);
+    expect(stderr).toContain('projects of project extra');
     expect(code).toBe(1);
   });
 });

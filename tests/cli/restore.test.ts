@@ -65,6 +65,10 @@ describe.skipIf(backend !== 'sqlite')('a restore', () => {
     );
     expect(await statusWith(key)).toBe(401);
     expect(await statusWith(server.key)).toBe(200);
+    // A backup in which the key is already revoked brings nothing back.
+    backup = folder.file('newest.db');
+    await run('backup', backup);
+    expect(await restore()).not.toContain(id);
   });
 
   /** Makes a backup, then erases one user, empties another, and lets a third come back. */
