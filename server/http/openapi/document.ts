@@ -53,14 +53,13 @@ export function openApiDocument(version: string, routes: readonly DocumentedRout
 
 function describe(operation: DocumentedRoute, components: Components): JsonObject {
   const { operationId, tags, summary, description } = operation;
-  const parameters = parametersOf(operation, components);
   return {
     operationId,
     tags,
     summary,
     description,
     ...(!needsKey(operation) && { security: [] }),
-    ...(parameters.length > 0 && { parameters }),
+    parameters: parametersOf(operation, components),
     ...requestBody(operation, components),
     responses: responsesOf(operation, components),
   };
