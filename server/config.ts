@@ -3,148 +3,137 @@ import { unknownSettings } from './config/unknown-settings.ts';
 import type { Endpoint } from './embeddings/endpoint.ts';
 import { InvalidSettingsError } from './errors.ts';
 import { isSubnet } from './http/client-address.ts';
-import { type LogLevel, logLevels } from './log.ts';
-
-export type Config = {
-  port: number;
-  host: string;
-  databaseUrl: string;
-  apiKey: string | null;
-  corsOrigins: string[];
-  /** Additional host names under which clients may reach /mcp. */
-  mcpHosts: string[];
-  logLevel: LogLevel;
-  maxBodyBytes: number;
-  /** Null disables the limit. */
-  rateLimit: { requests: number; seconds: number } | null;
-  /** Which model searches by meaning: none, the built-in one, or that of an endpoint. */
-  embeddings: 'off' | 'local' | Endpoint;
-  /** The addresses and subnets of proxies whose X-Forwarded-For is believed. */
-  trustedProxies: string[];
-  /** Whether /metrics exists. */
-  metrics: 'on' | 'off';
-  /** Whether /console and /docs are served. */
-  console: 'on' | 'off';
-};
+import { logLevels } from './log.ts';
 
 type Env = Record<string, string | undefined>;
 
-const settingNames = [
-  'PORT',
-  'HOST',
-  'LOG_LEVEL',
-  'MEMORY_DATABASE_URL',
-  'MEMORY_API_KEY',
-  'MEMORY_CORS_ORIGINS',
-  'MEMORY_MCP_HOSTS',
-  'MEMORY_MAX_BODY_BYTES',
-  'MEMORY_RATE_LIMIT',
-  'MEMORY_EMBEDDINGS',
-  'MEMORY_EMBEDDINGS_MODEL',
-  'MEMORY_EMBEDDINGS_KEY',
-  'MEMORY_METRICS',
-  'MEMORY_TRUSTED_PROXIES',
-  'MEMORY_CONSOLE',
-] as const;
+type Setting<T> = {
+  names: string[];
+  /** Returns the value, or the one by default. Adds a problem if the text is not valid. */
+  read(env: Env, problems: string[]): T;
+};
+
+function setting<T>(
+  name: string,
+  fallback: T,
+  parse: (text: string) => T | undefined,
+  want: string,
+): Setting<T> {
+  return {
+    names: [name],
+    read(env, problems) {
+      const text = env[name];
+      if (text === undefined || text === '') return fallback;
+      const value = parse(text);
+      if (value !== undefined) return value;
+      problems.push(`${name} must be ${want}`);
+      return fallback;
+    },
+  };
+}
 
 /** Visible ASCII characters, which need no encoding in a header. */
 export const apiKeyPattern = /^[\x21-\x7e]{16,256}$/;
 
+const settings = {
+  port: setting('PORT', 7070, (text) => integer(text, 0, 65_535), 'a port number, 0 to 65535'),
+  host: setting('HOST', '127.0.0.1', (text) => text, 'a host name or address'),
+  databaseUrl: setting(
+    'MEMORY_DATABASE_URL',
+    'sqlite:./data/memory.db',
+    databaseUrl,
+    'sqlite:<path>, such as sqlite:./data/memory.db, or postgres://<user>@<host>/<database>',
+  ),
+  apiKey: setting(
+    'MEMORY_API_KEY',
+    null,
+    matching(apiKeyPattern),
+    '16 to 256 visible ASCII characters',
+  ),
+  corsOrigins: setting(
+    'MEMORY_CORS_ORIGINS',
+    [],
+    listOf((origin) => URL.parse(origin)?.origin === origin),
+    'a comma-separated list of origins such as https://app.example',
+  ),
+  /** Additional host names under which clients may reach /mcp. */
+  mcpHosts: setting(
+    'MEMORY_MCP_HOSTS',
+    [],
+    (text) => listOf(isHostName)(text.toLowerCase()),
+    'a comma-separated list of host names such as memory.example',
+  ),
+  logLevel: setting('LOG_LEVEL', 'info', oneOf(logLevels), `one of ${logLevels.join(', ')}`),
+  maxBodyBytes: setting(
+    'MEMORY_MAX_BODY_BYTES',
+    limits.bodyBytesDefault,
+    (text) => integer(text, 1_024, 1_073_741_824),
+    'a number of bytes from 1024 to 1073741824',
+  ),
+  /** Null disables the limit. */
+  rateLimit: setting(
+    'MEMORY_RATE_LIMIT',
+    { requests: 6_000, seconds: 60 },
+    rateLimit,
+    '<requests>/<seconds>, such as 6000/60, or off',
+  ),
+  /** Which model searches by meaning: none, the built-in one, or that of an endpoint. */
+  embeddings: {
+    names: ['MEMORY_EMBEDDINGS', 'MEMORY_EMBEDDINGS_MODEL', 'MEMORY_EMBEDDINGS_KEY'],
+    read: readEmbeddings,
+  },
+  /** The addresses and subnets of proxies whose X-Forwarded-For is believed. */
+  trustedProxies: setting(
+    'MEMORY_TRUSTED_PROXIES',
+    [],
+    listOf(isSubnet),
+    'a comma-separated list of addresses and subnets such as 10.0.0.0/8',
+  ),
+  /** Whether /metrics exists. */
+  metrics: setting('MEMORY_METRICS', 'on', oneOf(['on', 'off']), 'on or off'),
+  /** Whether /console and /docs are served. */
+  console: setting('MEMORY_CONSOLE', 'on', oneOf(['on', 'off']), 'on or off'),
+};
+
+export type Config = {
+  [Key in keyof typeof settings]: ReturnType<(typeof settings)[Key]['read']>;
+};
+
 /** Reads all of the server's settings. Throws one Error that lists every problem. */
 export function readConfig(env: Env): Config {
   const problems: string[] = [];
-  function read<T>(
-    name: (typeof settingNames)[number],
-    fallback: T,
-    parse: (text: string) => T | undefined,
-    want: string,
-  ) {
-    const text = env[name];
-    if (text === undefined || text === '') return fallback;
-    const value = parse(text);
-    if (value !== undefined) return value;
-    problems.push(`${name} must be ${want}`);
-    return fallback;
-  }
-  function readEmbeddings(): Config['embeddings'] {
-    const where = read(
-      'MEMORY_EMBEDDINGS',
-      'local',
-      embeddingsUrl,
-      'local, off, or an http(s) URL',
-    );
-    if (where === 'local' || where === 'off') return where;
-    const { MEMORY_EMBEDDINGS_MODEL: model = '' } = env;
-    if (model === '') {
-      problems.push('MEMORY_EMBEDDINGS_MODEL must be set if MEMORY_EMBEDDINGS is a URL');
-    }
-    const key = read(
-      'MEMORY_EMBEDDINGS_KEY',
-      null,
-      matching(/^[\x21-\x7e]+$/),
-      'visible ASCII characters',
-    );
-    return { url: where, model, key };
-  }
-  const config: Config = {
-    port: read('PORT', 7070, (text) => integer(text, 0, 65_535), 'a port number, 0 to 65535'),
-    host: read('HOST', '127.0.0.1', (text) => text, 'a host name or address'),
-    databaseUrl: read(
-      'MEMORY_DATABASE_URL',
-      'sqlite:./data/memory.db',
-      databaseUrl,
-      'sqlite:<path>, such as sqlite:./data/memory.db, or postgres://<user>@<host>/<database>',
-    ),
-    apiKey: read(
-      'MEMORY_API_KEY',
-      null,
-      matching(apiKeyPattern),
-      '16 to 256 visible ASCII characters',
-    ),
-    corsOrigins: read(
-      'MEMORY_CORS_ORIGINS',
-      [],
-      listOf((origin) => URL.parse(origin)?.origin === origin),
-      'a comma-separated list of origins such as https://app.example',
-    ),
-    mcpHosts: read(
-      'MEMORY_MCP_HOSTS',
-      [],
-      (text) => listOf(isHostName)(text.toLowerCase()),
-      'a comma-separated list of host names such as memory.example',
-    ),
-    logLevel: read('LOG_LEVEL', 'info', oneOf(logLevels), `one of ${logLevels.join(', ')}`),
-    maxBodyBytes: read(
-      'MEMORY_MAX_BODY_BYTES',
-      limits.bodyBytesDefault,
-      (text) => integer(text, 1_024, 1_073_741_824),
-      'a number of bytes from 1024 to 1073741824',
-    ),
-    rateLimit: read(
-      'MEMORY_RATE_LIMIT',
-      { requests: 6_000, seconds: 60 },
-      rateLimit,
-      '<requests>/<seconds>, such as 6000/60, or off',
-    ),
-    embeddings: readEmbeddings(),
-    trustedProxies: read(
-      'MEMORY_TRUSTED_PROXIES',
-      [],
-      listOf(isSubnet),
-      'a comma-separated list of addresses and subnets such as 10.0.0.0/8',
-    ),
-    metrics: read('MEMORY_METRICS', 'on', oneOf(['on', 'off']), 'on or off'),
-    console: read('MEMORY_CONSOLE', 'on', oneOf(['on', 'off']), 'on or off'),
-  };
+  const values = Object.entries(settings).map(([key, { read }]) => [key, read(env, problems)]);
   if (problems.length > 0) {
     throw new InvalidSettingsError(`Invalid settings: ${problems.join('; ')}`);
   }
-  return config;
+  return Object.fromEntries(values);
+}
+
+function readEmbeddings(env: Env, problems: string[]): 'off' | 'local' | Endpoint {
+  const where = setting(
+    'MEMORY_EMBEDDINGS',
+    'local',
+    embeddingsUrl,
+    'local, off, or an http(s) URL',
+  ).read(env, problems);
+  if (where === 'local' || where === 'off') return where;
+  const { MEMORY_EMBEDDINGS_MODEL: model = '' } = env;
+  if (model === '') {
+    problems.push('MEMORY_EMBEDDINGS_MODEL must be set if MEMORY_EMBEDDINGS is a URL');
+  }
+  const key = setting(
+    'MEMORY_EMBEDDINGS_KEY',
+    null,
+    matching(/^[\x21-\x7e]+$/),
+    'visible ASCII characters',
+  ).read(env, problems);
+  return { url: where, model, key };
 }
 
 /** Returns a warning for each setting that has no effect. */
 export function settingWarnings(env: Env): string[] {
-  const warnings = unknownSettings(env, settingNames);
+  const names = Object.values(settings).flatMap((setting) => setting.names);
+  const warnings = unknownSettings(env, names);
   const { MEMORY_EMBEDDINGS: where } = env;
   if (where && where !== 'local') return warnings;
   const unused = ['MEMORY_EMBEDDINGS_MODEL', 'MEMORY_EMBEDDINGS_KEY'].filter((name) => env[name]);
@@ -196,7 +185,7 @@ function isHostName(name: string): boolean {
   return URL.parse(`http://${name}`)?.hostname === name;
 }
 
-function rateLimit(text: string): Config['rateLimit'] | undefined {
+function rateLimit(text: string): { requests: number; seconds: number } | null | undefined {
   if (text === 'off') return null;
   const [, requests, seconds] = /^([1-9]\d{0,8})\/([1-9]\d{0,5})$/.exec(text) ?? [];
   if (requests === undefined) return undefined;
