@@ -22,12 +22,8 @@ type Layer = {
   finished: Norm;
 };
 
-/** Offsets of the space that one text needs while it is encoded. */
-type Space = Record<
-  'x' | 'y' | 'query' | 'key' | 'value' | 'mixed' | 'wide' | 'quantized' | 'scales' | 'row',
-  number
->;
-const spaceBytes: Space = {
+/** The sizes of the space that one text needs while it is encoded. */
+const spaceBytes = {
   x: maxTokens * dims * 4,
   y: maxTokens * dims * 4,
   query: maxTokens * dims * 4,
@@ -39,6 +35,8 @@ const spaceBytes: Space = {
   scales: maxTokens * 4,
   row: maxTokens * 4,
 };
+/** The offsets of this space. */
+type Space = typeof spaceBytes;
 
 /** The forward pass of all-MiniLM-L6-v2 with int8 weights: token ids to a unit vector. */
 export class Encoder {
