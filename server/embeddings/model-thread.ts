@@ -3,14 +3,7 @@ import { connectStorage } from '../storage/open.ts';
 import type { UserRef } from '../storage/project-storage.ts';
 import type { StorageConnection } from '../storage/storage.ts';
 import type { PresentModel, QuestionVector } from '../storage/vector-storage.ts';
-import {
-  type Incoming,
-  openInbox,
-  parent,
-  startData,
-  watched,
-  yieldPriority,
-} from '../threads/serve.ts';
+import { answerCalls, parent, startData, watched, yieldPriority } from '../threads/serve.ts';
 import { startBacklog } from './backlog.ts';
 import { openBuiltInModel } from './built-in.ts';
 import { isSameProbe, meanCosine, measureUnrelated, probeOf } from './calibration.ts';
@@ -163,20 +156,14 @@ async function ask(text: string): Promise<QuestionVector | null> {
   return { modelId, dims: model.dims, vector: base64, mean, deviation: present.deviation };
 }
 
-function run({ operation, argument }: Incoming): Promise<unknown> {
-  if (operation === 'ask') return ask(argument as string);
-  return backlog.embedNow(argument as UserRef);
-}
-
 function isChanged(message: unknown): message is Changed {
   return typeof message === 'object' && message !== null && 'changed' in message;
 }
 
 yieldPriority();
-const inbox = openInbox(parent, (call) => {
-  run(call)
-    .then((value) => call.reply(value), call.fail)
-    .finally(inbox.flushReplies);
+answerCalls(parent, (operation, argument) => {
+  if (operation === 'ask') return ask(argument as string);
+  return backlog.embedNow(argument as UserRef);
 });
 parent.listen((message) => {
   if (isChanged(message)) backlog.notify(message.changed);

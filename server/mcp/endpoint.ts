@@ -6,7 +6,7 @@ import type { Logger } from '../log.ts';
 import { type AdmissionLimits, createAdmission } from '../threads/admission.ts';
 import { type Port, portOf } from '../threads/channel.ts';
 import { faultPoint } from '../threads/fault-points.ts';
-import { openInbox } from '../threads/serve.ts';
+import { answerCalls } from '../threads/serve.ts';
 import type { Thread, Threads } from '../threads/start.ts';
 import type {
   InnerRequest,
@@ -111,16 +111,10 @@ function bytesOf(headers: Headers): number {
 type FetchInner = (request: InnerRequest) => Response | Promise<Response>;
 
 function serveRequests(port: Port, fetchInner: FetchInner) {
-  const inbox = openInbox(port, async ({ argument, reply, fail }) => {
-    try {
-      const response = await fetchInner(argument as InnerRequest);
-      const { status, headers } = response;
-      const texts = await textsOf(response);
-      reply({ status, headers: [...headers], texts } satisfies InnerResponse);
-    } catch (error) {
-      fail(error); // mutate-ignore removal: the service returns a response for every error
-    }
-    inbox.flushReplies();
+  answerCalls(port, async (_, argument): Promise<InnerResponse> => {
+    const response = await fetchInner(argument as InnerRequest);
+    const { status, headers } = response;
+    return { status, headers: [...headers], texts: await textsOf(response) };
   });
 }
 

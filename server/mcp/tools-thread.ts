@@ -2,7 +2,7 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { MemoryClient } from '../../sdk/index.ts';
 import { createChannel, portOf } from '../threads/channel.ts';
-import { openInbox, parent, startData, watched } from '../threads/serve.ts';
+import { answerCalls, parent, startData, watched } from '../threads/serve.ts';
 import type {
   InnerRequest,
   InnerResponse,
@@ -76,12 +76,5 @@ async function handle(request: McpRequest): Promise<McpResponse> {
   return { status: response.status, contentType, text: await response.text() };
 }
 
-const inbox = openInbox(parent, async ({ argument, reply, fail }) => {
-  try {
-    reply(await handle(argument as McpRequest));
-  } catch (error) {
-    fail(error);
-  }
-  inbox.flushReplies();
-});
+answerCalls(parent, (_, argument) => handle(argument as McpRequest));
 watched(() => requests.close());

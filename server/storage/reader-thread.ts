@@ -1,4 +1,4 @@
-import { type Incoming, openInbox, parent, watched, yieldPriority } from '../threads/serve.ts';
+import { answerCalls, parent, watched, yieldPriority } from '../threads/serve.ts';
 import type { ReaderTx, ReadOperation, Tx, Writer } from './engine.ts';
 import { createIndexCache, type IndexCache } from './index-cache.ts';
 import { exportMemories, listFiltered } from './operations/lists.ts';
@@ -61,20 +61,20 @@ export function serveReads(options: {
     running -= 1;
   }
 
-  async function answer({ operation: name, argument, reply, fail }: Incoming): Promise<void> {
+  async function run(name: string, argument: unknown): Promise<unknown> {
+    const operation = byName.get(name);
+    if (operation === undefined) throw new Error(`unknown read: ${name}`);
     try {
-      const operation = byName.get(name);
-      if (operation === undefined) throw new Error(`unknown read: ${name}`);
-      const read = (tx: Tx) => operation.run({ ...tx, indexes, afterReply }, argument);
-      reply(await inSnapshot(read, indexes));
+      return await inSnapshot(
+        (tx) => operation.run({ ...tx, indexes, afterReply }, argument),
+        indexes,
+      );
     } catch (error) {
-      fail(notRead(error));
+      throw notRead(error);
     }
-    inbox.flushReplies();
-    void runPlanned();
   }
 
   yieldPriority();
-  const inbox = openInbox(parent, (call) => void answer(call));
+  answerCalls(parent, run, () => void runPlanned());
   watched(close);
 }

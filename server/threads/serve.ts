@@ -64,6 +64,23 @@ export function openInbox(port: Port, handle: (call: Incoming) => void): Inbox {
   };
 }
 
+/** Answers each call once `run` has ended, with what it returns or throws. */
+export function answerCalls(
+  port: Port,
+  run: (operation: string, argument: unknown) => unknown,
+  afterReply = () => {},
+): void {
+  const inbox = openInbox(port, async ({ operation, argument, reply, fail }) => {
+    try {
+      reply(await run(operation, argument));
+    } catch (error) {
+      fail(error);
+    }
+    inbox.flushReplies();
+    afterReply();
+  });
+}
+
 /**
  * Lowers the priority of this thread, so that the HTTP thread and the writer run first if there are
  * fewer cores than busy threads. Only Linux supports a priority for each thread. In a process that

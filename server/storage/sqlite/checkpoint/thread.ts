@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { announced, openInbox, parent, startData, watched } from '../../../threads/serve.ts';
+import { announced, answerCalls, parent, startData, watched } from '../../../threads/serve.ts';
 import { isSyncFault } from '../errors.ts';
 import { closeKeepingLog, openForWriting } from '../settings.ts';
 import type { CheckpointOutcome } from '../writer/checkpoints.ts';
@@ -52,11 +52,8 @@ function synced(): boolean {
   }
 }
 
-const inbox = openInbox(parent, ({ reply }) => {
-  // A slow disk may take long to store the pages.
-  reply(announced(run));
-  inbox.flushReplies();
-});
+// A slow disk may take long to store the pages.
+answerCalls(parent, () => announced(run));
 watched(() => {
   if (opened === null) return;
   if (syncFailed) closeKeepingLog(path, opened.db);

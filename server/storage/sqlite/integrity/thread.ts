@@ -1,4 +1,4 @@
-import { announced, openInbox, parent, startData, watched } from '../../../threads/serve.ts';
+import { announced, answerCalls, parent, startData, watched } from '../../../threads/serve.ts';
 import { coarseFaults } from '../check.ts';
 import { openForReading } from '../settings.ts';
 
@@ -15,12 +15,5 @@ function check(): string[] {
   }
 }
 
-const inbox = openInbox(parent, (call) => {
-  try {
-    call.reply(announced(check, Number.POSITIVE_INFINITY));
-  } catch (error) {
-    call.fail(error);
-  }
-  inbox.flushReplies();
-});
+answerCalls(parent, () => announced(check, Number.POSITIVE_INFINITY));
 watched(() => {});
