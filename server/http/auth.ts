@@ -1,14 +1,12 @@
 import { Elysia } from 'elysia';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { ServiceError } from '../errors.ts';
+import { unavailable } from '../storage/refusals.ts';
 import type { Authenticated, Caller } from './authenticate.ts';
 import { createProjectLimit } from './rate-limit.ts';
 import type { ResponseHead } from './response.ts';
 import type { Received } from './schema.ts';
 import type { Services } from './services.ts';
-
-/** About how long a restart takes. */
-const retryAfterSeconds = 5;
 
 export type Auth = ReturnType<typeof createAuth>;
 
@@ -23,7 +21,7 @@ export function createAuth(services: Services) {
 
   async function authorize(request: Request, headers: ResponseHead['headers']): Promise<Caller> {
     const reason = unavailableReason();
-    if (reason !== null) throw new ServiceError('unavailable', reason, { retryAfterSeconds });
+    if (reason !== null) throw unavailable(reason);
     const header = request.headers.get(headerNames.authorization);
     const caller = await authenticator.authenticate(header, () => addressOf(request));
     if (caller.metricsOnly) {

@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia';
 import { limits } from '../../sdk/contract/limits.ts';
 import { type SearchMode, SearchQuery } from '../../sdk/contract/search.ts';
-import { ServiceError } from '../errors.ts';
 import { filterOf } from '../memory/filter.ts';
 import { count } from '../metrics/counts.ts';
+import { unavailable } from '../storage/refusals.ts';
 import type { ItemsJson, Storage } from '../storage/storage.ts';
 import type { Auth } from './auth.ts';
 import { readBy } from './authenticate.ts';
@@ -15,9 +15,9 @@ import type { RouteServices, Services } from './services.ts';
 type Read = Omit<Parameters<Storage['searchMemories']>[0], 'meaning'>;
 type Meaning = 'used' | 'partial' | 'off' | 'unavailable';
 
+const modelFails = 'the model for searches by meaning does not answer; use mode=words or try again';
 /** A search waits for the vectors of up to this many new memories. */
 const maxNewMemories = 8;
-const retryAfterSeconds = 5;
 
 export function search({ byMethod: auth }: Auth, services: RouteServices) {
   const { now, waitLonger, mcp, sender } = services;
@@ -50,7 +50,7 @@ function createSearch({ storage, embedder }: Pick<Services, 'storage' | 'embedde
     }
     const answer = await embedder.ask(projectId, query);
     if (mode === 'auto') return answer;
-    if (answer === 'unavailable') throw modelFails();
+    if (answer === 'unavailable') throw unavailable(modelFails);
     if (answer === null) {
       const message = 'the model does not know its language, or rejects it; use the mode words';
       throw badRequest('query', message);
@@ -79,9 +79,4 @@ function createSearch({ storage, embedder }: Pick<Services, 'storage' | 'embedde
     await embedder?.embedNow({ projectId, userId }, { foundNothing });
     return storage.searchMemories(whole, signal);
   };
-}
-
-function modelFails(): ServiceError {
-  const message = 'the model for searches by meaning does not answer; use mode=words or try again';
-  return new ServiceError('unavailable', message, { retryAfterSeconds });
 }
