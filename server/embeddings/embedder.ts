@@ -3,11 +3,11 @@ import type { LogEntry, Logger } from '../log.ts';
 import type { UserRef } from '../storage/project-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { QuestionVector } from '../storage/vector-storage.ts';
+import { type Admission, createAdmission } from '../threads/admission.ts';
 import type { Thread, Threads } from '../threads/start.ts';
 import type { Endpoint } from './endpoint.ts';
 import { builtInModel } from './model.ts';
 import type { Changed, ModelNotice, ModelStart } from './model-thread.ts';
-import { createTurns } from './turns.ts';
 
 type Answer = QuestionVector | null | 'unavailable';
 
@@ -150,7 +150,7 @@ export function createEmbedder(options: {
     const withinMs = endpoint !== null ? endpointAskMs : isFirst ? firstAskMs : askMs;
     let isSent = false;
     try {
-      const answer = await asking.run({ projectId, withinMs }, async () => {
+      const answer = await inTurn(asking, { projectId, withinMs }, async () => {
         isSent = true;
         return (await call<QuestionVector | undefined>('ask', question)) ?? null;
       });
@@ -180,7 +180,7 @@ export function createEmbedder(options: {
       if (performance.now() < brokenUntil) return;
       const withinMs = foundNothing ? foundNothingMs : embedNowMs;
       const turn = { projectId: user.projectId, withinMs };
-      await embedding.run(turn, () => call('embedNow', user)).catch(() => {});
+      await inTurn(embedding, turn, () => call('embedNow', user)).catch(() => {});
     },
     noteChange(projectId, userIds) {
       if (changed.size === 0) setImmediate(sendChanged);
@@ -194,4 +194,30 @@ export function createEmbedder(options: {
       await thread?.stop();
     },
   };
+}
+
+/** Projects with waiting calls take turns, so that one project's hardly delay those of another. */
+function createTurns(atOnce: number): Admission {
+  const running = { total: atOnce, project: atOnce };
+  // A waiting call has no size, so any number may wait.
+  const limits = { running, waiting: { total: 0, project: 0 }, maxWaitMs: firstAskMs };
+  return createAdmission(limits, 'too many other calls were waiting');
+}
+
+/** Runs the call in its project's turn. Rejects if wait and call take longer than `withinMs`. */
+async function inTurn<T>(
+  turns: Admission,
+  { projectId, withinMs }: { projectId: number; withinMs: number },
+  call: () => Promise<T>,
+): Promise<T> {
+  const signal = AbortSignal.timeout(withinMs);
+  const end = await turns.admit({ projectId, size: 1, waitingSize: 0, signal });
+  const late = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('no answer in time')));
+  });
+  try {
+    return await Promise.race([call(), late]);
+  } finally {
+    end();
+  }
 }
