@@ -77,22 +77,24 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   const { hungAfterMs = defaultHungAfterMs } = options;
   const { keepFirstKey = async () => true } = options;
   const sink = logSink(options.log);
-  const log = createLogger(config.logLevel, sink.write);
+  const { logLevel } = config;
+  const { write } = sink;
+  const log = createLogger(logLevel, write);
   function end(reason: string): void {
     log.error(`${reason}; the service is exiting`);
     sink.flush();
     if (onFatal === 'exit') process.exit(1);
     onFatal(reason);
   }
-  const threads = createThreads({ preload, onFatal: end, hungAfterMs });
+  const threads = createThreads({ preload, onFatal: end, hungAfterMs, logLevel, write });
   for (const warning of settingWarnings(options.env)) log.warn(warning);
   const storage = await openStorage(config.databaseUrl, {
     threads,
     warn: (message, error) => log.warn(message, { error }),
   });
-  const parts = { storage, threads, config, write: sink.write };
-  const tasks = startTasks({ ...parts, httpHungAfterMs: onFatal === 'exit' ? hungAfterMs : null });
-  const embedder = embedderOf(config, { ...parts, log });
+  const httpHungAfterMs = onFatal === 'exit' ? hungAfterMs : null;
+  const tasks = startTasks({ storage, threads, httpHungAfterMs });
+  const embedder = embedderOf(config, { storage, threads, log });
   const wiring = { config, storage, log, tasks, embedder, threads, keepFirstKey, now };
   const running = await serve(wiring).catch(async (error) => {
     await Promise.all([tasks.stop(), embedder?.stop()]);
@@ -134,12 +136,7 @@ async function serve(wiring: Wiring): Promise<RunningServer> {
   const authenticator = createAuthenticator({ storage, now, clock, fixed });
   const damage = watchDamage(storage, log);
   let closing: string | null = null;
-  const mcp = createMcp({
-    version,
-    log,
-    fetch: (request) => app.fetch(request),
-    threads,
-  });
+  const mcp = createMcp({ version, fetch: (request) => app.fetch(request), threads });
   const services: Services = {
     storage,
     tasks,

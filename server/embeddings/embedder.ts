@@ -1,5 +1,4 @@
-import type { Config } from '../config.ts';
-import type { LogEntry, Logger } from '../log.ts';
+import type { Logger } from '../log.ts';
 import type { UserRef } from '../storage/project-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { QuestionVector } from '../storage/vector-storage.ts';
@@ -57,14 +56,12 @@ const longestPauseMs = 60_000;
 
 export function createEmbedder(options: {
   storage: Storage;
-  config: Pick<Config, 'logLevel'>;
   /** Null for the built-in model. */
   endpoint: Endpoint | null;
   log: Logger;
-  write(entry: LogEntry): void;
   threads: Threads;
 }): Embedder {
-  const { storage, config, endpoint, log, write, threads } = options;
+  const { storage, endpoint, log, threads } = options;
   const answers = new Map<string, QuestionVector | null>();
   const atOnce = endpoint === null ? 1 : endpointCalls;
   const asking = createTurns(atOnce);
@@ -86,7 +83,7 @@ export function createEmbedder(options: {
 
   function startThread(): void {
     const { data: connection, transfer } = storage.connection();
-    const given: ModelStart = { connection, logLevel: config.logLevel, endpoint, usedModel };
+    const given: ModelStart = { connection, endpoint, usedModel };
     isOpened = false;
     answers.clear();
     const started = threads.start({
@@ -94,7 +91,6 @@ export function createEmbedder(options: {
       module: 'server/embeddings/model-thread.ts',
       data: given,
       transfer,
-      lost: (reason) => new Error(reason),
       onLost: (reason) => {
         log.error(`${reason}; searches use words alone until it has been restarted`);
         restart(started);
@@ -105,10 +101,6 @@ export function createEmbedder(options: {
   }
 
   function receive(notice: ModelNotice): void {
-    if (typeof notice === 'object' && 'log' in notice) {
-      write(notice.log);
-      return;
-    }
     // The vectors of another model must not be compared with those of the new one.
     answers.clear();
     if (notice === 'refused') return;

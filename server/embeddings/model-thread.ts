@@ -1,4 +1,3 @@
-import { asData, createLogger, type LogEntry } from '../log.ts';
 import { connectStorage } from '../storage/open.ts';
 import type { UserRef } from '../storage/project-storage.ts';
 import type { StorageConnection } from '../storage/storage.ts';
@@ -17,27 +16,22 @@ import { builtInModel, type EmbeddingModel, ModelError } from './model.ts';
  */
 export type ModelStart = {
   connection: StorageConnection['data'];
-  logLevel: Parameters<typeof createLogger>[0];
   /** Null for the built-in model. */
   endpoint: Endpoint | null;
   /** The id of the stored model that the server found when it started, or has used since. */
   usedModel: number | null;
 };
 
-/**
- * Messages to the HTTP thread: a log entry, with errors as text; the id of the model that was
- * opened; or that another server has changed the model.
- */
-export type ModelNotice = { log: LogEntry } | { opened: number } | 'refused';
+/** The id of the model that was opened, or that another server has changed the model. */
+export type ModelNotice = { opened: number } | 'refused';
 
 /** A message from the HTTP thread: users with new memories. */
 export type Changed = { changed: UserRef[] };
 
 type Present = OpenModel & { present: PresentModel };
 
-const { connection, logLevel, endpoint, usedModel } = await startData<ModelStart>();
+const { connection, endpoint, usedModel, log } = await startData<ModelStart>();
 const storage = await connectStorage(connection);
-const log = createLogger(logLevel, (entry: LogEntry) => parent.postMessage({ log: asData(entry) }));
 let opening: Promise<Present> | null = null;
 /** The built-in model. Unlike that of an endpoint, it stays the same. */
 let builtIn: EmbeddingModel | null = null;

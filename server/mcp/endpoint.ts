@@ -2,20 +2,12 @@ import { limits } from '../../sdk/contract/limits.ts';
 import { ServiceError } from '../errors.ts';
 import type { Caller } from '../http/authenticate.ts';
 import type { Fetch } from '../http/listen.ts';
-import type { Logger } from '../log.ts';
 import { type AdmissionLimits, createAdmission } from '../threads/admission.ts';
 import { type Port, portOf } from '../threads/channel.ts';
 import { faultPoint } from '../threads/fault-points.ts';
 import { answerCalls } from '../threads/serve.ts';
 import type { Thread, Threads } from '../threads/start.ts';
-import type {
-  InnerRequest,
-  InnerResponse,
-  McpNotice,
-  McpRequest,
-  McpResponse,
-  McpStart,
-} from './protocol.ts';
+import type { InnerRequest, InnerResponse, McpRequest, McpResponse, McpStart } from './protocol.ts';
 import type { ContentRange } from './tools/session.ts';
 
 /** The HTTP thread's handle to the MCP thread, which starts on the first request. */
@@ -45,12 +37,11 @@ const minWaitingBytes = 4 * 1024;
 
 export function createMcp(options: {
   version: string;
-  log: Logger;
   /** The service's request handler. Tools call it with the client's API key. */
   fetch: Fetch;
   threads: Threads;
 }): Mcp {
-  const { version, log, fetch, threads } = options;
+  const { version, fetch, threads } = options;
   const admission = createAdmission(
     admissionLimits,
     'too many MCP calls are waiting; try again shortly',
@@ -75,7 +66,6 @@ export function createMcp(options: {
       data,
       transfer: [port2],
       lost: (reason) => new ServiceError('unavailable', `${reason}; try again`),
-      onNotice: (notice) => log.error('MCP tool failed', { error: (notice as McpNotice).error }),
     });
   }
 

@@ -27,6 +27,3 @@ export type InnerResponse = {
   headers: [name: string, value: string][];
   texts: string[];
 };
-
-/** An unexpected error, as text. */
-export type McpNotice = { error: string };

@@ -3,14 +3,7 @@ import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { MemoryClient } from '../../sdk/index.ts';
 import { createChannel, portOf } from '../threads/channel.ts';
 import { answerCalls, parent, startData, watched } from '../threads/serve.ts';
-import type {
-  InnerRequest,
-  InnerResponse,
-  McpNotice,
-  McpRequest,
-  McpResponse,
-  McpStart,
-} from './protocol.ts';
+import type { InnerRequest, InnerResponse, McpRequest, McpResponse, McpStart } from './protocol.ts';
 import { createMcpServer } from './tools/server.ts';
 import type { ContentRange } from './tools/session.ts';
 
@@ -19,7 +12,7 @@ import type { ContentRange } from './tools/session.ts';
  * key. Large responses are parsed here, where they do not delay other requests.
  */
 
-const { version, requests } = await startData<McpStart>();
+const { version, requests, log } = await startData<McpStart>();
 const service = createChannel((message) => requests.postMessage(message));
 portOf(requests).listen(service.receive);
 
@@ -46,8 +39,7 @@ async function fetchFromService(
 }
 
 function onError(error: unknown): void {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  parent.postMessage({ error: text } satisfies McpNotice);
+  log.error('MCP tool failed', { error });
 }
 
 function clientOf({ headers, requestId }: McpRequest, range: ContentRange | null): MemoryClient {

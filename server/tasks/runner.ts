@@ -1,8 +1,6 @@
-import type { Config } from '../config.ts';
-import type { LogEntry } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Threads } from '../threads/start.ts';
-import type { TasksNotice, TasksStart } from './worker-thread.ts';
+import type { TasksStart } from './worker-thread.ts';
 
 /** The HTTP thread's handle to the tasks thread. */
 export type TaskRunner = {
@@ -18,14 +16,12 @@ export type TaskRunner = {
 export function startTasks(options: {
   storage: Storage;
   threads: Threads;
-  config: Pick<Config, 'logLevel'>;
-  write(entry: LogEntry): void;
   /** After how long a hanging HTTP thread ends the process, or null for never. */
   httpHungAfterMs: number | null;
 }): TaskRunner {
-  const { storage, threads, config, write, httpHungAfterMs } = options;
+  const { storage, threads, httpHungAfterMs } = options;
   const { data: connection, transfer } = storage.connection();
-  const data: TasksStart = { connection, logLevel: config.logLevel, httpHungAfterMs };
+  const data: TasksStart = { connection, httpHungAfterMs };
   let isAwake = false;
   let movedAt = performance.now();
 
@@ -34,14 +30,10 @@ export function startTasks(options: {
     module: 'server/tasks/worker-thread.ts',
     data,
     transfer,
-    lost: (reason) => new Error(reason),
-    onNotice: (notice) => receive(notice as TasksNotice),
+    onNotice(notice) {
+      if (notice === 'moved') movedAt = performance.now();
+    },
   });
-
-  function receive(notice: TasksNotice): void {
-    if (notice === 'moved') movedAt = performance.now();
-    else write(notice.log);
-  }
 
   return {
     ready: thread.ready,

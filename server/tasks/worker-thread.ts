@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { asData, createLogger, jsonLine, type LogEntry } from '../log.ts';
+import { jsonLine } from '../log.ts';
 import { connectStorage } from '../storage/open.ts';
 import type { StorageConnection } from '../storage/storage.ts';
 import {
@@ -20,18 +20,14 @@ import { startWorker } from './worker.ts';
 
 export type TasksStart = {
   connection: StorageConnection['data'];
-  logLevel: Parameters<typeof createLogger>[0];
   /** After how long a hanging HTTP thread ends the process, or null for never. */
   httpHungAfterMs: number | null;
 };
 
-/** Messages to the HTTP thread: a log entry, with errors as text, or a progress report. */
-export type TasksNotice = { log: LogEntry } | 'moved';
-
 /** Limits the messages of a busy loop, which makes progress thousands of times per second. */
 const minReportIntervalMs = 1_000;
 
-const { connection, logLevel, httpHungAfterMs } = await startData<TasksStart>();
+const { connection, httpHungAfterMs, log, logLevel } = await startData<TasksStart>();
 const storage = await connectStorage(connection);
 /** How long to wait until the last line of the log has been written. */
 const lastLineMs = 1_000;
@@ -41,7 +37,7 @@ const worker = startWorker({
   handlers,
   owner: crypto.randomUUID(),
   now: Date.now,
-  log: createLogger(logLevel, (entry) => parent.postMessage({ log: asData(entry) })),
+  log,
   progress,
 });
 function progress(): void {
@@ -49,7 +45,7 @@ function progress(): void {
   const now = performance.now();
   if (now - reportedAt < minReportIntervalMs) return;
   reportedAt = now;
-  parent.postMessage('moved' satisfies TasksNotice);
+  parent.postMessage('moved');
 }
 
 /** Kills the process, because the HTTP thread can neither handle a signal nor write its log. */

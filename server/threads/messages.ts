@@ -1,5 +1,6 @@
 import type { ErrorCode, FieldError } from '../../sdk/contract/errors.ts';
 import { ServiceError } from '../errors.ts';
+import type { LogEntry, LogLevel } from '../log.ts';
 
 /**
  * The messages between threads: JSON text, then the large strings that belong into it. Bun passes
@@ -10,11 +11,14 @@ import { ServiceError } from '../errors.ts';
 export type Message = [json: string, ...texts: string[]];
 
 /** The first message to a thread: its data, and the memory of the counts of this process. */
-export type Start = { start: unknown; counts: SharedArrayBuffer };
+export type Start = { start: unknown; counts: SharedArrayBuffer; logLevel: LogLevel };
 
 export function isStart(message: unknown): message is Start {
   return typeof message === 'object' && message !== null && 'counts' in message;
 }
+
+/** A thread will not respond for a while, or has an entry for the log, with its error as text. */
+export type Report = { busyMs?: number; log?: LogEntry };
 
 /**
  * A call: its number in this channel, the operation's name, its argument, and the paths of the

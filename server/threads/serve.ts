@@ -1,5 +1,6 @@
 import { readlinkSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
+import { asData, createLogger, type LogEntry, type Logger, type LogLevel } from '../log.ts';
 import { useSharedCounts } from '../metrics/counts.ts';
 import type { Port } from './channel.ts';
 import { countTexts } from './garbage.ts';
@@ -12,6 +13,7 @@ import {
   packError,
   pingEveryMs,
   type Reply,
+  type Report,
   ticksIn,
 } from './messages.ts';
 
@@ -111,20 +113,28 @@ const listeners: ((message: unknown) => void)[] = [];
 /** The messages that have arrived before the thread listens; then null. */
 let early: unknown[] | null = [];
 
+/** `log` writes to the log of the service. */
+type Started<Data> = Data & { log: Logger; logLevel: LogLevel };
+
 /**
  * Returns the data that the HTTP thread has started this thread with. Each thread's module calls
  * this once, before its first `await`, because later it would miss the message.
  */
-export function startData<Data>(): Promise<Data> {
-  const started = Promise.withResolvers<Data>();
+export function startData<Data>(): Promise<Started<Data>> {
+  const started = Promise.withResolvers<Started<Data>>();
   addEventListener('message', ({ data }) => {
     if (isStart(data)) {
       useSharedCounts(data.counts);
-      started.resolve(data.start as Data);
+      const { start, logLevel } = data;
+      started.resolve({ ...(start as Data), log: createLogger(logLevel, writeLog), logLevel });
     } else if (early !== null) early.push(data);
     else tell(data);
   });
   return started.promise;
+}
+
+function writeLog(entry: LogEntry): void {
+  parent.postMessage({ log: asData(entry) } satisfies Report);
 }
 
 function tell(message: unknown): void {
@@ -164,7 +174,7 @@ const maxAnnouncedMs = 10 * 60_000;
 /** Runs a long operation that cannot report progress. Until it ends, the thread is not silent. */
 export function announced<T>(operation: () => T, maxMs = maxAnnouncedMs): T {
   if (Bun.isMainThread) return operation();
-  parent.postMessage({ busyMs: maxMs });
+  parent.postMessage({ busyMs: maxMs } satisfies Report);
   try {
     return operation();
   } finally {

@@ -1,5 +1,6 @@
+import type { LogEntry, LogLevel } from '../log.ts';
 import { type Channel, createChannel } from './channel.ts';
-import { pingEveryMs, ticksIn } from './messages.ts';
+import { pingEveryMs, type Report, ticksIn } from './messages.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 
 /*
@@ -35,12 +36,12 @@ export type Thread = Channel & {
   terminate(): void;
 };
 
-type ThreadOptions = Omit<WorkerOptions, 'preload'> & {
+type ThreadOptions = Omit<WorkerOptions, 'preload' | 'logLevel'> & {
   /** Creates the error for pending calls of a thread that exited or does not respond. */
-  lost(reason: string): Error;
+  lost?(reason: string): Error;
   /** Called if the thread is lost. By default, the service ends. */
   onLost?(reason: string): void;
-  /** Called with messages that are neither replies nor responses to pings. */
+  /** Called with messages that are neither replies, log entries nor responses to pings. */
   onNotice?(notice: unknown): void;
 };
 
@@ -50,6 +51,9 @@ export type ThreadsOptions = {
   /** Called once, if a thread is lost and the service must end. By default, throws an Error. */
   onFatal?(reason: string): void;
   hungAfterMs?: number;
+  logLevel?: LogLevel;
+  /** Writes what the threads log. */
+  write?(entry: LogEntry): void;
 };
 
 /** A slow disk can block a thread in a system call for many seconds. */
@@ -65,6 +69,8 @@ export function createThreads({
   preload = [],
   onFatal = fail,
   hungAfterMs = defaultHungAfterMs,
+  logLevel = 'silent',
+  write = () => {},
 }: ThreadsOptions = {}): Threads {
   const essential: Thread[] = [];
   let isEnding = false;
@@ -77,8 +83,8 @@ export function createThreads({
 
   return {
     start({ onLost, ...options }) {
-      const limits = { preload, hungTicks: ticksIn(hungAfterMs) };
-      const thread = startThread({ ...options, ...limits, onLost: onLost ?? end });
+      const given = { preload, logLevel, write, hungTicks: ticksIn(hungAfterMs) };
+      const thread = startThread({ ...options, ...given, onLost: onLost ?? end });
       if (onLost === undefined) essential.push(thread);
       return thread;
     },
@@ -91,10 +97,12 @@ function fail(reason: string): void {
 }
 
 type Start = WorkerOptions &
-  Required<Pick<ThreadOptions, 'lost' | 'onLost'>> &
-  Pick<ThreadOptions, 'onNotice'> & { hungTicks: number };
+  Required<Pick<ThreadOptions, 'onLost'> & Pick<ThreadsOptions, 'write'>> &
+  Pick<ThreadOptions, 'lost' | 'onNotice'> & { hungTicks: number };
 
-function startThread({ name, lost, onLost, onNotice, hungTicks, ...start }: Start): Thread {
+function startThread(options: Start): Thread {
+  const { name, onLost, onNotice, write, hungTicks, ...start } = options;
+  const { lost = (reason) => new Error(reason) } = options;
   const worker = startWorker({ name, ...start });
   const channel = createChannel((message) => worker.postMessage(message));
   const ready = Promise.withResolvers<void>();
@@ -120,10 +128,11 @@ function startThread({ name, lost, onLost, onNotice, hungTicks, ...start }: Star
   }
 
   function receive(message: unknown): void {
-    const busyMs = busyMsIn(message);
+    const { busyMs, log } = reportIn(message);
     unanswered = -ticksIn(busyMs ?? 0);
-    if (busyMs !== null || message === 'alive' || channel.receive(message)) return;
+    if (busyMs !== undefined || message === 'alive' || channel.receive(message)) return;
     if (message === 'ready') ready.resolve();
+    else if (log !== undefined) write(log);
     else onNotice?.(message);
   }
 
@@ -178,7 +187,6 @@ function errorIn(report: string): string {
   return /^\w*[eE]rror: (.*)$/m.exec(report)?.[1] ?? report;
 }
 
-function busyMsIn(message: unknown): number | null {
-  if (typeof message !== 'object' || message === null || !('busyMs' in message)) return null;
-  return Number(message.busyMs);
+function reportIn(message: unknown): Report {
+  return typeof message === 'object' && message !== null ? message : {};
 }

@@ -1,3 +1,4 @@
+import type { LogLevel } from '../log.ts';
 import { sharedCounts } from '../metrics/counts.ts';
 import type { Start } from './messages.ts';
 
@@ -9,14 +10,17 @@ export type WorkerOptions = {
   transfer?: readonly MessagePort[];
   /** Modules that are loaded first. */
   preload: readonly string[];
+  logLevel: LogLevel;
 };
 
 /** A thread of node:worker_threads would take 40 ms more of a core to start. */
-export function startWorker({ name, module, data, transfer = [], preload }: WorkerOptions): Worker {
+export function startWorker(options: WorkerOptions): Worker {
+  const { name, module, data, transfer = [], preload, logLevel } = options;
   // `smol` collects garbage before the heap has grown by 32 MB, which the other threads could not
   // use.
   const worker = new Worker(urlOf(module), { name, preload: [...preload], smol: true });
-  worker.postMessage({ start: data, counts: sharedCounts() } satisfies Start, [...transfer]);
+  const start: Start = { start: data, counts: sharedCounts(), logLevel };
+  worker.postMessage(start, [...transfer]);
   return worker;
 }
 

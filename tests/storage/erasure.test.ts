@@ -3,6 +3,8 @@ import { expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { LogEntry } from '../../server/log.ts';
+import { createThreads } from '../../server/threads/start.ts';
 import { createRandom } from '../support/random.ts';
 import { until } from '../support/until.ts';
 import { advancesClock } from './advancing-clock.ts';
@@ -249,7 +251,9 @@ test.concurrent('a file in a folder with a quote in its name is scrubbed', async
   const folder = mkdtempSync(join(tmpdir(), "memory's-"));
   const path = join(folder, 'memory.db');
   const warnings: string[] = [];
-  const storage = await openFile(path, { warn: (message) => warnings.push(message) });
+  const write = ({ message }: LogEntry) => warnings.push(message);
+  const threads = createThreads({ logLevel: 'warn', write });
+  const storage = await openFile(path, { threads });
   try {
     const project = await newProject({ storage });
     await project.save(memory());

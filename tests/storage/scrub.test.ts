@@ -40,7 +40,8 @@ test.concurrent('a scrub that fails is logged, and repeated after a pause', asyn
   const warnings: string[] = [];
   await using opened = await openInFolder({
     ...advancingClock,
-    warn: (message) => warnings.push(message),
+    logLevel: 'warn',
+    write: ({ message }) => warnings.push(message),
   });
   const project = await newProject(opened);
   const other = new Database(opened.path);

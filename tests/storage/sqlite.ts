@@ -26,12 +26,10 @@ export const openKeys = (path: string, options: { create: boolean }) =>
 export const backUp = (path: string, target: string) => backupDatabase(urlOf(path), target);
 export const diagnoseFile = (path: string, now = Date.now()) => diagnose(urlOf(path), now);
 
-type Options = ThreadsOptions & Pick<OpenOptions, 'warn'>;
-
-export async function openInFolder({ warn, ...options }: Options = {}): Promise<OpenedFile> {
+export async function openInFolder(options: ThreadsOptions = {}): Promise<OpenedFile> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-storage-'));
   const path = join(folder, 'memory.db');
-  const open = () => openFile(path, { threads: createThreads(options), ...(warn && { warn }) });
+  const open = () => openFile(path, { threads: createThreads(options) });
   const opened: OpenedFile = {
     path,
     url: urlOf(path),

@@ -197,6 +197,7 @@ const table: Row[] = [
     from: ['server/threads/'],
     may: [
       'server/errors.ts',
+      'server/log.ts',
       'server/metrics/counts.ts',
       'server/threads/',
       'sdk/contract/',

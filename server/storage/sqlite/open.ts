@@ -55,7 +55,7 @@ export async function openSqlite(name: string, options: OpenOptions = {}): Promi
   }
   try {
     prepared = prepareFile(path);
-    const storage = await startThreads(path, { release, warn, threads });
+    const storage = await startThreads(path, { release, threads });
     if (prepared.fault !== null) {
       warn(prepared.fault);
       await noteWriteFault(storage);
@@ -80,8 +80,7 @@ function createDamageCheck(path: string, threads: Threads) {
     async findDamage(): Promise<string[]> {
       if (isSmall(path)) return [];
       const module = 'server/storage/sqlite/integrity/thread.ts';
-      const lost = (reason: string) => new Error(reason);
-      const thread = threads.start({ name: 'integrity', module, data: { path }, lost });
+      const thread = threads.start({ name: 'integrity', module, data: { path } });
       stop = async () => thread.terminate();
       const damage = (await thread.call('check', null)) as string[];
       await thread.stop();
@@ -92,10 +91,10 @@ function createDamageCheck(path: string, threads: Threads) {
 
 async function startThreads(
   path: string,
-  { release, ...options }: Required<OpenOptions> & { release: () => void },
+  { release, threads }: { release: () => void; threads: Threads },
 ): Promise<Storage> {
   const readers = createReaderPool({
-    ...options,
+    threads,
     module: 'server/storage/sqlite/reader/thread.ts',
     start(limits) {
       const port = writer.openPort();
@@ -104,8 +103,8 @@ async function startThreads(
     },
   });
   const { betweenReads } = readers;
-  const writer = createWriterClient(path, { ...options, betweenReads });
-  const damageCheck = createDamageCheck(path, options.threads);
+  const writer = createWriterClient(path, { threads, betweenReads });
+  const damageCheck = createDamageCheck(path, threads);
   await writer.ready;
   const db = openForReading(path, listCacheKiB);
   const fileCheck = watchFile(path);

@@ -11,8 +11,7 @@ export type WriterNotice =
   /** Requests a checkpoint, because the WAL has enough pages. A long WAL must also be finished. */
   | { checkpoint: { isLong: boolean } }
   /** A sync failed, so the file may lack pages from the WAL. */
-  | { syncFailed: true }
-  | { warning: string; error: string };
+  | { syncFailed: true };
 
 export type WriterOrder = {
   /** A port through which another thread sends calls. */

@@ -29,10 +29,9 @@ export function createWriterClient(
     threads: Threads;
     /** Runs `work` while no reader thread has a transaction open. */
     betweenReads(work: () => Promise<unknown>): Promise<void>;
-    warn(message: string, error?: unknown): void;
   },
 ): WriterClient {
-  const { threads, betweenReads, warn } = options;
+  const { threads, betweenReads } = options;
   const queue = createWriteQueue(({ operation, argument }) => {
     const why = writer.refusal();
     if (why !== null) return Promise.reject(unavailable(`${why}; nothing was stored`));
@@ -58,7 +57,6 @@ export function createWriterClient(
 
   function receive(notice: WriterNotice): void {
     if ('fault' in notice) fault = notice.fault;
-    else if ('warning' in notice) warn(notice.warning, notice.error);
     else if ('syncFailed' in notice) syncFailed = true;
     else void checkpoint(notice.checkpoint);
   }
@@ -74,7 +72,6 @@ export function createWriterClient(
       name: 'checkpoint',
       module: 'server/storage/sqlite/checkpoint/thread.ts',
       data: { path },
-      lost: (reason) => new Error(reason),
     });
     try {
       const outcome = (await checkpointer.call('checkpoint', null)) as CheckpointOutcome;

@@ -74,7 +74,7 @@ const byName = new Map(operations.map((operation) => [operation.name, operation]
 const busyTimeoutMs = 500;
 const scrubEveryMs = 500;
 
-const { path } = await startData<WriterStart>();
+const { path, log } = await startData<WriterStart>();
 const db = openForWriting(path);
 applySetting(db, 'busy_timeout', busyTimeoutMs);
 // The checkpoint thread makes checkpoints on request, so SQLite's automatic checkpoints are off.
@@ -95,7 +95,7 @@ const scrubber = createScrubber({
   db,
   path,
   checkpoints,
-  warn: (message, error) => notify({ warning: message, error: String(error) }),
+  warn: (message, error) => log.warn(message, { error: String(error) }),
 });
 const group = createGroupCommit({
   db,
