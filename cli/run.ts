@@ -88,6 +88,10 @@ async function failureOf(term: Terminal, error: unknown, called: AnyCommand): Pr
 /** Describes an invalid command line, with a suggestion where the intention is clear. */
 function usageFailure({ code, message }: CommanderError, called: AnyCommand): CliError {
   if (code === 'commander.help') return usageError('Missing command.', hintFor(called));
+  // A command with subcommands takes no arguments.
+  if (code === 'commander.excessArguments' && called.commands.length > 0) {
+    return usageError(`Unknown command '${called.args[0]}'`, hintFor(called));
+  }
   const text = capitalized(message.replace(/^error: /, '')).replace('\n(Did', ' (Did');
   const [problem, word = ''] = /^Unknown \w+ '([^']*)'/.exec(text) ?? [];
   if (problem !== undefined && /^-.* /.test(word)) {
