@@ -44,6 +44,12 @@ export function addExamples(command: object & AnyCommand, examples: string[]): v
   command.addHelpText('after', ['', title, ...examples.map((one) => `  ${one}`)].join('\n'));
 }
 
+/** Adds a text to the end of a command's help, before its examples. */
+export function addHelp(command: object & AnyCommand, text: string, examples: string[]): void {
+  command.addHelpText('after', text);
+  addExamples(command, examples);
+}
+
 export function examplesBelow(command: AnyCommand): string[] {
   return [...(examplesOf.get(command) ?? []), ...command.commands.flatMap(examplesBelow)];
 }

@@ -1,7 +1,7 @@
 import {
   type AnyCommand,
   Argument,
-  addExamples,
+  addHelp,
   allOptions,
   type CommandOption,
   type Parent,
@@ -52,8 +52,7 @@ export function addCompletion(program: Parent, term: Terminal): void {
     const script = completionScripts[shell];
     await printResult(term, { shell, script }, script);
   });
-  command.addHelpText('after', help);
-  addExamples(command, ['memory completion bash']);
+  addHelp(command, help, ['memory completion bash']);
 }
 
 const help = `

@@ -1,7 +1,7 @@
 import { runBatch } from '../bulk/ingest.ts';
 import { allOf, openRecords } from '../bulk/input.ts';
 import { connect } from '../client/connect.ts';
-import { type AnyCommand, addExamples, type Parent } from '../commander.ts';
+import { type AnyCommand, addHelp, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -41,8 +41,7 @@ function addBatch(group: Parent, term: Terminal): void {
     const client = options.dryRun ? undefined : await connect(term);
     return runBatch(term, client, allOf(await openRecords(term, file)), options);
   });
-  command.addHelpText('after', batchHelp);
-  addExamples(command, [
+  addHelp(command, batchHelp, [
     'memory ingest batch records.jsonl --dry-run',
     'memory ingest batch records.jsonl --errors-out bad.jsonl',
     'cat records.jsonl | memory ingest batch -',
@@ -88,8 +87,7 @@ function addDocument(group: Parent, term: Terminal): void {
     const { ingestDocuments } = await import('../bulk/documents.ts');
     return ingestDocuments(term, files, command.optsWithGlobals());
   });
-  command.addHelpText('after', documentHelp);
-  addExamples(command, [
+  addHelp(command, documentHelp, [
     'memory ingest document --user u-1 handbook.md --title "Handbook" --wait',
     'memory ingest document --user u-1 --source notes handbook.md faq.md',
     'memory ingest document --user u-1 docs/',

@@ -1,7 +1,7 @@
 import type { Admin } from '../../server/admin.ts';
 import { defaultBaseUrl, resolveBaseUrl } from '../client/connect.ts';
 import * as profile from '../client/profile.ts';
-import { addExamples, Option, type Parent } from '../commander.ts';
+import { addExamples, addHelp, Option, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
 import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
 import { parseId, parseLifetime, userOptionFor } from '../options.ts';
@@ -110,13 +110,11 @@ function addCreate(group: Parent, term: Terminal): void {
       await printResult(term, { ...made, ...kind, expiresAt }, made.key);
     }
   });
-  command.addHelpText(
-    'after',
+  const help =
     '\nThe key belongs to the project default, or to that of --project, which need not\n' +
-      'exist yet. All keys of a project access the same memories. Projects are\nisolated.\n' +
-      '\nTo replace a key: memory keys create --save; memory keys revoke <old>',
-  );
-  addExamples(command, [
+    'exist yet. All keys of a project access the same memories. Projects are\nisolated.\n' +
+    '\nTo replace a key: memory keys create --save; memory keys revoke <old>';
+  addHelp(command, help, [
     'memory keys create --name my-app --expires 90d',
     'memory keys create --project shop --name backend',
     'memory keys create --read-only --user ada',

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { Memory } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples, Option, type Parent } from '../commander.ts';
+import { addHelp, Option, type Parent } from '../commander.ts';
 import { addFilters, boundsOf, filtersOf } from '../filters.ts';
 import { definedOnly, pageItems, parseLimit, userOption } from '../options.ts';
 import { type Column, printJson, printJsonLine, printTable } from '../terminal/output.ts';
@@ -30,8 +30,7 @@ export function addList(program: Parent, term: Terminal): void {
     const columns = memoryColumns(term.now());
     await printPages(term, options, pages, columns, none, boundsOf(command));
   });
-  command.addHelpText('after', listHelp);
-  addExamples(command, [
+  addHelp(command, listHelp, [
     'memory list --user u-1',
     'memory list --user u-1 --type ticket -m priority=high',
     'memory list --user u-1 --from 2026-05 --to 2026-06',

@@ -3,7 +3,7 @@ import { version } from '../../package.json';
 import type { MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
 import { connect, resolveApiKey, resolveBaseUrl } from '../client/connect.ts';
 import { serviceFailure } from '../client/service-errors.ts';
-import { Argument, addExamples, type Parent } from '../commander.ts';
+import { Argument, addHelp, type Parent } from '../commander.ts';
 import { CliError, errorText, exitCodes, exitWith, usageError } from '../errors.ts';
 import { definedOnly, userOption } from '../options.ts';
 import { confirm } from '../terminal/input.ts';
@@ -38,11 +38,9 @@ export function addMcp(program: Parent, term: Terminal): void {
     const streams = { input: term.stdin.stream(), write, signal: term.interrupted };
     await serveOverStdio(session, streams);
   });
-  command.addHelpText(
-    'after',
-    '\nAn MCP client starts this command itself.\nTo set up a client: memory mcp install',
-  );
-  addExamples(command, ['memory mcp --user u-1', 'memory mcp --user u-1 --read-only']);
+  const help =
+    '\nAn MCP client starts this command itself.\nTo set up a client: memory mcp install';
+  addHelp(command, help, ['memory mcp --user u-1', 'memory mcp --user u-1 --read-only']);
 }
 
 type McpOptions = { user?: string | undefined; readOnly?: true | undefined };
@@ -71,8 +69,7 @@ function addInstall(group: Command<[], McpOptions, GlobalOptions>, term: Termina
     const done = `Done. Restart ${title} to apply the change.`;
     await printResult(term, { client, effect }, null, done);
   });
-  command.addHelpText('after', installHelp);
-  addExamples(command, [
+  addHelp(command, installHelp, [
     'memory mcp install cursor --user u-1 --yes',
     'memory mcp install vscode --user u-1 --read-only --yes',
   ]);

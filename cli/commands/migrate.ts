@@ -1,6 +1,6 @@
 import type { Comparison } from '../../server/admin.ts';
 import { InvalidSettingsError } from '../../server/errors.ts';
-import { addExamples, type Parent } from '../commander.ts';
+import { addHelp, type Parent } from '../commander.ts';
 import { databaseUrlOf, shownDatabase } from '../database.ts';
 import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
 import { type Column, printJson, printTable, resilientOutput } from '../terminal/output.ts';
@@ -29,8 +29,7 @@ export function addMigrate(program: Parent, term: Terminal): void {
     await note(term, `${copied}${shown.to} is equal to ${shown.from}.`);
     out.end();
   });
-  command.addHelpText('after', help);
-  addExamples(command, [
+  addHelp(command, help, [
     'memory migrate --from data/memory.db --to postgres://db.example/memory',
     'memory migrate --from postgres://db.example/memory --to data/memory.db',
     'memory migrate --from backup.db --to postgres://db.example/memory --verify',

@@ -1,6 +1,6 @@
 import { parseBaseUrl, resolveApiKey, resolveBaseUrl } from '../client/connect.ts';
 import * as profile from '../client/profile.ts';
-import { addExamples, type Parent } from '../commander.ts';
+import { addExamples, addHelp, type Parent } from '../commander.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
 import { readSecret } from '../terminal/input.ts';
 import { type Column, printJson, printResult, printTable } from '../terminal/output.ts';
@@ -35,12 +35,10 @@ function addShow(group: Parent, term: Terminal): void {
       })),
     ]);
   });
-  command.addHelpText(
-    'after',
+  const help =
     '\nFlags override the environment, and the environment overrides the profile.' +
-      '\nTo remove a stored key, delete it from the profile, a JSON file.',
-  );
-  addExamples(command, ['memory profile show']);
+    '\nTo remove a stored key, delete it from the profile, a JSON file.';
+  addHelp(command, help, ['memory profile show']);
 }
 
 type Setting = { value: string | null; from: string | null };
@@ -85,11 +83,8 @@ function addSet(group: Parent, term: Terminal): void {
     const next = `To use it by default: memory profile use ${baseUrl}${more}`;
     await printResult(term, { baseUrl, project, apiKey: shown }, null, stored, next);
   });
-  command.addHelpText(
-    'after',
-    "\nPrefer stdin or MEMORY_API_KEY: arguments are kept in the shell's history.",
-  );
-  addExamples(command, [
+  const help = "\nPrefer stdin or MEMORY_API_KEY: arguments are kept in the shell's history.";
+  addHelp(command, help, [
     'memory profile set https://memory.example - < key.txt',
     'memory profile set https://memory.example - --project shop < key.txt',
   ]);

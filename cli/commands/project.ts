@@ -2,7 +2,7 @@ import type { Stats, Task, User } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
 import { filesOf } from '../client/load.ts';
 import { readMetrics } from '../client/metrics.ts';
-import { addExamples, Option, type Parent } from '../commander.ts';
+import { addHelp, Option, type Parent } from '../commander.ts';
 import { type Column, printFields, printJson } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { age, shownBytes } from '../terminal/text.ts';
@@ -25,8 +25,7 @@ export function addUsers(program: Parent, term: Terminal): void {
     const pages = client.users(pageQuery(options), { signal: term.interrupted });
     await printPages(term, options, pages, userColumns(term.now()), 'No users have memories.');
   });
-  command.addHelpText('after', usersHelp);
-  addExamples(command, [
+  addHelp(command, usersHelp, [
     'memory users',
     'memory users --order bytes --limit 5',
     'memory users --all | cut -f 1',
@@ -67,8 +66,7 @@ export function addTasks(program: Parent, term: Terminal): void {
     if (term.options.json || status === 'failed' || (await pages).items.length > 0) return;
     await note(term, 'For the memories that have failed: memory tasks --status failed');
   });
-  command.addHelpText('after', tasksHelp);
-  addExamples(command, [
+  addHelp(command, tasksHelp, [
     'memory tasks',
     'memory tasks --status failed',
     'memory tasks --all --json',
@@ -120,8 +118,7 @@ export function addStats(program: Parent, term: Terminal): void {
     await printFields(term, { project, user, ...fields });
     if (stats.failed > 0) await note(term, 'To see what failed: memory tasks --status failed');
   });
-  command.addHelpText('after', statsHelp);
-  addExamples(command, ['memory stats', 'memory stats --json']);
+  addHelp(command, statsHelp, ['memory stats', 'memory stats --json']);
 }
 
 const statsHelp = `

@@ -1,6 +1,6 @@
 import type { FoundMemory, SearchAnswer } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples, Option, type Parent } from '../commander.ts';
+import { addHelp, Option, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import { addFilters, filtersOf } from '../filters.ts';
 import { definedOnly, parseLimit, userOption } from '../options.ts';
@@ -43,8 +43,7 @@ export function addSearch(program: Parent, term: Terminal): void {
     const incomplete = incompleteMeaning[answer.meaning];
     if (incomplete !== undefined) await note(term, incomplete);
   });
-  command.addHelpText('after', help);
-  addExamples(command, [
+  addHelp(command, help, [
     'memory search --user u-1 "where is my refund"',
     'memory search --user u-1 --type ticket -m priority=high refund',
     'memory search --user u-1 --from 2026-05-08 refund',

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InvalidSettingsError } from '../../server/errors.ts';
-import { addExamples, type Parent } from '../commander.ts';
+import { addHelp, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
 import { CliError, errorCode, errorText, usageError } from '../errors.ts';
 import { definedOnly, numberIn } from '../options.ts';
@@ -49,8 +49,8 @@ export function addServe(program: Parent, term: Terminal): void {
     await note(term, 'Stopped.');
     clearTimeout(unread);
   });
-  command.addHelpText('after', ['\nSet by environment variables only:', ...settings].join('\n'));
-  addExamples(command, ['memory serve', 'memory serve --port 8080 --database sqlite:./demo.db']);
+  const help = ['\nSet by environment variables only:', ...settings].join('\n');
+  addHelp(command, help, ['memory serve', 'memory serve --port 8080 --database sqlite:./demo.db']);
 }
 
 /** The settings that the server reads only from the environment. A test checks the list. */

@@ -1,6 +1,6 @@
 import { type Outcome, printOutcome, waitForAll } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples, type Parent } from '../commander.ts';
+import { addExamples, addHelp, type Parent } from '../commander.ts';
 import { memoryId, parseId, timeoutOption } from '../options.ts';
 import { printObject, resilientOutput } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
@@ -38,10 +38,8 @@ export function addWait(program: Parent, term: Terminal): void {
     }
     out.end(exitCode);
   });
-  command.addHelpText(
-    'after',
+  const help =
     '\nExits with status 0 if all memories are complete, 1 if any failed,' +
-      '\n3 if any was not found, and 8 on a timeout.',
-  );
-  addExamples(command, ['memory wait mem_0199c2a4f1e87c3d9b5e6a7f80912b3c --timeout 5m']);
+    '\n3 if any was not found, and 8 on a timeout.';
+  addHelp(command, help, ['memory wait mem_0199c2a4f1e87c3d9b5e6a7f80912b3c --timeout 5m']);
 }

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { resolveBaseUrl } from '../client/connect.ts';
 import { type Load, loadOf } from '../client/load.ts';
 import { readMetrics } from '../client/metrics.ts';
-import { addExamples, type Parent } from '../commander.ts';
+import { addHelp, type Parent } from '../commander.ts';
 import { errorText } from '../errors.ts';
 import { numberIn } from '../options.ts';
 import { printJsonLine } from '../terminal/output.ts';
@@ -26,8 +26,7 @@ export function addTop(program: Parent, term: Terminal): void {
         : term.stdout.write(`${lineOf(load)}\n`));
     }
   });
-  command.addHelpText('after', help);
-  addExamples(command, ['memory top', 'memory top --interval 10 --json']);
+  addHelp(command, help, ['memory top', 'memory top --interval 10 --json']);
 }
 
 const parseInterval = numberIn([1, 3_600], 'a number of seconds from 1 to 3600');

@@ -1,6 +1,6 @@
 import type { MemoryClient } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples, Option, type Parent } from '../commander.ts';
+import { addHelp, Option, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import { OutputClosed } from '../terminal/process-output.ts';
@@ -40,11 +40,8 @@ export function addExport(program: Parent, term: Terminal): void {
     }
     if (!term.options.json) await note(term, `Exported ${memoriesOf(count)}.`);
   });
-  command.addHelpText(
-    'after',
-    '\nTo import the lines into this or another service: memory import <file>',
-  );
-  addExamples(command, [
+  const help = '\nTo import the lines into this or another service: memory import <file>';
+  addHelp(command, help, [
     'memory export > memories.jsonl',
     'memory export --user u-1 | gzip > u-1.jsonl.gz',
   ]);
@@ -76,8 +73,7 @@ export function addImport(program: Parent, term: Terminal): void {
     const { input, losses } = await readForeign(term, from, file, userId);
     await runImport(term, client, input, options, losses);
   });
-  command.addHelpText('after', importHelp);
-  addExamples(command, [
+  addHelp(command, importHelp, [
     'memory import memories.jsonl',
     'cat memories.jsonl | memory import -',
     'memory import --from mem0 mem0.json',
