@@ -66,8 +66,11 @@ export type Dialect = {
    * if the transaction has locked it before. Null if the database keeps ids unique by itself.
    */
   lockIds: string | null;
-  /** The order in which a sweep reads idempotency keys: about that in which they were stored. */
-  oldestKeys: string;
+  /**
+   * Selects up to `limit` of the idempotency keys that are `known` and `old`, about in the order in
+   * which they were stored.
+   */
+  oldestKeys(keys: { known: string; old: string; limit: string }): string;
 };
 
 /** `name` identifies the operation in messages between threads. */

@@ -115,19 +115,22 @@ export async function removeFromResponses(
 
 /**
  * Deletes keys that are old by both the wall clock and the service's uptime. Keys stored while the
- * clock was ahead are skipped, so that they do not block the deletion of others.
+ * clock was ahead are skipped, so that they do not block the deletion of others. In an SQLite file
+ * that was copied from PostgreSQL, newer keys may block older ones, which are then kept longer.
  */
 export function sweepKeys(
   tx: Tx,
   { now, uptime, keptMs, limit }: { now: number; uptime: number; keptMs: number; limit: number },
 ): Promise<number> {
+  const oldest = tx.dialect.oldestKeys({
+    known: 'created_at <= CAST($3 AS bigint)',
+    old: 'stored_uptime < CAST($2 AS bigint)',
+    limit: 'CAST($4 AS bigint)',
+  });
   return tx.run(
     `DELETE FROM idempotency_keys
      WHERE created_at < CAST($1 AS bigint) AND stored_uptime < CAST($2 AS bigint)
-       AND (project_id, scope, key) IN (
-         SELECT project_id, scope, key FROM idempotency_keys
-         WHERE created_at <= CAST($3 AS bigint) AND stored_uptime < CAST($2 AS bigint)
-         ORDER BY ${tx.dialect.oldestKeys} LIMIT CAST($4 AS bigint))`,
+       AND (project_id, scope, key) IN (${oldest})`,
     now - keptMs,
     uptime - keptMs,
     now,

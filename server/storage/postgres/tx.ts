@@ -22,7 +22,9 @@ export const dialect: Dialect = {
   lockIds: null,
   forShare: 'FOR SHARE',
   uptime: 'service_uptime()',
-  oldestKeys: 'stored_uptime, created_at',
+  oldestKeys: ({ known, old, limit }) =>
+    `SELECT project_id, scope, key FROM idempotency_keys WHERE ${known} AND ${old}
+     ORDER BY stored_uptime, created_at LIMIT ${limit}`,
 };
 
 /** Sends a statement, and returns its outcome. */

@@ -11,8 +11,21 @@ const dialect: Dialect = {
   lockIds: null,
   forShare: '',
   uptime: `(SELECT value FROM maintenance WHERE name = 'uptime')`,
-  oldestKeys: 'rowid',
+  oldestKeys,
 };
+
+/**
+ * No index has the keys' ages, but rowids follow the uptime. So the search ends at the first key
+ * that is not old, or after `limit` keys.
+ */
+function oldestKeys({ known, old, limit }: Parameters<Dialect['oldestKeys']>[0]): string {
+  const inOrder = (condition: string) =>
+    `FROM idempotency_keys WHERE ${known} AND ${condition} ORDER BY rowid LIMIT ${limit}`;
+  const firstYoung = `SELECT rowid FROM (SELECT rowid, ${old} AS old ${inOrder('true')})
+    WHERE NOT old LIMIT 1`;
+  const isBefore = `rowid < coalesce((${firstYoung}), ${Number.MAX_SAFE_INTEGER})`;
+  return `SELECT project_id, scope, key ${inOrder(`${old} AND ${isBefore}`)}`;
+}
 
 /** The number of statements that stay prepared. Only conditions of lists vary much. */
 const maxStatements = 200;
