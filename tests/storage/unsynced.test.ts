@@ -2,9 +2,11 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { storeBackupTime } from '../../server/storage/open.ts';
 import { until } from '../support/until.ts';
+import { newKey } from './conformance-keys.ts';
 import { imported, memory, newProject } from './fixtures.ts';
-import { openFile, openInFolder } from './sqlite.ts';
+import { openFile, openInFolder, openKeys } from './sqlite.ts';
 
 /* Checkpoints that fail or block. The write-ahead log keeps data that the file may lack. */
 
@@ -58,6 +60,22 @@ test.concurrent.each([
     expect((await project.users()).items).toMatchObject([{ memories: saved }]);
   },
 );
+
+test.concurrent('after a failed sync, commands beside the server make no checkpoint', async () => {
+  await using all = await open('failing-sync-of-file.ts');
+  const { opened, save, warning } = all;
+  while ((await warning()) === null) await save();
+  using log = watchLog(opened.path);
+  const before = log.checkpointed();
+  // By default, SQLite makes a checkpoint if the log has 1,000 pages.
+  while (log.pages() < before + 1_000) await save();
+  await storeBackupTime(opened.url, 1_000);
+  expect(log.checkpointed()).toBe(before);
+  const keys = await openKeys(opened.path, { create: false });
+  await keys.createKey(newKey({ id: 'beside' }));
+  await keys.close();
+  expect(log.checkpointed()).toBe(before);
+});
 
 test.concurrent('a checkpoint that waits for the disk is not mistaken for a hanging thread', async () => {
   await using all = await open('blocked-checkpoint.ts', 15_000);

@@ -3,7 +3,13 @@ import { basename, dirname, join } from 'node:path';
 import type { BackupContents } from '../../admin-storage.ts';
 import { openUnmoved } from '../lock.ts';
 import { assertExists, canonicalPath } from '../path.ts';
-import { closeKeepingLog, keepFilesPrivate, openForReading, openForWriting } from '../settings.ts';
+import {
+  applySetting,
+  closeKeepingLog,
+  keepFilesPrivate,
+  openForReading,
+  openForWriting,
+} from '../settings.ts';
 import { copyInto, inspect, moveDurably, removeCopy, syncFile } from './database-copy.ts';
 
 /**
@@ -38,6 +44,8 @@ export function storeBackupTime(name: string, at: number): void {
   const path = canonicalPath(name);
   const db = openUnmoved(path, () => openForWriting(path));
   try {
+    // After a failed sync, a server makes no checkpoint, and this command must not make one either.
+    applySetting(db, 'wal_autocheckpoint', 0);
     db.prepare(
       `INSERT INTO maintenance (name, value) VALUES ('last_backup', ?)
        ON CONFLICT DO UPDATE SET value = excluded.value`,
