@@ -169,18 +169,21 @@ ofFile('doctor counts only keys that are in use', async () => {
 });
 
 ofFile('doctor warns about a file that its group can read, and about a full disk', async () => {
-  const copy = folder.file('readable.db');
+  const copy = folder.file("all users' readable.db");
   await memory(['backup', copy, ...on(server.databaseUrl)]);
   chmodSync(copy, 0o640);
   const { bavail, bsize } = statfsSync(folder.path);
   // A sparse file: the database with its log is larger than the free space.
   writeFileSync(`${copy}-wal`, '');
   truncateSync(`${copy}-wal`, bavail * bsize + 2 ** 30);
-  const { items } = await doctor(`sqlite:${copy}`);
+  const { items, find } = await doctor(`sqlite:${copy}`);
   const levels = items.map(({ name, level }) => `${name} ${level}`);
   expect(levels).toContain('permissions warning');
   expect(levels).toContain('disk warning');
   expect(levels).toContain('write-ahead log warning');
+  const [, advised = ''] = /run: (.+)$/.exec(find('permissions')?.advice ?? '') ?? [];
+  expect(Bun.spawnSync(['sh', '-c', advised]).exitCode).toBe(0);
+  expect(statSync(copy).mode & 0o777).toBe(0o600);
 });
 
 ofFile('an interrupted backup to stdout writes nothing more: exit 130', async () => {

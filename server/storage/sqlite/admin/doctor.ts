@@ -73,12 +73,10 @@ function aboutOwner(path: string): Finding {
   const name = 'permissions';
   const found = mode.toString(8);
   if ((mode & 0o077) === 0) return ok(name, found);
-  return {
-    name,
-    level: 'warning',
-    found,
-    advice: `other users of this machine may be able to access the file; run: chmod 600 ${path}`,
-  };
+  const advice =
+    'other users of this machine may be able to access the file; ' +
+    `run: chmod 600 ${quoted(path)}`;
+  return { name, level: 'warning', found, advice };
 }
 
 function aboutSpace(path: string): Finding {
@@ -126,12 +124,18 @@ function aboutStructure(db: Database): Finding {
 function aboutErasure(db: Database, path: string): Finding[] {
   if (db.prepare(`SELECT 1 FROM maintenance WHERE name = 'scrub'`).get() === null) return [];
   const found = 'erased text may still be in the file';
+  const rebuild = `"VACUUM; DELETE FROM maintenance WHERE name = 'scrub'"`;
   const advice =
     statSync(path).size > maxRebuiltBytes
-      ? `when writes can wait, run: sqlite3 ${path} "VACUUM; DELETE FROM maintenance WHERE name = 'scrub'"`
+      ? `stop the server, then run: sqlite3 ${quoted(path)} ${rebuild}`
       : 'a running server removes the text within ten minutes; if this warning remains, ' +
         'check the server log';
   return [{ name: 'erasure', level: 'warning', found, advice }];
+}
+
+/** Quotes an argument for a shell. */
+function quoted(path: string): string {
+  return `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
 function mebibytes(bytes: number): string {
