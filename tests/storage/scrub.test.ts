@@ -116,6 +116,22 @@ test.concurrent('a file over 1 GiB is not rebuilt, but its log is emptied', asyn
   expect(isScrubPending(opened)).toBe(true);
 });
 
+test.concurrent('an erasure after a rebuild by hand is followed by a rebuild', async () => {
+  await using project = await open();
+  const { opened } = project;
+  await project.save(memory());
+  truncateSync(opened.path, maxRebuiltBytes + 4_096);
+  await project.erase();
+  await until(() => statSync(`${opened.path}-wal`).size === 0, { what: 'the empty log' });
+  const db = new Database(opened.path);
+  db.run(`VACUUM; DELETE FROM maintenance WHERE name = 'scrub'; PRAGMA wal_checkpoint(TRUNCATE)`);
+  db.close(true);
+  await project.save(memory({ content: 'word '.repeat(4_000) }));
+  await project.erase();
+  await scrubbed(opened);
+  expect(unusedPages(opened)).toBe(0);
+});
+
 test.concurrent('a rebuild waits for a second without writes, but not longer than the limit', async () => {
   await using project = await open(advancingClock);
   const { opened } = project;

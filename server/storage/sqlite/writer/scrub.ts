@@ -75,8 +75,8 @@ export function createScrubber(options: {
       forgetDeleted.run();
       rebuild(path);
       count('memory_database_rebuilds_total', {});
+      rebuilt = value;
     }
-    rebuilt = value;
     if (!checkpoints.emptyLog()) return;
     if (isSmall) {
       done.run(value);
