@@ -47,6 +47,14 @@ test('writes are rejected while a link is in the place of the open file', async 
   await saveOne(storage);
 });
 
+test('the doctor looks for a server next to the file, not next to a link', async () => {
+  await using opened = await openInFolder();
+  const link = `${opened.path}.link`;
+  symlinkSync(opened.path, link);
+  const found = await diagnoseFile(link);
+  expect(found).toContainEqual({ name: 'server', level: 'ok', found: 'running' });
+});
+
 test.each<[name: string, act: (path: string) => void]>([
   ['removed', (path) => rmSync(path)],
   ['removed with its log', (path) => [path, `${path}-wal`].map((name) => rmSync(name))],

@@ -1,5 +1,5 @@
 import { Database, SQLiteError } from 'bun:sqlite';
-import { existsSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Finding } from '../../admin-storage.ts';
 import { aboutRows, ok } from '../../findings.ts';
@@ -14,16 +14,18 @@ import { maxRebuiltBytes } from '../writer/scrub.ts';
 
 const spareBytes = 512 * 1024 * 1024;
 
-export async function diagnose(path: string, now: number): Promise<Finding[]> {
+export async function diagnose(name: string, now: number): Promise<Finding[]> {
   try {
-    assertWhole(path);
+    assertWhole(name);
   } catch (error) {
     return [aboutFault(error)];
   }
-  if (!existsSync(path)) {
+  if (!existsSync(name)) {
     const advice = 'start a server to create the file, or specify another database with --database';
-    return [{ name: 'database', level: 'failure', found: `no file at ${path}`, advice }];
+    return [{ name: 'database', level: 'failure', found: `no file at ${name}`, advice }];
   }
+  // The log and the lock are next to the file, not next to a link.
+  const path = realpathSync(name);
   const findings = [aboutServer(path), aboutOwner(path), aboutSpace(path), aboutLog(path)];
   let db: Database | null = null;
   try {
