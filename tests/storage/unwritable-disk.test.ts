@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { copyFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Storage } from '../../server/storage/storage.ts';
 import { type Mount, mountTmpfs, sh } from '../faults/mounts.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
-import { countIn, fill, openFile, saveMany, saveOne } from './sqlite.ts';
+import { countIn, diagnoseFile, fill, openFile, saveMany, saveOne } from './sqlite.ts';
 
 /* A storage that is opened on a disk without space, or on a read-only one. */
 
@@ -99,11 +100,30 @@ describe.if(process.getuid?.() === 0 && canMount())('a storage', () => {
     remount('ro');
     storage = await openFile(path);
     await expectReadOnly(storage, 'the database is read-only');
+    const findings = (await diagnoseFile(path)).map(({ name, found }) => `${name}: ${found}`);
+    expect(findings).toContain('server: unknown: the file system is read-only');
+    expect(findings).toContain('structure: sound');
     await close();
     remount('rw');
     storage = await openFile(path);
     await close();
     expect(countIn(path)).toBe(3);
+  });
+
+  test('of a running server is examined through a read-only mount', async () => {
+    storage = await openFile(path);
+    const folder = mkdtempSync(join(tmpdir(), 'memory-mount-'));
+    sh('mount', '--bind', mount.folder, folder);
+    try {
+      sh('mount', '-o', 'remount,bind,ro', folder);
+      const findings = await diagnoseFile(join(folder, 'memory.db'));
+      expect(findings).toContainEqual({ name: 'server', level: 'ok', found: 'running' });
+    } finally {
+      // While the lock is held, SQLite keeps the other connection's file open.
+      await close();
+      sh('umount', folder);
+      rmdirSync(folder);
+    }
   });
 
   test.each([

@@ -21,11 +21,14 @@ export function lockDatabase(path: string, advice: string): Lock {
   throw new Error(`a server is already using ${path}. ${advice}`);
 }
 
-export function isLocked(path: string): boolean {
-  if (!existsSync(`${path}.lock`)) return false;
-  const lock = tryLock(`${path}.lock`, path);
+/** Whether a server uses the database. Null if a server may read it on a read-only file system. */
+export function isLocked(path: string): boolean | null {
+  const shared = isReadOnly(dirname(path));
+  const otherwise = shared ? null : false;
+  if (!existsSync(`${path}.lock`)) return otherwise;
+  const lock = tryLock(`${path}.lock`, path, { shared });
   lock?.close(true);
-  return lock === null;
+  return lock === null ? true : otherwise;
 }
 
 /** How long to wait for the lock. A restore holds the lock while it checkpoints the WAL. */

@@ -67,7 +67,9 @@ async function aboutContents(db: Database, path: string, now: number): Promise<F
 }
 
 function aboutServer(path: string): Finding {
-  return ok('server', isLocked(path) ? 'running' : 'not running');
+  const isRunning = isLocked(path);
+  if (isRunning === null) return ok('server', 'unknown: the file system is read-only');
+  return ok('server', isRunning ? 'running' : 'not running');
 }
 
 function aboutOwner(path: string): Finding {
