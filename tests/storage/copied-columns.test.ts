@@ -1,11 +1,15 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { addRow, copiedTables, type Sum } from '../../server/storage/copy/tables.ts';
-import { openStorage } from '../../server/storage/open.ts';
+import type { CopySide } from '../../server/storage/copy/side.ts';
+import { addRow, copiedTables, readBatch, type Sum } from '../../server/storage/copy/tables.ts';
+import { openCopySides, openStorage } from '../../server/storage/open.ts';
 import { newDatabase, postgresUrl, query } from '../support/postgres.ts';
 import { openInFolder } from './sqlite.ts';
 
-/* Both databases have the same tables and columns, and `memory migrate` copies all of them. */
+/*
+ * Both databases have the same tables and columns, and `memory migrate` copies all of them, each in
+ * the order of an index.
+ */
 
 /** Tables that coordinate several servers. */
 const ofPostgres = ['quotas', 'schema_versions', 'turns'];
@@ -48,6 +52,30 @@ test('SQLite and PostgreSQL have the same tables and columns', async () => {
 test('every table is copied', async () => {
   const tables = new Set((await columnsOfSqlite()).map(({ table }) => table));
   expect(copiedTables.map(({ name }) => name).sort()).toEqual([...tables].sort());
+});
+
+test('a copy reads each table in the order of an index', async () => {
+  const { url, drop } = await newDatabase();
+  await using opened = await openInFolder();
+  await opened.storage.close();
+  const sides = await openCopySides(opened.url, url, { create: true });
+  const sorted: string[] = [];
+  for (const side of sides) {
+    const explain = side.kind === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
+    if (side.kind === 'postgres') await side.read('SET enable_sort = off');
+    for (const table of copiedTables) {
+      const read: CopySide['read'] = async (text, ...values) => {
+        const plan = JSON.stringify(await side.read(`${explain} ${text}`, ...values));
+        if (/Sort|TEMP B-TREE/.test(plan)) sorted.push(`${side.kind} ${table.name}`);
+        return side.read(text, ...values);
+      };
+      await readBatch({ ...side, read }, table, null);
+    }
+    side.close();
+  }
+  opened.storage = await openStorage(opened.url);
+  await drop();
+  expect(sorted).toEqual([]);
 });
 
 test('the sum of many rows does not depend on their order, but on each of them', () => {

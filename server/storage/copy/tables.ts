@@ -6,10 +6,14 @@ import type { CopySide, Row, Statement } from './side.ts';
  * read, stored and compared as it is.
  */
 
-/** `keys` identify a row and define the order. `size` is the size of a row that can be large. */
+/**
+ * `keys` identify a row and define the order, which is that of an index; `postgresKeys` take their
+ * place on PostgreSQL. `size` is the size of a row that can be large.
+ */
 export type CopiedTable = {
   name: string;
   keys: readonly string[];
+  postgresKeys?: readonly string[];
   size?: string;
   where?: string;
 };
@@ -23,7 +27,11 @@ export const copiedTables: readonly CopiedTable[] = [
   { name: 'memories', keys: ['project_id', 'user_id', 'created_at', 'id'], size: 'bytes' },
   { name: 'tasks', keys: ['memory_id', 'project_id', 'user_id', 'kind'] },
   { name: 'models', keys: ['model_id'] },
-  { name: 'vectors', keys: ['project_id', 'user_id', 'memory_id'] },
+  {
+    name: 'vectors',
+    keys: ['project_id', 'user_id', 'memory_id'],
+    postgresKeys: ['memory_id', 'project_id', 'user_id'],
+  },
   { name: 'snapshots', keys: ['project_id', 'user_id'], size: 'octet_length(data)' },
   {
     name: 'vector_parts',
@@ -50,7 +58,8 @@ export async function readBatch(
   table: CopiedTable,
   after: Position,
 ): Promise<{ rows: Row[]; last: Position }> {
-  const { size, keys } = table;
+  const { size } = table;
+  const keys = keysOn(side, table);
   const sizes = size === undefined ? [] : await readRows(side, table, `${size} AS size`, after);
   const limit = size === undefined ? batchRows : Math.max(1, firstBytes(sizes));
   const rows = await readRows(side, table, '*', after, limit);
@@ -58,13 +67,19 @@ export async function readBatch(
   return { rows, last: last === undefined ? after : keys.map((key) => last[key] ?? null) };
 }
 
+function keysOn({ kind }: CopySide, { keys, postgresKeys = keys }: CopiedTable) {
+  return kind === 'postgres' ? postgresKeys : keys;
+}
+
 function readRows(
   side: CopySide,
-  { name, keys, where = 'true' }: CopiedTable,
+  table: CopiedTable,
   columns: string,
   after: Position,
   limit = batchRows,
 ): Promise<Row[]> {
+  const { name, where = 'true' } = table;
+  const keys = keysOn(side, table);
   const order = keys.join(', ');
   const parameters = keys.map((_, index) => `$${index + 1}`).join(', ');
   const beyond = after === null ? '' : `AND (${order}) > (${parameters})`;

@@ -24,6 +24,7 @@ export async function openCopySide(
     throw cannotOpen(error);
   }
   return {
+    kind: 'postgres',
     async read(text, ...values) {
       const [rows = []] = await mapped(connection.run([statement(text, ...values)], deadlineMs));
       return rows as Row[];

@@ -37,6 +37,7 @@ function copySideOf(db: Database, release: () => void): CopySide {
   }
 
   return {
+    kind: 'sqlite',
     read: async (text, ...values) => run(text, values),
     async write(...all) {
       const writeAll = db.transaction(() => {
