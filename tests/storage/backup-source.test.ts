@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { until } from '../support/until.ts';
 import { memory, newProject } from './fixtures.ts';
 import { backUp, countIn, diagnoseFile, openInFolder, saveMany } from './sqlite.ts';
@@ -22,6 +22,13 @@ test.each<[name: string, read: (path: string) => Promise<unknown>]>([
   const before = bytes();
   await read(killed);
   expect(bytes()).toEqual(before);
+});
+
+test('a backup replaces the partial file of a killed backup with the same process id', async () => {
+  await using opened = await openInFolder();
+  await saveMany(opened.storage, 20);
+  writeFileSync(`${opened.path}.backup.${process.pid}.partial`, 'half');
+  await backUpAll(opened.path);
 });
 
 test('a backup taken under load contains every memory that was stored before it began', async () => {

@@ -28,6 +28,8 @@ export function backupDatabase(name: string, target: string): BackupContents {
   // Include the process id, so that two concurrent backups do not write to the same file.
   const partial = `${target}.${process.pid}.partial`;
   try {
+    // In a container, every backup may have the same process id.
+    removeCopy(partial);
     copyInto(partial, () => openUnmoved(path, () => openForReading(path)));
     const contents = inspect(partial);
     rejectExisting(target);
