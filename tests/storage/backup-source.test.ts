@@ -1,9 +1,10 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { memory, newProject } from './fixtures.ts';
-import { backUp, countIn, diagnoseFile, openInFolder, saveMany } from './sqlite.ts';
+import { backUp, countIn, diagnoseFile, openFile, openInFolder, saveMany } from './sqlite.ts';
 
 async function backUpAll(path: string): Promise<void> {
   expect((await backUp(path, `${path}.backup`)).memories).toBe(20);
@@ -30,6 +31,35 @@ test('a backup replaces the partial file of a killed backup with the same proces
   writeFileSync(`${opened.path}.backup.${process.pid}.partial`, 'half');
   await backUpAll(opened.path);
 });
+
+test.each<[name: string, damage: (path: string) => void]>([
+  ['cannot be read', fillMiddle],
+  ['contradicts its schema', addWrongRow],
+])('the error of a backup names the database if it %s', async (_, damage) => {
+  await using opened = await openInFolder();
+  await saveMany(opened.storage, 20, 'x'.repeat(10_000));
+  await opened.storage.close();
+  const sick = `${opened.path}.sick`;
+  copyFileSync(opened.path, sick);
+  damage(sick);
+  const { message } = await rejectionOf(backUp(sick, `${sick}.backup`));
+  expect(message).toContain(`because ${sick} or the copy of it is damaged`);
+  opened.storage = await openFile(opened.path);
+});
+
+function fillMiddle(path: string): void {
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.fill(0xff, bytes.length / 2, bytes.length / 2 + 16_384));
+}
+
+function addWrongRow(path: string): void {
+  const db = new Database(path);
+  db.run('CREATE TABLE filled (x CHAR(10))');
+  db.run('INSERT INTO filled VALUES (NULL)');
+  db.close(true);
+  const text = readFileSync(path, 'latin1').replace('x CHAR(10)', 'x NOT NULL');
+  writeFileSync(path, text, 'latin1');
+}
 
 test('a backup taken under load contains every memory that was stored before it began', async () => {
   await using opened = await openInFolder();

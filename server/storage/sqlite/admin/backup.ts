@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { BackupContents } from '../../admin-storage.ts';
+import { isDamage } from '../errors.ts';
 import { openUnmoved } from '../lock.ts';
 import { assertExists, canonicalPath } from '../path.ts';
 import {
@@ -31,11 +32,13 @@ export function backupDatabase(name: string, target: string): BackupContents {
     // In a container, every backup may have the same process id.
     removeCopy(partial);
     copyInto(partial, () => openUnmoved(path, () => openForReading(path)));
-    const contents = inspect(partial);
+    const contents = inspect(partial, (fault) => notIntact(path, fault));
     rejectExisting(target);
     syncFile(partial);
     moveDurably(partial, target);
     return contents;
+  } catch (error) {
+    throw isDamage(error) ? notIntact(path, error.message) : error;
   } finally {
     removeCopy(partial);
   }
@@ -73,6 +76,13 @@ function isRunning(pid: number): boolean {
     // EPERM means that the process exists and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
+}
+
+function notIntact(path: string, fault: string): Error {
+  return new Error(
+    `no backup was made, because ${path} or the copy of it is damaged: ${fault}. ` +
+      'Check the database with "memory doctor".',
+  );
 }
 
 function rejectExisting(target: string): void {

@@ -22,11 +22,14 @@ export function copyInto(target: string, open: () => Database): void {
 }
 
 /** Throws an Error if the file is not an intact backup. */
-export function inspect(file: string): BackupContents {
+export function inspect(
+  file: string,
+  notIntact = (fault: string) => new Error(`${file} is not an intact backup: ${fault}`),
+): BackupContents {
   const db = new Database(file, { readonly: true });
   try {
     const [fault] = structuralFaults(db);
-    if (fault !== undefined) throw new Error(`${file} is not an intact backup: ${fault}`);
+    if (fault !== undefined) throw notIntact(fault);
     // An empty file is a valid SQLite database, but restoring it would lose all data.
     if (assertOurs(db, file).schema === 0) throw new Error(`${file} is not a backup: it is empty`);
     const { memories } = db.prepare('SELECT count(*) AS memories FROM memories').get() as {
