@@ -12,6 +12,14 @@ export function ok(name: string, found: string): Finding {
   return { name, level: 'ok', found };
 }
 
+/** Of an unfinished copy, nothing else is checked: rows that refer to each other may be missing. */
+export const unfinishedCopyFound: Finding = {
+  name: 'copy',
+  level: 'failure',
+  found: 'the database is an unfinished copy of another database, so no server opens it',
+  advice: 'run the same "memory migrate" command again to continue the copy',
+};
+
 /** What the rows of the database show. `more` is appended to what is found about the queue. */
 export async function aboutRows(tx: Tx, now: number, more = ''): Promise<Finding[]> {
   return [

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '../../server/admin.ts';
-import { openCopySides, openStorage } from '../../server/storage/open.ts';
+import { diagnose, openCopySides, openStorage } from '../../server/storage/open.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
@@ -96,6 +96,25 @@ test('the progress of a resumed copy counts only the rows that remain', async ()
   const { copiedRows } = await target.copy(async (...report) => void reports.push(report));
   expect(copiedRows).toBeGreaterThan(1);
   expect(reports.at(-1)).toEqual([copiedRows, copiedRows]);
+});
+
+test('the doctor reports an unfinished copy, and not that its rows contradict each other', async () => {
+  await using opened = await openInFolder();
+  await (await newProject(opened)).save(memory());
+  await using target = await copyOf(opened);
+  const back = `sqlite:${join(folder, 'back.db')}`;
+  const failuresOf = async (url: string) =>
+    (await diagnose(url, Date.now())).flatMap(({ name, level }) =>
+      level === 'failure' ? [name] : [],
+    );
+  const interrupt = () => Promise.reject(new Error('interrupted'));
+  await rejectionOf(target.copy(interrupt));
+  expect(await failuresOf(target.url)).toEqual(['copy']);
+  await target.copy();
+  expect(await failuresOf(target.url)).toEqual([]);
+  const options = { copies: true, onCopied: interrupt, onCompared: interrupt };
+  await rejectionOf(migrate(target.url, back, options));
+  expect(await failuresOf(back)).toEqual(['copy']);
 });
 
 test('memories that are larger than a batch are copied', async () => {

@@ -1,9 +1,9 @@
 import type { Finding } from '../../admin-storage.ts';
-import { aboutRows, ok } from '../../findings.ts';
+import { aboutRows, ok, unfinishedCopyFound } from '../../findings.ts';
 import { readWorkerCommits } from '../citus.ts';
 import { type Connection, createConnection, query } from '../connection.ts';
 import { faultOf } from '../errors.ts';
-import { readVersion, schemaVersion } from '../migrate.ts';
+import { isUnfinishedCopy, readVersion, schemaVersion } from '../migrate.ts';
 import { inSnapshot } from '../tx.ts';
 
 export async function diagnose(url: string, now: number): Promise<Finding[]> {
@@ -67,6 +67,7 @@ async function look(connection: Connection, now: number): Promise<Finding[]> {
   if (schema === 0) return findings;
   const workers = await readWorkerCommits((text) => query(connection, text));
   if (workers !== null) findings.push(aboutWorkers(workers));
+  if (await isUnfinishedCopy(connection)) return [...findings, unfinishedCopyFound];
   return [...findings, ...(await aboutContents(connection, now))];
 }
 

@@ -2,11 +2,11 @@ import { Database, SQLiteError } from 'bun:sqlite';
 import { existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Finding } from '../../admin-storage.ts';
-import { aboutRows, ok } from '../../findings.ts';
+import { aboutRows, ok, unfinishedCopyFound } from '../../findings.ts';
 import { structuralFaults } from '../check.ts';
 import { isDamage } from '../errors.ts';
 import { isLocked } from '../lock.ts';
-import { assertOurs } from '../migrate.ts';
+import { assertOurs, isUnfinishedCopy } from '../migrate.ts';
 import { assertWhole, logBytes, longLogBytes } from '../path.ts';
 import { busyTimeoutMs } from '../settings.ts';
 import { createTx } from '../transaction.ts';
@@ -58,12 +58,9 @@ async function aboutContents(db: Database, path: string, now: number): Promise<F
     const advice = `${restoreAdvice}; a server would start with an empty database`;
     return [{ name: 'database', level: 'failure', found: 'the file is empty', advice }];
   }
-  return [
-    aboutVersion(db, ours),
-    aboutStructure(db),
-    ...(await aboutRows(createTx(db), now)),
-    ...aboutErasure(db, path),
-  ];
+  const findings = [aboutVersion(db, ours), aboutStructure(db)];
+  if (isUnfinishedCopy(db)) return [...findings, unfinishedCopyFound];
+  return [...findings, ...(await aboutRows(createTx(db), now)), ...aboutErasure(db, path)];
 }
 
 function aboutServer(path: string): Finding {
