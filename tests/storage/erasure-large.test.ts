@@ -1,6 +1,9 @@
+import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { memory, type Project } from './fixtures.ts';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { rejectionOf } from '../support/thrown.ts';
+import { until } from '../support/until.ts';
+import { keyed, memory, type Project } from './fixtures.ts';
 import { open, scrubbed } from './scrub.ts';
 
 /* Erasures in databases with large documents. */
@@ -25,6 +28,24 @@ test.concurrent('other writes run between the transactions of an erasure of larg
     orders.push(order);
   }
   expect(orders.at(-1)).toEqual(['save', 'erasure']);
+});
+
+test.concurrent('an erasure that fails after its first part can be repeated under its key', async () => {
+  await using project = await open();
+  const { opened } = project;
+  await saveLarge(project, 40, null);
+  const erase = () => project.erase('u', { idempotency: keyed('erase') });
+  const failed = rejectionOf(erase());
+  using db = new Database(opened.path, { readonly: true });
+  const left = db.prepare<{ memories: number }, []>('SELECT count(*) AS memories FROM memories');
+  await until(() => (left.get()?.memories ?? 0) < 40, { what: 'the first part' });
+  renameSync(opened.path, `${opened.path}.away`);
+  const message = 'the database failed and the write is incomplete; retry to complete it';
+  expect(await failed).toMatchObject({ code: 'unavailable', message });
+  renameSync(`${opened.path}.away`, opened.path);
+  await until(async () => (await opened.storage.health()).fault === null);
+  await erase();
+  expect((await project.users()).items).toEqual([]);
 });
 
 test.concurrent('large documents that have expired are deleted in several transactions', async () => {

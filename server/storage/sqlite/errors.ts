@@ -1,4 +1,5 @@
 import { SQLiteError } from 'bun:sqlite';
+import { ServiceError } from '../../errors.ts';
 import { outcomeUnknown, unavailable } from '../refusals.ts';
 
 /** Errors that mean that nothing was stored and a retry may succeed. */
@@ -44,6 +45,13 @@ export function notStored(error: unknown): unknown {
 export function notCommitted(error: unknown): unknown {
   const code = primaryCode(error);
   return temporary.has(code) ? notStored(error) : outcomeUnknown(error);
+}
+
+/** Maps an error of a write that has paused: earlier parts of it may be stored. */
+export function notCompleted(error: unknown): unknown {
+  if (!(error instanceof ServiceError) || error.code !== 'unavailable') return error;
+  const message = 'the database failed and the write is incomplete; retry to complete it';
+  return unavailable(message, error);
 }
 
 export function notRead(error: unknown): unknown {

@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import { observe } from '../../../metrics/counts.ts';
 import type { WriteTx } from '../../engine.ts';
 import { unavailable } from '../../refusals.ts';
-import { notCommitted, notStored } from '../errors.ts';
+import { notCommitted, notCompleted, notStored } from '../errors.ts';
 import type { WriteHealth } from './health.ts';
 
 /**
@@ -147,14 +147,18 @@ export function createGroupCommit(options: {
     return () => large.push(execution);
   }
 
-  function finish({ write }: Execution, result: unknown): void {
-    if (write.key !== null) pausedKeys.delete(write.key);
-    write.reply(result);
+  function finish(execution: Execution, result: unknown): void {
+    forget(execution);
+    execution.write.reply(result);
   }
 
-  function fail({ write }: Execution, error: unknown): void {
-    if (write.key !== null) pausedKeys.delete(write.key);
-    write.fail(error);
+  function fail(execution: Execution, error: unknown): void {
+    forget(execution);
+    execution.write.fail(execution.hasPaused ? notCompleted(error) : error);
+  }
+
+  function forget({ write: { key }, hasPaused }: Execution): void {
+    if (key !== null && hasPaused) pausedKeys.delete(key);
   }
 
   function failAll(group: Execution[], error: unknown): void {
@@ -192,6 +196,7 @@ type Step = { result: unknown } | { paused: true };
 /** A write that runs in one or several steps, each in its own transaction. */
 class Execution {
   readonly write: PendingWrite;
+  hasPaused = false;
   #step = Promise.withResolvers<Step>();
   #resume: (() => void) | null = null;
 
@@ -220,6 +225,7 @@ class Execution {
 
   pause(): Promise<void> {
     const resumed = Promise.withResolvers<void>();
+    this.hasPaused = true;
     this.#resume = resumed.resolve;
     this.#step.resolve({ paused: true });
     return resumed.promise;
