@@ -1,6 +1,6 @@
 import { connectStorage } from '../storage/open.ts';
 import type { UserRef } from '../storage/project-storage.ts';
-import type { StorageConnection } from '../storage/storage.ts';
+import type { StorageConnection } from '../storage/types.ts';
 import type { PresentModel, QuestionVector } from '../storage/vector-storage.ts';
 import { answerCalls, parent, startData, watched, yieldPriority } from '../threads/serve.ts';
 import { startBacklog } from './backlog.ts';

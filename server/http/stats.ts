@@ -2,7 +2,8 @@ import type { Stats } from '../../sdk/contract/project.ts';
 import { timeOrNull } from '../memory/json.ts';
 import { addPart, nothing } from '../memory/measurement.ts';
 import type { Measurement } from '../storage/project-storage.ts';
-import type { Read, Storage } from '../storage/storage.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Read } from '../storage/types.ts';
 
 /** Measures the memories of a project or of a user. */
 export type Measure = (read: Read) => Promise<Measurement>;

@@ -1,4 +1,4 @@
-import type { MemoryChanges, NewMemory, StoredMemory } from '../storage/storage.ts';
+import type { MemoryChanges, NewMemory, StoredMemory } from '../storage/types.ts';
 
 /** The new values of a memory's fields. Missing fields stay unchanged. */
 type Changes = MemoryChanges & { type?: NewMemory['type'] };

@@ -2,7 +2,7 @@ import type { Memory } from '../../sdk/contract/memory.ts';
 import type { User } from '../../sdk/contract/project.ts';
 import type { Highlight, MatchedBy, ScoreParts } from '../../sdk/contract/search.ts';
 import type { UserRow } from '../storage/project-storage.ts';
-import type { ItemsJson, StoredMemory, StoredStatus, StoredTask } from '../storage/storage.ts';
+import type { ItemsJson, StoredMemory, StoredStatus, StoredTask } from '../storage/types.ts';
 
 export type FoundMemory = {
   memory: StoredMemory;

@@ -1,4 +1,4 @@
-import type { NewMemory } from '../storage/storage.ts';
+import type { NewMemory } from '../storage/types.ts';
 
 /** Whether the memory has expired. Maintenance deletes it later. */
 export function isExpired({ expiresAt }: Pick<NewMemory, 'expiresAt'>, at: number): boolean {

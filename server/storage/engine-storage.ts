@@ -27,7 +27,8 @@ import {
 import { searchMemories, storeNextSnapshot } from './operations/search.ts';
 import { importMemories } from './operations/transfer.ts';
 import { embeddingBacklog } from './operations/vectors.ts';
-import type { Page, SearchResult, Storage } from './storage.ts';
+import type { Storage } from './storage.ts';
+import type { Page, SearchResult } from './types.ts';
 
 const noPage: Page = { items: ['[]'], next: null };
 const noResult: SearchResult = { items: ['[]'], meaning: 'off', missing: 0 };

@@ -10,7 +10,8 @@ import { countText, freeBytes } from '../threads/garbage.ts';
 import { announced } from '../threads/serve.ts';
 import { unavailable } from './refusals.ts';
 import { SearchResults } from './search-results.ts';
-import type { SearchResult, Storage } from './storage.ts';
+import type { Storage } from './storage.ts';
+import type { SearchResult } from './types.ts';
 import type { SearchMeaning } from './vector-storage.ts';
 
 /*

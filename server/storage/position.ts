@@ -1,5 +1,5 @@
 import { unknownPosition } from './refusals.ts';
-import type { StoredMemory } from './storage.ts';
+import type { StoredMemory } from './types.ts';
 
 /* Positions mark where the next page starts. Cursors contain them, so clients can forge them. */
 

@@ -1,6 +1,6 @@
 import { limits } from '../../sdk/contract/limits.ts';
 import { ServiceError } from '../errors.ts';
-import type { ExpectedVersion } from './storage.ts';
+import type { ExpectedVersion } from './types.ts';
 
 const retryAfterSeconds = 5;
 const fullRetryAfterSeconds = 10;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { limits } from '../../sdk/contract/limits.ts';
-import type { WriteResult } from '../../server/storage/storage.ts';
+import type { WriteResult } from '../../server/storage/types.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import {
   bodyOf,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { addPart, nothing } from '../../server/memory/measurement.ts';
 import type { Measurement, UserRow } from '../../server/storage/project-storage.ts';
-import type { ImportedMemory } from '../../server/storage/storage.ts';
+import type { ImportedMemory } from '../../server/storage/types.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import {
   claimOne,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { ImportedMemory } from '../../server/storage/storage.ts';
+import type { ImportedMemory } from '../../server/storage/types.ts';
 import { until } from '../support/until.ts';
 import {
   claim,

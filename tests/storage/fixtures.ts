@@ -6,6 +6,8 @@ import type { Task as ListedTask, TaskStatus } from '../../sdk/contract/tasks.ts
 import type { Imported } from '../../sdk/contract/transfer.ts';
 import { filterOf } from '../../server/memory/filter.ts';
 import type { Measurement } from '../../server/storage/project-storage.ts';
+import type { Storage } from '../../server/storage/storage.ts';
+import type { Task } from '../../server/storage/task-storage.ts';
 import type {
   Batch,
   ExpectedVersion,
@@ -18,11 +20,9 @@ import type {
   PageRange,
   Part,
   Search,
-  Storage,
   StoredStatus,
   WriteResult,
-} from '../../server/storage/storage.ts';
-import type { Task } from '../../server/storage/task-storage.ts';
+} from '../../server/storage/types.ts';
 
 /*
  * Short forms of the storage operations for the conformance suite, with defaults for the fields

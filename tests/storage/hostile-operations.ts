@@ -4,7 +4,7 @@ import type {
   ImportedMemory,
   MemoryChanges,
   NewMemory,
-} from '../../server/storage/storage.ts';
+} from '../../server/storage/types.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import {
   claim,

@@ -6,7 +6,7 @@ import { shownStats } from '../../server/http/stats.ts';
 import { filterOf } from '../../server/memory/filter.ts';
 import { addPart, nothing } from '../../server/memory/measurement.ts';
 import { renderRecord } from '../../server/memory/render.ts';
-import type { WriteResult } from '../../server/storage/storage.ts';
+import type { WriteResult } from '../../server/storage/types.ts';
 import { expectModel } from '../support/model/expect.ts';
 import { clock, type Door, type Item, type Options, recordOf } from '../support/model/model.ts';
 import { databases } from './databases.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { newMemoryId } from '../../server/ids.ts';
 import { openStorage } from '../../server/storage/open.ts';
-import type { NewMemory, Storage } from '../../server/storage/storage.ts';
+import type { NewMemory } from '../../server/storage/types.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { recordStatements } from '../support/statement-recorder.ts';
 import { until } from '../support/until.ts';
@@ -60,7 +60,7 @@ const wide: Record<string, { pattern: RegExp; reason: string }> = {
 
 let database: TestDatabase;
 let recorder: ReturnType<typeof recordStatements>;
-let storage: Storage;
+let storage: Awaited<ReturnType<typeof openStorage>>;
 let project: Awaited<ReturnType<typeof newProject>>;
 
 beforeAll(async () => {

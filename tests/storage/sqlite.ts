@@ -12,7 +12,8 @@ import {
   openStorage,
   restoreDatabase,
 } from '../../server/storage/open.ts';
-import type { NewMemory, Storage, WriteResult } from '../../server/storage/storage.ts';
+import type { Storage } from '../../server/storage/storage.ts';
+import type { NewMemory, WriteResult } from '../../server/storage/types.ts';
 import { createThreads, type ThreadsOptions } from '../../server/threads/start.ts';
 import { memory, type Opened, type OpenStorage } from './fixtures.ts';
 

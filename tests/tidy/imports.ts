@@ -23,7 +23,7 @@ const plainContract = ['errors', 'headers', 'limits', 'operations', 'times'].map
 );
 /** The interfaces that every backend implements. */
 const interfaces = [
-  'storage',
+  ...['storage', 'types'],
   ...['task', 'key', 'project', 'admin', 'maintenance', 'vector'].map((name) => `${name}-storage`),
 ].map((name) => `server/storage/${name}.ts`);
 /** The modules that all backends share. */

@@ -1,6 +1,6 @@
 import type { Tx, Value } from '../engine.ts';
 import { WriteConflict } from '../refusals.ts';
-import type { ImportedMemory, NewMemory, StoredMemory } from '../storage.ts';
+import type { ImportedMemory, NewMemory, StoredMemory } from '../types.ts';
 import { dropSnapshot } from './snapshots.ts';
 import { dropParts } from './vector-parts.ts';
 

@@ -1,7 +1,8 @@
 import { changedMemory, changesNothing } from '../../memory/changes.ts';
 import { acceptedResponse } from '../../memory/responses.ts';
 import type { WriteOperation, WriteTx } from '../engine.ts';
-import type { NewMemory, Storage, StoredResponse, WriteResult } from '../storage.ts';
+import type { Storage } from '../storage.ts';
+import type { NewMemory, StoredResponse, WriteResult } from '../types.ts';
 import { bytesOf, externalKey, insertMemory, type KnownMemory, replaceMemory } from './columns.ts';
 import { once } from './idempotency.ts';
 import { findExternal, unchanged } from './memories.ts';

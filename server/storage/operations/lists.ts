@@ -7,7 +7,8 @@ import {
   parseExportPosition,
   parseListPosition,
 } from '../position.ts';
-import type { Filter, Page, Part, Storage, StoredMemory } from '../storage.ts';
+import type { Storage } from '../storage.ts';
+import type { Filter, Page, Part, StoredMemory } from '../types.ts';
 import {
   memoriesWithTasks,
   memoryColumns,

@@ -10,15 +10,15 @@ import {
 import { isExpired, mayAccess } from '../../memory/visibility.ts';
 import type { Tx, WriteOperation, WriteTx } from '../engine.ts';
 import { assertVersion, WriteConflict } from '../refusals.ts';
+import type { Storage } from '../storage.ts';
 import type {
   ExpectedVersion,
   MemoryChanges,
   NewMemory,
   NewResponse,
-  Storage,
   Write,
   WriteResult,
-} from '../storage.ts';
+} from '../types.ts';
 import {
   bytesOf,
   externalKey,

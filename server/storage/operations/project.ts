@@ -9,7 +9,8 @@ import {
   parseListPosition,
 } from '../position.ts';
 import type { MeasuredGroup, Measurement, UserPage, UserRow } from '../project-storage.ts';
-import type { Page, Storage, StoredTask } from '../storage.ts';
+import type { Storage } from '../storage.ts';
+import type { Page, StoredTask } from '../types.ts';
 import { memoriesWithTasks, memoryColumns, memoryStatus, notExpired } from './columns.ts';
 import { StatementValues } from './statement-values.ts';
 

@@ -7,7 +7,8 @@ import type {
   StoredVectors,
 } from '../index-cache.ts';
 import type { UserRef } from '../project-storage.ts';
-import type { SearchResult, Storage, StoredMemory } from '../storage.ts';
+import type { Storage } from '../storage.ts';
+import type { SearchResult, StoredMemory } from '../types.ts';
 import { isTaskOf, memoriesWithTasks, memoryColumns, notExpired, readContent } from './columns.ts';
 import { overIds } from './id-lists.ts';
 import { minMemories, nextUnstored, restore, storeBuilt } from './snapshots.ts';

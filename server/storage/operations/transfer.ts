@@ -2,7 +2,8 @@ import { type ImportOutcome, importedResponse } from '../../memory/responses.ts'
 import { isExpired } from '../../memory/visibility.ts';
 import type { Tx, WriteOperation, WriteTx } from '../engine.ts';
 import { WriteConflict } from '../refusals.ts';
-import type { ImportedMemory, Storage, StoredResponse, WriteResult } from '../storage.ts';
+import type { Storage } from '../storage.ts';
+import type { ImportedMemory, StoredResponse, WriteResult } from '../types.ts';
 import { bytesOf, externalKey, insertMemory } from './columns.ts';
 import { removeCounted } from './erasure.ts';
 import { longLists, overIds } from './id-lists.ts';
