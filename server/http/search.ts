@@ -4,8 +4,7 @@ import { type SearchMode, SearchQuery } from '../../sdk/contract/search.ts';
 import { filterOf } from '../memory/filter.ts';
 import { count } from '../metrics/counts.ts';
 import { unavailable } from '../storage/refusals.ts';
-import type { Storage } from '../storage/storage.ts';
-import type { ItemsJson } from '../storage/types.ts';
+import type { ItemsJson, Search } from '../storage/types.ts';
 import type { Auth } from './auth.ts';
 import { readBy } from './authenticate.ts';
 import { details } from './openapi/details.ts';
@@ -13,7 +12,7 @@ import { badRequest } from './parse.ts';
 import { querySchema } from './schema.ts';
 import type { RouteServices, Services } from './services.ts';
 
-type Read = Omit<Parameters<Storage['searchMemories']>[0], 'meaning'>;
+type Read = Omit<Search, 'meaning'>;
 type Meaning = 'used' | 'partial' | 'off' | 'unavailable';
 
 const modelFails = 'the model for searches by meaning does not answer; use mode=words or try again';

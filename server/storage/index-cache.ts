@@ -10,8 +10,7 @@ import { countText, freeBytes } from '../threads/garbage.ts';
 import { announced } from '../threads/serve.ts';
 import { unavailable } from './refusals.ts';
 import { SearchResults } from './search-results.ts';
-import type { Storage } from './storage.ts';
-import type { SearchResult } from './types.ts';
+import type { Search, SearchResult } from './types.ts';
 import type { SearchMeaning } from './vector-storage.ts';
 
 /*
@@ -19,8 +18,6 @@ import type { SearchMeaning } from './vector-storage.ts';
  * searched recently. Before a search, the backend applies the rows that have changed since the
  * user's index was last updated.
  */
-
-type Search = Parameters<Storage['searchMemories']>[0];
 
 /** The memories that the user's changes after `after`, up to `upTo`, have written. */
 export type VectorPart = { after: number; upTo: number; ids: string[] };

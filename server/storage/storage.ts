@@ -124,7 +124,7 @@ export interface Storage extends KeyStorage, MaintenanceStorage, TaskQueue, Vect
    * `invalid_request` if the texts are too large for one response, and `unavailable` if the search
    * would wait too long.
    */
-  searchMemories(read: Read & Part & Search, signal?: AbortSignal): Promise<SearchResult>;
+  searchMemories(read: Search, signal?: AbortSignal): Promise<SearchResult>;
 
   /**
    * Returns the project's users who have memories, ordered by id. In the order of their memories or

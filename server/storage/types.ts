@@ -49,14 +49,15 @@ export type ContentRange = { offset: number; length: number };
 export type PageRange = { after: string | null; limit: number };
 
 /** Without a `meaning`, a search uses words alone. `explain` adds the parts of each score. */
-export type Search = {
-  userId: string;
-  query: string;
-  filter: Filter;
-  limit: number;
-  meaning?: SearchMeaning | null;
-  explain?: boolean;
-};
+export type Search = Read &
+  Part & {
+    userId: string;
+    query: string;
+    filter: Filter;
+    limit: number;
+    meaning?: SearchMeaning | null;
+    explain?: boolean;
+  };
 
 /** A JSON array in the format of the API, in pieces that must be concatenated. */
 export type ItemsJson = readonly string[];

@@ -3,8 +3,7 @@ import { isExpired } from '../../memory/visibility.ts';
 import type { WriteOperation, WriteTx } from '../engine.ts';
 import type { UserRef } from '../project-storage.ts';
 import { WriteConflict } from '../refusals.ts';
-import type { Storage } from '../storage.ts';
-import type { WriteResult } from '../types.ts';
+import type { Write, WriteResult } from '../types.ts';
 import { firstBytes } from './columns.ts';
 import { overIds } from './id-lists.ts';
 import { findResponse, removeFromResponses, storeResponse } from './idempotency.ts';
@@ -13,7 +12,7 @@ import { removeWork } from './tasks.ts';
 import { keyOfUser, lockUser, recordChange } from './users.ts';
 import { dropParts } from './vector-parts.ts';
 
-type Erase = Parameters<Storage['eraseUser']>[0];
+type Erase = Write & { userId: string };
 /** A memory to remove, as it was read. `change` is the number of the change that wrote it. */
 type Removed = { id: string; bytes: number; change: number };
 type Found = Removed & { expiresAt: number | null };

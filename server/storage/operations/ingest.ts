@@ -1,15 +1,15 @@
 import { changedMemory, changesNothing } from '../../memory/changes.ts';
 import { acceptedResponse } from '../../memory/responses.ts';
 import type { WriteOperation, WriteTx } from '../engine.ts';
-import type { Storage } from '../storage.ts';
-import type { NewMemory, StoredResponse, WriteResult } from '../types.ts';
+import type { Batch, NewMemory, StoredResponse, Write, WriteResult } from '../types.ts';
 import { bytesOf, externalKey, insertMemory, type KnownMemory, replaceMemory } from './columns.ts';
 import { once } from './idempotency.ts';
 import { findExternal, unchanged } from './memories.ts';
 import { assertNotFull, queueTask, reserveInQueue } from './tasks.ts';
 import { keyOfUser, recordChanges } from './users.ts';
 
-type Accept = Parameters<Storage['acceptRecords']>[0];
+/** `batch` is null for a single record. */
+type Accept = Write & { records: NewMemory[]; batch: Batch | null };
 
 export const acceptRecords: WriteOperation<Accept, WriteResult> = {
   name: 'acceptRecords',

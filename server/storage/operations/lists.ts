@@ -1,3 +1,4 @@
+import type { Order } from '../../../sdk/contract/page.ts';
 import { matches, necessaryTexts } from '../../memory/filter.ts';
 import { PageBuilder } from '../../memory/page.ts';
 import type { ReadOperation, ShortRead, Tx } from '../engine.ts';
@@ -7,8 +8,7 @@ import {
   parseExportPosition,
   parseListPosition,
 } from '../position.ts';
-import type { Storage } from '../storage.ts';
-import type { Filter, Page, Part, StoredMemory } from '../types.ts';
+import type { Filter, Page, PageRange, Part, Read, StoredMemory } from '../types.ts';
 import {
   memoriesWithTasks,
   memoryColumns,
@@ -19,8 +19,7 @@ import {
 } from './columns.ts';
 import { StatementValues } from './statement-values.ts';
 
-type List = Parameters<Storage['listMemories']>[0];
-type Export = Parameters<Storage['exportMemories']>[0];
+export type List = Read & Part & PageRange & { userId: string; filter: Filter; order: Order };
 
 /** The content of a large memory is null, and is read when it is known that it is needed. */
 type Row = Omit<StoredMemory, 'content'> & { content: string | null; bytes: number };
@@ -70,7 +69,7 @@ export const listFiltered: ReadOperation<List, Page> = {
     }),
 };
 
-export const exportMemories: ReadOperation<Export, Page> = {
+export const exportMemories: ReadOperation<Read & PageRange, Page> = {
   name: 'exportMemories',
   run: (tx, read) =>
     fillPage(tx, { ...read, filter: null }, exportPosition, async (after) => {

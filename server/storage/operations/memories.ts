@@ -10,7 +10,6 @@ import {
 import { isExpired, mayAccess } from '../../memory/visibility.ts';
 import type { Tx, WriteOperation, WriteTx } from '../engine.ts';
 import { assertVersion, WriteConflict } from '../refusals.ts';
-import type { Storage } from '../storage.ts';
 import type {
   ExpectedVersion,
   MemoryChanges,
@@ -34,9 +33,9 @@ import { once } from './idempotency.ts';
 import { settleTask } from './tasks.ts';
 import { keyOfUser, lockUser, recordChange } from './users.ts';
 
-type Save = Parameters<Storage['saveMemory']>[0];
-type Update = Parameters<Storage['updateMemory']>[0];
-type Delete = Parameters<Storage['deleteMemory']>[0];
+type Save = Write & { memory: NewMemory; expectedVersion?: ExpectedVersion };
+type Located = Write & { id: string; expectedVersion: ExpectedVersion };
+type Update = Located & { changes: MemoryChanges };
 
 export const saveMemory: WriteOperation<Save, WriteResult> = {
   name: 'saveMemory',
@@ -49,7 +48,7 @@ export const updateMemory: WriteOperation<Update, WriteResult> = {
   run: (tx, write) => once(tx, write, () => update(tx, write)),
 };
 
-export const deleteMemory: WriteOperation<Delete, WriteResult> = {
+export const deleteMemory: WriteOperation<Located, WriteResult> = {
   name: 'deleteMemory',
   run: (tx, write) =>
     once(tx, write, async () => {
@@ -117,8 +116,6 @@ async function change(
   ]);
   return changed;
 }
-
-type Located = Write & { id: string; expectedVersion: ExpectedVersion };
 
 async function readVisible(tx: Tx, write: Located): Promise<KnownMemory> {
   const { projectId, id, at, onlyUserId, expectedVersion } = write;

@@ -1,3 +1,5 @@
+import type { UserOrder } from '../../../sdk/contract/project.ts';
+import type { TaskStatus } from '../../../sdk/contract/tasks.ts';
 import { tasksJson } from '../../memory/json.ts';
 import { measure } from '../../memory/measurement.ts';
 import { PageBuilder, usersPage } from '../../memory/page.ts';
@@ -9,18 +11,17 @@ import {
   parseListPosition,
 } from '../position.ts';
 import type { MeasuredGroup, Measurement, UserPage, UserRow } from '../project-storage.ts';
-import type { Storage } from '../storage.ts';
-import type { Page, StoredTask } from '../types.ts';
+import type { Page, PageRange, Read, StoredTask } from '../types.ts';
 import { memoriesWithTasks, memoryColumns, memoryStatus, notExpired } from './columns.ts';
 import { StatementValues } from './statement-values.ts';
 
-type Users = Parameters<Storage['listUsers']>[0];
-type Tasks = Parameters<Storage['listTasks']>[0];
-type Measure = Parameters<Storage['measureMemories']>[0];
+type Users = Read & PageRange & { order: UserOrder };
+type Tasks = Read & PageRange & { status: TaskStatus };
+type Measure = Read & { after: string | null };
 
 type Counted = Omit<UserRow, 'lastCreatedAt'>;
 
-const orders: Record<Users['order'], string> = {
+const orders: Record<UserOrder, string> = {
   userId: 'u.user_id',
   memories: 'memories DESC, u.user_id',
   bytes: 'bytes DESC, u.user_id',

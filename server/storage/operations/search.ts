@@ -7,15 +7,13 @@ import type {
   StoredVectors,
 } from '../index-cache.ts';
 import type { UserRef } from '../project-storage.ts';
-import type { Storage } from '../storage.ts';
-import type { SearchResult, StoredMemory } from '../types.ts';
+import type { Search, SearchResult, StoredMemory } from '../types.ts';
 import { isTaskOf, memoriesWithTasks, memoryColumns, notExpired, readContent } from './columns.ts';
 import { overIds } from './id-lists.ts';
 import { minMemories, nextUnstored, restore, storeBuilt } from './snapshots.ts';
 import { nextPart } from './vector-parts.ts';
 import { presentModel } from './vectors.ts';
 
-type Search = Parameters<Storage['searchMemories']>[0];
 type User = readonly [projectId: number, userId: string];
 type UserRow = {
   memories: number;

@@ -1,13 +1,13 @@
 import { faultPoint } from '../../threads/fault-points.ts';
 import type { ShortRead, Tx, WriteOperation, WriteTx } from '../engine.ts';
 import type { UserRef } from '../project-storage.ts';
-import type { Lease, Task, TaskQueue, TaskResult } from '../task-storage.ts';
+import type { Lease, Task, TaskResult } from '../task-storage.ts';
 import { later } from './columns.ts';
 import { overIds } from './id-lists.ts';
 import { changeKnownUser, keyOfUser, randomNumber } from './users.ts';
 
-type Claim = Parameters<TaskQueue['claimTasks']>[0];
-type Failure = Parameters<TaskQueue['failTask']>[0];
+type Claim = { owner: string; now: number; leaseMs: number; horizon: number; limit: number };
+type Failure = Lease & { now: number; retryAt: number | null; errorMessage: string };
 type Due = Omit<Task, 'attempt'> & { attempts: number };
 type MemoryKey = { projectId: number; userId: string; memoryId: string };
 

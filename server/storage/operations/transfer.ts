@@ -2,8 +2,7 @@ import { type ImportOutcome, importedResponse } from '../../memory/responses.ts'
 import { isExpired } from '../../memory/visibility.ts';
 import type { Tx, WriteOperation, WriteTx } from '../engine.ts';
 import { WriteConflict } from '../refusals.ts';
-import type { Storage } from '../storage.ts';
-import type { ImportedMemory, StoredResponse, WriteResult } from '../types.ts';
+import type { Batch, ImportedMemory, StoredResponse, Write, WriteResult } from '../types.ts';
 import { bytesOf, externalKey, insertMemory } from './columns.ts';
 import { removeCounted } from './erasure.ts';
 import { longLists, overIds } from './id-lists.ts';
@@ -12,7 +11,7 @@ import { findExternal } from './memories.ts';
 import { addFailedTask, queueTask, reserveInQueue } from './tasks.ts';
 import { keyOfUser, recordChanges } from './users.ts';
 
-type Import = Parameters<Storage['importMemories']>[0];
+type Import = Write & { memories: ImportedMemory[]; batch: Batch };
 type Known = {
   id: string;
   userId: string;

@@ -1,20 +1,13 @@
 import type { ShortRead, Tx, WriteOperation } from '../engine.ts';
 import type { UserRef } from '../project-storage.ts';
 import { WriteConflict } from '../refusals.ts';
-import type {
-  MemoryToEmbed,
-  Model,
-  NewVectors,
-  PresentModel,
-  ToEmbed,
-  VectorQueue,
-} from '../vector-storage.ts';
+import type { MemoryToEmbed, Model, NewVectors, PresentModel, ToEmbed } from '../vector-storage.ts';
 import { firstBytes, isAtChange } from './columns.ts';
 import { keyOfUser } from './users.ts';
 import { dropParts } from './vector-parts.ts';
 
-type Wanted = Parameters<VectorQueue['memoriesToEmbed']>[0];
-type Stored = Parameters<VectorQueue['storeVectors']>[0];
+type Wanted = UserRef & { modelId: number; limit: number };
+type Stored = UserRef & { modelId: number; from: number; upTo: number; vectors: NewVectors[] };
 type Known = PresentModel & { isPresent: number };
 type Sized = Pick<MemoryToEmbed, 'id' | 'change' | 'textHash'> & { bytes: number };
 
