@@ -119,7 +119,7 @@ export async function openAdmin(
       return { key, id, project, name };
     },
     listKeys: () => keys.listKeys(),
-    revokeKey: (id) => keys.revokeKey(id, Date.now()),
+    revokeKey: (id) => keys.revokeKey({ id, at: Date.now() }),
     close: async () => keys.close(),
   };
 }

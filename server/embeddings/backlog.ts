@@ -1,7 +1,8 @@
 import type { Logger } from '../log.ts';
 import { count } from '../metrics/counts.ts';
+import type { ConnectedStorage } from '../storage/connected-storage.ts';
 import type { UserRef } from '../storage/project-storage.ts';
-import type { NewVectors, VectorQueue } from '../storage/vector-storage.ts';
+import type { NewVectors } from '../storage/vector-storage.ts';
 import { createNotifier } from '../tasks/notifier.ts';
 import { FairQueue } from '../threads/fair-queue.ts';
 import { createMemoryVectors, type OpenModel, type Prepared } from './memory-vectors.ts';
@@ -38,7 +39,7 @@ const sweepAfterWorkMs = 5_000;
 const pauseAfterFaultMs = 5_000;
 
 export function startBacklog(options: {
-  storage: VectorQueue;
+  storage: ConnectedStorage;
   /** Returns the present model, and loads it when it is first needed. */
   open(): Promise<OpenModel>;
   /** Rejects if another server has changed the model. Called by each sweep. */

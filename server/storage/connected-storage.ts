@@ -1,4 +1,4 @@
-import type { ShortEngine } from './engine.ts';
+import type { ShortEngine, ShortRead, WriteOperation } from './engine.ts';
 import { readTexts } from './operations/reads.ts';
 import {
   claimTasks,
@@ -9,30 +9,56 @@ import {
   releaseTask,
 } from './operations/tasks.ts';
 import {
-  embeddingBacklog,
   ensureModel,
   memoriesToEmbed,
   presentModel,
   storeVectors,
   usersToEmbed,
 } from './operations/vectors.ts';
-import type { ConnectedStorage } from './storage.ts';
 
-/** The operations of the tasks thread and the model thread. */
-export function createConnectedStorage(engine: ShortEngine): Omit<ConnectedStorage, 'close'> {
+type Closable = { close(): Promise<void> };
+
+/** The operations that the queue's worker needs. */
+export type TaskStorage = ReturnType<typeof createTaskQueue> & Closable;
+
+/** The operations of another thread's connection to the storage. */
+export type ConnectedStorage = ReturnType<typeof createConnectedStorage> & Closable;
+
+export function createConnectedStorage(engine: ShortEngine) {
+  const { write, short } = callers(engine);
   return {
-    readTexts: (tasks) => engine.readShort(readTexts, tasks),
-    claimTasks: (claim) => engine.write(claimTasks, claim),
-    completeTasks: (results) => engine.write(completeTasks, results),
-    failTask: (failure) => engine.write(failTask, failure),
-    releaseTask: (lease) => engine.write(releaseTask, lease),
-    recoverTasks: (recovery) => engine.write(recoverTasks, recovery),
-    nextTaskAt: () => engine.readShort(nextTaskAt, undefined),
-    presentModel: () => engine.readShort(presentModel, undefined),
-    ensureModel: (model) => engine.write(ensureModel, model),
-    usersToEmbed: (query) => engine.readShort(usersToEmbed, query),
-    memoriesToEmbed: (query) => engine.readShort(memoriesToEmbed, query),
-    storeVectors: (stored) => engine.write(storeVectors, stored),
-    embeddingBacklog: () => engine.readShort(embeddingBacklog, undefined),
+    ...createTaskQueue(engine),
+    presentModel: short(presentModel),
+    ensureModel: write(ensureModel),
+    usersToEmbed: short(usersToEmbed),
+    memoriesToEmbed: short(memoriesToEmbed),
+    storeVectors: write(storeVectors),
+  };
+}
+
+function createTaskQueue(engine: ShortEngine) {
+  const { write, short } = callers(engine);
+  return {
+    readTexts: short(readTexts),
+    claimTasks: write(claimTasks),
+    completeTasks: write(completeTasks),
+    failTask: write(failTask),
+    releaseTask: write(releaseTask),
+    recoverTasks: write(recoverTasks),
+    nextTaskAt: short(nextTaskAt),
+  };
+}
+
+/** A function that runs an operation. */
+export type Call<Input, Result> = (input: Input) => Promise<Result>;
+
+export function callers(engine: ShortEngine) {
+  return {
+    write<Input, Result>(operation: WriteOperation<Input, Result>): Call<Input, Result> {
+      return (input) => engine.write(operation, input);
+    },
+    short<Input, Result>(operation: ShortRead<Input, Result>): Call<Input, Result> {
+      return (input) => engine.readShort(operation, input);
+    },
   };
 }

@@ -1,7 +1,8 @@
 import type { BackupContents, Finding, KeyAdmin, Restored } from './admin-storage.ts';
+import type { ConnectedStorage } from './connected-storage.ts';
 import type { CopySide } from './copy/side.ts';
 import type { OpenOptions as FileOptions } from './sqlite/open.ts';
-import type { ConnectedStorage, Storage } from './storage.ts';
+import type { Storage } from './storage.ts';
 
 export type OpenOptions = FileOptions & {
   /** How long to wait for a database server that is starting. */

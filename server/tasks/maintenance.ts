@@ -51,7 +51,7 @@ export function startMaintenance(options: {
     do {
       if (isStopped) return;
       const begunOne = clock();
-      stored = await storage.storeNextSnapshot(stored);
+      stored = await storage.storeNextSnapshot({ after: stored });
       await pause.wait(pauseFactor * (clock() - begunOne));
     } while (stored !== null && clock() - begun < everyMs);
   }

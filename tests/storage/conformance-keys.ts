@@ -55,7 +55,7 @@ export function testKeys(name: string, open: OpenStorage): void {
     test('keys are listed oldest first, including revoked keys', async () => {
       await opened.storage.createKey(newKey({ id: 'later', createdAt: 9_000 }));
       await opened.storage.createKey(newKey({ id: 'first', createdAt: 1 }));
-      await opened.storage.revokeKey('first', 9);
+      await opened.storage.revokeKey({ id: 'first', at: 9 });
       const listed = await opened.storage.listKeys();
       expect(listed[0]).toMatchObject({ id: 'first', revokedAt: 9 });
       expect(listed.at(-1)).toMatchObject({ id: 'later' });
@@ -66,9 +66,9 @@ export function testKeys(name: string, open: OpenStorage): void {
       await opened.storage.createKey(newKey({ id: 'used' }));
       await opened.storage.createKey(newKey({ id: 'unused' }));
       await opened.storage.touchKeys([{ id: 'used', at: 8 }]);
-      expect(await opened.storage.revokeKey('used', 9)).toBe(true);
-      expect(await opened.storage.revokeKey('used', 10)).toBe(false);
-      expect(await opened.storage.revokeKey('none', 10)).toBe(false);
+      expect(await opened.storage.revokeKey({ id: 'used', at: 9 })).toBe(true);
+      expect(await opened.storage.revokeKey({ id: 'used', at: 10 })).toBe(false);
+      expect(await opened.storage.revokeKey({ id: 'none', at: 10 })).toBe(false);
       const revoked = { lastUsedAt: 8, revokedAt: 9 };
       expect(await opened.storage.findKey('hash of used')).toMatchObject(revoked);
       const untouched = { lastUsedAt: null, revokedAt: null };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { TaskStorage } from '../../server/storage/connected-storage.ts';
 import { connectStorage, openStorage } from '../../server/storage/open.ts';
-import type { Storage, TaskStorage } from '../../server/storage/storage.ts';
+import type { Storage } from '../../server/storage/storage.ts';
 import { newDatabase, openTransaction, query, type TestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { claimOne, complete, leaseMs, memory, newProject, type Project } from './fixtures.ts';

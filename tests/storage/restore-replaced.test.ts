@@ -43,7 +43,7 @@ beforeEach(async () => {
     await saveOne(storage, { userId: 'erased' });
     await saveOne(storage, { userId: 'expiring', expiresAt: 5_000 });
     await backUp(path, backup);
-    await storage.revokeKey(key.id, 2_000);
+    await storage.revokeKey({ id: key.id, at: 2_000 });
     const erasure = { projectId, userId: 'erased', at: 2_000 };
     await storage.eraseUser({ ...erasure, idempotency: null });
   });

@@ -81,7 +81,7 @@ describe.each(databases)('%s: a snapshot', (database, open) => {
     const found: string[] = [];
     let user: UserRef | null = null;
     do {
-      user = await opened.storage.storeNextSnapshot(user);
+      user = await opened.storage.storeNextSnapshot({ after: user });
       if (user?.projectId === project.id) found.push(user.userId);
     } while (user !== null);
     return found;

@@ -21,17 +21,17 @@ const backends = ['server/storage/sqlite/', 'server/storage/postgres/'];
 const plainContract = ['errors', 'headers', 'limits', 'operations', 'times'].map(
   (name) => `sdk/contract/${name}.ts`,
 );
-/** The interfaces that every backend implements. */
-const interfaces = [
-  ...['storage', 'types'],
+/** What the storage receives and returns. */
+const data = [
+  'types',
   ...['task', 'key', 'project', 'admin', 'maintenance', 'vector'].map((name) => `${name}-storage`),
 ].map((name) => `server/storage/${name}.ts`);
+/** The operations of the storage, and those of another thread's connection to it. */
+const storages = ['server/storage/storage.ts', 'server/storage/connected-storage.ts'];
 /** The modules that all backends share. */
 const shared = [
   'activity',
-  'connected-storage',
   'engine',
-  'engine-storage',
   'findings',
   'index-cache',
   'pooled-reads',
@@ -45,10 +45,10 @@ const shared = [
   'search-results',
 ]
   .map((name) => `server/storage/${name}.ts`)
-  .concat('server/storage/copy/', 'server/storage/operations/');
+  .concat('server/storage/copy/', 'server/storage/operations/', storages);
 const readersOnly = ['index-cache', 'search-results'].map((name) => `server/storage/${name}.ts`);
 const anyBackend = [
-  ...interfaces,
+  ...data,
   ...shared,
   'server/embeddings/kernel-file.ts',
   'server/errors.ts',
@@ -131,16 +131,16 @@ const table: Row[] = [
       'server/mcp/tools/stdio.ts',
     ],
   },
-  { from: interfaces, may: [], types: ['sdk/contract/', ...interfaces] },
+  { from: data, may: [], types: ['sdk/contract/', ...data, ...storages] },
   {
     from: ['server/storage/open.ts'],
-    may: ['node:', ...interfaces],
+    may: ['node:', ...data],
     late: backends,
-    types: [...backends, 'server/storage/copy/'],
+    types: [...backends, ...storages, 'server/storage/copy/'],
   },
   {
     // All threads load these, and only reader threads should load the search.
-    from: ['server/storage/operations/', 'server/storage/engine-storage.ts'],
+    from: ['server/storage/operations/', ...storages],
     may: anyBackend,
     not: ['server/search/', ...readersOnly],
     types: ['sdk/contract/', ...readersOnly],
@@ -156,11 +156,11 @@ const table: Row[] = [
     may: ['server/storage/postgres/', ...anyBackend],
     types: ['sdk/contract/'],
   },
-  { from: ['server/memory/render.ts'], may: [...pure, ...interfaces, 'sdk/contract/'] },
+  { from: ['server/memory/render.ts'], may: [...pure, ...data, 'sdk/contract/'] },
   {
     // The reader threads load these modules, and would start more slowly with TypeBox.
     from: pure,
-    may: [...pure, ...interfaces, 'server/errors.ts', ...plainContract],
+    may: [...pure, ...data, 'server/errors.ts', ...plainContract],
     types: ['sdk/contract/'],
   },
   {
@@ -171,11 +171,11 @@ const table: Row[] = [
       'server/tasks/notifier.ts',
       'server/metrics/counts.ts',
       'server/storage/open.ts',
-      ...interfaces,
+      ...data,
       'server/log.ts',
       'node:',
     ],
-    types: ['server/config.ts'],
+    types: ['server/config.ts', ...storages],
   },
   {
     from: ['server/tasks/'],
@@ -185,12 +185,12 @@ const table: Row[] = [
       'server/memory/',
       'server/metrics/counts.ts',
       'server/storage/open.ts',
-      ...interfaces,
+      ...data,
       'server/errors.ts',
       'server/log.ts',
       'node:',
     ],
-    types: ['server/config.ts'],
+    types: ['server/config.ts', ...storages],
   },
   {
     // A thread gets the memory of the counts with its first message.
@@ -208,7 +208,7 @@ const table: Row[] = [
     // Every thread loads these modules.
     from: ['server/metrics/'],
     may: ['server/metrics/', 'node:', ...plainContract],
-    types: [...interfaces, 'sdk/contract/'],
+    types: [...data, 'sdk/contract/'],
   },
   // The caller passes the SDK client. For stdio, the caller is the CLI. For HTTP, it is the MCP
   // thread.

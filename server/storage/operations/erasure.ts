@@ -8,7 +8,6 @@ import { firstBytes } from './columns.ts';
 import { overIds } from './id-lists.ts';
 import { findResponse, removeFromResponses, storeResponse } from './idempotency.ts';
 import { dropSnapshot } from './snapshots.ts';
-import { removeWork } from './tasks.ts';
 import { keyOfUser, lockUser, recordChange } from './users.ts';
 import { dropParts } from './vector-parts.ts';
 
@@ -22,6 +21,12 @@ const rowsPerPart = 500;
 /** The text deleted per part, in bytes. SQLite overwrites it and writes its pages to the WAL. */
 const bytesPerPart = 8 * 1024 * 1024;
 
+/**
+ * Deletes all memories that the user has when the operation begins, in the same way as
+ * `deleteMemory`, and returns their number. A large erasure may use several transactions, so that
+ * other writes can run in between. The last transaction stores the response. The backend later
+ * overwrites the deleted text on disk, as far as possible.
+ */
 export const eraseUser: WriteOperation<Erase, WriteResult> = {
   name: 'eraseUser',
   isLong: true,
@@ -113,6 +118,21 @@ const deleteByIds = overIds(
     WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text) AND id IN (${ids})
       AND +last_change BETWEEN CAST($3 AS bigint) AND CAST($4 AS bigint)`,
 );
+
+const ofMemories = (ids: string) =>
+  `WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text) AND memory_id IN (${ids})`;
+const deleteTasks = overIds(3, (ids) => `DELETE FROM tasks ${ofMemories(ids)}`);
+const deleteVectors = overIds(3, (ids) => `DELETE FROM vectors ${ofMemories(ids)}`);
+
+/** Deletes what the queue and the model keep of memories of a user. */
+async function removeWork(
+  tx: WriteTx,
+  { projectId, userId }: UserRef,
+  memoryIds: readonly string[],
+): Promise<void> {
+  const statements = [...deleteTasks(memoryIds), ...deleteVectors(memoryIds)];
+  await Promise.all(statements.map(({ text, ids }) => tx.run(text, projectId, userId, ...ids)));
+}
 
 /** Deletes at most `limit` memories that have expired by `now`. */
 export async function removeExpired(

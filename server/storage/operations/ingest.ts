@@ -8,9 +8,14 @@ import { findExternal, unchanged } from './memories.ts';
 import { assertNotFull, queueTask, reserveInQueue } from './tasks.ts';
 import { keyOfUser, recordChanges } from './users.ts';
 
-/** `batch` is null for a single record. */
 type Accept = Write & { records: NewMemory[]; batch: Batch | null };
 
+/**
+ * Stores the records in order, each with a task to index it. An existing memory with the same user,
+ * source and external id is replaced and keeps its id and creation time. A lease on the task for
+ * the old text becomes invalid. `batch` is null for a single record. Throws `rate_limited` if too
+ * many tasks of the project are pending.
+ */
 export const acceptRecords: WriteOperation<Accept, WriteResult> = {
   name: 'acceptRecords',
   cost: ({ records }) => records.length,

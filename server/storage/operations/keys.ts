@@ -14,6 +14,7 @@ const keyColumns = `k.id, p.name AS project, k.project_id AS "projectId", k.name
 
 const keysWithProjects = 'api_keys AS k JOIN projects AS p ON p.project_id = k.project_id';
 
+/** Stores an API key by its hash. Creates the project if it does not exist. */
 export const createKey: WriteOperation<NewKey, StoredKey> = {
   name: 'createKey',
   async run(tx, key) {
@@ -31,6 +32,7 @@ export const createKey: WriteOperation<NewKey, StoredKey> = {
   },
 };
 
+/** Returns false if the key does not exist or was already revoked. */
 export const revokeKey: WriteOperation<{ id: string; at: number }, boolean> = {
   name: 'revokeKey',
   async run(tx, { id, at }) {
@@ -43,6 +45,7 @@ export const revokeKey: WriteOperation<{ id: string; at: number }, boolean> = {
   },
 };
 
+/** Records when keys were last used. */
 export const touchKeys: WriteOperation<{ id: string; at: number }[], void> = {
   name: 'touchKeys',
   async run(tx, used) {
@@ -51,6 +54,7 @@ export const touchKeys: WriteOperation<{ id: string; at: number }[], void> = {
   },
 };
 
+/** Returns the project's id. Creates the project if it does not exist. */
 export const ensureProject: WriteOperation<string, number> = {
   name: 'ensureProject',
   run: ensure,
@@ -82,7 +86,7 @@ export const findProject: ShortRead<string, number | null> = {
   },
 };
 
-/** The key may be revoked or expired. */
+/** Returns the key with this hash, or null. The key may be revoked or expired. */
 export const findKey: ShortRead<string, StoredKey | null> = {
   name: 'findKey',
   async run(tx, hash) {
@@ -94,6 +98,7 @@ export const findKey: ShortRead<string, StoredKey | null> = {
   },
 };
 
+/** Returns all keys, oldest first, including revoked and expired keys. */
 export const listKeys: ShortRead<void, StoredKey[]> = {
   name: 'listKeys',
   async run(tx) {

@@ -40,6 +40,9 @@ const filteredRows = 2_000;
 const largeBytes = 64 * 1024;
 
 /**
+ * Returns up to `limit` memories of the user, starting after the position `after`. Memories are
+ * ordered by creation time, then by id. A page with large texts contains fewer memories.
+ *
  * A page without a filter costs the same, however much is stored. Returns 'large' if it has a large
  * memory, which must be read in the same snapshot; see `listFiltered`.
  */
@@ -57,6 +60,7 @@ export const listMemories: ShortRead<List, Page | 'large'> = {
   },
 };
 
+/** Like `listMemories`, but returns only memories that match the filter, and large ones. */
 export const listFiltered: ReadOperation<List, Page> = {
   name: 'listFiltered',
   run: (tx, read) =>
@@ -69,6 +73,10 @@ export const listFiltered: ReadOperation<List, Page> = {
     }),
 };
 
+/**
+ * Returns a page of the project's memories or, if the API key is bound to a user, of that user's
+ * memories. The order is stable but unspecified, and each memory appears once.
+ */
 export const exportMemories: ReadOperation<Read & PageRange, Page> = {
   name: 'exportMemories',
   run: (tx, read) =>

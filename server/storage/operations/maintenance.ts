@@ -7,7 +7,12 @@ import { sweepKeys } from './idempotency.ts';
 const expiredPerRun = 200;
 const keysPerRun = 1_000;
 
-/** One step of the periodic cleanup. The uptime is measured by a monotonic clock. */
+/**
+ * Runs one bounded step of the periodic cleanup, which deletes expired memories and old idempotency
+ * keys. `elapsedMs` is the time since the last call, measured by a monotonic clock. A key is
+ * deleted only if it is old by both the wall clock and the sum of these times, the uptime, so a
+ * jump of the wall clock cannot delete a key early.
+ */
 export const maintain: WriteOperation<{ now: number; elapsedMs: number }, MaintenanceReport> = {
   name: 'maintain',
   isLong: true,

@@ -37,17 +37,32 @@ type Save = Write & { memory: NewMemory; expectedVersion?: ExpectedVersion };
 type Located = Write & { id: string; expectedVersion: ExpectedVersion };
 type Update = Located & { changes: MemoryChanges };
 
+/**
+ * Stores a memory with the status `complete`. An existing memory with the same user, source and
+ * external id is replaced and keeps its id, and its pending task is canceled. The response status
+ * is 201 for a new memory and 200 for a replaced memory. Throws `precondition_failed` if a version
+ * is expected, and no such memory has it.
+ */
 export const saveMemory: WriteOperation<Save, WriteResult> = {
   name: 'saveMemory',
   users: ({ projectId, memory }) => [keyOfUser(projectId, memory.userId)],
   run: (tx, write) => once(tx, write, () => save(tx, write)),
 };
 
+/**
+ * Replaces the given fields. Pending work on the memory is canceled, and its status becomes
+ * `complete`. Throws `not_found` if the memory does not exist, and `precondition_failed` if its
+ * version is not the expected version.
+ */
 export const updateMemory: WriteOperation<Update, WriteResult> = {
   name: 'updateMemory',
   run: (tx, write) => once(tx, write, () => update(tx, write)),
 };
 
+/**
+ * Deletes the memory, its tasks and its data in stored responses. Throws the same errors as
+ * `updateMemory`.
+ */
 export const deleteMemory: WriteOperation<Located, WriteResult> = {
   name: 'deleteMemory',
   run: (tx, write) =>

@@ -27,6 +27,10 @@ const orders: Record<UserOrder, string> = {
   bytes: 'bytes DESC, u.user_id',
 };
 
+/**
+ * Returns the project's users who have memories, ordered by id. In the order of their memories or
+ * bytes, returns only one page, with the largest users first.
+ */
 export const listUsers: ReadOperation<Users, UserPage> = {
   name: 'listUsers',
   async run(tx, read) {
@@ -95,6 +99,9 @@ const hasStatus = {
 };
 
 /**
+ * Returns the project's memories with this status, and what the queue knows of them. Memories are
+ * ordered as by `listMemories`, newest first. A page with large texts contains fewer memories.
+ *
  * Sorts the creation times of all memories with the status, and reads the texts only of those in
  * the page.
  */
@@ -145,6 +152,12 @@ type MeasuredRow = Omit<MeasuredGroup, 'memories' | 'oldestAt' | 'newestAt'> & {
   createdAt: number;
   id: string;
 };
+
+/**
+ * Measures a part of the project's memories. The parts are in the order of the users, and so short
+ * that other reads do not have to wait. `after` is the `next` of the previous part, or null for the
+ * first part.
+ */
 export const measureMemories: ReadOperation<Measure, { sum: Measurement; next: string | null }> = {
   name: 'measureMemories',
   async run(tx, { projectId, now, onlyUserId = null, after }) {

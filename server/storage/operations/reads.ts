@@ -7,11 +7,12 @@ import type { Part, Read, StoredMemory, StoredStatus } from '../types.ts';
 import { memoriesWithTasks, memoryColumns, notExpired, statusColumns } from './columns.ts';
 import { overIds } from './id-lists.ts';
 
-type Get = Read & Part & { id: string };
-type Status = Read & { id: string };
+export type Get = Read & Part & { id: string };
+export type GetStatus = Read & { id: string };
 
 const isCurrent = notExpired('$3');
 
+/** Returns the memory, or null if it does not exist. */
 export const getMemory: ShortRead<Get, StoredMemory | null> = {
   name: 'getMemory',
   async run(tx, { projectId, id, now, onlyUserId }) {
@@ -27,7 +28,10 @@ export const getMemory: ShortRead<Get, StoredMemory | null> = {
   },
 };
 
-/** Finding a part of a text takes as long as reading the whole text. */
+/**
+ * Returns the memory with a part of its text. Finding the part takes as long as reading the whole
+ * text.
+ */
 export const getMemoryPart: ReadOperation<Get, StoredMemory | null> = {
   name: 'getMemoryPart',
   async run(tx, { projectId, id, now, onlyUserId, range }) {
@@ -77,8 +81,11 @@ const findShortStatus =
   findStatus(`CASE WHEN t.kind IS NULL AND m.bytes <= ${longBytes} THEN m.content END AS "savedContent",
     CASE WHEN t.kind IS NULL AND m.bytes > ${longBytes} THEN 1 ELSE 0 END AS "isLong"`);
 
-/** Returns 'long' if the chunks of a long text must be counted; see `getStatuses`. */
-export const getStatus: ShortRead<Status, StoredStatus | 'long' | null> = {
+/**
+ * Returns the processing status of the memory, or null if the memory does not exist. Returns 'long'
+ * if the chunks of a long text must be counted; see `getStatuses`.
+ */
+export const getStatus: ShortRead<GetStatus, StoredStatus | 'long' | null> = {
   name: 'getStatus',
   async run(tx, read) {
     const row = await visibleStatus<ShortStatusRow>(tx, findShortStatus, read);
@@ -91,7 +98,10 @@ export const getStatus: ShortRead<Status, StoredStatus | 'long' | null> = {
 /** The number of texts that are in memory at once. */
 const statusesAtOnce = 16;
 
-/** Reads each id once, because counting the chunks of a saved memory requires its whole text. */
+/**
+ * Returns the statuses of the memories that exist, in the order of the requested ids. Reads each id
+ * once, because counting the chunks of a saved memory requires its whole text.
+ */
 export const getStatuses: ReadOperation<Read & { ids: string[] }, StoredStatus[]> = {
   name: 'getStatuses',
   async run(tx, { ids, ...about }) {
@@ -110,13 +120,17 @@ export const getStatuses: ReadOperation<Read & { ids: string[] }, StoredStatus[]
 async function visibleStatus<Row extends StatusRow>(
   tx: Tx,
   text: string,
-  read: Status,
+  read: GetStatus,
 ): Promise<Row | null> {
   const { projectId, id, now, onlyUserId } = read;
   const row = await tx.one<Row>(text, projectId, id, now);
   return row !== undefined && mayAccess(onlyUserId, row) ? row : null;
 }
 
+/**
+ * Returns the number of waiting and running tasks, how many of them are running, when the oldest of
+ * them was accepted, and the number of failed tasks.
+ */
 export const taskQueueState: ShortRead<void, QueueState> = {
   name: 'taskQueueState',
   async run(tx) {
@@ -147,6 +161,10 @@ const findText = textsOf('content');
 /** Reading many long texts at once would take seconds, in which the thread does not respond. */
 const findShortTexts = textsOf(`CASE WHEN bytes <= ${longBytes} THEN content END`);
 
+/**
+ * Returns the texts of the tasks' memories. Null for a memory that was deleted, and for a long text
+ * unless there is only one task.
+ */
 export const readTexts: ShortRead<readonly Lease[], (string | null)[]> = {
   name: 'readTexts',
   async run(tx, tasks) {

@@ -34,8 +34,12 @@ const largeBytes = 4_096;
 const readAtOnce = 16;
 
 /**
- * Searches a user's memories, in one read transaction. The reader thread keeps the user's index,
- * which is brought up to date first.
+ * Returns the user's memories that match a query, best first. The search covers every write that
+ * was acknowledged before the call. Throws `invalid_request` if the texts are too large for one
+ * response, and `unavailable` if the search would wait too long.
+ *
+ * A search is one read transaction. The reader thread keeps the user's index, which is brought up
+ * to date first.
  */
 export const searchMemories: ReadOperation<Search, SearchResult> = {
   name: 'searchMemories',
@@ -97,8 +101,9 @@ function* inParts<Item>(items: Iterable<Item>, size: () => number): Generator<It
 }
 
 /**
- * Finds the next user, in the order of ids, with many changes since the last snapshot, and stores
- * the user's index. So a first search is fast, too. Returns null if no user is left.
+ * Stores the search index of the next user who has many changes since the last time, so that the
+ * user's first search is fast. `after` is the user that the previous call returned. Returns the
+ * user, or null if none is left.
  */
 export const storeNextSnapshot: ReadOperation<{ after: UserRef | null }, UserRef | null> = {
   name: 'storeNextSnapshot',

@@ -1,9 +1,7 @@
 import { faultPoint } from '../../threads/fault-points.ts';
 import type { ShortRead, Tx, WriteOperation, WriteTx } from '../engine.ts';
-import type { UserRef } from '../project-storage.ts';
 import type { Lease, Task, TaskResult } from '../task-storage.ts';
 import { later } from './columns.ts';
-import { overIds } from './id-lists.ts';
 import { changeKnownUser, keyOfUser, randomNumber } from './users.ts';
 
 type Claim = { owner: string; now: number; leaseMs: number; horizon: number; limit: number };
@@ -120,10 +118,6 @@ export function settleTask(
   );
 }
 
-/**
- * A task that has never been attempted is always due. A task that waits longer than the maximum
- * backoff is also due, because the clock must have been set back.
- */
 function isDue({ dialect }: Tx, now: string, horizon: string): string {
   return `(CASE WHEN state = 'waiting' THEN attempts = 0 OR run_at <= CAST(${now} AS bigint)
       OR run_at > CAST(${horizon} AS bigint) END
@@ -133,6 +127,13 @@ function isDue({ dialect }: Tx, now: string, horizon: string): string {
 /** The maximum number of attempts if other servers claim all the tasks first. */
 const maxReads = 5;
 
+/**
+ * Claims up to `limit` due tasks for `leaseMs`, in the order in which they became due, and
+ * increments their attempt counts. A task is due if it has never been attempted, if its retry time
+ * is at or before `now` or after `horizon` (because the clock was set back), or if it is running
+ * with an expired lease. A task that has been attempted before is claimed alone, so that a task
+ * that crashes the process cannot use up the attempts of other tasks.
+ */
 export const claimTasks: WriteOperation<Claim, Task[]> = {
   name: 'claimTasks',
   isBackground: true,
@@ -166,7 +167,6 @@ async function claim(tx: Tx, due: Due[], { owner, now, leaseMs, horizon }: Claim
     });
 }
 
-/** A task that has been attempted before is claimed alone, because it may crash the process. */
 function claimable(due: Due[]): Due[] {
   const attempted = due.findIndex(({ attempts }) => attempts > 0);
   return attempted < 0 ? due : due.slice(0, Math.max(1, attempted));
@@ -200,6 +200,7 @@ const complete = `UPDATE tasks SET state = 'complete', run_at = NULL,
     lease_owner = NULL, updated_at = ${laterThan7}, last_change = CAST($8 AS bigint)
   WHERE ${isLeased}`;
 
+/** Stores the results, except those whose lease has been lost. Returns which were stored. */
 export const completeTasks: WriteOperation<TaskResult[], boolean[]> = {
   name: 'completeTasks',
   isBackground: true,
@@ -226,6 +227,10 @@ export const completeTasks: WriteOperation<TaskResult[], boolean[]> = {
   },
 };
 
+/**
+ * Schedules a retry, or fails the task if `retryAt` is null. Returns false if the lease has been
+ * lost.
+ */
 export const failTask: WriteOperation<Failure, boolean> = {
   name: 'failTask',
   async run(tx, failure) {
@@ -244,6 +249,7 @@ export const failTask: WriteOperation<Failure, boolean> = {
   },
 };
 
+/** Undoes the claim of a task that has not been started. Returns false if the lease was lost. */
 export const releaseTask: WriteOperation<Lease, boolean> = {
   name: 'releaseTask',
   async run(tx, lease) {
@@ -257,8 +263,9 @@ export const releaseTask: WriteOperation<Lease, boolean> = {
 };
 
 /**
- * Where one process runs all tasks, a running task leased by another owner was left behind by a
- * previous process.
+ * Requeues running tasks whose owner has exited or whose lease has expired. The attempt still
+ * counts. Returns the number of requeued tasks. Where one process runs all tasks, a running task
+ * leased by another owner was left behind by a previous process.
  */
 export const recoverTasks: WriteOperation<{ owner: string; now: number }, number> = {
   name: 'recoverTasks',
@@ -272,6 +279,7 @@ export const recoverTasks: WriteOperation<{ owner: string; now: number }, number
     ),
 };
 
+/** Returns when the next waiting task is due, or null if no task is waiting. */
 export const nextTaskAt: ShortRead<void, number | null> = {
   name: 'nextTaskAt',
   async run(tx) {
@@ -282,18 +290,3 @@ export const nextTaskAt: ShortRead<void, number | null> = {
     return next?.at ?? null;
   },
 };
-
-const ofMemories = (ids: string) =>
-  `WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text) AND memory_id IN (${ids})`;
-const deleteTasks = overIds(3, (ids) => `DELETE FROM tasks ${ofMemories(ids)}`);
-const deleteVectors = overIds(3, (ids) => `DELETE FROM vectors ${ofMemories(ids)}`);
-
-/** Deletes what the queue and the model keep of memories of a user. */
-export async function removeWork(
-  tx: WriteTx,
-  { projectId, userId }: UserRef,
-  memoryIds: readonly string[],
-): Promise<void> {
-  const statements = [...deleteTasks(memoryIds), ...deleteVectors(memoryIds)];
-  await Promise.all(statements.map(({ text, ids }) => tx.run(text, projectId, userId, ...ids)));
-}

@@ -20,6 +20,12 @@ type Known = {
   change: number;
 };
 
+/**
+ * Stores memories with the given ids, times, types, versions and statuses, and queues those with
+ * the status `processing`. Skips ids that already exist. Does not store items that have expired. An
+ * item fails if another memory has the same user, source and external id. Throws `rate_limited`
+ * under the same condition as `acceptRecords`.
+ */
 export const importMemories: WriteOperation<Import, WriteResult> = {
   name: 'importMemories',
   cost: ({ memories }) => memories.length,

@@ -6,6 +6,12 @@ import { firstBytes, isAtChange } from './columns.ts';
 import { keyOfUser } from './users.ts';
 import { dropParts } from './vector-parts.ts';
 
+/*
+ * The vectors of memories, made in the background. A write stores no work for them:
+ * `users.embedded_change` says up to which of the user's changes all memories have vectors of the
+ * present model. Vectors are deleted with their memory, in the same transaction.
+ */
+
 type Wanted = UserRef & { modelId: number; limit: number };
 type Stored = UserRef & { modelId: number; from: number; upTo: number; vectors: NewVectors[] };
 type Known = PresentModel & { isPresent: number };
@@ -19,6 +25,7 @@ const maxBytes = 64_000;
 
 const modelColumns = 'model_id AS "modelId", name, digest, dims, mean, deviation, centre, probe';
 
+/** Returns the present model: the one whose vectors are stored and searched. Null at first. */
 export const presentModel: ShortRead<void, PresentModel | null> = {
   name: 'presentModel',
   async run(tx) {
@@ -29,6 +36,10 @@ export const presentModel: ShortRead<void, PresentModel | null> = {
   },
 };
 
+/**
+ * Returns the model with this name and digest and makes it the present one. If it was not, no
+ * memory has vectors of it: all users have work, and vectors of other models are not used.
+ */
 export const ensureModel: WriteOperation<Model, PresentModel> = {
   name: 'ensureModel',
   isLong: true,
@@ -64,6 +75,12 @@ async function choose(tx: Tx, modelId: number): Promise<void> {
   await tx.run('UPDATE users SET embedded_change = -1');
 }
 
+/**
+ * Stores the vectors of the memories that are still at the given change, and records that the
+ * user's changes are embedded up to `upTo`. Stores nothing and returns false if the model is not
+ * the present one any more, or if the user's embedded change is not `from` any more: another server
+ * has done the work.
+ */
 export const storeVectors: WriteOperation<Stored, boolean> = {
   name: 'storeVectors',
   isBackground: true,
@@ -122,7 +139,7 @@ async function storeOne(
   );
 }
 
-/** The projects take turns. */
+/** Returns up to `limit` users who have memories without vectors, projects in turn. */
 export const usersToEmbed: ShortRead<{ limit: number }, UserRef[]> = {
   name: 'usersToEmbed',
   run: (tx, { limit }) =>
@@ -136,6 +153,10 @@ export const usersToEmbed: ShortRead<{ limit: number }, UserRef[]> = {
     ),
 };
 
+/**
+ * Returns the user's next memories without vectors in order of change: at most `limit`, and about
+ * `maxBytes` of text, but at least one if there is any.
+ */
 export const memoriesToEmbed: ShortRead<Wanted, ToEmbed> = {
   name: 'memoriesToEmbed',
   async run(tx, { projectId, userId, modelId, limit }) {
@@ -183,7 +204,10 @@ async function readText(
   return text === undefined ? [] : [{ ...row, ...text }];
 }
 
-/** Users with new memories only have few of them; for a new model, all memories count. */
+/**
+ * Returns an estimate of the number of memories without vectors. Users with new memories only have
+ * few of them; for a new model, all memories count.
+ */
 export const embeddingBacklog: ShortRead<void, number> = {
   name: 'embeddingBacklog',
   async run(tx) {

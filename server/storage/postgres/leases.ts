@@ -1,4 +1,5 @@
 import { faultPoint } from '../../threads/fault-points.ts';
+import type { TaskStorage } from '../connected-storage.ts';
 import type { Engine } from '../engine.ts';
 import {
   claimTasks,
@@ -8,9 +9,9 @@ import {
   renewLeases,
 } from '../operations/tasks.ts';
 import { keyOfUser } from '../operations/users.ts';
-import type { Lease, TaskQueue, TaskResult } from '../task-storage.ts';
+import type { Lease, TaskResult } from '../task-storage.ts';
 
-type Leased = Pick<TaskQueue, 'claimTasks' | 'completeTasks' | 'failTask' | 'releaseTask'>;
+type Leased = Pick<TaskStorage, 'claimTasks' | 'completeTasks' | 'failTask' | 'releaseTask'>;
 
 /** Less than a third of the worker's lease, so that a lease survives two lost heartbeats. */
 const heartbeatEveryMs = faultPoint('heartbeat-ms', 3_000);

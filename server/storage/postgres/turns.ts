@@ -41,9 +41,9 @@ export async function createCleanup(engine: Pick<Engine, 'read' | 'write'>) {
       (await engine.write(claimTurn, holder))
         ? engine.write(maintain, run)
         : nothingDone) satisfies Storage['maintain'],
-    storeNextSnapshot: (async (after) =>
+    storeNextSnapshot: (async (sweep) =>
       (await engine.write(claimTurn, holder))
-        ? engine.read(storeNextSnapshot, { after })
+        ? engine.read(storeNextSnapshot, sweep)
         : null) satisfies Storage['storeNextSnapshot'],
     /** Ends this server's turn, so that another server can run the cleanup at once. */
     release: () => engine.write(endTurn, holder),

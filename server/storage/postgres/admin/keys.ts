@@ -29,7 +29,7 @@ export async function openKeyAdmin(
   return {
     createKey: (key) => engine.write(createKey, key),
     listKeys: () => engine.readShort(listKeys, undefined),
-    revokeKey: (id, at) => engine.write(revokeKey, { id, at }),
+    revokeKey: (revoked) => engine.write(revokeKey, revoked),
     close: () => connection.close(),
   };
 }

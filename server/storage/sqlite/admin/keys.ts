@@ -18,7 +18,7 @@ export function openKeyAdmin(name: string, { create }: { create: boolean }): Key
   return {
     createKey: (key) => writeAlone(createKey, key),
     listKeys: () => listKeys.run(tx, undefined),
-    revokeKey: (id, at) => writeAlone(revokeKey, { id, at }),
+    revokeKey: (revoked) => writeAlone(revokeKey, revoked),
     // Keep the WAL. A server checkpoints it later.
     close: () => closeKeepingLog(path, db),
   };
