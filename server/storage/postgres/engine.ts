@@ -1,9 +1,11 @@
 import type { ShortEngine, Tx, WriteTx } from '../engine.ts';
 import { nameOfKey } from '../operations/idempotency.ts';
 import { projectOf } from '../pooled-reads.ts';
-import type { QueueLimit } from '../queue-limit.ts';
+import { QueueLimit } from '../queue-limit.ts';
+import type { Connection } from './connection.ts';
 import { notRead } from './errors.ts';
-import type { WriteQueue } from './write-queue.ts';
+import { createShortTx } from './tx.ts';
+import { createWriteQueue, type WriteQueue } from './write-queue.ts';
 
 /** The deadline of statements that depend on the amount of data, such as those of an erasure. */
 const longDeadlineMs = 10 * 60_000;
@@ -13,13 +15,17 @@ export function writeTxOf(tx: Tx, queueLimit: QueueLimit): WriteTx {
   return { ...tx, pause: async () => {}, noteRemoved: async () => {}, queueLimit };
 }
 
-export function createShortEngine(parts: {
-  writes: WriteQueue;
-  tx: Tx;
-  queueLimit: QueueLimit;
-}): ShortEngine {
-  const { writes, tx, queueLimit } = parts;
+type QueueOptions = Partial<Parameters<typeof createWriteQueue>[0]>;
+
+/** Reads on `connection`. Writes on `connections`, or on the same one. */
+export function createShortEngine(
+  given: { connection: Connection; queueLimit?: QueueLimit } & QueueOptions,
+): ShortEngine & Pick<WriteQueue, 'drain'> {
+  const { connection, queueLimit = new QueueLimit(), ...queue } = given;
+  const tx = createShortTx(connection);
+  const writes = createWriteQueue({ connections: [connection], ...queue });
   return {
+    drain: writes.drain,
     write: (operation, input) =>
       writes.run({
         projectId: projectOf(input),

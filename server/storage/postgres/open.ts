@@ -18,8 +18,6 @@ import type { ReaderStart } from './reader/thread.ts';
 import { createSharedConnection } from './shared-connection.ts';
 import { keepStatistics } from './statistics.ts';
 import { createCleanup } from './turns.ts';
-import { createShortTx } from './tx.ts';
-import { createWriteQueue } from './write-queue.ts';
 
 /*
  * The PostgreSQL backend: one database that any number of servers share.
@@ -61,8 +59,7 @@ export async function openPostgres(
   const connections = openConnections(url, 'writer', writeConnections);
   const quotas = createConnection({ url, purpose: 'quotas' });
   const health = createHealth(url, [connection, quotas, ...connections]);
-  const { note } = health;
-  const writes = createWriteQueue({ connections, fault: () => health.state().fault, note });
+  const fault = () => health.state().fault;
   const readers = createReaderPool({
     module: 'server/storage/postgres/reader/thread.ts',
     start(limits) {
@@ -71,7 +68,14 @@ export async function openPostgres(
     },
     threads,
   });
-  const short = createShortEngine({ writes, tx: createShortTx(connection), queueLimit: shared() });
+  const queueLimit = shared();
+  const short = createShortEngine({
+    connection,
+    connections,
+    queueLimit,
+    fault,
+    note: health.note,
+  });
   const engine = createEngine(readers, short);
   const stopStatistics = keepStatistics(url, connection);
   const { release, ...cleanup } = await createCleanup(engine);
@@ -95,7 +99,7 @@ export async function openPostgres(
     connection: () => ({ data: { kind: 'postgres', url }, transfer: [] }),
     async close() {
       await release().catch(() => {});
-      await Promise.all([readers.stop(), writes.drain()]);
+      await Promise.all([readers.stop(), short.drain()]);
       stop(); // mutate-ignore removal: without connections, renewals fail
       health.stop();
       stopStatistics();
@@ -154,19 +158,14 @@ async function readFigures(connection: Connection): Promise<StorageFigures> {
 export function connectPostgres({ url }: { url: string }): ConnectedStorage {
   const connection = createConnection({ url, purpose: 'tasks' });
   const connections = openConnections(url, 'tasks', connectedWriteConnections);
-  const writes = createWriteQueue({ connections });
-  const engine = createShortEngine({
-    writes,
-    tx: createShortTx(connection),
-    queueLimit: shared(),
-  });
+  const engine = createShortEngine({ connection, connections, queueLimit: shared() });
   const { stop, ...queue } = keepLeases(engine);
   return {
     ...createConnectedStorage(engine),
     ...queue,
     async close() {
       stop();
-      await writes.drain();
+      await engine.drain();
       connection.close();
       for (const one of connections) one.close();
     },

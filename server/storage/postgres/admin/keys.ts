@@ -1,12 +1,9 @@
 import type { KeyAdmin } from '../../admin-storage.ts';
 import { createKey, listKeys, revokeKey } from '../../operations/keys.ts';
-import { QueueLimit } from '../../queue-limit.ts';
 import { createConnection } from '../connection.ts';
 import { createShortEngine } from '../engine.ts';
 import { cannotOpen } from '../errors.ts';
 import { assertFinished, migrate } from '../migrate.ts';
-import { createShortTx } from '../tx.ts';
-import { createWriteQueue } from '../write-queue.ts';
 
 /** Connects to the database. If `create` is set, creates missing tables. */
 export async function openKeyAdmin(
@@ -21,11 +18,7 @@ export async function openKeyAdmin(
     connection.close();
     throw cannotOpen(error);
   }
-  const engine = createShortEngine({
-    writes: createWriteQueue({ connections: [connection] }),
-    tx: createShortTx(connection),
-    queueLimit: new QueueLimit(),
-  });
+  const engine = createShortEngine({ connection });
   return {
     createKey: (key) => engine.write(createKey, key),
     listKeys: () => engine.readShort(listKeys, undefined),

@@ -1,14 +1,12 @@
 import { startData } from '../../../threads/serve.ts';
 import type { Tx } from '../../engine.ts';
 import type { IndexCache } from '../../index-cache.ts';
-import { QueueLimit } from '../../queue-limit.ts';
 import { serveReads } from '../../reader-thread.ts';
 import { createConnection, type Session } from '../connection.ts';
 import { createShortEngine } from '../engine.ts';
 import { notRead } from '../errors.ts';
 import { readInIndexOrder } from '../planner.ts';
-import { createShortTx, inSnapshot } from '../tx.ts';
-import { createWriteQueue } from '../write-queue.ts';
+import { inSnapshot } from '../tx.ts';
 
 export type ReaderStart = { url: string; maxIndexBytes: number };
 
@@ -16,11 +14,7 @@ const { url, maxIndexBytes } = await startData<ReaderStart>();
 const connection = createConnection({ url, purpose: 'reader', settings: readInIndexOrder });
 /** Opened for the first snapshot that this thread stores. */
 const storing = createConnection({ url, purpose: 'snapshots' });
-const { write } = createShortEngine({
-  writes: createWriteQueue({ connections: [storing] }),
-  tx: createShortTx(storing),
-  queueLimit: new QueueLimit(),
-});
+const { write } = createShortEngine({ connection: storing });
 let last: Session | null = null;
 
 /**
