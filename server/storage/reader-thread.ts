@@ -3,7 +3,7 @@ import type { ReaderTx, ReadOperation, Tx, Writer } from './engine.ts';
 import { createIndexCache, type IndexCache } from './index-cache.ts';
 import { exportMemories, listFiltered } from './operations/lists.ts';
 import { listTasks, listUsers, measureMemories } from './operations/project.ts';
-import { getMemoryPart, getStatuses, taskQueueState } from './operations/reads.ts';
+import { getMemory, getStatuses, taskQueueState } from './operations/reads.ts';
 import { searchMemories, storeNextSnapshot } from './operations/search.ts';
 import { embeddingBacklog } from './operations/vectors.ts';
 
@@ -15,7 +15,7 @@ const operations: ReadOperation<unknown, unknown>[] = [
   listUsers,
   listTasks,
   measureMemories,
-  getMemoryPart,
+  getMemory,
   getStatuses,
   taskQueueState,
   embeddingBacklog,

@@ -22,7 +22,6 @@ import {
   type Get,
   type GetStatus,
   getMemory,
-  getMemoryPart,
   getStatus,
   getStatuses,
   taskQueueState,
@@ -69,7 +68,7 @@ export function createStorage(engine: Engine) {
     getMemory: (input: Get) =>
       input.range === undefined
         ? engine.readShort(getMemory, input)
-        : engine.read(getMemoryPart, input),
+        : engine.read(getMemory, input),
     async getStatus(input: GetStatus) {
       const status = await engine.readShort(getStatus, input);
       if (status !== 'long') return status;

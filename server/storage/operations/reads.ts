@@ -10,43 +10,24 @@ import { overIds } from './id-lists.ts';
 export type Get = Read & Part & { id: string };
 export type GetStatus = Read & { id: string };
 
-const isCurrent = notExpired('$3');
-
-/** Returns the memory, or null if it does not exist. */
-export const getMemory: ShortRead<Get, StoredMemory | null> = {
-  name: 'getMemory',
-  async run(tx, { projectId, id, now, onlyUserId }) {
-    const found = await tx.one<StoredMemory>(
-      `SELECT ${memoryColumns}, m.content FROM ${memoriesWithTasks}
-       WHERE m.project_id = CAST($1 AS bigint) AND m.id = CAST($2 AS text)
-         AND ${isCurrent}`,
-      projectId,
-      id,
-      now,
-    );
-    return found !== undefined && mayAccess(onlyUserId, found) ? found : null;
-  },
-};
+const findMemory = (content: string) => `SELECT ${memoryColumns}, ${content}
+  FROM ${memoriesWithTasks}
+  WHERE m.project_id = CAST($1 AS bigint) AND m.id = CAST($2 AS text) AND ${notExpired('$3')}`;
+const findWhole = findMemory('m.content');
+const findPart = findMemory(`length(m.content) AS "contentLength",
+  substr(m.content, CAST($4 AS integer), CAST($5 AS integer)) AS content`);
 
 /**
- * Returns the memory with a part of its text. Finding the part takes as long as reading the whole
- * text.
+ * Returns the memory, or null if it does not exist. Finding a part of a text takes as long as
+ * reading the whole text.
  */
-export const getMemoryPart: ReadOperation<Get, StoredMemory | null> = {
-  name: 'getMemoryPart',
+export const getMemory: ShortRead<Get, StoredMemory | null> = {
+  name: 'getMemory',
   async run(tx, { projectId, id, now, onlyUserId, range }) {
-    const found = await tx.one<StoredMemory>(
-      `SELECT ${memoryColumns}, length(m.content) AS "contentLength",
-         substr(m.content, CAST($4 AS integer), CAST($5 AS integer)) AS content
-       FROM ${memoriesWithTasks}
-       WHERE m.project_id = CAST($1 AS bigint) AND m.id = CAST($2 AS text)
-         AND ${isCurrent}`,
-      projectId,
-      id,
-      now,
-      (range?.offset ?? 0) + 1,
-      range?.length ?? 0,
-    );
+    const found =
+      range === undefined
+        ? await tx.one<StoredMemory>(findWhole, projectId, id, now)
+        : await tx.one<StoredMemory>(findPart, projectId, id, now, range.offset + 1, range.length);
     return found !== undefined && mayAccess(onlyUserId, found) ? found : null;
   },
 };
