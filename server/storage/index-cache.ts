@@ -37,22 +37,16 @@ export type ChangedMemory = {
   memoryChange: number;
 };
 
-export type IndexCache = {
-  /** Returns the index with this name, or a new index, and marks it as most recently used. */
-  get(name: string): CachedIndex;
-  /** Returns a new index that is not kept. */
-  create(): CachedIndex;
-  /** Drops the least recently used indexes until the rest fit within the limit. */
-  dropOldest(): void;
-  dropAll(): void;
-};
+export type IndexCache = ReturnType<typeof createIndexCache>;
 
-export function createIndexCache(maxBytes: number): IndexCache {
+export function createIndexCache(maxBytes: number) {
   /** The indexes in order of use, with the most recently used last. */
   const cached = new Map<string, CachedIndex>();
   return {
+    /** Returns a new index that is not kept. */
     create: () => new CachedIndex(),
-    get(name) {
+    /** Returns the index with this name, or a new index, and marks it as most recently used. */
+    get(name: string): CachedIndex {
       const known = cached.get(name);
       const result = known === undefined ? 'miss' : 'hit';
       count('memory_search_index_lookups_total', { result });
@@ -61,9 +55,11 @@ export function createIndexCache(maxBytes: number): IndexCache {
       cached.set(name, index);
       return index;
     },
-    // Keep the most recent index even if it exceeds the limit by itself. Otherwise, each search
-    // would rebuild the index.
-    dropOldest() {
+    /**
+     * Drops the least recently used indexes until the rest fit within the limit. Keeps the most
+     * recent index even if it exceeds the limit by itself. Otherwise, each search would rebuild it.
+     */
+    dropOldest(): void {
       let bytes = 0;
       for (const one of cached.values()) bytes += one.bytes;
       for (const [name, one] of cached) {
@@ -74,7 +70,7 @@ export function createIndexCache(maxBytes: number): IndexCache {
         one.release();
       }
     },
-    dropAll() {
+    dropAll(): void {
       for (const one of cached.values()) one.release();
       cached.clear();
     },
@@ -84,6 +80,10 @@ export function createIndexCache(maxBytes: number): IndexCache {
 /** On a busy machine, a larger index or a longer text (in UTF-16 units) may take a second. */
 const largeUnits = 500_000;
 const largeIndexBytes = 16 * 1024 * 1024;
+/** The maximum time that a search may spend updating its index. */
+const budgetMs = 10_000;
+/** About the size of the objects that are created for a row and its chunks, in bytes. */
+const garbageOfRow = 500;
 
 /** The hash seed of the indexes. It is secret so that clients cannot choose words that collide. */
 const seed = crypto.getRandomValues(new Uint32Array(1))[0];
@@ -101,6 +101,7 @@ export class CachedIndex {
   /** The vectors of one model, once a search has needed them. */
   vectors: CachedVectors | null = null;
   #restored: Uint8Array | null = null;
+  #deadline = 0;
 
   get bytes(): number {
     return this.index.bytes + (this.vectors?.table.bytes ?? 0);
@@ -123,9 +124,34 @@ export class CachedIndex {
     if (this.#restored !== null) freeBytes(this.#restored);
   }
 
-  /** Begins to apply changed memories. */
-  update(): IndexUpdate {
-    return new IndexUpdate(this);
+  /** Begins to apply changed memories, in batches of whole changes; see `complete`. */
+  beginUpdate(): void {
+    this.#deadline = performance.now() + budgetMs;
+  }
+
+  apply(changed: ChangedMemory): void {
+    const { id, createdAt, content, metadata, occurredAt } = changed;
+    const { isSearchable, memoryChange } = changed;
+    this.vectors?.table.removeOlder(id, memoryChange);
+    const put = () => {
+      const chunks = isSearchable ? indexedChunks(content, metadata, occurredAt) : [];
+      this.index.put({ id, createdAt, chunks });
+      this.unstored += 1;
+    };
+    if (content.length > largeUnits) announced(put);
+    else put();
+    countText(content.length + garbageOfRow);
+  }
+
+  /**
+   * Records that all changes up to this one have been applied. Throws if the update takes too long;
+   * the next search continues with the remaining changes.
+   */
+  complete(change: number): void {
+    this.lastChange = change;
+    if (performance.now() > this.#deadline) {
+      throw unavailable("this user's search index is still being built; try again");
+    }
   }
 
   /** Removes all memories but these. */
@@ -194,45 +220,5 @@ export class CachedVectors {
       deviation,
       alone,
     };
-  }
-}
-
-/** The maximum time that a search may spend updating its index. */
-const budgetMs = 10_000;
-/** About the size of the objects that are created for a row and its chunks, in bytes. */
-const garbageOfRow = 500;
-
-/** Applies changed memories to a user's index, in batches of whole changes. */
-export class IndexUpdate {
-  readonly #cached: CachedIndex;
-  readonly #deadline = performance.now() + budgetMs;
-
-  constructor(cached: CachedIndex) {
-    this.#cached = cached;
-  }
-
-  apply(changed: ChangedMemory): void {
-    const { id, createdAt, content, metadata, occurredAt } = changed;
-    const { isSearchable, memoryChange } = changed;
-    this.#cached.vectors?.table.removeOlder(id, memoryChange);
-    const put = () => {
-      const chunks = isSearchable ? indexedChunks(content, metadata, occurredAt) : [];
-      this.#cached.index.put({ id, createdAt, chunks });
-      this.#cached.unstored += 1;
-    };
-    if (content.length > largeUnits) announced(put);
-    else put();
-    countText(content.length + garbageOfRow);
-  }
-
-  /**
-   * Records that all changes up to this one have been applied. Throws after the deadline; the next
-   * search continues with the remaining changes.
-   */
-  complete(change: number): void {
-    this.#cached.lastChange = change;
-    if (performance.now() > this.#deadline) {
-      throw unavailable("this user's search index is still being built; try again");
-    }
   }
 }

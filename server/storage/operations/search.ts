@@ -1,11 +1,5 @@
 import type { ReadOperation, Tx } from '../engine.ts';
-import type {
-  CachedIndex,
-  CachedVectors,
-  ChangedMemory,
-  IndexUpdate,
-  StoredVectors,
-} from '../index-cache.ts';
+import type { CachedIndex, CachedVectors, ChangedMemory, StoredVectors } from '../index-cache.ts';
 import type { UserRef } from '../project-storage.ts';
 import type { Search, SearchResult, StoredMemory } from '../types.ts';
 import { isTaskOf, memoriesWithTasks, memoryColumns, notExpired, readContent } from './columns.ts';
@@ -119,7 +113,7 @@ export const storeNextSnapshot: ReadOperation<{ after: UserRef | null }, UserRef
   },
 };
 
-/** Updates the index to what the read transaction sees. See IndexUpdate for the deadline. */
+/** Updates the index to what the read transaction sees. See `complete` for the deadline. */
 async function catchUp(
   tx: Tx,
   cached: CachedIndex,
@@ -178,7 +172,7 @@ async function applyChanges(
   user: User,
   lastChange: number,
 ): Promise<void> {
-  const update = cached.update();
+  cached.beginUpdate();
   const before = cached.lastChange;
   while (cached.lastChange < lastChange) {
     const from = cached.lastChange;
@@ -187,8 +181,8 @@ async function applyChanges(
       nextChange(tx, 'tasks', user, from),
     ]);
     const upTo = Math.min(lastChange, ...bounds.filter((bound) => bound !== null));
-    await applyRows(tx, update, user, await readChanged(tx, user, { from, upTo, before }));
-    update.complete(upTo);
+    await applyRows(tx, cached, user, await readChanged(tx, user, { from, upTo, before }));
+    cached.complete(upTo);
   }
 }
 
@@ -234,18 +228,18 @@ function readChanged(
   );
 }
 
-async function applyRows(tx: Tx, update: IndexUpdate, user: User, rows: Changed[]): Promise<void> {
+async function applyRows(tx: Tx, cached: CachedIndex, user: User, rows: Changed[]): Promise<void> {
   const large: Changed[] = [];
   for (const row of rows) {
     const { content } = row;
     if (content === null) large.push(row);
-    else update.apply({ ...row, content });
+    else cached.apply({ ...row, content });
   }
   for (let start = 0; start < large.length; start += readAtOnce) {
     const some = large.slice(start, start + readAtOnce);
     const contents = await Promise.all(some.map(({ id }) => readContent(tx, ...user, id)));
     for (const [index, row] of some.entries()) {
-      update.apply({ ...row, content: contents[index] ?? '' });
+      cached.apply({ ...row, content: contents[index] ?? '' });
     }
   }
 }
