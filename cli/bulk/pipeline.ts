@@ -38,7 +38,7 @@ export async function runBulk(
     await report.close();
     // An error in the input would occur again, and so would a refusal of the first request.
     const { status = 500 } = error as { status?: number };
-    const isRefused = report.done() === 0 && status < 500 && status !== 429;
+    const isRefused = report.done() === 0 && status < 500;
     if (!(error instanceof CliError || isRefused)) {
       await note(term, `Stopped after ${report.done()} records. ${resumeHint}`);
     }

@@ -139,6 +139,17 @@ test('a rejected key ends the run with exit 4, without advice to run it again', 
   expect(code).toBe(4);
 });
 
+test('a key that is rejected during the run ends it with a hint on how to resume', async () => {
+  await using service = startService(async (request) => {
+    const isLast = (await request.clone().text()).includes('"e599"');
+    return isLast ? new Response(null, { status: 401 }) : forward(request, server);
+  });
+  const all = Array.from({ length: 600 }, (_, index) => event('revoked', `e${index}`));
+  const ran = await memory([...batch, '-'], { stdin: all.join('\n'), env: service.env });
+  expect(ran.stderr).toStartWith('Stopped after 500 records. Run the same command again');
+  expect(ran.code).toBe(4);
+});
+
 test('Ctrl-C stops the run with exit 130, and the same command resumes', async () => {
   const interruption = new AbortController();
   const all = Array.from({ length: 600 }, (_, index) => event('stopped', `e${index}`)).join('\n');
