@@ -38,7 +38,7 @@ function itemsIn(parsed: unknown, losses: Losses): Record<ForeignFormat, unknown
   if (isObject(parsed) && Array.isArray(parsed.relations)) {
     addLoss(losses, 'relations', parsed.relations.length);
   }
-  if (isObject(parsed) && typeof parsed.next === 'string' && Array.isArray(list)) {
+  if (isObject(parsed) && Array.isArray(list)) {
     addLoss(losses, 'memories on other pages', Number(parsed.count) - list.length);
   }
   return {
