@@ -1,6 +1,6 @@
 import type { Stats } from '../../sdk/contract/project.ts';
 import { timeOrNull } from '../memory/json.ts';
-import { addPart, nothing } from '../memory/measurement.ts';
+import { nothing } from '../memory/measurement.ts';
 import type { Measurement } from '../storage/project-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Read } from '../storage/types.ts';
@@ -37,9 +37,7 @@ export function createMeasure(
     let sum = nothing();
     let after: string | null = null;
     do {
-      const part = await storage.measureMemories({ ...read, after });
-      sum = addPart(sum, part.sum);
-      after = part.next;
+      ({ sum, next: after } = await storage.measureMemories({ ...read, sum, after }));
     } while (after !== null);
     return sum;
   }

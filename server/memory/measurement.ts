@@ -1,38 +1,29 @@
-import type { MeasuredGroup, Measurement } from '../storage/project-storage.ts';
+import type { MeasuredMemory, Measurement } from '../storage/project-storage.ts';
 
 /**
- * Adds up memories in the order of their users. A set may be added up in consecutive parts:
- * `before` is then the last user of the previous part, who was counted there.
+ * Adds memories to a sum. They are in the order of their users, and follow those in the sum:
+ * `before` is the user of the last of these, or null if there is none.
  */
-export function measure(groups: Iterable<MeasuredGroup>, before: string | null): Measurement {
-  const sum = nothing();
-  const users = new Set<string>();
-  for (const group of groups) {
-    sum.memories += group.memories;
-    sum.bytes += group.bytes;
-    sum.byType[group.type] += group.memories;
-    sum.byStatus[group.status] += group.memories;
-    sum.embedded += group.embedded;
-    sum.oldestAt = Math.min(sum.oldestAt ?? group.oldestAt, group.oldestAt);
-    sum.newestAt = Math.max(sum.newestAt ?? group.newestAt, group.newestAt);
-    users.add(group.userId);
+export function addMemories(
+  { ...sum }: Measurement,
+  memories: Iterable<MeasuredMemory>,
+  before: string | null,
+): Measurement {
+  const byType = { ...sum.byType };
+  const byStatus = { ...sum.byStatus };
+  let last = before;
+  for (const { userId, type, status, bytes, embedded, createdAt } of memories) {
+    if (userId !== last) sum.users += 1;
+    last = userId;
+    sum.memories += 1;
+    sum.bytes += bytes;
+    byType[type] += 1;
+    byStatus[status] += 1;
+    sum.embedded += embedded;
+    sum.oldestAt = Math.min(sum.oldestAt ?? createdAt, createdAt);
+    sum.newestAt = Math.max(sum.newestAt ?? createdAt, createdAt);
   }
-  const isCounted = before !== null && users.has(before);
-  return { ...sum, users: users.size - (isCounted ? 1 : 0) };
-}
-
-/** Adds up two consecutive parts. */
-export function addPart(sum: Measurement, part: Measurement): Measurement {
-  return {
-    users: sum.users + part.users,
-    memories: sum.memories + part.memories,
-    bytes: sum.bytes + part.bytes,
-    byType: added(sum.byType, part.byType),
-    byStatus: added(sum.byStatus, part.byStatus),
-    embedded: sum.embedded + part.embedded,
-    oldestAt: extreme(Math.min, sum.oldestAt, part.oldestAt),
-    newestAt: extreme(Math.max, sum.newestAt, part.newestAt),
-  };
+  return { ...sum, byType, byStatus };
 }
 
 export function nothing(): Measurement {
@@ -46,14 +37,4 @@ export function nothing(): Measurement {
     oldestAt: null,
     newestAt: null,
   };
-}
-
-function added<Name extends string>(a: Record<Name, number>, b: Record<Name, number>) {
-  const sum = { ...a };
-  for (const name in b) sum[name] += b[name];
-  return sum;
-}
-
-function extreme(of: (...values: number[]) => number, a: number | null, b: number | null) {
-  return a === null || b === null ? (a ?? b) : of(a, b);
 }

@@ -19,16 +19,14 @@ export type Measurement = {
   newestAt: number | null;
 };
 
-/** The sums over memories of one user that have the same type and status. */
-export type MeasuredGroup = {
+/** What is measured of a memory. `embedded` is 1 if its present text has vectors, or else 0. */
+export type MeasuredMemory = {
   userId: string;
-  memories: number;
-  bytes: number;
   type: MemoryType;
   status: MemoryStatus;
+  bytes: number;
   embedded: number;
-  oldestAt: number;
-  newestAt: number;
+  createdAt: number;
 };
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { addPart, nothing } from '../../server/memory/measurement.ts';
+import { nothing } from '../../server/memory/measurement.ts';
 import type { Measurement, UserRow } from '../../server/storage/project-storage.ts';
 import type { ImportedMemory } from '../../server/storage/types.ts';
 import { rejectionOf } from '../support/thrown.ts';
@@ -76,12 +76,10 @@ export function testProject(name: string, open: OpenStorage): void {
     withStorage(open, (...given) => {
       [opened, project] = given;
     });
-    const measured = async (of: Project, ...more: Parameters<Project['measure']>) =>
-      (await of.measure(...more)).reduce(addPart, nothing());
 
     test('of a project without memories is zero', async () => {
-      expect(await measured(project)).toEqual(nothing());
-      expect(await measured(project, { onlyUserId: 'u' })).toEqual(nothing());
+      expect(await project.measure()).toEqual(nothing());
+      expect(await project.measure({ onlyUserId: 'u' })).toEqual(nothing());
     });
 
     test('is exact, of the project and of a user, and so is the list of users', async () => {
@@ -90,10 +88,10 @@ export function testProject(name: string, open: OpenStorage): void {
           const own = await newProject(opened);
           await own.import(memories);
           const now = 2_000;
-          expect(await measured(own, { now })).toEqual(sumOf(memories, now));
+          expect(await own.measure({ now })).toEqual(sumOf(memories, now));
           for (const onlyUserId of userIds) {
             const ofUser = memories.filter(({ userId }) => userId === onlyUserId);
-            expect(await measured(own, { now, onlyUserId })).toEqual(sumOf(ofUser, now));
+            expect(await own.measure({ now, onlyUserId })).toEqual(sumOf(ofUser, now));
           }
           const users = usersOf(visibleOf(memories, now));
           expect((await own.users({ now })).items).toEqual(users);
@@ -115,10 +113,10 @@ export function testProject(name: string, open: OpenStorage): void {
       for (let at = 0; at < memories.length; at += 1_000) {
         await project.import(memories.slice(at, at + 1_000));
       }
-      expect(await measured(project)).toEqual(sumOf(memories, 2_000));
+      expect(await project.measure()).toEqual(sumOf(memories, 2_000));
       for (const onlyUserId of ['large', 'middle']) {
         const ofUser = memories.filter(({ userId }) => userId === onlyUserId);
-        expect(await measured(project, { onlyUserId })).toEqual(sumOf(ofUser, 2_000));
+        expect(await project.measure({ onlyUserId })).toEqual(sumOf(ofUser, 2_000));
       }
     });
 
@@ -127,7 +125,7 @@ export function testProject(name: string, open: OpenStorage): void {
       const { storage } = opened;
       const useModel = () =>
         storage.ensureModel({ name: 'm', digest: crypto.randomUUID(), ...described });
-      const embedded = async () => (await measured(project)).embedded;
+      const embedded = async () => (await project.measure()).embedded;
       const user = { projectId: project.id, userId: 'u' };
       const { modelId } = await useModel();
       const given = memory();

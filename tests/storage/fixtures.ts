@@ -5,6 +5,7 @@ import type { FoundMemory } from '../../sdk/contract/search.ts';
 import type { Task as ListedTask, TaskStatus } from '../../sdk/contract/tasks.ts';
 import type { Imported } from '../../sdk/contract/transfer.ts';
 import { filterOf } from '../../server/memory/filter.ts';
+import { nothing } from '../../server/memory/measurement.ts';
 import type { Measurement } from '../../server/storage/project-storage.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import type { Task } from '../../server/storage/task-storage.ts';
@@ -179,16 +180,14 @@ export async function newProject(
       const page = { status, after, limit };
       return listed<ListedTask>(opened.storage.listTasks({ ...read(more), ...page }));
     },
-    /** Returns the parts of a measurement. */
-    measure: async (more: ReadFields = {}): Promise<Measurement[]> => {
-      const parts: Measurement[] = [];
+    measure: async (more: ReadFields = {}): Promise<Measurement> => {
+      let sum = nothing();
       let after: string | null = null;
       do {
-        const part = await opened.storage.measureMemories({ ...read(more), after });
-        parts.push(part.sum);
-        after = part.next;
+        const part = { ...read(more), sum, after };
+        ({ sum, next: after } = await opened.storage.measureMemories(part));
       } while (after !== null);
-      return parts;
+      return sum;
     },
     search: async (
       query: string,

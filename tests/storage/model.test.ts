@@ -4,7 +4,6 @@ import { noSuchMemory } from '../../server/errors.ts';
 import { changesOf, importedMemory, newMemory } from '../../server/http/requests.ts';
 import { shownStats } from '../../server/http/stats.ts';
 import { filterOf } from '../../server/memory/filter.ts';
-import { addPart, nothing } from '../../server/memory/measurement.ts';
 import { renderRecord } from '../../server/memory/render.ts';
 import type { WriteResult } from '../../server/storage/types.ts';
 import { expectModel } from '../support/model/expect.ts';
@@ -75,10 +74,7 @@ async function doorTo(opened: Opened): Promise<Door> {
     search: async (userId, word) =>
       (await project.search(word, { ...now(), userId, limit: 100 })).map(({ id }) => id),
     users: async () => (await walk((after) => project.users({ ...now(), limit: 1, after }))).flat(),
-    stats: async () => {
-      const sum = (await project.measure(now())).reduce(addPart, nothing());
-      return shownStats(sum);
-    },
+    stats: async () => shownStats(await project.measure(now())),
     process: async () => {
       for (const task of await claim(storage, now())) await complete(storage, task, clock.now);
     },

@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { nothing } from '../../server/memory/measurement.ts';
 import type { ReaderTx, Value } from '../../server/storage/engine.ts';
 import { createIndexCache } from '../../server/storage/index-cache.ts';
 import { listTasks, listUsers, measureMemories } from '../../server/storage/operations/project.ts';
@@ -39,7 +40,11 @@ test.each<[name: string, uses: string, run: (tx: ReaderTx) => Promise<unknown>]>
   ],
   ['pending tasks', 'tasks_pending', (tx) => listTasks.run(tx, { ...page, status: 'processing' })],
   ['failed tasks', 'tasks_failed', (tx) => listTasks.run(tx, { ...page, status: 'failed' })],
-  ['a measurement', 'memories_by_user', (tx) => measureMemories.run(tx, { ...read, after: null })],
+  [
+    'a measurement',
+    'memories_by_user',
+    (tx) => measureMemories.run(tx, { ...read, sum: nothing(), after: null }),
+  ],
 ])('of %s begin with %s', async (_, uses, run) => {
   const plans: string[] = [];
   const tx = createTx(db);

@@ -1,7 +1,7 @@
 import type { UserOrder } from '../../../sdk/contract/project.ts';
 import type { TaskStatus } from '../../../sdk/contract/tasks.ts';
 import { tasksJson } from '../../memory/json.ts';
-import { measure } from '../../memory/measurement.ts';
+import { addMemories } from '../../memory/measurement.ts';
 import { PageBuilder, usersPage } from '../../memory/page.ts';
 import type { ReadOperation, Tx } from '../engine.ts';
 import {
@@ -10,14 +10,15 @@ import {
   parseExportPosition,
   parseListPosition,
 } from '../position.ts';
-import type { MeasuredGroup, Measurement, UserPage, UserRow } from '../project-storage.ts';
+import type { MeasuredMemory, Measurement, UserPage, UserRow } from '../project-storage.ts';
 import type { Page, PageRange, Read, StoredTask } from '../types.ts';
 import { memoriesWithTasks, memoryColumns, memoryStatus, notExpired } from './columns.ts';
 import { StatementValues } from './statement-values.ts';
 
 type Users = Read & PageRange & { order: UserOrder };
 type Tasks = Read & PageRange & { status: TaskStatus };
-type Measure = Read & { after: string | null };
+type Measured = { sum: Measurement; next: string | null };
+type Measure = Read & { sum: Measurement; after: string | null };
 
 type Counted = Omit<UserRow, 'lastCreatedAt'>;
 
@@ -148,19 +149,14 @@ export const listTasks: ReadOperation<Tasks, Page> = {
 /** The number of memories in a part. Reading them takes a few milliseconds. */
 const measuredRows = 2_000;
 
-type MeasuredRow = Omit<MeasuredGroup, 'memories' | 'oldestAt' | 'newestAt'> & {
-  createdAt: number;
-  id: string;
-};
-
 /**
- * Measures a part of the project's memories. The parts are in the order of the users, and so short
- * that other reads do not have to wait. `after` is the `next` of the previous part, or null for the
- * first part.
+ * Adds a part of the project's memories to `sum`. The parts are in the order of the users, and so
+ * short that other reads do not have to wait. `after` is the `next` of the previous part, or null
+ * for the first part.
  */
-export const measureMemories: ReadOperation<Measure, { sum: Measurement; next: string | null }> = {
+export const measureMemories: ReadOperation<Measure, Measured> = {
   name: 'measureMemories',
-  async run(tx, { projectId, now, onlyUserId = null, after }) {
+  async run(tx, { projectId, now, onlyUserId = null, sum, after }) {
     const first = [onlyUserId ?? '', Number.MIN_SAFE_INTEGER, ''] as const;
     const [userId, createdAt, id] = after === null ? first : parseExportPosition(after);
     const values = new StatementValues();
@@ -171,7 +167,7 @@ export const measureMemories: ReadOperation<Measure, { sum: Measurement; next: s
       notExpired(values.add(now)),
     ];
     if (onlyUserId !== null) where.push(`m.user_id = ${values.text(onlyUserId)}`);
-    const rows = await tx.all<MeasuredRow>(
+    const rows = await tx.all<MeasuredMemory & { id: string }>(
       `SELECT m.user_id AS "userId", m.created_at AS "createdAt", m.id, m.type, m.bytes,
          ${memoryStatus} AS status, CASE WHEN v.memory_id IS NULL THEN 0 ELSE 1 END AS embedded
        FROM ${memoriesWithTasks} LEFT JOIN vectors AS v ON v.project_id = m.project_id
@@ -181,11 +177,10 @@ export const measureMemories: ReadOperation<Measure, { sum: Measurement; next: s
        ORDER BY m.user_id, m.created_at, m.id LIMIT ${measuredRows}`,
       ...values.list,
     );
-    const groups = rows.map(({ createdAt: at, id: _, ...row }): MeasuredGroup => {
-      return { ...row, memories: 1, oldestAt: at, newestAt: at };
-    });
     const last = rows.length < measuredRows ? undefined : rows.at(-1);
-    const sum = measure(groups, after === null ? null : userId);
-    return { sum, next: last === undefined ? null : exportPosition(last) };
+    return {
+      sum: addMemories(sum, rows, after === null ? null : userId),
+      next: last === undefined ? null : exportPosition(last),
+    };
   },
 };
