@@ -8,15 +8,9 @@ import {
   finishCopy,
   type ReportRows,
 } from './storage/copy/copy.ts';
+import type { CopySide } from './storage/copy/side.ts';
 import type { StoredKey } from './storage/key-storage.ts';
-import {
-  backupDatabase,
-  diagnose,
-  openCopySides,
-  openKeyAdmin,
-  restoreDatabase,
-  storeBackupTime as storeTime,
-} from './storage/open.ts';
+import { isPostgres, locationOf, sqlitePath } from './storage/open.ts';
 
 /** Administers the database, with or without a running server. */
 export type Admin = {
@@ -40,12 +34,15 @@ export type { BackupContents, Comparison, Finding, Restored };
 
 /** Writes a consistent, verified copy of the database to `target`. The server can keep running. */
 export async function backup(databaseUrl: string, target: string): Promise<BackupContents> {
-  return backupDatabase(checked(databaseUrl), target);
+  const path = fileAt(databaseUrl);
+  const { backupDatabase } = await import('./storage/sqlite/admin/backup.ts');
+  return backupDatabase(path, target);
 }
 
 /** Stores in the database that a backup has just been delivered. */
 export async function storeBackupTime(databaseUrl: string): Promise<void> {
-  await storeTime(checked(databaseUrl), Date.now());
+  const { storeBackupTime: store } = await import('./storage/sqlite/admin/backup.ts');
+  store(fileAt(databaseUrl), Date.now());
 }
 
 /**
@@ -55,17 +52,33 @@ export async function storeBackupTime(databaseUrl: string): Promise<void> {
 export async function restore(
   databaseUrl: string,
   file: string,
-  { eraseAgain }: { eraseAgain: boolean },
+  { eraseAgain, now = Date.now() }: { eraseAgain: boolean; now?: number },
 ): Promise<Restored> {
-  const now = new Date();
-  const stamp = now.toISOString().replace(/[:.]/g, '-');
-  const options = { stamp, now: now.getTime(), eraseAgain };
-  return restoreDatabase(checked(databaseUrl), file, options);
+  const path = fileAt(databaseUrl);
+  // Becomes part of the replaced file's new name.
+  const stamp = new Date(now).toISOString().replace(/[:.]/g, '-');
+  const { restoreDatabase } = await import('./storage/sqlite/admin/restore.ts');
+  return restoreDatabase(file, path, { stamp, now, eraseAgain });
+}
+
+const ownTools =
+  'For PostgreSQL, use its own tools: pg_dump and pg_restore, or continuous archiving with ' +
+  'pg_basebackup. "memory export" and "memory import" copy the memories of a project.';
+
+/** Returns the path of an SQLite file. Throws for a database on PostgreSQL. */
+function fileAt(databaseUrl: string): string {
+  const url = checked(databaseUrl);
+  if (isPostgres(url)) throw new Error(`this command supports only SQLite. ${ownTools}`);
+  return sqlitePath(url);
 }
 
 /** Checks the database without changing it. A server may be running. */
-export async function doctor(databaseUrl: string): Promise<Finding[]> {
-  return diagnose(checked(databaseUrl), Date.now());
+export async function doctor(databaseUrl: string, now = Date.now()): Promise<Finding[]> {
+  const url = checked(databaseUrl);
+  const { diagnose } = isPostgres(url)
+    ? await import('./storage/postgres/admin/doctor.ts')
+    : await import('./storage/sqlite/admin/doctor.ts');
+  return diagnose(locationOf(url), now);
 }
 
 /**
@@ -82,7 +95,7 @@ export async function migrate(
     onCompared,
   }: { copies: boolean; onCopied: ReportRows; onCompared: ReportRows },
 ): Promise<{ copiedRows: number; isEqual: boolean; items: Comparison[] }> {
-  const [source, target] = await openCopySides(checked(from), checked(to), { create: copies });
+  const [source, target] = await openCopySides(from, to, { create: copies });
   try {
     const copiedRows = copies ? await copyRows(source, target, onCopied) : 0;
     const items = await compare(source, target, onCompared);
@@ -93,6 +106,37 @@ export async function migrate(
     source.close();
     target.close();
   }
+}
+
+/**
+ * Returns the source, then the target. Throws if `create` is false and the target does not exist.
+ */
+export async function openCopySides(
+  from: string,
+  to: string,
+  { create }: { create: boolean },
+): Promise<[CopySide, CopySide]> {
+  const [source, target] = [checked(from), checked(to)];
+  if (isPostgres(source) === isPostgres(target)) {
+    throw new Error(
+      'one database must be sqlite:<path> and the other postgres://<host>/<database>. To copy ' +
+        'between databases of the same kind, use "memory backup" or pg_dump.',
+    );
+  }
+  const opened = await openCopySide(source, { create: false });
+  try {
+    return [opened, await openCopySide(target, { create })];
+  } catch (error) {
+    opened.close();
+    throw error;
+  }
+}
+
+async function openCopySide(url: string, options: { create: boolean }): Promise<CopySide> {
+  const { openCopySide: open } = isPostgres(url)
+    ? await import('./storage/postgres/admin/copy.ts')
+    : await import('./storage/sqlite/admin/copy.ts');
+  return open(locationOf(url), options);
 }
 
 /** Validates a database URL by the rules for the MEMORY_DATABASE_URL setting. */
@@ -108,7 +152,11 @@ export async function openAdmin(
   databaseUrl: string,
   { create }: { create: boolean } = { create: true },
 ): Promise<Admin> {
-  const keys = await openKeyAdmin(checked(databaseUrl), { create });
+  const url = checked(databaseUrl);
+  const { openKeyAdmin } = isPostgres(url)
+    ? await import('./storage/postgres/admin/keys.ts')
+    : await import('./storage/sqlite/admin/keys.ts');
+  const keys = await openKeyAdmin(locationOf(url), { create });
   return {
     async createKey({ name, project, ...limits }) {
       const key = makeKey();

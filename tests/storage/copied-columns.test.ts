@@ -1,8 +1,9 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
+import { openCopySides } from '../../server/admin.ts';
 import type { CopySide } from '../../server/storage/copy/side.ts';
 import { addRow, copiedTables, readBatch, type Sum } from '../../server/storage/copy/tables.ts';
-import { openCopySides, openStorage } from '../../server/storage/open.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import { newDatabase, postgresUrl, query } from '../support/postgres.ts';
 import { openInFolder } from './sqlite.ts';
 

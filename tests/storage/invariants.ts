@@ -1,5 +1,5 @@
 import { expect } from 'bun:test';
-import { diagnose } from '../../server/storage/open.ts';
+import { doctor } from '../../server/admin.ts';
 import { rowsOf } from '../support/rows.ts';
 import type { Opened, Project } from './fixtures.ts';
 
@@ -17,7 +17,7 @@ const wrongBytes = `SELECT id FROM memories
   WHERE bytes <> octet_length(content) + octet_length(metadata)`;
 
 export async function expectConsistent({ url }: Pick<Opened, 'url'>): Promise<void> {
-  const findings = await diagnose(url, Date.now());
+  const findings = await doctor(url);
   const found = findings.find(({ name }) => name === 'consistency');
   expect(found).toMatchObject({ level: 'ok' });
   for (const text of [shownResponses, wrongBytes]) expect(await rowsOf(url, text)).toEqual([]);

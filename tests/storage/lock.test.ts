@@ -37,5 +37,5 @@ test('two commands can open the database at the same time', async () => {
   const open = () => openKeys(opened.path, { create: false });
   const admin = await openUnmoved(opened.path, open);
   expect(await admin.listKeys()).toEqual([]);
-  admin.close();
+  await admin.close();
 });

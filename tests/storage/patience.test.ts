@@ -64,7 +64,7 @@ const opens = `
 `;
 const restores = `
   import { restore } from '${source}';
-  await restore(process.env.BACKUP, process.env.DATABASE, { stamp: 'never' });
+  await restore(process.env.BACKUP, process.env.DATABASE);
 `;
 
 // The cases run concurrently in separate processes, because each waits for five seconds.

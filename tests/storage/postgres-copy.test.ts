@@ -2,8 +2,8 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrate } from '../../server/admin.ts';
-import { diagnose, openCopySides, openStorage } from '../../server/storage/open.ts';
+import { doctor, migrate, openCopySides } from '../../server/admin.ts';
+import { openStorage } from '../../server/storage/open.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
@@ -104,9 +104,7 @@ test('the doctor reports an unfinished copy, and not that its rows contradict ea
   await using target = await copyOf(opened);
   const back = `sqlite:${join(folder, 'back.db')}`;
   const failuresOf = async (url: string) =>
-    (await diagnose(url, Date.now())).flatMap(({ name, level }) =>
-      level === 'failure' ? [name] : [],
-    );
+    (await doctor(url)).flatMap(({ name, level }) => (level === 'failure' ? [name] : []));
   const interrupt = () => Promise.reject(new Error('interrupted'));
   await rejectionOf(target.copy(interrupt));
   expect(await failuresOf(target.url)).toEqual(['copy']);

@@ -2,18 +2,18 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openKeyAdmin } from '../../server/storage/open.ts';
+import { openAdmin } from '../../server/admin.ts';
 import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { fill } from './sqlite.ts';
 
 const source = join(import.meta.dir, 'sqlite.ts');
-const open = join(import.meta.dir, '../../server/storage/open.ts');
+const admin = join(import.meta.dir, '../../server/admin.ts');
 const folder = mkdtempSync(join(tmpdir(), 'memory-private-'));
 let database: TestDatabase;
 beforeAll(async () => {
   await fill(join(folder, 'source.db'), 1);
   database = await newDatabase();
-  (await openKeyAdmin(database.url, { create: true })).close();
+  await (await openAdmin(database.url)).close();
 });
 afterAll(async () => {
   await database.drop();
@@ -39,7 +39,7 @@ test.each([
   ],
   [
     'a copy',
-    `import { openCopySides } from '${open}';
+    `import { openCopySides } from '${admin}';
      await openCopySides(process.env.DATABASE, 'sqlite:' + process.env.TARGET, { create: true });
      process.exit();`,
   ],

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { openCopySides } from '../../server/storage/open.ts';
+import { openCopySides } from '../../server/admin.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import {
   backUp,
@@ -29,6 +29,7 @@ import {
   restore,
   saveMany,
   saveOne,
+  setAside,
 } from './sqlite.ts';
 
 /* Backups and restores with leftover logs and journals, damaged files and links. */
@@ -65,7 +66,7 @@ test('a restore moves away a log that has no database file, and does not apply i
   rmSync(path);
   const { memories, kept } = await restore(backup, path);
   expect(memories).toBe(3);
-  expect(kept).toBe(`${path}.before-now-wal`);
+  expect(kept).toBe(`${path}${setAside}-wal`);
   expect(existsSync(kept ?? '')).toBe(true);
   expect(countIn(path)).toBe(3);
 });
@@ -82,7 +83,7 @@ test('a restore keeps a file that is too damaged to open, with its log', async (
   writeFileSync(path, 'no database at all '.repeat(1_000));
   await restore(backup, path);
   expect(countIn(path)).toBe(3);
-  const kept = readdirSync(folder).filter((name) => name.includes('.before-now'));
+  const kept = readdirSync(folder).filter((name) => name.includes(setAside));
   const bytes = kept.map((name) => readFileSync(join(folder, name), 'latin1')).join('');
   expect(bytes).toContain('late 39');
 });
@@ -126,19 +127,18 @@ test("a restored database is readable only by its owner, regardless of the backu
 });
 
 test('a server does not start on an empty database after an interrupted restore', async () => {
-  renameSync(path, `${path}.before-now`);
+  renameSync(path, `${path}${setAside}`);
   copyFileSync(backup, `${path}.restoring`);
   expect(await refusalOf(openFile(path))).toContain('a restore was interrupted');
   expect(existsSync(path)).toBe(false);
   // Nor does a server start after another restore fails.
-  const refused = (name: string) =>
-    refusalOf(restore(join(folder, name), path, { stamp: 'later' }));
+  const refused = (name: string) => refusalOf(restore(join(folder, name), path, { now: 2_000 }));
   expect(await refused('none.db')).toContain('no backup');
   writeFileSync(join(folder, 'bad.db'), 'no database at all '.repeat(1_000));
   expect(await refused('bad.db')).toContain('not an intact backup');
   expect(await refusalOf(openFile(path))).toContain('a restore was interrupted');
   // The partially restored file is itself a valid backup.
-  await restore(`${path}.restoring`, path, { stamp: 'later' });
+  await restore(`${path}.restoring`, path, { now: 2_000 });
   expect(countIn(path)).toBe(3);
   expect(readdirSync(folder).filter((name) => name.includes('restoring'))).toEqual([]);
 });
@@ -155,7 +155,7 @@ test('a restore moves a leftover journal away, and does not apply it to the rest
   rmSync(path);
   await restore(backup, path);
   expect(existsSync(`${path}-journal`)).toBe(false);
-  expect(existsSync(`${path}.before-now-journal`)).toBe(true);
+  expect(existsSync(`${path}${setAside}-journal`)).toBe(true);
   expect(countIn(path)).toBe(3);
 });
 

@@ -3,15 +3,8 @@ import { expect } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Restored } from '../../server/storage/admin-storage.ts';
-import {
-  backupDatabase,
-  diagnose,
-  type OpenOptions,
-  openKeyAdmin,
-  openStorage,
-  restoreDatabase,
-} from '../../server/storage/open.ts';
+import * as admin from '../../server/admin.ts';
+import { type OpenOptions, openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import type { NewMemory, WriteResult } from '../../server/storage/types.ts';
 import { createThreads, type ThreadsOptions } from '../../server/threads/start.ts';
@@ -19,13 +12,13 @@ import { memory, type Opened, type OpenStorage } from './fixtures.ts';
 
 export type OpenedFile = Opened & { path: string; [Symbol.asyncDispose](): Promise<void> };
 
-/** The functions of server/storage/open.ts, for a path instead of a URL. */
+/** Functions of server/storage/open.ts and server/admin.ts, for a path instead of a URL. */
 const urlOf = (path: string) => `sqlite:${path}`;
 export const openFile = (path: string, options?: OpenOptions) => openStorage(urlOf(path), options);
 export const openKeys = (path: string, options: { create: boolean }) =>
-  openKeyAdmin(urlOf(path), options);
-export const backUp = (path: string, target: string) => backupDatabase(urlOf(path), target);
-export const diagnoseFile = (path: string, now = Date.now()) => diagnose(urlOf(path), now);
+  admin.openAdmin(urlOf(path), options);
+export const backUp = (path: string, target: string) => admin.backup(urlOf(path), target);
+export const diagnoseFile = (path: string, now?: number) => admin.doctor(urlOf(path), now);
 
 export async function openInFolder(options: ThreadsOptions = {}): Promise<OpenedFile> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-storage-'));
@@ -75,10 +68,13 @@ export function saveOne(storage: Storage, fields: Partial<NewMemory> = {}): Prom
 export function restore(
   backup: string,
   path: string,
-  { stamp = 'now', eraseAgain = false, now = 1_000 } = {},
-): Promise<Restored> {
-  return restoreDatabase(urlOf(path), backup, { stamp, now, eraseAgain });
+  { eraseAgain = false, now = 1_000 } = {},
+): Promise<admin.Restored> {
+  return admin.restore(urlOf(path), backup, { eraseAgain, now });
 }
+
+/** The end of the name of a file that this restore has set aside. */
+export const setAside = '.before-1970-01-01T00-00-01-000Z';
 
 /** Checks the integrity of the file and returns the number of rows in the table. */
 export function countIn(file: string, table: 'memories' | 'api_keys' = 'memories'): number {

@@ -2,9 +2,8 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { storeBackupTime } from '../../server/storage/open.ts';
+import { storeBackupTime } from '../../server/admin.ts';
 import { until } from '../support/until.ts';
-import { newKey } from './conformance-keys.ts';
 import { imported, memory, newProject } from './fixtures.ts';
 import { openFile, openInFolder, openKeys } from './sqlite.ts';
 
@@ -69,10 +68,10 @@ test.concurrent('after a failed sync, commands beside the server make no checkpo
   const before = log.checkpointed();
   // By default, SQLite makes a checkpoint if the log has 1,000 pages.
   while (log.pages() < before + 1_000) await save();
-  await storeBackupTime(opened.url, 1_000);
+  await storeBackupTime(opened.url);
   expect(log.checkpointed()).toBe(before);
   const keys = await openKeys(opened.path, { create: false });
-  await keys.createKey(newKey({ id: 'beside' }));
+  await keys.createKey({ name: 'beside', project: 'default' });
   await keys.close();
   expect(log.checkpointed()).toBe(before);
 });
