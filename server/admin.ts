@@ -11,6 +11,7 @@ import {
 import type { CopySide } from './storage/copy/side.ts';
 import type { StoredKey } from './storage/key-storage.ts';
 import { isPostgres, locationOf, sqlitePath } from './storage/open.ts';
+import { createKey, listKeys, revokeKey } from './storage/operations/keys.ts';
 
 /** Administers the database, with or without a running server. */
 export type Admin = {
@@ -153,21 +154,21 @@ export async function openAdmin(
   { create }: { create: boolean } = { create: true },
 ): Promise<Admin> {
   const url = checked(databaseUrl);
-  const { openKeyAdmin } = isPostgres(url)
+  const { openEngine } = isPostgres(url)
     ? await import('./storage/postgres/admin/keys.ts')
     : await import('./storage/sqlite/admin/keys.ts');
-  const keys = await openKeyAdmin(locationOf(url), { create });
+  const engine = await openEngine(locationOf(url), { create });
   return {
     async createKey({ name, project, ...limits }) {
       const key = makeKey();
       const { userId = null, readOnly = false, metricsOnly = false, expiresAt = null } = limits;
       const kind = { userId, readOnly, metricsOnly };
       const about = { project, name, ...kind, createdAt: Date.now(), expiresAt };
-      const { id } = await keys.createKey(keyToStore(key, about));
+      const { id } = await engine.write(createKey, keyToStore(key, about));
       return { key, id, project, name };
     },
-    listKeys: () => keys.listKeys(),
-    revokeKey: (id) => keys.revokeKey({ id, at: Date.now() }),
-    close: async () => keys.close(),
+    listKeys: () => engine.readShort(listKeys, undefined),
+    revokeKey: (id) => engine.write(revokeKey, { id, at: Date.now() }),
+    close: async () => engine.close(),
   };
 }

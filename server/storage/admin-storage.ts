@@ -1,7 +1,4 @@
 import type { StoredKey } from './key-storage.ts';
-import type { Storage } from './storage.ts';
-
-export type KeyAdmin = Pick<Storage, 'createKey' | 'listKeys' | 'revokeKey'> & { close(): void };
 
 /** The result of one check by `memory doctor`. */
 export type Finding = {

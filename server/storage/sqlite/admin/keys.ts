@@ -1,6 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import type { KeyAdmin } from '../../admin-storage.ts';
-import { createKey, listKeys, revokeKey } from '../../operations/keys.ts';
+import type { ShortEngine } from '../../engine.ts';
 import { openUnmoved } from '../lock.ts';
 import { assertFinished, migrate } from '../migrate.ts';
 import { assertExists, canonicalPath } from '../path.ts';
@@ -8,17 +7,18 @@ import { applySetting, closeKeepingLog, keepFilesPrivate, openForWriting } from 
 import { createAlone, createTx } from '../transaction.ts';
 
 /** Opens the database file. If it does not exist, creates it if `create` is true, else throws. */
-export function openKeyAdmin(name: string, { create }: { create: boolean }): KeyAdmin {
+export function openEngine(
+  name: string,
+  { create }: { create: boolean },
+): ShortEngine & { close(): void } {
   if (!create) assertExists(name);
   keepFilesPrivate();
   const path = canonicalPath(name);
   const db = openUnmoved(path, () => openMigrated(path));
-  const writeAlone = createAlone(db);
   const tx = createTx(db);
   return {
-    createKey: (key) => writeAlone(createKey, key),
-    listKeys: () => listKeys.run(tx, undefined),
-    revokeKey: (revoked) => writeAlone(revokeKey, revoked),
+    write: createAlone(db),
+    readShort: ({ run }, input) => run(tx, input),
     // Keep the WAL. A server checkpoints it later.
     close: () => closeKeepingLog(path, db),
   };
