@@ -19,6 +19,7 @@ const table: [code: string, tests: string[]][] = [
   ['server/storage/copy/', ['unit/', 'storage/', 'cli/migrate']],
   ['server/storage/sqlite/admin/', administration],
   ['server/storage/postgres/admin/', administration],
+  ['server/storage/operations/', ['unit/', 'storage/', 'http/', 'cli/keys']],
   [
     'server/storage/',
     ['unit/', 'storage/', 'http/health', 'cli/keys', 'cli/serve', 'cli/controls', 'cli/restore'],
