@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia';
 import type { Health } from '../../sdk/contract/status.ts';
 import type { Logger } from '../log.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { QueueState } from '../storage/task-storage.ts';
 import { details } from './openapi/details.ts';
 import { sendJson } from './response.ts';
 import type { Services } from './services.ts';
@@ -68,7 +68,7 @@ export function health(readHealth: () => Promise<Health>) {
     });
 }
 
-export type Work = { queue: Awaited<ReturnType<Storage['taskQueueState']>>; toEmbed: number };
+export type Work = { queue: QueueState; toEmbed: number };
 
 /** The maximum share of time spent counting the work. Counting a long queue is slow. */
 const costShare = 0.05;

@@ -40,11 +40,13 @@ const filteredRows = 2_000;
 const largeBytes = 64 * 1024;
 
 /**
- * Returns up to `limit` memories of the user, starting after the position `after`. Memories are
- * ordered by creation time, then by id. A page with large texts contains fewer memories.
+ * Returns up to `limit` memories of the user that match the filter, starting after the position
+ * `after`. Memories are ordered by creation time, then by id. A page with large texts contains
+ * fewer memories.
  *
- * A page without a filter costs the same, however much is stored. Returns 'large' if it has a large
- * memory, which must be read in the same snapshot; see `listFiltered`.
+ * This operation reads a page without a filter, which costs the same, however much is stored. It
+ * returns 'large' if the page has a large memory, which must be read in the same snapshot; see
+ * `listFiltered`.
  */
 export const listMemories: ShortRead<List, Page | 'large'> = {
   name: 'listMemories',
@@ -60,7 +62,7 @@ export const listMemories: ShortRead<List, Page | 'large'> = {
   },
 };
 
-/** Like `listMemories`, but returns only memories that match the filter, and large ones. */
+/** Reads a page of `listMemories` that has a filter, or large memories. */
 export const listFiltered: ReadOperation<List, Page> = {
   name: 'listFiltered',
   run: (tx, read) =>
