@@ -60,6 +60,7 @@ describe('search', () => {
     expect(await found({ 'metadata[tag]': 'y', 'metadata[n]': '7' })).toEqual([blue.id]);
     expect(await found({ type: 'ticket' })).toEqual([memoryId]);
     expect(await found({ source: 'desk', externalId: '9' })).toEqual([memoryId]);
+    expect(await found({ source: 'Desk' })).toEqual([]);
     expect(await found({ source: 'desk', externalId: '8' })).toEqual([]);
   });
 
