@@ -131,7 +131,7 @@ const table: Row[] = [
       'server/mcp/tools/stdio.ts',
     ],
   },
-  { from: data, may: [], types: ['sdk/contract/', ...data, ...storages] },
+  { from: data, may: [], types: ['sdk/contract/', ...data] },
   {
     from: ['server/storage/open.ts'],
     may: ['node:', ...data],
