@@ -3,10 +3,14 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openAdmin, openCopySides } from '../../server/admin.ts';
+import { openStorage } from '../../server/storage/open.ts';
+import { newDatabase, query } from '../support/postgres.ts';
+import { rejectionOf } from '../support/thrown.ts';
 import { memory, newProject } from './fixtures.ts';
-import { openFile } from './sqlite.ts';
+import { openFile, openInFolder } from './sqlite.ts';
 
-/* A database file of an earlier schema version is served, with all it contains. */
+/* Databases of an earlier schema version. */
 
 test('a file of the first migration gets the later ones and keeps its memories', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'memory-migrate-'));
@@ -27,6 +31,42 @@ test('a file of the first migration gets the later ones and keeps its memories',
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+test('commands for keys do not upgrade a file that a server of an older version may have open', async () => {
+  await using opened = await openInFolder();
+  await opened.storage.close();
+  toFirstVersion(opened.path);
+  await useKeys(opened.url);
+  using db = new Database(opened.path);
+  expect(db.prepare('PRAGMA user_version').values()).toEqual([[5]]);
+  opened.storage = await openFile(opened.path);
+});
+
+test('neither commands for keys nor a refused copy upgrade a shared database', async () => {
+  const { url, drop } = await newDatabase();
+  await (await openStorage(url)).close();
+  await query(url, 'DELETE FROM schema_versions WHERE version > 7');
+  await query(url, 'DROP TABLE vector_parts');
+  await useKeys(url);
+  await query(url, 'INSERT INTO turns VALUES ($1, $2, $3)', [
+    'cleanup',
+    'old',
+    Date.now() + 60_000,
+  ]);
+  const copying = openCopySides(url, 'sqlite:/nowhere/none.db', { create: false });
+  expect((await rejectionOf(copying)).message).toContain('a server is using the database');
+  const versions = await query(url, 'SELECT version FROM schema_versions');
+  expect(versions).toEqual([{ version: 7 }]);
+  await drop();
+});
+
+async function useKeys(url: string): Promise<void> {
+  const admin = await openAdmin(url);
+  const { id } = await admin.createKey({ name: 'n', project: 'p' });
+  await admin.revokeKey(id);
+  expect(await admin.listKeys()).toMatchObject([{ id, revokedAt: expect.any(Number) }]);
+  await admin.close();
+}
 
 /** Replaces the file with one of the first migration alone, which has the same rows. */
 function toFirstVersion(path: string): void {

@@ -1,7 +1,7 @@
 import type { CopySide, Row } from '../../copy/side.ts';
 import { type Connection, createConnection, query, statement } from '../connection.ts';
 import { cannotOpen } from '../errors.ts';
-import { isUnfinishedCopy, migrate } from '../migrate.ts';
+import { isUnfinishedCopy, migrate, readVersion } from '../migrate.ts';
 import { runInOrder } from '../transaction.ts';
 
 /** The deadline for statements. Counting all rows of a large database is slow. */
@@ -17,8 +17,9 @@ export async function openCopySide(
 ): Promise<CopySide> {
   const connection = createConnection({ url, purpose: 'migrate' });
   try {
+    // A running server of an older version could not be restarted after an upgrade.
+    if ((await readVersion(connection)) > 0) await assertUnused(connection);
     await migrate(connection, { create });
-    await assertUnused(connection);
   } catch (error) {
     connection.close();
     throw cannotOpen(error);

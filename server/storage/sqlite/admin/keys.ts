@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import type { ShortEngine } from '../../engine.ts';
 import { openUnmoved } from '../lock.ts';
-import { assertFinished, migrate } from '../migrate.ts';
+import { assertFinished, assertOurs, migrate } from '../migrate.ts';
 import { assertExists, canonicalPath } from '../path.ts';
 import { applySetting, closeKeepingLog, keepFilesPrivate, openForWriting } from '../settings.ts';
 import { createAlone, createTx } from '../transaction.ts';
@@ -29,7 +29,9 @@ function openMigrated(path: string): Database {
   try {
     // After a failed sync, a server makes no checkpoint, and this command must not make one either.
     applySetting(db, 'wal_autocheckpoint', 0);
-    migrate(db, path);
+    // An older schema is left to the next start of a server. A running server of that version could
+    // not be restarted after an upgrade.
+    if (assertOurs(db, path).schema === 0) migrate(db, path);
     assertFinished(db, path);
     return db;
   } catch (error) {
