@@ -188,8 +188,8 @@ test('doctor warns about many connections, a long transaction and WAL of an inac
   const own = await newDatabase();
   const database = await shadow(own, [
     settingAs('max_connections', '100'),
-    `VIEW pg_stat_activity AS SELECT 'client backend' AS backend_type, 0 AS pid,
-       now() - interval '15 minutes' AS xact_start FROM generate_series(1, 80)`,
+    'VIEW pg_stat_database AS SELECT 40 AS numbackends FROM generate_series(1, 2)',
+    `VIEW pg_stat_activity AS SELECT 0 AS pid, now() - interval '15 minutes' AS xact_start`,
     `FUNCTION pg_current_wal_lsn() RETURNS pg_lsn LANGUAGE sql AS $$ SELECT '1/0'::pg_lsn $$`,
     `VIEW pg_replication_slots AS SELECT '0/C0000000'::pg_lsn AS restart_lsn, false AS active
        UNION ALL SELECT '0/0'::pg_lsn, true`,
@@ -255,8 +255,7 @@ test.each([
 test('doctor accepts a transaction of 14 minutes and 1023 MB of retained WAL', async () => {
   const own = await newDatabase();
   const database = await shadow(own, [
-    `VIEW pg_stat_activity AS SELECT 'client backend' AS backend_type, 0 AS pid,
-       now() - interval '14 minutes' AS xact_start`,
+    `VIEW pg_stat_activity AS SELECT 0 AS pid, now() - interval '14 minutes' AS xact_start`,
     `FUNCTION pg_current_wal_lsn() RETURNS pg_lsn LANGUAGE sql AS $$ SELECT '1/0'::pg_lsn $$`,
     `VIEW pg_replication_slots AS SELECT '0/C0100000'::pg_lsn AS restart_lsn, false AS active`,
   ]);

@@ -32,6 +32,7 @@ type Settings = {
   now: number;
   used: number;
   max: number;
+  seesAll: boolean;
   oldestTransactionSeconds: number;
   keptWalBytes: number;
 };
@@ -43,8 +44,9 @@ const settingsQuery = `SELECT current_setting('server_version') AS version,
     current_setting('synchronous_standby_names') AS standbys,
     (SELECT count(*) FROM pg_stat_replication)::float8 AS connected,
     (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
-    (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::float8 AS used,
+    (SELECT sum(numbackends) FROM pg_stat_database)::float8 AS used,
     current_setting('max_connections')::float8 AS max,
+    pg_has_role('pg_read_all_stats', 'USAGE') AS "seesAll",
     coalesce((SELECT extract(epoch FROM max(clock_timestamp() - xact_start))
       FROM pg_stat_activity WHERE pid <> pg_backend_pid()), 0)::float8
       AS "oldestTransactionSeconds",
@@ -133,8 +135,10 @@ function aboutConnections({ used, max }: Settings): Finding {
 
 const maxTransactionSeconds = 15 * 60;
 
-function aboutTransactions({ oldestTransactionSeconds }: Settings): Finding {
-  const found = `the oldest has been open for ${Math.round(oldestTransactionSeconds)} s`;
+/** PostgreSQL hides from other roles when a transaction began. */
+function aboutTransactions({ oldestTransactionSeconds, seesAll }: Settings): Finding {
+  const oldest = seesAll ? 'the oldest' : 'the oldest of this role';
+  const found = `${oldest} has been open for ${Math.round(oldestTransactionSeconds)} s`;
   if (oldestTransactionSeconds < maxTransactionSeconds) return ok('transactions', found);
   const advice =
     'an open transaction prevents the removal of deleted rows; find it in pg_stat_activity and end it';
