@@ -225,6 +225,18 @@ test('a write-ahead log that has grown very long is reported', async () => {
   expect((await saveOne(opened.storage)).response.status).toBe(201);
 });
 
+test('a long write-ahead log is explained by the check of a large file', async () => {
+  await using opened = await openInFolder();
+  await saveOne(opened.storage);
+  truncateSync(opened.path, 20 * 1024 * 1024);
+  truncateSync(`${opened.path}-wal`, 300 * 1024 * 1024);
+  const warning = async () => (await opened.storage.health()).warning;
+  const check = opened.storage.findDamage();
+  expect(await warning()).toContain('the check of the file, which began with the service,');
+  expect(await check).toEqual([]);
+  expect(await warning()).toContain('a read transaction');
+});
+
 test('close() ends the check for damage of a large file', async () => {
   await using opened = await openInFolder();
   await saveMany(opened.storage, 20, 'x'.repeat(1_000_000));

@@ -74,14 +74,20 @@ async function noteWriteFault(storage: Storage): Promise<void> {
 /** Checks a large file for damage, in a thread that is terminated when the service stops. */
 function createDamageCheck(path: string, threads: Threads) {
   let stop = async () => {};
+  let isRunning = false;
   return {
     stop: () => stop(),
+    isRunning: () => isRunning,
     async findDamage(): Promise<string[]> {
       if (isSmall(path)) return [];
       const module = 'server/storage/sqlite/integrity/thread.ts';
       const thread = threads.start({ name: 'integrity', module, data: { path } });
       stop = async () => thread.terminate();
-      const damage = (await thread.call('check', null)) as string[];
+      isRunning = true;
+      const check = thread.call('check', null).finally(() => {
+        isRunning = false;
+      });
+      const damage = (await check) as string[];
       await thread.stop();
       return damage;
     },
@@ -112,7 +118,7 @@ async function startThreads(
     name: 'sqlite',
     ...createStorage(engine),
     reserveQuota: null,
-    health: async () => stateOf(path, fileCheck, writer),
+    health: async () => stateOf(path, fileCheck, writer, damageCheck.isRunning()),
     figures: async () => ({
       databaseBytes: sizeOf(path),
       logBytes: logBytes(path),
@@ -132,11 +138,19 @@ async function startThreads(
   };
 }
 
-function stateOf(path: string, fileCheck: FileCheck, writer: WriterClient): StorageHealth {
+function stateOf(
+  path: string,
+  fileCheck: FileCheck,
+  writer: WriterClient,
+  isChecking: boolean,
+): StorageHealth {
   const fault = fileCheck() ?? writer.fault();
   const log = logBytes(path);
   const megabytes = Math.round(log / 1_048_576);
   const isLong = log > longLogBytes; // mutate-ignore boundary: the log is never this long exactly
-  const longLog = `the write-ahead log has grown to ${megabytes} MB: a read transaction has been open for too long`;
+  const reason = isChecking
+    ? 'the check of the file, which began with the service, has not ended yet'
+    : 'a read transaction has been open for too long';
+  const longLog = `the write-ahead log has grown to ${megabytes} MB: ${reason}`;
   return { fault, warning: writer.warning() ?? (isLong ? longLog : null) };
 }

@@ -98,8 +98,8 @@ function aboutLog(path: string): Finding {
   const found = mebibytes(bytes);
   if (bytes < longLogBytes) return ok('write-ahead log', found);
   const advice =
-    'a read transaction has been open for too long; stop the backup or program that reads the file, ' +
-    'or restart the server';
+    'a read transaction has been open for too long; if GET /health does not name the check of the ' +
+    'file, stop the backup or program that reads the file, or restart the server';
   return { name: 'write-ahead log', level: 'warning', found, advice };
 }
 
