@@ -1,4 +1,5 @@
 import type { Value } from '../engine.ts';
+import { firstBytes } from '../operations/columns.ts';
 import type { CopySide, Row, Statement } from './side.ts';
 
 /*
@@ -60,8 +61,12 @@ export async function readBatch(
 ): Promise<{ rows: Row[]; last: Position }> {
   const { size } = table;
   const keys = keysOn(side, table);
-  const sizes = size === undefined ? [] : await readRows(side, table, `${size} AS size`, after);
-  const limit = size === undefined ? batchRows : Math.max(1, firstBytes(sizes));
+  let limit = batchRows;
+  if (size !== undefined) {
+    const sizes = await readRows(side, table, `${size} AS bytes`, after);
+    const counted = sizes.map(({ bytes }) => ({ bytes: Number(bytes) }));
+    limit = firstBytes(counted, batchBytes).length;
+  }
   const rows = await readRows(side, table, '*', after, limit);
   const last = rows.at(-1);
   return { rows, last: last === undefined ? after : keys.map((key) => last[key] ?? null) };
@@ -85,16 +90,6 @@ function readRows(
   const beyond = after === null ? '' : `AND (${order}) > (${parameters})`;
   const text = `SELECT ${columns} FROM ${name} WHERE ${where} ${beyond} ORDER BY ${order} LIMIT ${limit}`;
   return side.read(text, ...(after ?? []));
-}
-
-/** Returns the number of rows that fit into a batch. */
-function firstBytes(sizes: readonly Row[]): number {
-  let bytes = 0;
-  const end = sizes.findIndex(({ size }) => {
-    bytes += Number(size);
-    return bytes > batchBytes; // mutate-ignore boundary: affects only memory
-  });
-  return end < 0 ? sizes.length : end;
 }
 
 export async function countRows(side: CopySide): Promise<number> {
