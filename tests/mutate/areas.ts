@@ -13,6 +13,8 @@ const table: [code: string, tests: string[]][] = [
   ['server/memory/', ['unit/', 'storage/sqlite', 'tasks/', 'http/']],
   ['server/tasks/', ['unit/', 'tasks/', 'http/ingest', 'http/health']],
   ['server/mcp/', ['mcp/']],
+  ['server/http/mcp', ['mcp/', 'http/']],
+  ['server/http/openapi', ['drift', 'http/openapi']],
   ['server/threads/', ['storage/', 'threads/', 'http/lost-threads']],
   ['server/storage/postgres/citus', ['docs', 'storage/postgres']],
   ['server/storage/findings', ['unit/', 'storage/', 'cli/doctor']],

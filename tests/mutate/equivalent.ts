@@ -13,14 +13,16 @@ import type { Found } from './mutations.ts';
 type Rule = (found: Found, textOf: (node: Node) => string) => boolean;
 
 const clock = /\b(?:performance|Date)\.now\(\)|\b(?:clock|statement)_timestamp\(\)/;
-const tuned = /(?:Ms|Seconds|Bytes|Units|Share|Pages|Weights)$/;
+const tuned =
+  /(?:Ms|Seconds|Bytes|KiB|Units|Rows|AtOnce|Per(?:Batch|Part|Run)|Share|Pages|Weights)$|^maxCached|^pauseFactor$/;
 const measured = /(?:Ms|Seconds|Units|Share|Pages)$/;
 const scheduling = /^(?:await )?(?:yieldToEventLoop|Bun\.gc)\(/;
 const freeing = /^(?:Bun\.gc|Bun\.sleep|\w+\??\.close)\(/;
 
 /**
- * A time, a size or a share at the top level of a module affects only timing and cost, and a weight
- * is measured by tests/eval. The values that clients rely on are in sdk/contract/limits.ts.
+ * A time, a size or a share at the top level of a module affects only timing and cost, and so does
+ * the amount of work in one step. A weight is measured by tests/eval. The values that clients rely
+ * on are in sdk/contract/limits.ts.
  */
 const isTuning: Rule = ({ operator, ancestors }, textOf) => {
   const [, , , declaration] = ancestors;
@@ -28,8 +30,8 @@ const isTuning: Rule = ({ operator, ancestors }, textOf) => {
   return operator === 'constant' && isConstant && tuned.test(textOf(declaration.name));
 };
 
-/** What was measured equals a limit only by chance. */
-const isExactLimit: Rule = ({ operator, node, start, text }, textOf) => {
+/** What was measured equals a limit only by chance, and a tuned limit is as good by one more. */
+const isExactLimit: Rule = ({ operator, node, start, text, ancestors: [file = node] }, textOf) => {
   if (operator === 'sql') {
     const [condition = ''] = textOf(node)
       .slice(start - node.getStart())
@@ -37,10 +39,16 @@ const isExactLimit: Rule = ({ operator, node, start, text }, textOf) => {
     return /^[<>]/.test(text) && clock.test(condition);
   }
   if (operator !== 'boundary' || !is.isBinaryExpression(node)) return false;
-  return [node.left, node.right].some(
-    (side) => clock.test(textOf(side)) || measured.test(textOf(side)),
-  );
+  return [node.left, node.right]
+    .map(textOf)
+    .some((side) => clock.test(side) || measured.test(side) || isTuned(side, textOf(file)));
 };
+
+/** Whether the name is that of a tuned value at the top level of this module or another one. */
+function isTuned(name: string, file: string): boolean {
+  const declared = new RegExp(`^(?:export )?const ${name} =|^import \\{[^}]*\\b${name}\\b`, 'm');
+  return /^\w+$/.test(name) && tuned.test(name) && declared.test(file);
+}
 
 /** Examples are only shown in the OpenAPI document. */
 const isExample: Rule = ({ operator, ancestors }, textOf) =>

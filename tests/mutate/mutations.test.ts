@@ -57,10 +57,17 @@ test.each([
 test.each([
   ['constant', 'const aMs = 10 * 60_000;', 'const b = () => 10 * 60_000;'],
   ['constant', 'const aWeights = { b: 2 };', 'const a = { b: 2 };'],
+  ['constant', 'const aAtOnce = 16;', 'const a = 16;'],
   ['constant', 'const a = { examples: [{ b: 2 }] };', 'const a = { b: 2 };'],
   ['constant', 'const a = limit + 1;', 'const a = limit + 2;'],
   ['boundary', 'const a = b < cMs;', 'const a = b < c;'],
   ['boundary', 'const a = b - performance.now() < c;', 'const a = b - now < c;'],
+  [
+    'boundary',
+    'const aBytes = 1;\nconst b = c < aBytes;',
+    'const b = (aBytes: number) => c < aBytes;',
+  ],
+  ['boundary', "import { aBytes } from 'b';\nconst b = c < aBytes;", 'const b = c < d.aBytes;'],
   ['sql', "const a = 'WHERE b <= clock_timestamp()';", "const a = 'WHERE b <= c';"],
   [
     'removal',
