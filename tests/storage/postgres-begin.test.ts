@@ -22,6 +22,16 @@ function breakBegin(bytes: Buffer): void {
   breaks = false;
 }
 
+/** Breaks the next BEGIN of the sessions, which send its text only once. */
+async function breakNext(purpose: 'writer' | 'reader'): Promise<void> {
+  await query(
+    database.url,
+    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'memory ${purpose}'`,
+  );
+  breaks = true;
+}
+
 beforeEach(async () => {
   database = await newWholeDatabase();
   const url = new URL(database.url);
@@ -41,17 +51,18 @@ test.each([
   ['a save', {}],
   ['a save that reads first', { externalId: '1' }],
 ])('%s whose BEGIN fails has an unknown outcome', async (_, fields) => {
-  // The text of BEGIN is sent only once per session.
-  await query(
-    database.url,
-    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-     WHERE datname = current_database() AND application_name = 'memory writer'`,
-  );
-  breaks = true;
+  await breakNext('writer');
   expect(await rejectionOf(project.save(memory(fields)))).toMatchObject({
     code: 'internal',
     message: expect.stringContaining('the outcome is unknown'),
   });
   expect(breaks).toBe(false);
   await project.save(memory({ userId: 'v' }));
+});
+
+test('a search whose BEGIN fails is rejected, because it would not see a snapshot', async () => {
+  await project.save(memory());
+  await breakNext('reader');
+  expect((await rejectionOf(project.search('text'))).message).toContain('syntax error');
+  expect(breaks).toBe(false);
 });

@@ -92,6 +92,7 @@ test('the progress of a resumed copy counts only the rows that remain', async ()
   await using target = await copyOf(opened);
   const interrupted = target.copy(() => Promise.reject(new Error('interrupted')));
   expect((await rejectionOf(interrupted)).message).toBe('interrupted');
+  expect((await rejectionOf(openStorage(target.url))).message).toContain('an unfinished copy');
   const reports: [done: number, total: number][] = [];
   const { copiedRows } = await target.copy(async (...report) => void reports.push(report));
   expect(copiedRows).toBeGreaterThan(1);

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test';
 import { SQL } from 'bun';
-import type { Connection } from '../../server/storage/postgres/connection.ts';
+import { readSeries } from '../../server/metrics/counts.ts';
+import type { Connection, Session } from '../../server/storage/postgres/connection.ts';
 import { ConnectionLost } from '../../server/storage/postgres/errors.ts';
+import type { Work } from '../../server/storage/postgres/transaction.ts';
 import { createWriteQueue } from '../../server/storage/postgres/write-queue.ts';
 import { WriteConflict } from '../../server/storage/refusals.ts';
 import { rejectionOf } from '../support/thrown.ts';
@@ -15,19 +17,29 @@ const lost = async () => {
 const common = { silentMs: () => 0, close() {} };
 const closed: Connection = { ...common, session: lost, run: lost, isOpen: () => false };
 
-/** A connection on which every statement succeeds. */
-const open: Connection = {
-  ...common,
-  session: async () => ({
-    hasCitus: false,
-    settle: async (statements) =>
-      statements.map(({ text }) => ({ rows: [], command: text.split(' ')[0] ?? '', count: 1 })),
-    run: async (statements) => statements.map(() => []),
-    end() {},
-  }),
-  run: async (statements) => statements.map(() => []),
-  isOpen: () => true,
-};
+/** A connection on which every statement succeeds. `answer` returns the command that has run. */
+function openWith(answer: (command: string) => string): Connection {
+  const run: Connection['run'] = async (statements) => statements.map(() => []);
+  const settle: Session['settle'] = async (statements) =>
+    statements.map(({ text }) => ({
+      rows: [],
+      command: answer(text.split(' ')[0] ?? ''),
+      count: 1,
+    }));
+  const session = async () => ({ hasCitus: false, settle, run, end() {} });
+  return { ...common, session, run, isOpen: () => true };
+}
+const open = openWith((command) => command);
+
+/** A connection, and the commands that begin and end its transactions. */
+function recordingConnection() {
+  const commands: string[] = [];
+  const connection = openWith((command) => {
+    if (/^(BEGIN|COMMIT|ROLLBACK)$/.test(command)) commands.push(command);
+    return command;
+  });
+  return { connection, commands };
+}
 
 function queueOn(...connections: Connection[]) {
   return createWriteQueue({ connections, fault: () => null, note() {} });
@@ -150,19 +162,8 @@ test('writes with the same key run one after the other, and other writes of the 
 });
 
 test('a write that fails after it has changed rows is rolled back, and not those beside it', async () => {
-  const texts: string[] = [];
-  const session = await open.session();
-  const recording: Connection = {
-    ...open,
-    session: async () => ({
-      ...session,
-      settle: (statements) => {
-        texts.push(...statements.map(({ text }) => text.split(' ')[0] ?? ''));
-        return session.settle(statements);
-      },
-    }),
-  };
-  const queue = queueOn(recording);
+  const { connection, commands } = recordingConnection();
+  const queue = queueOn(connection);
   const insert = (users: string[], outcome: () => string) =>
     queue.run({
       ...alone,
@@ -180,9 +181,8 @@ test('a write that fails after it has changed rows is rolled back, and not those
     insert(['two'], () => 'stored'),
   ]);
   expect([error.message, stored]).toEqual(['rejected', 'stored']);
-  const ends = texts.filter((text) => /^(BEGIN|COMMIT|ROLLBACK)$/.test(text)).join(' ');
   // Together, and then each alone.
-  expect(ends).toBe('BEGIN ROLLBACK BEGIN ROLLBACK BEGIN COMMIT');
+  expect(commands.join(' ')).toBe('BEGIN ROLLBACK BEGIN ROLLBACK BEGIN COMMIT');
 });
 
 test('drain() rejects new writes and waits for the writes that still run', async () => {
@@ -216,4 +216,27 @@ test('a locked write is retried even if other writes keep arriving', async () =>
   }
   expect(otherWrites).toBeLessThan(100);
   expect(await locked).toBe('stored');
+});
+
+test('writes share a transaction up to a number of rows, and each is counted', async () => {
+  const { connection, commands } = recordingConnection();
+  const queue = queueOn(connection);
+  const counted = () => readSeries('memory_commit_writes')[0]?.counts.at(-1) ?? 0;
+  const before = counted();
+  const save = (user: string) => {
+    const work: Work = (tx) => tx.run('INSERT INTO changed VALUES (1)');
+    return queue.run({ ...alone, users: [user], cost: 60, work });
+  };
+  await Promise.all(['one', 'two', 'three'].map(save));
+  expect(commands.join(' ')).toBe('BEGIN COMMIT BEGIN COMMIT');
+  expect(counted() - before).toBe(3);
+});
+
+test('a write whose COMMIT has rolled back has an unknown outcome', async () => {
+  const queue = queueOn(openWith((command) => (command === 'COMMIT' ? 'ROLLBACK' : command)));
+  const work: Work = (tx) => tx.run('INSERT INTO changed VALUES (1)');
+  expect(await rejectionOf(queue.run({ ...alone, work }))).toMatchObject({
+    code: 'internal',
+    message: expect.stringContaining('the outcome is unknown'),
+  });
 });
