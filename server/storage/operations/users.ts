@@ -78,18 +78,14 @@ export async function lockUser(tx: Tx, projectId: number, userId: string): Promi
   return row?.change ?? -1;
 }
 
-/**
- * Records a change of each user and returns a function that returns its number. Locks the users in
- * a fixed order.
- */
+/** Records a change of each user and returns a function that returns its number. */
 export async function recordChanges(
   tx: Tx,
   projectId: number,
   added: readonly (Added & { userId: string })[],
 ): Promise<(userId: string) => number> {
-  const users = [...Map.groupBy(added, ({ userId }) => userId)];
-  users.sort(([one], [other]) => (one < other ? -1 : 1));
-  const recorded = users.map(async ([userId, all]): Promise<[string, number]> => {
+  const users = Map.groupBy(added, ({ userId }) => userId);
+  const recorded = [...users].map(async ([userId, all]): Promise<[string, number]> => {
     const memories = all.reduce((sum, one) => sum + one.memories, 0);
     const bytes = all.reduce((sum, one) => sum + one.bytes, 0);
     return [userId, await recordChange(tx, projectId, userId, { memories, bytes })];
