@@ -21,7 +21,7 @@ export const maintain: WriteOperation<{ now: number; elapsedMs: number }, Mainte
     const row = await tx.one<{ uptime: number }>(
       `UPDATE maintenance SET value = value + CAST($1 AS bigint) WHERE name = 'uptime'
        RETURNING value AS uptime`,
-      Math.max(0, Math.round(elapsedMs)),
+      Math.round(elapsedMs),
     );
     const expired = await removeExpired(tx, { now, limit: expiredPerRun });
     const expiredKeys = await sweepKeys(tx, {

@@ -126,7 +126,7 @@ async function catchUp(
   if (row.snapshotChange !== cached.snapshotChange) {
     Object.assign(cached, { snapshotChange: row.snapshotChange, unstored: 0 });
   }
-  if (cached.lastChange < 0 && row.memories >= minMemories) await restore(tx, cached, user);
+  if (cached.lastChange === -1 && row.memories >= minMemories) await restore(tx, cached, user);
   await applyChanges(tx, cached, user, row.lastChange);
   if (cached.index.size !== row.memories) await removeDeleted(tx, cached, user);
   if (model !== null) await catchUpVectors(tx, cached.vectorsOf(model), user, row.embeddedChange);

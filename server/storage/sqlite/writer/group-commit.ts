@@ -204,6 +204,7 @@ class Execution {
     this.write = write;
   }
 
+  /** Whether the write has run some of its steps. */
   get isPaused(): boolean {
     return this.#resume !== null;
   }
@@ -218,7 +219,6 @@ class Execution {
     } else {
       this.#step = Promise.withResolvers();
       this.#resume();
-      this.#resume = null;
     }
     return this.#step.promise;
   }
