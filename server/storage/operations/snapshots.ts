@@ -31,7 +31,7 @@ type Stored = {
 };
 
 /** Building the index of fewer memories takes no longer than reading a snapshot. */
-export const minMemories = 200;
+export const minMemories = 200; // mutate-ignore constant: affects only speed
 /** A snapshot is replaced when this share of the index is missing in it. */
 const replacedShare = 0.25;
 /** A larger snapshot is not stored, because other writes wait while it is written or dropped. */
@@ -61,6 +61,7 @@ export function storeBuilt(tx: ReaderTx, cached: CachedIndex, user: User, isSwee
   const isDue = unstored >= (isSweep ? least : Math.max(least, index.size * replacedShare));
   const read = vectors?.unstored.splice(0) ?? [];
   const parts = read.filter(({ ids }) => ids.length >= least);
+  // mutate-ignore removal: affects only speed
   if (!isDue && parts.length === 0) return;
   tx.afterReply(async (write) => {
     if (isDue) await storeIndex(write, cached, user);

@@ -190,6 +190,7 @@ function createSession(
  * template. Without pipelining, BEGIN and COMMIT would need separate round trips.
  */
 function queryOf(session: Bun.ReservedSQL, { text, values, isScript }: Statement) {
+  // mutate-ignore boundary: affects only speed
   if (values.length > 0 || isScript) return session.unsafe(text, values.map(asText));
   const template = Object.defineProperty<readonly string[]>([text], 'raw', { value: [text] });
   return session(template as TemplateStringsArray);

@@ -17,7 +17,7 @@ const ranks = new Map<string, number>();
 
 function rankOf(text: string): number {
   const known = ranks.get(text);
-  if (known !== undefined) return known;
+  if (known !== undefined) return known; // mutate-ignore removal: affects only speed
   const rank = /^\s*(INSERT INTO|UPDATE) users\b/.test(text)
     ? lockingUsers
     : /^\s*INSERT INTO idempotency_keys\b/.test(text)

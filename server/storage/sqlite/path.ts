@@ -68,6 +68,7 @@ export function assertWhole(name: string): void {
         'database. Copy the file, or remove the other link.',
     );
   }
+  // mutate-ignore constant: a database has a header
   if (file !== undefined && file.size > 0) return;
   // mutate-ignore constant: a log has a header
   if (logBytes(path) > 0) {

@@ -31,9 +31,11 @@ const writing: Settings = {
   // SQLite overwrites deleted text instead of leaving it in free pages.
   secure_delete: 1,
   // No limit, because checkpoints.ts truncates a long WAL outside of commits.
+  // mutate-ignore constant: any negative value
   journal_size_limit: -1,
   // 32 MiB; a negative value is in KiB. COMMIT scans the whole cache if a page was split. Doubling
   // the size slows down a single client; halving it slows down a busy server with a large file.
+  // mutate-ignore constant: affects only speed
   cache_size: -32_768,
 };
 

@@ -71,6 +71,7 @@ export function createAlone(
   noteRemoved: (what: 'memory' | 'user') => void = () => {},
 ): Alone {
   const tx: WriteTx = {
+    // mutate-ignore boolean: an error ends the write of a key, and a failed copy is deleted
     ...createTx(db, { isWriting: true }),
     pause: async () => {},
     noteRemoved: async (what) => noteRemoved(what),

