@@ -1,17 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { ImportedMemory } from '../../server/storage/types.ts';
 import { until } from '../support/until.ts';
-import {
-  claim,
-  imported,
-  memory,
-  newProject,
-  type Opened,
-  type OpenStorage,
-  type Project,
-  record,
-  walk,
-} from './fixtures.ts';
+import { claim, imported, type Opened, type OpenStorage, type Project } from './fixtures.ts';
 import { withStorage } from './suite.ts';
 
 const many = (count: number, userId = 'u') =>
@@ -24,44 +14,6 @@ export function testTransfer(name: string, open: OpenStorage): void {
     let project: Project;
     withStorage(open, (...given) => {
       [opened, project] = given;
-    });
-
-    test('an import keeps ids, times, types, versions and status as given', async () => {
-      const given = imported({
-        type: 'ticket',
-        source: 's',
-        externalId: 'e',
-        metadata: '{"a":1}',
-        version: 7,
-        occurredAt: -3,
-        expiresAt: 9_000,
-      });
-      const report = { imported: 1, skipped: 0, failedCount: 0, failed: [] };
-      expect(await project.import([given])).toEqual(report);
-      expect(await project.get(given.id)).toEqual(given);
-      expect(await project.search('hello')).toMatchObject([{ id: given.id, version: 7 }]);
-    });
-
-    test('an import skips ids that exist, and fails items whose external id is in use', async () => {
-      const externalKey = { source: 's', externalId: 'e' };
-      const first = imported({ ...externalKey, content: 'first' });
-      await project.import([first]);
-      const again = imported({ id: first.id, content: 'again' });
-      const conflict = imported(externalKey);
-      const twice = imported({ source: 's', externalId: 'f' });
-      const batch = [again, conflict, twice, imported({ source: 's', externalId: 'f' }), twice];
-      const { failed, ...counts } = await project.import(batch);
-      expect(counts).toEqual({ imported: 1, skipped: 2, failedCount: 2 });
-      expect(failed).toEqual([
-        { index: 1, error: 'invalid_request', message: expect.stringContaining('externalId') },
-        { index: 3, error: 'invalid_request', message: expect.stringContaining('externalId') },
-      ]);
-      expect(await project.get(first.id)).toMatchObject({
-        ...externalKey,
-        content: 'first',
-        version: 1,
-      });
-      expect(await project.list()).toHaveLength(2);
     });
 
     test('an imported memory that has expired takes neither its id nor its external id', async () => {
@@ -94,22 +46,6 @@ export function testTransfer(name: string, open: OpenStorage): void {
       }
     });
 
-    test('an import includes earlier failures in its report, in index order', async () => {
-      const failed = [{ index: 2, error: 'invalid_request', message: 'no' }];
-      const externalKey = { source: 's', externalId: 'e' };
-      await project.import([imported(externalKey)]);
-      const { response } = await opened.storage.importMemories({
-        projectId: project.id,
-        at: 1_000,
-        idempotency: null,
-        memories: [imported(), imported(externalKey)],
-        batch: { indexes: [0, 3], failed },
-      });
-      const report = JSON.parse(response.body);
-      expect(report).toMatchObject({ imported: 1, skipped: 0, failedCount: 2 });
-      expect(report.failed.map(({ index }: { index: number }) => index)).toEqual([2, 3]);
-    });
-
     test('an import queues memories that are processing, and failed memories stay failed', async () => {
       const [waits, failed] = [imported({ status: 'processing' }), imported({ status: 'failed' })];
       await project.import([waits, failed], { at: 9_000 });
@@ -137,51 +73,6 @@ export function testTransfer(name: string, open: OpenStorage): void {
       await importing;
       expect([...seen].filter((count) => count !== 0 && count !== 1_000)).toEqual([]);
       expect(await project.list()).toHaveLength(1_000);
-    });
-
-    test('an export returns every memory of the project once, and no other', async () => {
-      const other = await newProject(opened);
-      await other.save(memory());
-      const ids: string[] = [];
-      for (let n = 0; n < 7; n += 1) {
-        const given = memory({ userId: n % 2 === 0 ? 'v' : 'u' });
-        await project.save(given);
-        ids.push(given.id);
-      }
-      for (const limit of [1, 2, 7, 8]) {
-        const pages = await walk((after) => project.exportPage({ after, limit }));
-        const seen = pages.flat().map(({ id }) => id);
-        expect(seen.sort()).toEqual(ids.sort());
-        expect(pages).toHaveLength(Math.ceil(7 / limit));
-      }
-      const own = { onlyUserId: 'u', limit: 2 };
-      const pages = await walk((after) => project.exportPage({ ...own, after }));
-      expect(pages.map((page) => page.map(({ userId }) => userId))).toEqual([['u', 'u'], ['u']]);
-    });
-
-    test('an export can be imported elsewhere, with identical memories', async () => {
-      await project.save(memory({ source: 's', externalId: 'e', occurredAt: 4 }));
-      await project.accept([record({ metadata: '{"a":[1]}' })]);
-      const { items } = await project.exportPage();
-      const other = await newProject(opened);
-      const at = (time: string | null) => (time === null ? null : Date.parse(time));
-      const again = items.map((item) => ({
-        ...item,
-        metadata: JSON.stringify(item.metadata),
-        occurredAt: at(item.occurredAt),
-        expiresAt: at(item.expiresAt),
-        createdAt: Date.parse(item.createdAt),
-        updatedAt: Date.parse(item.updatedAt),
-      }));
-      expect(await other.import(again)).toMatchObject({ imported: 2, failedCount: 0 });
-      expect((await other.exportPage()).items).toEqual(items);
-    });
-
-    test('an export of many texts with three bytes per character is complete', async () => {
-      const content = '語'.repeat(4_000);
-      await project.import(Array.from({ length: 700 }, () => imported({ content })));
-      const pages = await walk((after) => project.exportPage({ after, limit: 1_000 }));
-      expect(pages.flat()).toHaveLength(700);
     });
   });
 }
