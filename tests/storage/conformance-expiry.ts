@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
-import { rejectionOf } from '../support/thrown.ts';
 import {
   bodyOf,
   deletedBody,
@@ -32,32 +31,6 @@ export function testExpiry(name: string, open: OpenStorage): void {
       await maintain(after.now);
     });
 
-    test('is found by every read until it expires, and by no read from then on', async () => {
-      const given = memory({ expiresAt, content: 'short lived' });
-      const other = memory({ content: 'long lived' });
-      await project.save(given);
-      await project.save(other);
-      const filter = { type: 'memory' } as const;
-      const cases: [at: typeof before, ids: string[]][] = [
-        [before, [given.id, other.id].sort()],
-        [after, [other.id]],
-      ];
-      for (const [at, ids] of cases) {
-        const read = { now: at.now };
-        const sorted = (found: { id: string }[]) => found.map(({ id }) => id).sort();
-        expect((await project.get(given.id, read)) !== null).toBe(ids.length === 2);
-        expect((await project.status(given.id, read)) !== null).toBe(ids.length === 2);
-        const statuses = await project.statuses([given.id, other.id], read);
-        expect(statuses.map(({ memoryId }) => memoryId).sort()).toEqual(ids);
-        expect(sorted(await project.list('u', read))).toEqual(ids);
-        expect(sorted(await project.list('u', { ...read, filter }))).toEqual(ids);
-        expect(sorted(await project.search('lived', read))).toEqual(ids);
-        expect(sorted((await project.exportPage(read)).items)).toEqual(ids);
-        const own = { ...read, onlyUserId: 'u' };
-        expect(sorted((await project.exportPage(own)).items)).toEqual(ids);
-      }
-    });
-
     test('affects the list of users until it expires, and only in its project', async () => {
       const other = await newProject(opened);
       for (const own of [project, other]) await own.save(memory(), { at: 1_000 });
@@ -76,17 +49,6 @@ export function testExpiry(name: string, open: OpenStorage): void {
       for (const { now } of [before, after]) {
         expect(await usersOf(other, now)).toEqual([['u', 1, 1_000]]);
       }
-    });
-
-    test('cannot be updated or deleted', async () => {
-      const given = memory({ expiresAt });
-      await project.save(given);
-      const missing = { code: 'not_found' };
-      const update = project.update(given.id, { expiresAt: null }, after);
-      expect(await rejectionOf(update)).toMatchObject(missing);
-      expect(await rejectionOf(project.remove(given.id, after))).toMatchObject(missing);
-      await project.update(given.id, { expiresAt: null }, before);
-      expect(await project.get(given.id, after)).toMatchObject({ expiresAt: null });
     });
 
     test('is removed by maintenance with its task, and an unexpired memory is kept', async () => {
@@ -174,22 +136,6 @@ export function testExpiry(name: string, open: OpenStorage): void {
       expect(await project.get(other.id, after)).toMatchObject(kept);
       const { response } = await project.save(memory(kept), after);
       expect(response).toMatchObject({ status: 200, memoryId: other.id });
-    });
-
-    test('is removed from the replays of an update, and of a save that replaced a memory', async () => {
-      const externalKey = { source: 's', externalId: 'e' };
-      const { id } = bodyOf(await project.save(memory(externalKey)));
-      const later = memory({ ...externalKey, expiresAt, content: 'secret' });
-      const changes = { content: 'new secret' };
-      const writes = [
-        (at: number) => project.save(later, { at, idempotency: keyed('save') }),
-        (at: number) => project.update(id, changes, { at, idempotency: keyed('update') }),
-      ];
-      for (const write of writes) await write(before.at);
-      const cut = { status: 200, body: deletedBody(id), memoryId: id, version: null };
-      for (const write of writes) {
-        expect(await write(after.at)).toEqual({ response: cut, replayed: true });
-      }
     });
   });
 }
