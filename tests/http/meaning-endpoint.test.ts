@@ -46,6 +46,7 @@ const breakMs = 31_000;
 afterEach(() => {
   endpoint.fault = null;
   endpoint.delayMs = () => 0;
+  endpoint.held = null;
   endpoint.requests.length = 0;
   aheadMs += breakMs;
 });
@@ -81,12 +82,14 @@ test('the model of an endpoint finds a paraphrase, with the key', async () => {
 
 test('the long texts of one user do not keep back the vectors of another', async () => {
   const [userId, other] = [newUser(), newUser()];
-  endpoint.delayMs = () => 300;
+  const released = Promise.withResolvers<void>();
+  endpoint.held = released.promise;
   for (let n = 0; n < 8; n += 1) {
     await client.save({ userId, content: `${n} ${'A long text. '.repeat(2_300)}` });
   }
   await until(() => sent().length > 0, { what: 'the first request' });
   await client.save({ userId: other, content: car });
+  released.resolve();
   await until(() => sent().includes(car), { what: 'the memory of the other user' });
   // The texts of the first user have 240 chunks.
   expect(sent().indexOf(car)).toBeLessThan(150);

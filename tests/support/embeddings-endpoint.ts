@@ -15,6 +15,8 @@ export type EmbeddingsEndpoint = AsyncDisposable & {
   fault: Fault | null;
   /** How long the answer to a request takes. */
   delayMs(input: Input): number;
+  /** Answers wait for this. */
+  held: Promise<void> | null;
   /** Models with different seeds have unrelated vectors. */
   seed: number;
 };
@@ -33,6 +35,7 @@ export function startEndpoint(): EmbeddingsEndpoint {
       const input = (await request.json()) as Input;
       endpoint.requests.push({ ...input, authorization: request.headers.get('authorization') });
       await Bun.sleep(endpoint.delayMs(input));
+      await endpoint.held;
       return (
         endpoint.fault?.(input) ?? answer(input.input.map((text) => vectorOf(text, endpoint.seed)))
       );
@@ -43,6 +46,7 @@ export function startEndpoint(): EmbeddingsEndpoint {
     requests: [],
     fault: null,
     delayMs: () => 0,
+    held: null,
     seed: 0,
     [Symbol.asyncDispose]: () => server.stop(true),
   };
