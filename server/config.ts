@@ -95,6 +95,8 @@ const settings = {
   console: setting('MEMORY_CONSOLE', 'on', oneOf(['on', 'off']), 'on or off'),
 };
 
+export const settingNames = Object.values(settings).flatMap(({ names }) => names);
+
 export type Config = {
   [Key in keyof typeof settings]: ReturnType<(typeof settings)[Key]['read']>;
 };
@@ -132,8 +134,7 @@ function readEmbeddings(env: Env, problems: string[]): 'off' | 'local' | Endpoin
 
 /** Returns a warning for each setting that has no effect. */
 export function settingWarnings(env: Env): string[] {
-  const names = Object.values(settings).flatMap((setting) => setting.names);
-  const warnings = unknownSettings(env, names);
+  const warnings = unknownSettings(env, settingNames);
   const { MEMORY_EMBEDDINGS: where } = env;
   if (where && where !== 'local') return warnings;
   const unused = ['MEMORY_EMBEDDINGS_MODEL', 'MEMORY_EMBEDDINGS_KEY'].filter((name) => env[name]);
