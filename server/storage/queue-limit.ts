@@ -33,6 +33,7 @@ export class QueueLimit {
   ): Promise<void> {
     let known = this.#pending.get(projectId) ?? (await this.#count(projectId, count));
     const isOver = (limit: number) => known.records + needed > limit;
+    // mutate-ignore operand: counts more often
     if (isOver(this.#trusted) && performance.now() >= known.countAgainAt) {
       known = await this.#count(projectId, count);
     }

