@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { newKey } from '../storage/conformance-keys.ts';
 import {
   claim,
   claimOne,
@@ -47,8 +48,11 @@ test.each([
   expect(find('queue')).toMatchObject({ level });
 });
 
-test('doctor warns about a database without keys and reports an empty queue', async () => {
+test('doctor warns about a database without valid keys and reports an empty queue', async () => {
   const opened = await openInFolder();
+  await opened.storage.createKey(newKey({ id: 'expired', expiresAt: Date.now() }));
+  await opened.storage.createKey(newKey({ id: 'revoked' }));
+  await opened.storage.revokeKey({ id: 'revoked', at: Date.now() });
   const { find } = await doctor(opened.url);
   await opened.dispose();
   const advice = expect.stringContaining('memory keys create');
@@ -79,6 +83,12 @@ test.each([
     const { code, find } = await doctor(opened.url);
     return { code, ...find('consistency') };
   };
+  // A part without memories, directly after the change of a memory.
+  await rowsOf(
+    opened.url,
+    `INSERT INTO vector_parts SELECT project_id, user_id, 1, last_change, last_change + 1, 0,
+      ${noBytes} FROM memories WHERE user_id = 'ada'`,
+  );
   expect(await consistency()).toMatchObject({ code: 0, level: 'ok' });
   for (const text of [
     `UPDATE users SET bytes = bytes + 1 WHERE user_id = 'ada'`,
