@@ -116,6 +116,7 @@ test('without MEMORY_CORS_ORIGINS, no origin is allowed', async () => {
     const answer = await ask(closed, 'GET', '/v1/memories?userId=u', { headers: { origin } });
     expect(answer.status).toBe(200);
     expect(corsHeaders(answer)).toEqual([]);
+    expect(answer.headers.has('vary')).toBe(false);
   }
 });
 

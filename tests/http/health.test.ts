@@ -74,7 +74,10 @@ test('returns 503 while records are waiting and the queue has made no progress f
     return state;
   };
   try {
-    expect(await aMinuteLater()).toMatchObject({ status: 'ok', pending: 0 });
+    // In the first minute, the tasks thread may still report that it has started.
+    for (let times = 0; times < 2; times += 1) {
+      expect(await aMinuteLater()).toMatchObject({ status: 'ok', pending: 0 });
+    }
     await leaseRecord(own);
     const stuck = await until(async () => {
       const state = await aMinuteLater();

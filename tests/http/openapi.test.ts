@@ -50,6 +50,7 @@ describe('the document', () => {
       misfit(schema, example),
     );
     expect(unfit.filter((problem) => problem !== null)).toEqual([]);
+    expect(misfit(document.components.headers['Retry-After']?.schema ?? {}, 1)).toBeNull();
   });
 
   test('has schemas that reject some values', () => {
@@ -108,10 +109,11 @@ describe('the document', () => {
   });
 
   test('requires request bodies without additional fields, as the service does', () => {
-    for (const { requestBody } of documented) {
+    for (const { operationId, requestBody } of documented) {
       const { schema } = jsonOf(requestBody);
       if (schema === undefined) continue;
-      expect(requestBody).toMatchObject({ required: true });
+      const description = `At most ${/^(?:save|update)/.test(operationId) ? 1 : 5} MiB by default.`;
+      expect(requestBody).toMatchObject({ required: true, description });
       const { oneOf, anyOf } = resolve(schema) as { oneOf?: object[]; anyOf?: object[] };
       for (const one of (oneOf ?? anyOf ?? [schema]).map((schema) => resolve(schema))) {
         expect(one).toMatchObject({ additionalProperties: false });

@@ -25,6 +25,7 @@ describe('search', () => {
     expect(best?.content).toBe('Zeppelin number 11');
     expect(best?.snippet).toBe('Zeppelin number 11');
     expect(best?.highlights).toEqual([{ start: 0, end: 8 }]);
+    expect(best).not.toHaveProperty('parts');
     expect(best).toMatchObject(await server.client.get(best?.id ?? ''));
     expect((await search('zeppelin', { userId: 'many', limit: '12' })).items.length).toBe(12);
   });

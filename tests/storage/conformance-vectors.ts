@@ -68,6 +68,8 @@ export function testVectors(name: string, open: OpenStorage): void {
       const meaning = { ...meaningOf(new Float32Array(dims)), alone: false };
       const read = { projectId: project.id, now: 2_000, userId, filter: filterOf({}), limit: 10 };
       const result = await opened.storage.searchMemories({ ...read, query: 'hello', meaning });
+      const byWords = await opened.storage.searchMemories({ ...read, query: 'hello' });
+      expect(byWords).toMatchObject({ missing: 0, meaning: 'off' });
       return { missing: result.missing, meaning: result.meaning };
     };
     const none = { missing: 0, meaning: 'used' as const };

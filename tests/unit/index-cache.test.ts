@@ -74,3 +74,19 @@ test('the memory of a dropped index is freed at once, and that of a kept one is 
   expect(stored.map(({ length }) => length > 0)).toEqual([false, false]);
   expect(indexes.get('b').index.size).toBe(0);
 });
+
+test('the vectors of an index count toward the limit', () => {
+  const indexes = createIndexCache(maxBytes);
+  const dims = 1_024;
+  const data = new Uint8Array(4 + dims);
+  for (const user of ['a', 'b']) {
+    const cached = indexes.get(user);
+    filled(cached.index, 1);
+    const vectors = cached.vectorsOf({ modelId: 1, dims });
+    for (let n = 0; vectors.table.bytes < maxBytes; n += 1) {
+      vectors.add([{ id: `${n}`, change: n, data }], n);
+    }
+  }
+  indexes.dropOldest();
+  expect(['a', 'b'].map((user) => indexes.get(user).index.size)).toEqual([0, 1]);
+});

@@ -17,3 +17,19 @@ test('quota that is left in a window is not added to the next window', async () 
   await new Promise(setImmediate);
   expect((await count(1)).left).toBe(255);
 });
+
+test('quota that is left in a window is not added to the next one, if the storage fails', async () => {
+  let now = 0;
+  const failure = Promise.withResolvers<QuotaGrant>();
+  const first = { granted: 3, available: 253, endsAt: 60_000, endsInMs: 60_000 };
+  const answers = [Promise.resolve(first), failure.promise];
+  const reserve = () => answers.shift() ?? Promise.reject(new Error('no more quota'));
+  const { count } = createSharedRateLimit({ requests: 256, seconds: 60 }, () => now, reserve);
+  await count(1);
+  expect((await count(1)).left).toBe(254);
+  // The reservation in the background fails after the window has ended.
+  now = 60_000;
+  failure.reject(new Error('the storage is unavailable'));
+  await new Promise(setImmediate);
+  expect((await count(1)).left).toBe(255);
+});
