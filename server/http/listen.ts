@@ -60,6 +60,7 @@ function open(config: Config, fetch: Fetch, log: Logger) {
       hostname: config.host,
       // With port reuse, a second server would silently share the port.
       reusePort: false,
+      // mutate-ignore boolean: errors have a handler
       development: false,
       idleTimeout: idleTimeoutSeconds,
       // The app enforces the body limit and responds with a JSON error. Bun reads only as much of

