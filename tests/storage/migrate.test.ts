@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { openAdmin, openCopySides } from '../../server/admin.ts';
 import { openStorage } from '../../server/storage/open.ts';
 import { newDatabase, query } from '../support/postgres.ts';
+import { rowsOf } from '../support/rows.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { memory, newProject } from './fixtures.ts';
 import { openFile, openInFolder } from './sqlite.ts';
@@ -17,12 +18,16 @@ test('a file of the first migration gets the later ones and keeps its memories',
   const path = join(folder, 'memory.db');
   try {
     const { id } = memory();
+    const external = { source: 'desk', externalId: 'x'.repeat(100) };
     const first = await openFile(path);
-    await (await newProject({ storage: first }, 'p')).save(memory({ id, content: 'a lantern' }));
+    await (await newProject({ storage: first }, 'p')).save(memory({ id, ...external }));
     await first.close();
     toFirstVersion(path);
+    // What earlier versions have stored for a long external id.
+    await rowsOf(`sqlite:${path}`, `UPDATE memories SET external_key = 'ANc7C3tT0sgSaqtI0KXHGp'`);
     const storage = await openFile(path);
     const project = await newProject({ storage }, 'p');
+    await project.save(memory({ ...external, content: 'a lantern' }));
     expect((await project.search('lantern')).map((found) => found.id)).toEqual([id]);
     await project.remove(id);
     expect(await project.search('lantern')).toEqual([]);
@@ -84,9 +89,6 @@ function toFirstVersion(path: string): void {
     db.run(`DELETE FROM main.${name}`);
     db.run(`INSERT INTO main.${name} (${list}) SELECT ${list} FROM present.${name}`);
   }
-  const { application_id: id } = db.prepare('PRAGMA present.application_id').get() as Row;
-  db.run(`PRAGMA application_id = ${id}`);
+  db.run('PRAGMA application_id = 0x6d656d6f');
   db.run('PRAGMA user_version = 5');
 }
-
-type Row = { application_id: number };

@@ -64,6 +64,13 @@ describe.if(canTest)('a service that runs as another user', () => {
     expect(runAsNobody(opens)).toBe('');
   });
 
+  test('owns a restored database as before, even in a folder of root', async () => {
+    giveToNobody(path);
+    await restore(backup, path);
+    const { uid, gid } = statSync(path);
+    expect([uid, gid]).toEqual([nobody, nobody]);
+  });
+
   test('starts after root has restored a database into its folder', async () => {
     rmSync(path);
     rmSync(`${path}.lock`);

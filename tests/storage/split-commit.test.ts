@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { readSeries } from '../../server/metrics/counts.ts';
 import { slowsRows } from './faulty-threads.ts';
 import { memory, newProject } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
-/* A group of small writes that takes too long for one commit. */
+/* How small writes share commits. */
 
 test('a save that does not fit into a slow commit is stored by the next one', async () => {
   const preload = [join(import.meta.dir, 'faulty-threads.ts')];
@@ -14,4 +15,17 @@ test('a save that does not fit into a slow commit is stored by the next one', as
   const statuses = (await Promise.all([save(), save()])).map(({ response }) => response.status);
   expect(statuses).toEqual([201, 201]);
   expect(await project.list()).toHaveLength(2);
+});
+
+test('saves that arrive together share a commit', async () => {
+  await using opened = await openInFolder();
+  const project = await newProject(opened);
+  /** The writes are also counted by size, and their sum is the last number. */
+  const commits = () => {
+    const sizes = readSeries('memory_commit_writes')[0]?.counts.slice(0, -1) ?? [];
+    return sizes.reduce((sum, count) => sum + count, 0);
+  };
+  const before = commits();
+  await Promise.all(Array.from({ length: 20 }, () => project.save(memory())));
+  expect(commits() - before).toBeLessThan(10);
 });
