@@ -137,7 +137,7 @@ export function createGroupCommit(options: {
   async function runStep(execution: Execution): Promise<() => void> {
     const { write } = execution;
     const { key } = write;
-    if (!execution.isPaused && key !== null && pausedKeys.has(key)) {
+    if (!execution.hasPaused && key !== null && pausedKeys.has(key)) {
       return () => large.push(execution);
     }
     current = execution;
@@ -196,7 +196,6 @@ type Step = { result: unknown } | { paused: true };
 /** A write that runs in one or several steps, each in its own transaction. */
 class Execution {
   readonly write: PendingWrite;
-  hasPaused = false;
   #step = Promise.withResolvers<Step>();
   #resume: (() => void) | null = null;
 
@@ -205,7 +204,7 @@ class Execution {
   }
 
   /** Whether the write has run some of its steps. */
-  get isPaused(): boolean {
+  get hasPaused(): boolean {
     return this.#resume !== null;
   }
 
@@ -225,7 +224,6 @@ class Execution {
 
   pause(): Promise<void> {
     const resumed = Promise.withResolvers<void>();
-    this.hasPaused = true;
     this.#resume = resumed.resolve;
     this.#step.resolve({ paused: true });
     return resumed.promise;
