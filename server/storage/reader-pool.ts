@@ -44,7 +44,7 @@ const maxWaitMs = 10_000;
 const maxWaiting = 1_000;
 const maxThreads = 9;
 /** The number of users to remember per thread, to guess which indexes the thread holds. */
-const maxUsers = 10_000;
+const maxUsers = 10_000; // mutate-ignore constant: affects only speed
 /** The total memory limit for the search indexes of all threads. */
 const maxIndexBytes = 64 * 1024 * 1024;
 

@@ -26,7 +26,7 @@ const byName = new Map(operations.map((operation) => [operation.name, operation]
 type AfterReply = Parameters<ReaderTx['afterReply']>[0];
 
 /** Each keeps a snapshot in memory until it is stored. */
-const maxRunning = 4;
+const maxRunning = 4; // mutate-ignore constant: affects only memory
 
 /**
  * A reader thread runs searches, filtered lists, exports and other slow reads. It runs one

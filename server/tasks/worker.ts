@@ -95,6 +95,7 @@ export function startWorker(options: WorkerOptions): Worker {
 
   async function runAll(tasks: Task[]): Promise<void> {
     const results: TaskResult[] = [];
+    // mutate-ignore boundary: no tasks are left
     for (let start = 0; start < tasks.length; start += textsAtOnce) {
       await runSome(tasks.slice(start, start + textsAtOnce), results);
     }

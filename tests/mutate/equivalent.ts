@@ -36,7 +36,9 @@ const isExactLimit: Rule = ({ operator, node, start, text, ancestors: [file = no
     const [condition = ''] = textOf(node)
       .slice(start - node.getStart())
       .split(/\b(?:AND|OR)\b|\n/);
-    return /^[<>]/.test(text) && clock.test(condition);
+    const [, limit = ''] =
+      /^[<>]=? \$\{(\w+)\}/.exec(textOf(file).slice(start - file.getStart())) ?? [];
+    return /^[<>]/.test(text) && (clock.test(condition) || isTuned(limit, textOf(file)));
   }
   if (operator !== 'boundary' || !is.isBinaryExpression(node)) return false;
   return [node.left, node.right]

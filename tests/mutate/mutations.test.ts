@@ -70,6 +70,11 @@ test.each([
   ['boundary', "import { aBytes } from 'b';\nconst b = c < aBytes;", 'const b = c < d.aBytes;'],
   ['sql', "const a = 'WHERE b <= clock_timestamp()';", "const a = 'WHERE b <= c';"],
   [
+    'sql',
+    `const aBytes = 2;\nconst b = \`WHERE c <= $\{aBytes}\`;`,
+    `const b = \`WHERE c <= $\{d}\`;`,
+  ],
+  [
     'removal',
     'const a = async () => { await yieldToEventLoop(); };',
     'const a = async () => { await b(); };',

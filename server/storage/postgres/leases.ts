@@ -71,6 +71,7 @@ async function completeByUser(
   const settled = await Promise.allSettled(
     [...users.values()].map(async (own) => {
       const stored = await engine.write(completeTasks, own);
+      // mutate-ignore boolean: every result has an entry
       for (const [index, result] of own.entries()) isStored.set(result, stored[index] ?? false);
     }),
   );

@@ -95,7 +95,7 @@ const forms = new Map<string, Form | null>();
 /** Returns null for a statement that is not joined. */
 function formOf(text: string): Form | null {
   const known = forms.get(text);
-  if (known !== undefined) return known;
+  if (known !== undefined) return known; // mutate-ignore removal: affects only speed
   const [, verb, table = ''] = /^\s*(INSERT INTO|UPDATE) (\w+)/.exec(text) ?? [];
   const key = keys[table] ?? [];
   const write = key.length === 0 ? null : verb === 'UPDATE' ? update(text, key) : insert(text);

@@ -28,7 +28,7 @@ function oldestKeys({ known, old, limit }: Parameters<Dialect['oldestKeys']>[0])
 }
 
 /** The number of statements that stay prepared. Only conditions of lists vary much. */
-const maxStatements = 200;
+const maxStatements = 200; // mutate-ignore constant: affects only speed
 
 /**
  * Runs the statements of operations on a connection, at once and in order. After some disk errors,
