@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import { marked } from '../support/marked.ts';
 import {
   claim,
   claimOne,
@@ -31,27 +30,6 @@ export function testSearch(name: string, open: OpenStorage): void {
     async function processAll(): Promise<void> {
       for (const task of await claim(opened.storage)) await complete(opened.storage, task);
     }
-
-    test('returns the memories with score and snippet, best first', async () => {
-      await project.save(memory({ content: 'a lantern on the wall, and much more beside it' }));
-      await project.save(memory({ content: 'lantern lantern', metadata: '{"a":1}' }));
-      await project.save(memory({ content: 'a candle' }));
-      const results = await project.search('lantern');
-      expect(results.map(({ content }) => content)).toEqual([
-        'lantern lantern',
-        'a lantern on the wall, and much more beside it',
-      ]);
-      const scores = results.map(({ score }) => score);
-      expect(scores).toEqual([...scores].sort((a, b) => b - a));
-      for (const { score, matchedBy, snippet, highlights, ...rest } of results) {
-        expect(matchedBy).toBe('words');
-        expect(score).toBeGreaterThan(0);
-        expect(marked({ snippet, highlights })).toContain('«lantern»');
-        const [listed] = (await project.list()).filter(({ id }) => id === rest.id);
-        expect(rest).toEqual(listed ?? expect.anything());
-      }
-      expect(await project.search('lantern', { limit: 1 })).toHaveLength(1);
-    });
 
     test('ranks equal text newest first', async () => {
       const times = [3, 1, 4, 2, 5];
