@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test';
 import type { Deleted } from '../../sdk/contract/transfer.ts';
 import {
   bodyOf,
-  deletedBody,
   imported,
   keyed,
   memory,
@@ -10,7 +9,6 @@ import {
   type Opened,
   type OpenStorage,
   type Project,
-  record,
 } from './fixtures.ts';
 import { withStorage } from './suite.ts';
 
@@ -29,29 +27,6 @@ export function testErasure(name: string, open: OpenStorage): void {
     const deleted = async (erasure: ReturnType<Project['erase']>) => {
       return bodyOf<Deleted>(await erasure).deleted;
     };
-
-    test('removes all data of the user, and no data of other users', async () => {
-      const [mine, theirs] = [memory(), memory({ userId: 'v' })];
-      const idempotency = keyed('k');
-      await project.save(mine, { idempotency });
-      await project.save(theirs);
-      const other = await newProject(opened);
-      await other.save(memory());
-      await project.accept([record()]);
-      expect(await deleted(project.erase())).toBe(2);
-      expect(await project.list()).toEqual([]);
-      expect(await project.search('hello')).toEqual([]);
-      expect(await project.get(mine.id)).toBeNull();
-      expect((await opened.storage.taskQueueState()).pending).toBe(0);
-      expect((await project.users()).items).toMatchObject([{ userId: 'v', memories: 1 }]);
-      expect(await other.list()).toHaveLength(1);
-      const { response } = await project.save(mine, { idempotency });
-      expect(response.body).toBe(deletedBody(mine.id));
-    });
-
-    test('of a user without memories counts zero', async () => {
-      expect(await deleted(project.erase('nobody'))).toBe(0);
-    });
 
     test('of thousands of memories counts all of them, and its replay is equal', async () => {
       await project.import(many(2_600));
@@ -142,14 +117,6 @@ export function testErasure(name: string, open: OpenStorage): void {
       expect(await deleted(project.erase())).toBe(1);
       expect(await other.get(given.id)).toMatchObject({ content: given.content });
       expect((await other.users()).items).toMatchObject([{ userId: 'u', memories: 1 }]);
-    });
-
-    test('frees the ids of imported memories for another import', async () => {
-      const given = imported();
-      await project.import([given]);
-      await project.erase();
-      expect(await project.import([given])).toMatchObject({ imported: 1, skipped: 0 });
-      expect(await project.get(given.id)).toEqual(given);
     });
 
     test('under a key is separate from concurrent erasures of other users and projects', async () => {
