@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test';
 import { limits } from '../../sdk/contract/limits.ts';
-import { rejectionOf } from '../support/thrown.ts';
 import { memory, type Opened, type OpenStorage, type Project, record } from './fixtures.ts';
 import { withStorage } from './suite.ts';
 
@@ -12,36 +11,6 @@ export function testExternalIds(name: string, open: OpenStorage): void {
     const externalKey = { source: 's', externalId: 'e' };
     withStorage(open, (...given) => {
       [opened, project] = given;
-    });
-
-    test('replaces the memory with that external id, and keeps its id and creation time', async () => {
-      const first = memory({ ...externalKey, content: 'old', metadata: '{"a":1}', occurredAt: 3 });
-      expect((await project.save(first, { at: 10 })).response.status).toBe(201);
-      const second = memory({ ...externalKey, content: 'new', expiresAt: 9_000 });
-      const { response } = await project.save(second, { at: 20 });
-      const stored = { ...second, id: first.id, status: 'complete', version: 2 } as const;
-      expect(await project.get(first.id)).toEqual({ ...stored, createdAt: 10, updatedAt: 20 });
-      expect(response).toMatchObject({ status: 200, memoryId: first.id, version: 2 });
-      expect(JSON.parse(response.body)).toMatchObject({ memoryId: first.id, content: 'new' });
-      expect(await project.get(second.id)).toBeNull();
-      expect(await project.list()).toHaveLength(1);
-    });
-
-    test('that expects a version succeeds only if there is a memory at that version', async () => {
-      const save = (content: string, expectedVersion: number | 'any') =>
-        project.save(memory({ ...externalKey, content }), { expectedVersion });
-      const failed = { code: 'precondition_failed' };
-      expect(await rejectionOf(save('old', 1))).toMatchObject(failed);
-      expect(await rejectionOf(save('old', 'any'))).toMatchObject(failed);
-      expect(await project.list()).toEqual([]);
-      const first = memory(externalKey);
-      await project.save(first);
-      expect(await rejectionOf(save('new', 2))).toMatchObject(failed);
-      expect(await project.get(first.id)).toMatchObject({ content: 'hello', version: 1 });
-      const results = await Promise.allSettled(['a', 'b', 'c'].map((content) => save(content, 1)));
-      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      await save('new', 'any');
-      expect(await project.get(first.id)).toMatchObject({ content: 'new', version: 3 });
     });
 
     test('tells apart sources and external ids of any length', async () => {
