@@ -77,11 +77,6 @@ export function testProject(name: string, open: OpenStorage): void {
       [opened, project] = given;
     });
 
-    test('of a project without memories is zero', async () => {
-      expect(await project.measure()).toEqual(nothing());
-      expect(await project.measure({ onlyUserId: 'u' })).toEqual(nothing());
-    });
-
     test('is exact, of the project and of a user, and so is the list of users', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(anyMemory, { maxLength: 30 }), async (memories) => {
@@ -190,7 +185,7 @@ export function testProject(name: string, open: OpenStorage): void {
 
     test('of imported memories that had failed say so', async () => {
       const given = imported({ status: 'failed' });
-      await project.import([given, imported(), memoryInState('processing')]);
+      await project.import([given, imported(), imported({ status: 'processing' })]);
       const errorMessage = 'processing failed before the memory was imported';
       const { items } = await project.tasks('failed');
       expect(items).toMatchObject([{ id: given.id, attempts: 0, errorMessage }]);
@@ -268,30 +263,4 @@ export function testProject(name: string, open: OpenStorage): void {
       expect(pages.flat()).toHaveLength(5);
     });
   });
-
-  describe(`${name}: lists by status`, () => {
-    let project: Project;
-    withStorage(open, (_, own) => {
-      project = own;
-    });
-
-    test.each(['processing', 'complete', 'failed'] as const)('%s', async (status) => {
-      const given = (['processing', 'complete', 'failed'] as const).map(memoryInState);
-      await project.import(given);
-      const saved = memory();
-      await project.save(saved);
-      const expected = given.filter((one) => one.status === status).map(({ id }) => id);
-      if (status === 'complete') expected.unshift(saved.id);
-      const listed = await project.list('u', { filter: { status } });
-      expect(listed.map(({ id }) => id)).toEqual(expected);
-      const found = await project.search('hello', { filter: { status } });
-      expect(found.map(({ id }) => id).sort()).toEqual(
-        status === 'complete' ? expected.sort() : [],
-      );
-    });
-  });
-}
-
-function memoryInState(status: ImportedMemory['status']): ImportedMemory {
-  return imported({ status });
 }
