@@ -132,30 +132,6 @@ export function testUnchanged(name: string, open: OpenStorage): void {
       });
     }
 
-    test('an update: leaves the memory as it is, whatever fields it names', async () => {
-      for (const type of ['memory', 'document'] as const) {
-        const id = await stored(type, { externalId: type });
-        const before = await stateOf(id);
-        const { content, occurredAt, expiresAt } = given;
-        for (const changes of [
-          { content },
-          { metadata: sameMetadata },
-          { occurredAt, expiresAt },
-          { content, metadata: given.metadata, occurredAt, expiresAt },
-        ]) {
-          const more = { at: 5_000, expectedVersion: 1 };
-          const { response } = await project.update(id, changes, more);
-          expect(response).toMatchObject({ status: 200, memoryId: id, version: 1 });
-          expect(JSON.parse(response.body)).toMatchObject({ version: 1, content });
-          expect(await stateOf(id)).toEqual(before);
-        }
-        const stale = project.update(id, { content }, { expectedVersion: 2 });
-        expect(await rejectionOf(stale)).toMatchObject({ code: 'precondition_failed' });
-        await project.update(id, { content, occurredAt: null }, { at: 5_000 });
-        expect(await project.get(id)).toMatchObject({ version: 2, occurredAt: null });
-      }
-    });
-
     test('in a batch: each record counts for itself, and the status is that of the memory', async () => {
       const fields = (externalId: string) => ({ ...given, externalId });
       const ids = await project.accept(['same', 'then', 'back'].map((e) => record(fields(e))));
