@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openAdmin, openCopySides } from '../../server/admin.ts';
+import { doctor, openAdmin, openCopySides } from '../../server/admin.ts';
 import { openStorage } from '../../server/storage/open.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -37,7 +37,7 @@ test('a file of the first migration gets the later ones and keeps its memories',
   }
 });
 
-test('commands for keys do not upgrade a file that a server of an older version may have open', async () => {
+test('commands for keys and doctor do not upgrade a file that a server of an older version may have open', async () => {
   await using opened = await openInFolder();
   await opened.storage.close();
   toFirstVersion(opened.path);
@@ -71,6 +71,8 @@ async function useKeys(url: string): Promise<void> {
   await admin.revokeKey(id);
   expect(await admin.listKeys()).toMatchObject([{ id, revokedAt: expect.any(Number) }]);
   await admin.close();
+  const isFailure = ({ level }: { level: string }) => level === 'failure';
+  expect((await doctor(url)).filter(isFailure)).toEqual([]);
 }
 
 /** Replaces the file with one of the first migration alone, which has the same rows. */

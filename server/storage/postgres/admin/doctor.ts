@@ -66,7 +66,7 @@ async function look(connection: Connection, now: number): Promise<Finding[]> {
     aboutTransactions(settings),
     aboutSlots(settings),
   ];
-  if (schema === 0) return findings;
+  if (schema < schemaVersion) return findings;
   const workers = await readWorkerCommits((text) => query(connection, text));
   if (workers !== null) findings.push(aboutWorkers(workers));
   if (await isUnfinishedCopy(connection)) return [...findings, unfinishedCopyFound];

@@ -59,6 +59,7 @@ async function aboutContents(db: Database, path: string, now: number): Promise<F
     return [{ name: 'database', level: 'failure', found: 'the file is empty', advice }];
   }
   const findings = [aboutVersion(db, ours), aboutStructure(db)];
+  if (ours.behind) return findings;
   if (isUnfinishedCopy(db)) return [...findings, unfinishedCopyFound];
   return [...findings, ...(await aboutRows(createTx(db), now)), ...aboutErasure(db, path)];
 }
