@@ -50,6 +50,7 @@ export function openReport(
   const counts: Counts = Object.fromEntries(outcomes.map((name) => [name, 0]));
   const memoryIds = new Set<string>();
   let [failed, doneBytes] = [0, 0];
+  let isTruncated = false;
   let [lacksUser, hasFiles] = [false, false];
 
   const done = () => Object.values(counts).reduce((sum, count) => sum + count, 0);
@@ -75,7 +76,8 @@ export function openReport(
     lacksUser: () => lacksUser,
     /** `bytes` is the number of input bytes that the results cover. */
     async add(results: Result[], bytes: number): Promise<void> {
-      if (errorsOut !== undefined && doneBytes === 0) file = openErrorsOut(term, errorsOut, 'w');
+      if (errorsOut !== undefined && !isTruncated) file = openErrorsOut(term, errorsOut, 'w');
+      isTruncated = true;
       doneBytes += bytes;
       let lines = '';
       for (const { counts: more, memoryIds: ids = [], rows = [] } of results) {

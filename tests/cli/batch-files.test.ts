@@ -12,18 +12,26 @@ const event = (userId: string, name: string) =>
 const batch = ['ingest', 'batch'];
 
 describe('--errors-out', () => {
-  test('truncates the file of an earlier run when the first results arrive', async () => {
+  test('truncates the file of an earlier run unless the run fails before its first results', async () => {
     using folder = temporaryFolder();
     const out = folder.file('bad.jsonl');
     writeFileSync(out, 'of an earlier run\n'.repeat(100));
+    writeFileSync(folder.file('in.jsonl'), event('anew', 'a'));
+    writeFileSync(folder.file('none'), '');
     await memory([...batch, '-', '--errors-out', out], { stdin: `${event('anew', 'a')}\n{` });
     const kept = lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line));
     expect(kept).toMatchObject([{ line: 2, error: 'invalid_json' }]);
     const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
     await memory([...batch, '-', '--errors-out', out], { stdin: event('anew', 'a'), env });
     expect(lines(readFileSync(out, 'utf8'))).toHaveLength(1);
-    await memory([...batch, '-', '--errors-out', out], { stdin: event('anew', 'a') });
-    expect(readFileSync(out, 'utf8')).toBe('');
+    for (const command of [
+      [...batch, folder.file('in.jsonl')],
+      ['import', folder.file('none')],
+    ]) {
+      writeFileSync(out, 'of an earlier run\n');
+      await memory([...command, '--errors-out', out]);
+      expect(readFileSync(out, 'utf8')).toBe('');
+    }
   });
 
   test.each([['batch'], ['record']])('of ingest %s cannot be the input file', async (endpoint) => {
