@@ -32,13 +32,14 @@ export async function runBulk(
       (chunk) => send(partsOf(chunk, { type, idempotencyKey })),
       (results, { rejected, bytes }) => report.add([...results, { counts: {}, rejected }], bytes),
     );
+    await report.add([], 0);
     await report.close();
     return report;
   } catch (error) {
     await report.close();
     // An error in the input would occur again, and so would a refusal of the first request.
     const { status = 500 } = error as { status?: number };
-    const isRefused = report.done() === 0 && status < 500;
+    const isRefused = report.done() + report.failed() === 0 && [401, 403, 404].includes(status);
     if (!(error instanceof CliError || isRefused)) {
       await note(term, `Stopped after ${report.done()} records. ${resumeHint}`);
     }
