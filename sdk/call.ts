@@ -86,11 +86,8 @@ export function openCall(settings: Settings): Call {
     const operation: Operation = operations[name];
     if ('body' in input && !isObject(input.body)) throw invalid('the request must be an object');
     const headers = headersOf(settings, operation, input, options);
-    // Reject invalid dates: JSON.stringify would turn them into null, which clears the time.
-    const body = JSON.stringify(input.body, function (this: Query, name, value) {
-      textOf(name, this[name]);
-      return value;
-    });
+    const body = JSON.stringify(input.body);
+    if (body?.includes('null')) rejectInvalidDates(input.body);
     if ('body' in input && body === undefined) throw invalid(`${unsendable}: request`);
     return {
       name,
@@ -188,6 +185,14 @@ function headersOf(
     all.set(names.authorization, bearer(settings));
   }
   return all;
+}
+
+/** JSON.stringify turns an invalid date into null, which would clear the time. */
+function rejectInvalidDates(body: unknown): void {
+  JSON.stringify(body, function (this: Query, name, value) {
+    textOf(name, this[name]);
+    return value;
+  });
 }
 
 /** Does not use crypto.randomUUID(), which browsers provide only over HTTPS and on localhost. */
