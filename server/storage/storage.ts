@@ -40,10 +40,10 @@ import type { Page, Search, SearchResult, StorageConnection } from './types.ts';
  * the conformance suite tests every backend against these comments.
  *
  * Any operation may throw a ServiceError: `unavailable` if the database cannot serve the operation
- * now (nothing was stored), or `internal` if the outcome of a write is unknown. Times are
- * milliseconds since 1970, and the caller passes the current time. Every operation treats memories
- * past their `expiresAt` as nonexistent. A write that would leave a complete memory as it is has no
- * effect except that its response is stored; see `changesNothing`.
+ * now (nothing was stored, except as `eraseUser` says), or `internal` if the outcome of a write is
+ * unknown. Times are milliseconds since 1970, and the caller passes the current time. Every
+ * operation treats memories past their `expiresAt` as nonexistent. A write that would leave a
+ * complete memory as it is has no effect except that its response is stored; see `changesNothing`.
  */
 export type Storage = ReturnType<typeof createStorage> & Backend;
 

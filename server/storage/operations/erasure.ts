@@ -24,8 +24,9 @@ const bytesPerPart = 8 * 1024 * 1024;
 /**
  * Deletes all memories that the user has when the operation begins, in the same way as
  * `deleteMemory`, and returns their number. A large erasure may use several transactions, so that
- * other writes can run in between. The last transaction stores the response. The backend later
- * overwrites the deleted text on disk, as far as possible.
+ * other writes can run in between. The last transaction stores the response. If a later one fails,
+ * earlier ones stay, and a repeated call completes the erasure. The backend later overwrites the
+ * deleted text on disk, as far as possible.
  */
 export const eraseUser: WriteOperation<Erase, WriteResult> = {
   name: 'eraseUser',
