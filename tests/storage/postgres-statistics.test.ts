@@ -14,16 +14,21 @@ test('tables are analyzed soon after they have grown, and small tables are not',
   const storage = await openWithFastTimers(url, 100);
   const project = await newProject({ storage });
   await project.accept(Array.from({ length: 1_200 }, () => record()));
-  const analyzed = async () => {
+  const analyzed = async (count: number) => {
     // A PostgreSQL session reports its rows with a later statement, at most once a second.
     await project.save(memory());
-    const text = `SELECT relname FROM pg_stat_user_tables
+    const text = `SELECT relname AS name, analyze_count::int AS times FROM pg_stat_user_tables
       WHERE schemaname = current_schema() AND last_analyze IS NOT NULL ORDER BY relname`;
     const rows = await query(url, text);
-    return rows.length > 1 ? rows.map(({ relname }) => relname) : null;
+    return rows.length < count ? null : rows;
   };
-  const tables = await until(analyzed, { what: 'the analysis' });
+  const first = await until(() => analyzed(2), { what: 'the analysis' });
+  // With many users, two tables have twice as many rows, and one has grown from none.
+  await project.accept(Array.from({ length: 1_200 }, (_, n) => record({ userId: `u-${n}` })));
+  const second = await until(() => analyzed(3), { what: 'the analysis of the users' });
   await storage.close();
   await drop();
-  expect(tables).toEqual(['memories', 'tasks']);
+  const once = (name: string) => ({ name, times: 1 });
+  expect(first).toEqual(['memories', 'tasks'].map(once));
+  expect(second).toEqual(['memories', 'tasks', 'users'].map(once));
 });
