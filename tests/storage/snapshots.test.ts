@@ -141,7 +141,7 @@ describe.each(databases)('%s: a snapshot', (database, open) => {
         await storeAll();
         for (const name of users) {
           if (random.chance(0.7)) await add(name, random.between(1, 40));
-          if (random.chance(0.3)) await remove(name);
+          if (name !== userId && random.chance(0.4)) await remove(name);
           if (random.chance(0.5)) await embedAll(name, random.between(1, 30));
         }
         const queries = Array.from({ length: queriesPerRound }, () => text(6));
@@ -271,6 +271,7 @@ describe.each(databases)('%s: a snapshot', (database, open) => {
     const removals: Record<string, (id: string, name: string) => Promise<unknown>> = {
       'a memory is deleted': (id) => project.remove(id),
       'the text of a memory changes': (id) => project.update(id, { content: 'other' }),
+      'the metadata of a memory changes': (id) => project.update(id, { metadata: '{"a":1}' }),
       'its user is erased': (_, name) => project.erase(name),
       'an expired memory is imported again': (id) =>
         project.import([imported({ id })], { at: 5_000 }),
@@ -291,7 +292,6 @@ describe.each(databases)('%s: a snapshot', (database, open) => {
     const left = Object.keys(removals).sort();
     const stored = async () => [await storedUsers(), await storedUsers('vector_parts')];
     for (const [name, remove] of Object.entries(removals)) {
-      expect(await stored()).toEqual([left, left]);
       await remove(firsts.get(name) ?? '', name);
       left.splice(left.indexOf(name), 1);
       expect(await stored()).toEqual([left, left]);
