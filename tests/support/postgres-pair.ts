@@ -107,6 +107,8 @@ export function newNode(base?: string): PostgresNode {
 
 export async function newPrimary(base?: string): Promise<PostgresNode> {
   const node = newNode(base);
+  // PostgreSQL may run as another user, and the service's commands have restricted new files.
+  process.umask(0o022);
   const initdb = new EmbeddedPostgres({
     databaseDir: node.folder,
     user,
