@@ -84,6 +84,14 @@ test.each(['/v1/memories?userId=u', '/v1/memories/search?userId=u&query=x'])(
   },
 );
 
+test('a memory is listed once, although the memories before it only contain the filter', async () => {
+  const userId = newUser();
+  await saveWith(userId, 'match', { plan: 'pro' });
+  for (let n = 0; n < 2; n += 1) await saveWith(userId, 'other', { key: 'plan', value: 'pro' });
+  const { items } = await getPage(server, userId, 'metadata[plan]=pro&limit=2');
+  expect(contentsOf(items)).toEqual(['match']);
+});
+
 describe('a list filtered by metadata', () => {
   const userId = 'by-metadata';
   beforeAll(async () => {

@@ -179,6 +179,8 @@ export function testTasks(name: string, open: OpenStorage): void {
       const failed = async () => (await opened.storage.taskQueueState()).failed;
       const before = await failed();
       await project.acceptOne(externalKey);
+      await fail(await claimOne(opened.storage), 0);
+      expect(await failed()).toBe(before);
       await fail(await claimOne(opened.storage), null);
       expect(await failed()).toBe(before + 1);
       await project.acceptOne(externalKey);

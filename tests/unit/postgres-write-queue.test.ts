@@ -139,14 +139,14 @@ test('saves whose connection cannot be opened move to an open connection', async
 });
 
 test('writes with the same key run one after the other, and other writes of the user together', async () => {
-  const queue = queueOn(open, open);
+  const queue = queueOn(open, open, open);
   let running = 0;
   let most = 0;
-  const write = (key: string | null) =>
+  const write = (key: string | null, users: string[] | null = ['a user']) =>
     queue.run({
       ...alone,
       key,
-      users: ['a user'],
+      users,
       work: async (tx) => {
         running += 1;
         most = Math.max(most, running);
@@ -156,6 +156,7 @@ test('writes with the same key run one after the other, and other writes of the 
       },
     });
   await Promise.all(Array.from({ length: 3 }, () => write('a key')));
+  await Promise.all(Array.from({ length: 3 }, () => write('a key', null)));
   expect(most).toBe(1);
   await Promise.all(Array.from({ length: 3 }, () => write(null)));
   expect(most).toBe(3);
