@@ -35,7 +35,7 @@ export class SearchResults {
   add(ranked: RankedMemory, memory: StoredMemory | null): void {
     // Report progress for each memory, because a filter may reject many in a row.
     reportProgress();
-    const { filter, range, explain = false } = this.#read;
+    const { filter, range, explain } = this.#read;
     if (this.room === 0 || memory === null || !matches(memory, filter)) return;
     const { start, length, score, parts } = ranked;
     const chunk = memory.content.slice(start, start + length);

@@ -102,14 +102,13 @@ export function openElsewhere(path: string, cause: unknown): Error {
 }
 
 /**
- * Closes connections and keeps the WAL. When the last connection is closed, SQLite checkpoints and
+ * Closes a connection and keeps the WAL. When the last connection is closed, SQLite checkpoints and
  * deletes the WAL, unless that connection is read-only.
  */
-export function closeKeepingLog(path: string, ...opened: Database[]): void {
-  if (opened.length === 0) return;
+export function closeKeepingLog(path: string, db: Database): void {
   const reader = lockToRead(path);
   // Without `true`, a connection stays open until its last statement is garbage-collected.
-  for (const db of opened) db.close(true);
+  db.close(true);
   reader?.close(true);
 }
 
