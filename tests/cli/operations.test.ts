@@ -151,6 +151,7 @@ ofFile('doctor includes the write-ahead log in the database size', async () => {
   const size = statSync(copy).size / 1024 / 1024 + 5;
   const { stdout } = await memory(['doctor', ...on(`sqlite:${copy}`)]);
   expect(stdout).toContain(`the database uses ${size.toFixed(1)} MiB`);
+  expect(existsSync(`${copy}-wal`)).toBe(true);
 });
 
 ofFile('doctor counts only keys that are in use', async () => {

@@ -67,6 +67,18 @@ test('a user whose memories have expired since the backup does not count as eras
   expect(broughtBackUsers.map(({ userId }) => userId)).toEqual(['erased']);
 });
 
+test('a key that is revoked in the backup, too, is not reported', async () => {
+  const later = join(folder, 'later.db');
+  await backUp(path, later);
+  expect(await restore(later, path)).toMatchObject({ revokedKeys: [], broughtBackUsers: [] });
+});
+
+test('a restore without a database does not use one that was set aside before', async () => {
+  renameSync(path, `${path}.before-2026-01-01`);
+  const unchecked = expect.stringContaining('there is no database');
+  expect(await restore(backup, path)).toMatchObject({ revokedKeys: [], unchecked });
+});
+
 test('a restore after an interrupted one uses the database that was set aside', async () => {
   renameSync(path, `${path}.before-2026-01-02`);
   copyFileSync(backup, `${path}.before-2026-01-01`);
