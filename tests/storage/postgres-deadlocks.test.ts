@@ -50,6 +50,8 @@ test('groups of two servers with the same keys and users have one effect each an
     }
   }
   for (const server of servers) await server.close();
+  const memories = await query(url, 'SELECT count(*)::int4 AS count FROM memories');
+  expect(memories).toEqual([{ count: rounds * keysPerRound }]);
   expect(await countDeadlocks(name)).toBe(0);
   await drop();
 });
