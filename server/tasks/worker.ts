@@ -64,6 +64,7 @@ export function startWorker(options: WorkerOptions): Worker {
     while (!isStopping) {
       try {
         if (!isRecovered) await storage.recoverTasks({ owner, now: now() });
+        // mutate-ignore boolean: nothing is left to recover
         isRecovered = true;
         const tasks = await claimNext();
         if (tasks.length === 0) await notifier.wait(await sleepMs());

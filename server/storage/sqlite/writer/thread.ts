@@ -130,6 +130,7 @@ function addWrite(call: Incoming): void {
   if (operation === undefined) throw new Error(`unknown write: ${call.operation}`);
   // mutate-ignore constant: a small write
   const { cost = () => 1, isBackground = false } = operation;
+  // mutate-ignore operand: affects only when it runs
   const isLarge = isBackground || cost(argument) > maxSmallRows;
   const run = (tx: WriteTx) => operation.run(tx, argument);
   group.add({ key: nameOfKey(argument), run, reply, fail }, isLarge ? 'large' : 'small');
