@@ -3,7 +3,7 @@ import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { newDatabase, newWholeDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { recordStatements } from '../support/statement-recorder.ts';
-import { claim, complete, memory, newProject, type Project, record } from './fixtures.ts';
+import { claim, complete, imported, memory, newProject, type Project, record } from './fixtures.ts';
 import { expectConsistent } from './invariants.ts';
 import { lockUser } from './postgres.ts';
 
@@ -126,4 +126,16 @@ test("a user's saves share a transaction again after a lock on the user is relea
   await unlock();
   await waiting;
   expect(await countTransactions(save)).toBe(1);
+});
+
+test('a save that shares a transaction with the removal of the last memory keeps its user', async () => {
+  const expired = { id: 'mem_expired', expiresAt: 5_000 };
+  const userId = 'expiring';
+  await project.import([imported({ ...expired, userId })]);
+  await Promise.all([
+    project.import([imported({ ...expired, userId })], { at: 6_000 }),
+    project.save(memory({ id: 'mem_new', userId }), { at: 6_000 }),
+  ]);
+  expect(await project.list(userId)).toMatchObject([{ id: 'mem_new' }]);
+  await expectConsistent(database);
 });
