@@ -75,7 +75,7 @@ export function testVectors(name: string, open: OpenStorage): void {
     const none = { missing: 0, meaning: 'used' as const };
 
     test('memories are embedded once, in order of change', async () => {
-      await useModel();
+      const { digest } = await useModel();
       await project.save(memory({ id: 'mem_1', content: 'hello one', metadata: '{"a":1}' }));
       await project.save(memory({ id: 'mem_2', content: 'hello two' }));
       expect(await missing()).toEqual({ missing: 2, meaning: 'partial' });
@@ -86,6 +86,8 @@ export function testVectors(name: string, open: OpenStorage): void {
       ]);
       expect(await store(found)).toBe(true);
       expect(await missing()).toEqual(none);
+      // A server starts with the same model.
+      await useModel(digest);
       const left = await work();
       expect(left).toEqual({ from: left.upTo, upTo: left.upTo, memories: [] });
       expect(await opened.storage.usersToEmbed({ limit: 10 })).not.toContainEqual(user());
