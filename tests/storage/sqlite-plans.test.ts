@@ -1,9 +1,12 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { nothing } from '../../server/memory/measurement.ts';
-import type { ReaderTx, Value } from '../../server/storage/engine.ts';
+import type { ReaderTx, Tx, Value } from '../../server/storage/engine.ts';
 import { createIndexCache } from '../../server/storage/index-cache.ts';
+import { exportMemories } from '../../server/storage/operations/lists.ts';
 import { listTasks, listUsers, measureMemories } from '../../server/storage/operations/project.ts';
+import { nextUnstored } from '../../server/storage/operations/snapshots.ts';
+import { exportPosition } from '../../server/storage/position.ts';
 import { openForReading } from '../../server/storage/sqlite/settings.ts';
 import { createTx } from '../../server/storage/sqlite/transaction.ts';
 import { openInFolder } from './sqlite.ts';
@@ -24,45 +27,86 @@ afterAll(async () => {
   await file.dispose();
 });
 
+/** Returns what runs statements, and the plans of those that have run. */
+function planned(db: Database): { tx: Tx; plans: string[] } {
+  const plans: string[] = [];
+  const tx = createTx(db);
+  function explain(text: string, values: readonly Value[]): void {
+    const plan = db.prepare<{ detail: string }, Value[]>(
+      `EXPLAIN QUERY PLAN ${text.replaceAll('$', '?')}`,
+    );
+    const details = plan.all(...values).map(({ detail }) => detail);
+    plans.push(...details.filter((detail) => /^(SEARCH|SCAN)/.test(detail)));
+  }
+  return {
+    plans,
+    tx: {
+      ...tx,
+      all(text, ...values) {
+        explain(text, values);
+        return tx.all(text, ...values);
+      },
+      one(text, ...values) {
+        explain(text, values);
+        return tx.one(text, ...values);
+      },
+    },
+  };
+}
+
 const read = { projectId: 1, now: 2_000 };
 const page = { ...read, after: null, limit: 20 };
+const after = exportPosition({ userId: 'ada', createdAt: 1_000, id: 'mem_1' });
+const onlyUserId = 'ada';
+const byUser = 'memories_by_user (project_id=? AND';
+const measured = { ...read, sum: nothing(), after };
 
 test.each<[name: string, uses: string, run: (tx: ReaderTx) => Promise<unknown>]>([
   [
     'a list of users',
-    'memories_by_expiry',
+    'memories_by_expiry (',
     (tx) => listUsers.run(tx, { ...page, order: 'userId' }),
   ],
   [
     'the largest users',
-    'memories_by_expiry',
+    'memories_by_expiry (',
     (tx) => listUsers.run(tx, { ...page, order: 'bytes' }),
   ],
-  ['pending tasks', 'tasks_pending', (tx) => listTasks.run(tx, { ...page, status: 'processing' })],
-  ['failed tasks', 'tasks_failed', (tx) => listTasks.run(tx, { ...page, status: 'failed' })],
+  [
+    'pending tasks',
+    'tasks_pending (',
+    (tx) => listTasks.run(tx, { ...page, status: 'processing' }),
+  ],
+  ['failed tasks', 'tasks_failed (', (tx) => listTasks.run(tx, { ...page, status: 'failed' })],
   [
     'a measurement',
-    'memories_by_user',
-    (tx) => measureMemories.run(tx, { ...read, sum: nothing(), after: null }),
+    `${byUser} (user_id,created_at,id)>(?,?,?))`,
+    (tx) => measureMemories.run(tx, measured),
+  ],
+  [
+    'a measurement of a user',
+    `${byUser} user_id=? AND (created_at,id)>(?,?))`,
+    (tx) => measureMemories.run(tx, { ...measured, onlyUserId }),
+  ],
+  [
+    'an export',
+    `${byUser} (user_id,created_at,id)>(?,?,?))`,
+    (tx) => exportMemories.run(tx, { ...page, after }),
+  ],
+  [
+    'an export of a user',
+    `${byUser} user_id=? AND (created_at,id)>(?,?))`,
+    (tx) => exportMemories.run(tx, { ...page, after, onlyUserId }),
+  ],
+  [
+    'a search for users with much to store',
+    'PRIMARY KEY ((project_id,user_id)>(?,?))',
+    (tx) => nextUnstored(tx, { projectId: 1, userId: 'ada' }),
   ],
 ])('of %s begin with %s', async (_, uses, run) => {
-  const plans: string[] = [];
-  const tx = createTx(db);
-  const explained: ReaderTx = {
-    ...tx,
-    indexes: createIndexCache(0),
-    afterReply() {},
-    all(text, ...values) {
-      const plan = db.prepare<{ detail: string }, Value[]>(
-        `EXPLAIN QUERY PLAN ${text.replaceAll('$', '?')}`,
-      );
-      plans.push(...plan.all(...values).map(({ detail }) => detail));
-      return tx.all(text, ...values);
-    },
-  };
-  await run(explained);
-  const [first] = plans.filter((detail) => /^(SEARCH|SCAN)/.test(detail));
-  expect(first).toContain(`INDEX ${uses} `);
+  const { tx, plans } = planned(db);
+  await run({ ...tx, indexes: createIndexCache(0), afterReply() {} });
+  expect(plans[0]).toContain(uses);
 });
 
 test('the cleanup does not read the idempotency keys that it keeps', async () => {

@@ -89,11 +89,7 @@ export const exportMemories: ReadOperation<Read & PageRange, Page> = {
       const values = new StatementValues();
       const where = [`m.project_id = ${values.bigint(projectId)}`];
       if (onlyUserId !== null) where.push(`m.user_id = ${values.text(onlyUserId)}`);
-      if (after !== null) {
-        const [userId, createdAt, id] = parseExportPosition(after);
-        const position = [values.text(userId), values.bigint(createdAt), values.text(id)];
-        where.push(`(m.user_id, m.created_at, m.id) > (${position.join(', ')})`);
-      }
+      if (after !== null) where.push(isBeyond(values, parseExportPosition(after), onlyUserId));
       where.push(notExpired(values.add(now)));
       const rows = await tx.all<Row>(
         `SELECT ${listedColumns({}, values)} FROM ${memoriesWithTasks} WHERE ${where.join(' AND ')}
@@ -103,6 +99,22 @@ export const exportMemories: ReadOperation<Read & PageRange, Page> = {
       return { rows, end: null };
     }),
 };
+
+/**
+ * Whether a memory comes after the position, in the order of users. Only the first value of each
+ * row is cast, because SQLite would use no further column of the index for another one with a cast.
+ */
+export function isBeyond(
+  values: StatementValues,
+  [userId, createdAt, id]: readonly [userId: string, createdAt: number, id: string],
+  onlyUserId: string | null,
+): string {
+  if (userId === onlyUserId) {
+    return `(m.created_at, m.id) > (${values.bigint(createdAt)}, ${values.add(id)})`;
+  }
+  const position = [values.text(userId), values.add(createdAt), values.add(id)];
+  return `(m.user_id, m.created_at, m.id) > (${position.join(', ')})`;
+}
 
 type PageRead = Part & { projectId: number; after: string | null; limit: number };
 
@@ -180,7 +192,7 @@ function ownRows({ projectId, userId }: List, values: StatementValues): string[]
 
 function compared(values: StatementValues, operator: string, position: string): string {
   const [createdAt, id] = parseListPosition(position);
-  return `(m.created_at, m.id) ${operator} (${values.bigint(createdAt)}, ${values.text(id)})`;
+  return `(m.created_at, m.id) ${operator} (${values.bigint(createdAt)}, ${values.add(id)})`;
 }
 
 /** Conditions that every matching memory meets; `matches` then applies the exact filter. */

@@ -13,6 +13,7 @@ import {
 import type { MeasuredMemory, Measurement, UserPage, UserRow } from '../project-storage.ts';
 import type { Page, PageRange, Read, StoredTask } from '../types.ts';
 import { memoriesWithTasks, memoryColumns, memoryStatus, notExpired } from './columns.ts';
+import { isBeyond } from './lists.ts';
 import { StatementValues } from './statement-values.ts';
 
 type Users = Read & PageRange & { order: UserOrder };
@@ -160,12 +161,12 @@ export const measureMemories: ReadOperation<Measure, Measured> = {
   async run(tx, { projectId, now, onlyUserId = null, sum, after }) {
     // mutate-ignore operand: affects only speed
     const first = [onlyUserId ?? '', Number.MIN_SAFE_INTEGER, ''] as const;
-    const [userId, createdAt, id] = after === null ? first : parseExportPosition(after);
+    const start = after === null ? first : parseExportPosition(after);
+    const [userId] = start;
     const values = new StatementValues();
-    const start = [values.text(userId), values.bigint(createdAt), values.text(id)].join(', ');
     const where = [
       `m.project_id = ${values.bigint(projectId)}`,
-      `(m.user_id, m.created_at, m.id) > (${start})`,
+      isBeyond(values, start, onlyUserId),
       notExpired(values.add(now)),
     ];
     if (onlyUserId !== null) where.push(`m.user_id = ${values.text(onlyUserId)}`);

@@ -120,7 +120,7 @@ export async function nextUnstored(tx: Tx, after: UserRef | null): Promise<UserR
     WHERE p.project_id = u.project_id AND p.user_id = u.user_id)`;
   const next = await tx.one<UserRef>(
     `SELECT project_id AS "projectId", user_id AS "userId" FROM users AS u
-     WHERE (project_id, user_id) > (CAST($1 AS bigint), CAST($2 AS text))
+     WHERE (project_id, user_id) > (CAST($1 AS bigint), $2)
        AND memories >= ${minMemories} AND bytes <= ${maxTextBytes}
        AND (last_change - snapshot_change >= ${minMemories}
            AND last_change - snapshot_change >= memories * ${replacedShare}
