@@ -66,6 +66,8 @@ export type Dialect = {
    * if the transaction has locked it before. Null if the database keeps ids unique by itself.
    */
   lockIds: string | null;
+  /** Follows the table's name where memories must be found by their ids, however many they are. */
+  memoriesById: string;
   /**
    * Selects up to `limit` of the idempotency keys that are `known` and `old`, about in the order in
    * which they were stored.

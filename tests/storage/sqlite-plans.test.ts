@@ -3,13 +3,16 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { nothing } from '../../server/memory/measurement.ts';
 import type { ReaderTx, Tx, Value } from '../../server/storage/engine.ts';
 import { createIndexCache } from '../../server/storage/index-cache.ts';
+import { eraseUser } from '../../server/storage/operations/erasure.ts';
 import { exportMemories } from '../../server/storage/operations/lists.ts';
 import { listTasks, listUsers, measureMemories } from '../../server/storage/operations/project.ts';
 import { nextUnstored } from '../../server/storage/operations/snapshots.ts';
 import { exportPosition } from '../../server/storage/position.ts';
-import { openForReading } from '../../server/storage/sqlite/settings.ts';
+import { QueueLimit } from '../../server/storage/queue-limit.ts';
+import { openForReading, openForWriting } from '../../server/storage/sqlite/settings.ts';
 import { createTx } from '../../server/storage/sqlite/transaction.ts';
-import { openInFolder } from './sqlite.ts';
+import { memory } from './fixtures.ts';
+import { openInFolder, saveMany } from './sqlite.ts';
 
 /*
  * The indexes that the reads of a project use. With another index, they would read all memories or
@@ -49,6 +52,10 @@ function planned(db: Database): { tx: Tx; plans: string[] } {
       one(text, ...values) {
         explain(text, values);
         return tx.one(text, ...values);
+      },
+      run(text, ...values) {
+        explain(text, values);
+        return tx.run(text, ...values);
       },
     },
   };
@@ -107,6 +114,19 @@ test.each<[name: string, uses: string, run: (tx: ReaderTx) => Promise<unknown>]>
   const { tx, plans } = planned(db);
   await run({ ...tx, indexes: createIndexCache(0), afterReply() {} });
   expect(plans[0]).toContain(uses);
+});
+
+test('a user is erased without reading all of the memories for each part', async () => {
+  await using opened = await openInFolder();
+  await saveMany(opened.storage, 3);
+  const writing = openForWriting(opened.path);
+  const { tx, plans } = planned(writing);
+  await eraseUser.run(
+    { ...tx, pause: async () => {}, noteRemoved: async () => {}, queueLimit: new QueueLimit() },
+    { projectId: 1, userId: memory().userId, at: 1_000, idempotency: null },
+  );
+  writing.close(true);
+  expect(plans).toContain('SEARCH memories USING INDEX memories_by_id (project_id=? AND id=?)');
 });
 
 test('the cleanup does not read the idempotency keys that it keeps', async () => {

@@ -1,6 +1,6 @@
 import { erasedResponse } from '../../memory/responses.ts';
 import { isExpired } from '../../memory/visibility.ts';
-import type { WriteOperation, WriteTx } from '../engine.ts';
+import type { Tx, WriteOperation, WriteTx } from '../engine.ts';
 import type { UserRef } from '../project-storage.ts';
 import { WriteConflict } from '../refusals.ts';
 import type { Write, WriteResult } from '../types.ts';
@@ -103,7 +103,9 @@ async function removeRows(
   const range = [Math.min(...changes), Math.max(...changes)];
   const [, ...deleted] = await Promise.all([
     removeWork(tx, { projectId, userId }, ids),
-    ...deleteByIds(ids).map(({ text, ids }) => tx.run(text, projectId, userId, ...range, ...ids)),
+    ...deleteByIds(tx)(ids).map(({ text, ids }) =>
+      tx.run(text, projectId, userId, ...range, ...ids),
+    ),
   ]);
   const count = deleted.reduce((sum, some) => sum + some, 0);
   if (count !== rows.length) throw new WriteConflict();
@@ -113,12 +115,13 @@ async function removeRows(
  * A memory that has changed since the rows were read has a later change than each of them had. The
  * plus keeps databases from reading all memories with such changes by another index.
  */
-const deleteByIds = overIds(
-  5,
-  (ids) => `DELETE FROM memories
-    WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text) AND id IN (${ids})
-      AND +last_change BETWEEN CAST($3 AS bigint) AND CAST($4 AS bigint)`,
-);
+const deleteByIds = ({ dialect }: Tx) =>
+  overIds(
+    5,
+    (ids) => `DELETE FROM memories ${dialect.memoriesById}
+      WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text) AND id IN (${ids})
+        AND +last_change BETWEEN CAST($3 AS bigint) AND CAST($4 AS bigint)`,
+  );
 
 const ofMemories = (ids: string) =>
   `WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text) AND memory_id IN (${ids})`;

@@ -20,6 +20,7 @@ export const dialect: Dialect = {
   hasOtherOwner: unused,
   leaseClock: (now) => `(${milliseconds} + 0 * CAST(${now} AS bigint))`,
   lockIds: null,
+  memoriesById: '',
   forShare: 'FOR SHARE',
   uptime: 'service_uptime()',
   oldestKeys: ({ known, old, limit }) =>

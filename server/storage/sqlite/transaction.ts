@@ -9,6 +9,7 @@ const dialect: Dialect = {
   leaseClock: (now) => `CAST(${now} AS bigint)`,
   hasOtherOwner: (owner) => `lease_owner IS NOT ${owner}`,
   lockIds: null,
+  memoriesById: 'INDEXED BY memories_by_id',
   forShare: '',
   uptime: `(SELECT value FROM maintenance WHERE name = 'uptime')`,
   oldestKeys,
