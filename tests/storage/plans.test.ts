@@ -47,7 +47,7 @@ const wide: Record<string, { pattern: RegExp; reason: string }> = {
     reason: 'an export and a measurement walk through all users of a project',
   },
   users: {
-    pattern: /FROM users AS u (LEFT JOIN expired|WHERE)/,
+    pattern: /FROM users (AS u )?WHERE|expires_at <= .* GROUP BY user_id/,
     reason: 'users are listed by their ids',
   },
   tasks: {

@@ -82,6 +82,17 @@ test('what is found or listed is read by key, even if there were no tasks before
   await few.drop();
 });
 
+test('a list does not compare each user with all those who have expired memories', async () => {
+  recorder.drain();
+  await project.users({ order: 'memories' });
+  const sent = recorder.drain().filter(({ text }) => /FROM users/.test(text));
+  expect(sent.length).toBeGreaterThan(0);
+  for (const one of sent) {
+    const plan = await explain(database.url, one, readInIndexOrder);
+    expect(JSON.stringify(plan)).not.toContain('"Join Filter"');
+  }
+});
+
 test('a claim finds its task by key, even if the queue was empty at the last ANALYZE', async () => {
   await query(database.url, `UPDATE tasks SET state = 'complete', run_at = NULL`);
   await query(database.url, 'VACUUM ANALYZE tasks');

@@ -23,10 +23,12 @@ type Measure = Read & { sum: Measurement; after: string | null };
 
 type Counted = Omit<UserRow, 'lastCreatedAt'>;
 
+type Sizes = Pick<UserRow, 'memories' | 'bytes'>;
+
 const orders: Record<UserOrder, string> = {
-  userId: 'u.user_id',
-  memories: 'memories DESC, u.user_id',
-  bytes: 'bytes DESC, u.user_id',
+  userId: 'user_id',
+  memories: 'memories DESC, user_id',
+  bytes: 'bytes DESC, user_id',
 };
 
 /**
@@ -46,24 +48,58 @@ export const listUsers: ReadOperation<Users, UserPage> = {
 
 /**
  * The counts in `users` include expired memories that maintenance has not deleted yet. There are
- * few of these. The plus keeps SQLite from reading all memories of the project by another index.
+ * few of these. They are not subtracted in the statement, because PostgreSQL would compare each
+ * user with each of those who have some. As many users may have to move down, or be left out.
  */
 async function countUsers(tx: Tx, read: Users): Promise<Counted[]> {
-  const { projectId, now, onlyUserId = null, order, after, limit } = read;
+  const { order, limit } = read;
+  const expired = await countExpired(tx, read);
+  const stored = await readUsers(tx, read, limit + 1 + expired.size);
+  const users = stored
+    .map(({ userId, memories, bytes }): Counted => {
+      const gone = expired.get(userId) ?? { memories: 0, bytes: 0 };
+      return { userId, memories: memories - gone.memories, bytes: bytes - gone.bytes };
+    })
+    .filter(({ memories }) => memories > 0);
+  if (order !== 'userId') {
+    users.sort((one, other) => other[order] - one[order] || (one.userId < other.userId ? -1 : 1));
+  }
+  return users.slice(0, limit + 1);
+}
+
+/** The plus keeps SQLite from reading all memories of the project by another index. */
+async function countExpired(
+  tx: Tx,
+  { projectId, now, onlyUserId = null }: Users,
+): Promise<Map<string, Sizes>> {
   const values = new StatementValues();
-  const project = values.bigint(projectId);
-  const where = [`u.project_id = ${project}`, `u.user_id > ${values.text(after ?? '')}`];
-  if (onlyUserId !== null) where.push(`u.user_id = ${values.text(onlyUserId)}`);
+  const where = [
+    `+project_id = ${values.bigint(projectId)}`,
+    `expires_at <= ${values.bigint(now)}`,
+  ];
+  if (onlyUserId !== null) where.push(`user_id = ${values.text(onlyUserId)}`);
+  const rows = await tx.all<Counted>(
+    `SELECT user_id AS "userId", count(*) AS memories, CAST(sum(bytes) AS bigint) AS bytes
+     FROM memories WHERE ${where.join(' AND ')} GROUP BY user_id`,
+    ...values.list,
+  );
+  return new Map(rows.map(({ userId, ...sizes }) => [userId, sizes]));
+}
+
+function readUsers(
+  tx: Tx,
+  { projectId, onlyUserId = null, order, after }: Users,
+  limit: number,
+): Promise<Counted[]> {
+  const values = new StatementValues();
+  const where = [
+    `project_id = ${values.bigint(projectId)}`,
+    `user_id > ${values.text(after ?? '')}`,
+  ];
+  if (onlyUserId !== null) where.push(`user_id = ${values.text(onlyUserId)}`);
   return tx.all<Counted>(
-    `WITH expired AS MATERIALIZED (
-       SELECT m.user_id, count(*) AS memories, sum(m.bytes) AS bytes FROM memories AS m
-       WHERE +m.project_id = ${project} AND m.expires_at <= ${values.bigint(now)}
-       GROUP BY m.user_id)
-     SELECT u.user_id AS "userId", u.memories - coalesce(e.memories, 0) AS memories,
-       CAST(u.bytes - coalesce(e.bytes, 0) AS bigint) AS bytes
-     FROM users AS u LEFT JOIN expired AS e ON e.user_id = u.user_id
-     WHERE ${where.join(' AND ')} AND u.memories > coalesce(e.memories, 0)
-     ORDER BY ${orders[order]} LIMIT ${values.bigint(limit + 1)}`,
+    `SELECT user_id AS "userId", memories, bytes FROM users WHERE ${where.join(' AND ')}
+     ORDER BY ${orders[order]} LIMIT ${values.bigint(limit)}`,
     ...values.list,
   );
 }
