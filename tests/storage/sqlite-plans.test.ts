@@ -126,6 +126,9 @@ test('a user is erased without reading all of the memories for each part', async
     { projectId: 1, userId: memory().userId, at: 1_000, idempotency: null },
   );
   writing.close(true);
+  expect(plans).toContain(
+    `SEARCH memories USING INDEX ${byUser} user_id=? AND (created_at,id)>(?,?))`,
+  );
   expect(plans).toContain('SEARCH memories USING INDEX memories_by_id (project_id=? AND id=?)');
 });
 

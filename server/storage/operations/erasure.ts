@@ -14,7 +14,7 @@ import { dropParts } from './vector-parts.ts';
 type Erase = Write & { userId: string };
 /** A memory to remove, as it was read. `change` is the number of the change that wrote it. */
 type Removed = { id: string; bytes: number; change: number };
-type Found = Removed & { expiresAt: number | null };
+type Found = Removed & { createdAt: number; expiresAt: number | null };
 
 /** The number of rows deleted per part. Other writes can run between two parts. */
 const rowsPerPart = 500;
@@ -38,20 +38,26 @@ export const eraseUser: WriteOperation<Erase, WriteResult> = {
     // Memories saved since then have a later first change.
     const begun = await lockUser(tx, projectId, userId);
     let erased = 0;
+    // PostgreSQL would otherwise pass all rows that this transaction has deleted, for each part.
+    let last = { createdAt: Number.MIN_SAFE_INTEGER, id: '' };
     for (;;) {
       const found = await tx.all<Found>(
-        `SELECT id, bytes, last_change AS change, expires_at AS "expiresAt" FROM memories
+        `SELECT id, bytes, last_change AS change, created_at AS "createdAt",
+           expires_at AS "expiresAt" FROM memories
          WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
-           AND first_change <= CAST($3 AS bigint)
+           AND first_change <= CAST($3 AS bigint) AND (created_at, id) > (CAST($4 AS bigint), $5)
          ORDER BY created_at, id LIMIT ${rowsPerPart + 1}`,
         projectId,
         userId,
         begun,
+        last.createdAt,
+        last.id,
       );
       const rows = firstBytes(found.slice(0, rowsPerPart), bytesPerPart);
       erased += rows.filter((row) => !isExpired(row, at)).length;
       if (rows.length > 0) await removeMemories(tx, write, rows);
       if (rows.length === found.length) break;
+      last = rows.at(-1) ?? last;
       await tx.pause();
       // Another erasure has removed the user, whose change numbers have begun anew.
       // mutate-ignore boundary: each part is a change of the user
