@@ -11,6 +11,7 @@ const administration = [
 const table: [code: string, tests: string[]][] = [
   ['server/search/', ['search/', 'http/search', 'storage/sqlite']],
   ['server/memory/', ['unit/', 'storage/sqlite', 'tasks/', 'http/']],
+  ['server/tasks/worker-thread', ['tasks/', 'threads/', 'http/lost-threads']],
   ['server/tasks/', ['unit/', 'tasks/', 'http/ingest', 'http/health']],
   ['server/mcp/', ['mcp/']],
   ['server/http/mcp', ['mcp/', 'http/']],
