@@ -84,8 +84,8 @@ describe('POST /v1/import', () => {
     expect(await importAll([item])).toMatchObject({ imported: 0, failed: [{ index: 0 }] });
   });
 
-  test('the error of an item names three invalid fields', async () => {
-    const { failed } = await importAll([{ id: newUser() }]);
+  test('the error of an item names three of its invalid fields', async () => {
+    const { failed } = await importAll([{ id: newUser(), createdAt: 'yesterday' }]);
     expect(failed).toEqual([
       {
         index: 0,
