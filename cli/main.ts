@@ -21,6 +21,9 @@ Bun.unsafe.setJITPolicy(100);
 // mutate-ignore removal: affects only speed
 setTimeout(() => Bun.unsafe.setJITPolicy(1), shortMs).unref();
 
+/** How long the process waits for a reader of the log after its command has ended. */
+const unreadMs = 1_000;
+
 const interruption = new AbortController();
 let interruptedAt = 0;
 
@@ -39,4 +42,6 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 void run(process.argv.slice(2), processTerminal(interruption.signal)).then((exitCode) => {
   // process.exit() would discard output that a slow pipe has not accepted yet.
   process.exitCode = exitCode;
+  // Log lines that nobody reads must not keep the process alive.
+  setTimeout(() => process.exit(), unreadMs).unref();
 });

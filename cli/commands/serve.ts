@@ -33,14 +33,19 @@ export function addServe(program: Parent, term: Terminal): void {
       firstKey.discard();
       throw cannotStart(error, databaseUrl, database);
     });
-    try {
+    async function announce(): Promise<void> {
       await noteStyled(term, banner(term, server.url, databaseUrl, newFile));
       // The report of the first key contains a link to the console.
       if (term.stderr.isTerminal && hasConsole(term) && !firstKey.isCreated()) {
         await note(term, `The console is at ${server.url}/console`);
       }
       await firstKey.report(database);
-      if (!term.interrupted.aborted) await once(term.interrupted, 'abort');
+    }
+    try {
+      const interrupted = term.interrupted.aborted || once(term.interrupted, 'abort');
+      // The first words, too, may wait for a reader.
+      await Promise.race([interrupted, announce()]);
+      await interrupted;
     } finally {
       await server.stop();
     }
