@@ -66,17 +66,19 @@ async function look(connection: Connection, now: number): Promise<Finding[]> {
     aboutTransactions(settings),
     aboutSlots(settings),
   ];
-  if (schema < schemaVersion) return findings;
+  if (schema === 0) return findings;
   const workers = await readWorkerCommits((text) => query(connection, text));
   if (workers !== null) findings.push(aboutWorkers(workers));
   if (await isUnfinishedCopy(connection)) return [...findings, unfinishedCopyFound];
+  if (schema < schemaVersion) return findings;
   return [...findings, ...(await aboutContents(connection, now))];
 }
 
 function aboutVersion({ version, encoding }: Settings, schema: number): Finding {
   const found = `PostgreSQL ${version}, ${encoding}, schema ${schema}`;
   if (schema === schemaVersion) return ok('version', found);
-  const advice = 'the next server start creates or upgrades the tables';
+  const advice =
+    'the next server start creates or upgrades the tables; until then, they are not examined';
   return { name: 'version', level: 'ok', found, advice };
 }
 

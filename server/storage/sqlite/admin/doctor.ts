@@ -59,8 +59,8 @@ async function aboutContents(db: Database, path: string, now: number): Promise<F
     return [{ name: 'database', level: 'failure', found: 'the file is empty', advice }];
   }
   const findings = [aboutVersion(db, ours), aboutStructure(db)];
-  if (ours.behind) return findings;
   if (isUnfinishedCopy(db)) return [...findings, unfinishedCopyFound];
+  if (ours.behind) return findings;
   return [...findings, ...(await aboutRows(createTx(db), now)), ...aboutErasure(db, path)];
 }
 
@@ -112,7 +112,7 @@ function aboutVersion(db: Database, { schema, behind }: ReturnType<typeof assert
     name: 'version',
     level: 'ok',
     found,
-    advice: 'the next server start upgrades the schema',
+    advice: 'the next server start upgrades the schema; until then, the contents are not examined',
   };
 }
 
