@@ -17,7 +17,7 @@ import {
 } from './fixtures.ts';
 import { taskEnds, withStorage } from './suite.ts';
 
-const userIds = ['a', 'ä', 'B', '🌊', ' '];
+const userIds = ['a', 'ä', 'B', '🌊', '\uff5e', ' '];
 
 const anyMemory: fc.Arbitrary<ImportedMemory> = fc
   .record({
@@ -91,9 +91,11 @@ export function testProject(name: string, open: OpenStorage): void {
           const users = usersOf(visibleOf(memories, now));
           expect((await own.users({ now })).items).toEqual(users);
           for (const order of ['memories', 'bytes'] as const) {
-            const largest = users.toSorted((a, b) => b[order] - a[order]).slice(0, 3);
-            const { items, next } = await own.users({ now, order, limit: 3 });
-            expect({ items, next }).toEqual({ items: largest, next: null });
+            const largest = users.toSorted((a, b) => b[order] - a[order]);
+            for (const limit of [3, userIds.length]) {
+              const { items, next } = await own.users({ now, order, limit });
+              expect({ items, next }).toEqual({ items: largest.slice(0, limit), next: null });
+            }
           }
         }),
         { numRuns: 15 },

@@ -62,22 +62,22 @@ async function countUsers(tx: Tx, read: Users): Promise<Counted[]> {
     })
     .filter(({ memories }) => memories > 0);
   if (order !== 'userId') {
-    users.sort((one, other) => other[order] - one[order] || (one.userId < other.userId ? -1 : 1));
+    users.sort((one, other) => other[order] - one[order] || byBytes(one.userId, other.userId));
   }
   return users.slice(0, limit + 1);
 }
 
+/** The order of both databases, which is not that of UTF-16 units. */
+const byBytes = (one: string, other: string) =>
+  Buffer.compare(Buffer.from(one), Buffer.from(other));
+
 /** The plus keeps SQLite from reading all memories of the project by another index. */
-async function countExpired(
-  tx: Tx,
-  { projectId, now, onlyUserId = null }: Users,
-): Promise<Map<string, Sizes>> {
+async function countExpired(tx: Tx, { projectId, now }: Users): Promise<Map<string, Sizes>> {
   const values = new StatementValues();
   const where = [
     `+project_id = ${values.bigint(projectId)}`,
     `expires_at <= ${values.bigint(now)}`,
   ];
-  if (onlyUserId !== null) where.push(`user_id = ${values.text(onlyUserId)}`);
   const rows = await tx.all<Counted>(
     `SELECT user_id AS "userId", count(*) AS memories, CAST(sum(bytes) AS bigint) AS bytes
      FROM memories WHERE ${where.join(' AND ')} GROUP BY user_id`,
