@@ -39,7 +39,7 @@ export async function runBulk(
     await report.close();
     // An error in the input would occur again, and so would a refusal of the first request.
     const { status = 500 } = error as { status?: number };
-    const isRefused = report.done() + report.failed() === 0 && [401, 403, 404].includes(status);
+    const isRefused = report.done() === 0 && [401, 403, 404].includes(status);
     if (!(error instanceof CliError || isRefused)) {
       await note(term, `Stopped after ${report.done()} records. ${resumeHint}`);
     }
