@@ -10,7 +10,6 @@ import { note, noteStyled, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, paint } from '../terminal/text.ts';
 import { createFirstKey, hasConsole } from './first-key.ts';
 
-const lastWordMs = 1_000;
 const parsePort = numberIn([0, 65_535], 'a port number, 0 to 65535');
 
 export function addServe(program: Parent, term: Terminal): void {
@@ -49,10 +48,8 @@ export function addServe(program: Parent, term: Terminal): void {
     } finally {
       await server.stop();
     }
-    // Writing to a full pipe without a reader must not keep the process alive.
-    const unread = setTimeout(() => process.exit(), lastWordMs);
-    await note(term, 'Stopped.');
-    clearTimeout(unread);
+    // Does not wait for a reader, and nor does the process.
+    void note(term, 'Stopped.');
   });
   const help = ['\nSet by environment variables only:', ...settings].join('\n');
   addHelp(command, help, ['memory serve', 'memory serve --port 8080 --database sqlite:./demo.db']);
