@@ -91,14 +91,12 @@ export function testProject(name: string, open: OpenStorage): void {
           const users = usersOf(visibleOf(memories, now));
           expect((await own.users({ now })).items).toEqual(users);
           for (const order of ['memories', 'bytes'] as const) {
-            const largest = users.toSorted((a, b) => b[order] - a[order]);
-            for (const limit of [3, userIds.length]) {
-              const { items, next } = await own.users({ now, order, limit });
-              expect({ items, next }).toEqual({ items: largest.slice(0, limit), next: null });
-            }
+            const largest = users.toSorted((a, b) => b[order] - a[order]).slice(0, 3);
+            const { items, next } = await own.users({ now, order, limit: 3 });
+            expect({ items, next }).toEqual({ items: largest, next: null });
           }
         }),
-        { numRuns: 15 },
+        { numRuns: 15, examples: [[['🌊', '\uff5e'].map((userId) => imported({ userId }))]] },
       );
     });
 
