@@ -1,6 +1,5 @@
 import { readConfig } from './config.ts';
 import { keyToStore, makeKey } from './http/keys.ts';
-import type { BackupContents, Finding, Restored } from './storage/admin-storage.ts';
 import {
   type Comparison,
   compare,
@@ -9,9 +8,10 @@ import {
   type ReportRows,
 } from './storage/copy/copy.ts';
 import type { CopySide } from './storage/copy/side.ts';
-import type { StoredKey } from './storage/key-storage.ts';
 import { isPostgres, locationOf, sqlitePath } from './storage/open.ts';
 import { createKey, listKeys, revokeKey } from './storage/operations/keys.ts';
+import type { BackupContents, Finding, Restored } from './storage/types/admin.ts';
+import type { StoredKey } from './storage/types/keys.ts';
 
 /** Administers the database, with or without a running server. */
 export type Admin = {

@@ -51,7 +51,10 @@ describe('an import', () => {
     ['cli/bulk/a.ts', "import { addList } from '../commands/list.ts';"],
     ['server/memory/a.ts', "import 'elysia';"],
     ['server/tasks/a.ts', "import type { Database } from 'bun:sqlite';"],
-    ['server/storage/types.ts', "import { limits } from '../../sdk/contract/limits.ts';"],
+    [
+      'server/storage/types/memories.ts',
+      "import { limits } from '../../../sdk/contract/limits.ts';",
+    ],
     ['server/storage/sqlite/a.ts', "import { app } from '../../app.ts';"],
     ['server/config.ts', "import type { Database } from './storage/sqlite/open.ts';"],
     ['tests/http/a.ts', "import { open } from '../../server/storage/sqlite/open.ts';"],

@@ -1,8 +1,8 @@
 import type { Logger } from '../log.ts';
 import { count } from '../metrics/counts.ts';
 import type { ConnectedStorage } from '../storage/connected-storage.ts';
-import type { UserRef } from '../storage/project-storage.ts';
-import type { NewVectors } from '../storage/vector-storage.ts';
+import type { UserRef } from '../storage/types/project.ts';
+import type { NewVectors } from '../storage/types/vectors.ts';
 import { createNotifier } from '../tasks/notifier.ts';
 import { FairQueue } from '../threads/fair-queue.ts';
 import { createMemoryVectors, type OpenModel, type Prepared } from './memory-vectors.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from '../log.ts';
-import type { UserRef } from '../storage/project-storage.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { QuestionVector } from '../storage/vector-storage.ts';
+import type { UserRef } from '../storage/types/project.ts';
+import type { QuestionVector } from '../storage/types/vectors.ts';
 import { type Admission, createAdmission } from '../threads/admission.ts';
 import type { Thread, Threads } from '../threads/start.ts';
 import type { Endpoint } from './endpoint.ts';

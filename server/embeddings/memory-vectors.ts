@@ -1,4 +1,4 @@
-import type { MemoryToEmbed, NewVectors } from '../storage/vector-storage.ts';
+import type { MemoryToEmbed, NewVectors } from '../storage/types/vectors.ts';
 import type { EmbeddingModel, Priority } from './model.ts';
 import { hashOf } from './texts.ts';
 import { packVector, vectorBytes } from './vector.ts';

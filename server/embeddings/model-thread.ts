@@ -1,7 +1,7 @@
 import { connectStorage } from '../storage/open.ts';
-import type { UserRef } from '../storage/project-storage.ts';
-import type { StorageConnection } from '../storage/types.ts';
-import type { PresentModel, QuestionVector } from '../storage/vector-storage.ts';
+import type { StorageConnection } from '../storage/types/memories.ts';
+import type { UserRef } from '../storage/types/project.ts';
+import type { PresentModel, QuestionVector } from '../storage/types/vectors.ts';
 import { answerCalls, parent, startData, watched, yieldPriority } from '../threads/serve.ts';
 import { startBacklog } from './backlog.ts';
 import { openBuiltInModel } from './built-in.ts';

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts';
-import type { StoredKey } from '../storage/key-storage.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { StoredKey } from '../storage/types/keys.ts';
 import { hashKey } from './keys.ts';
 import { createRateLimit } from './rate-limit.ts';
 

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { limits } from '../../sdk/contract/limits.ts';
 import { sentence, type Validator, validator } from '../../sdk/contract/validate.ts';
 import { ServiceError } from '../errors.ts';
-import type { Batch } from '../storage/types.ts';
+import type { Batch } from '../storage/types/memories.ts';
 import { mapYielding } from '../threads/event-loop.ts';
 import { type Caller, withBoundUser } from './authenticate.ts';
 import { parse } from './parse.ts';

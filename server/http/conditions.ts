@@ -1,5 +1,5 @@
 import { headers as headerNames, validators } from '../../sdk/contract/headers.ts';
-import type { ExpectedVersion } from '../storage/types.ts';
+import type { ExpectedVersion } from '../storage/types/memories.ts';
 import { badRequest } from './parse.ts';
 
 export function etagOf(version: number): string {

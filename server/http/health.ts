@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia';
 import type { Health } from '../../sdk/contract/status.ts';
 import type { Logger } from '../log.ts';
-import type { QueueState } from '../storage/task-storage.ts';
+import type { QueueState } from '../storage/types/tasks.ts';
 import { details } from './openapi/details.ts';
 import { sendJson } from './response.ts';
 import type { Services } from './services.ts';

@@ -1,6 +1,6 @@
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { limits } from '../../sdk/contract/limits.ts';
-import type { Idempotency, Write } from '../storage/types.ts';
+import type { Idempotency, Write } from '../storage/types/memories.ts';
 import { mapYielding } from '../threads/event-loop.ts';
 import type { Caller } from './authenticate.ts';
 import { badRequest } from './parse.ts';

@@ -17,7 +17,7 @@ import {
   validateSupport,
 } from '../../sdk/contract/validate.ts';
 import { renderRecord } from '../memory/render.ts';
-import type { Batch, NewMemory } from '../storage/types.ts';
+import type { Batch, NewMemory } from '../storage/types/memories.ts';
 import type { Auth } from './auth.ts';
 import type { Authenticated } from './authenticate.ts';
 import { validateBatchBody, validateItems } from './batch.ts';

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { NewKey } from '../storage/key-storage.ts';
+import type { NewKey } from '../storage/types/keys.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const randomLength = 32;

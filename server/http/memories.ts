@@ -9,7 +9,7 @@ import { noSuchMemory } from '../errors.ts';
 import { filterOf } from '../memory/filter.ts';
 import { memoryJson } from '../memory/json.ts';
 import { count } from '../metrics/counts.ts';
-import type { WriteResult } from '../storage/types.ts';
+import type { WriteResult } from '../storage/types/memories.ts';
 import type { Auth } from './auth.ts';
 import { type Caller, readBy } from './authenticate.ts';
 import { etagOf, isKnownVersion, readIfMatch } from './conditions.ts';

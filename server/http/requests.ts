@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox';
 import type { Memory, SaveRequest, UpdateRequest } from '../../sdk/contract/memory.ts';
 import { optionalTimeMs } from '../../sdk/contract/times.ts';
-import type * as stored from '../storage/types.ts';
+import type * as stored from '../storage/types/memories.ts';
 
 /* Converts valid requests to what the storage stores. Times arrive as strings. */
 

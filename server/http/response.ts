@@ -1,6 +1,6 @@
 import { headers } from '../../sdk/contract/headers.ts';
 import { isLowSurrogate } from '../search/scripts.ts';
-import type { ItemsJson, Page, WriteResult } from '../storage/types.ts';
+import type { ItemsJson, Page, WriteResult } from '../storage/types/memories.ts';
 import { createAdmission } from '../threads/admission.ts';
 import { yieldToEventLoop } from '../threads/event-loop.ts';
 import { countTexts } from '../threads/garbage.ts';

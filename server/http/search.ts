@@ -4,7 +4,7 @@ import { type SearchMode, SearchQuery } from '../../sdk/contract/search.ts';
 import { filterOf } from '../memory/filter.ts';
 import { count } from '../metrics/counts.ts';
 import { unavailable } from '../storage/refusals.ts';
-import type { ItemsJson, Search } from '../storage/types.ts';
+import type { ItemsJson, Search } from '../storage/types/memories.ts';
 import type { Auth } from './auth.ts';
 import { readBy } from './authenticate.ts';
 import { details } from './openapi/details.ts';

@@ -1,9 +1,9 @@
 import type { Stats } from '../../sdk/contract/project.ts';
 import { timeOrNull } from '../memory/json.ts';
 import { nothing } from '../memory/measurement.ts';
-import type { Measurement } from '../storage/project-storage.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { Read } from '../storage/types.ts';
+import type { Read } from '../storage/types/memories.ts';
+import type { Measurement } from '../storage/types/project.ts';
 
 /** Measures the memories of a project or of a user. */
 export type Measure = (read: Read) => Promise<Measurement>;

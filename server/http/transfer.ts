@@ -3,7 +3,7 @@ import { limits } from '../../sdk/contract/limits.ts';
 import { ExportQuery, ImportedMemory, ImportRequest } from '../../sdk/contract/transfer.ts';
 import { validator } from '../../sdk/contract/validate.ts';
 import { derivedMemoryId } from '../ids.ts';
-import type * as stored from '../storage/types.ts';
+import type * as stored from '../storage/types/memories.ts';
 import type { Auth } from './auth.ts';
 import { type Caller, readBy } from './authenticate.ts';
 import { validateBatchBody, validateItems } from './batch.ts';

@@ -1,4 +1,4 @@
-import type { MemoryChanges, NewMemory, StoredMemory } from '../storage/types.ts';
+import type { MemoryChanges, NewMemory, StoredMemory } from '../storage/types/memories.ts';
 
 /** The new values of a memory's fields. Missing fields stay unchanged. */
 type Changes = MemoryChanges & { type?: NewMemory['type'] };

@@ -1,7 +1,7 @@
 import type { FilterFields } from '../../sdk/contract/filter.ts';
 import type { JsonValue } from '../../sdk/contract/text.ts';
 import { optionalTimeMs } from '../../sdk/contract/times.ts';
-import type { Filter, StoredMemory } from '../storage/types.ts';
+import type { Filter, StoredMemory } from '../storage/types/memories.ts';
 
 /** A filter in a query, where times are strings. */
 type QueriedFilter = FilterFields & { from?: string; to?: string };

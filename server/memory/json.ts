@@ -1,8 +1,13 @@
 import type { Memory } from '../../sdk/contract/memory.ts';
 import type { User } from '../../sdk/contract/project.ts';
 import type { Highlight, MatchedBy, ScoreParts } from '../../sdk/contract/search.ts';
-import type { UserRow } from '../storage/project-storage.ts';
-import type { ItemsJson, StoredMemory, StoredStatus, StoredTask } from '../storage/types.ts';
+import type {
+  ItemsJson,
+  StoredMemory,
+  StoredStatus,
+  StoredTask,
+} from '../storage/types/memories.ts';
+import type { UserRow } from '../storage/types/project.ts';
 
 export type FoundMemory = {
   memory: StoredMemory;

@@ -1,4 +1,4 @@
-import type { MeasuredMemory, Measurement } from '../storage/project-storage.ts';
+import type { MeasuredMemory, Measurement } from '../storage/types/project.ts';
 
 /**
  * Adds memories to a sum. They are in the order of their users, and follow those in the sum:

@@ -1,5 +1,5 @@
 import { limits } from '../../sdk/contract/limits.ts';
-import type { ItemsJson, Page, StoredMemory } from '../storage/types.ts';
+import type { ItemsJson, Page, StoredMemory } from '../storage/types/memories.ts';
 import { memoriesJson } from './json.ts';
 
 /**

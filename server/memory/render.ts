@@ -3,7 +3,7 @@ import type { IngestRecord, UserRecord } from '../../sdk/contract/ingest.ts';
 import type { JsonValue } from '../../sdk/contract/text.ts';
 import { entryText, type Message, timestampMs } from '../../sdk/contract/timeline.ts';
 import { optionalTimeMs } from '../../sdk/contract/times.ts';
-import type { NewMemory } from '../storage/types.ts';
+import type { NewMemory } from '../storage/types/memories.ts';
 
 export function renderRecord(record: UserRecord, id: string): NewMemory {
   return {

@@ -8,7 +8,7 @@ import type {
   StoredMemory,
   StoredResponse,
   WriteResult,
-} from '../storage/types.ts';
+} from '../storage/types/memories.ts';
 import { memoryJson, savedMemoryJson } from './json.ts';
 
 /** The responses to writes, which are rendered inside the transaction that stores them. */

@@ -1,4 +1,4 @@
-import type { NewMemory } from '../storage/types.ts';
+import type { NewMemory } from '../storage/types/memories.ts';
 
 /** Whether the memory has expired. Maintenance deletes it later. */
 export function isExpired({ expiresAt }: Pick<NewMemory, 'expiresAt'>, at: number): boolean {

@@ -1,6 +1,6 @@
 import type { Health } from '../../sdk/contract/status.ts';
-import type { StorageFigures } from '../storage/maintenance-storage.ts';
-import type { QueueState } from '../storage/task-storage.ts';
+import type { StorageFigures } from '../storage/types/maintenance.ts';
+import type { QueueState } from '../storage/types/tasks.ts';
 import { type Family, family, type Sample } from './exposition.ts';
 
 /** The state of the service. A part is null if it could not be read. */

@@ -1,10 +1,10 @@
-import type { Finding } from './admin-storage.ts';
 import type { Tx } from './engine.ts';
-import type { StoredKey } from './key-storage.ts';
 import { type Contradictions, findContradictions } from './operations/consistency.ts';
 import { listKeys } from './operations/keys.ts';
 import { taskQueueState } from './operations/reads.ts';
-import type { QueueState } from './task-storage.ts';
+import type { Finding } from './types/admin.ts';
+import type { StoredKey } from './types/keys.ts';
+import type { QueueState } from './types/tasks.ts';
 
 /* The checks of `memory doctor` that do not depend on the backend. */
 

@@ -10,8 +10,8 @@ import { countText, freeBytes } from '../threads/garbage.ts';
 import { announced } from '../threads/serve.ts';
 import { unavailable } from './refusals.ts';
 import { SearchResults } from './search-results.ts';
-import type { Search, SearchResult } from './types.ts';
-import type { SearchMeaning } from './vector-storage.ts';
+import type { Search, SearchResult } from './types/memories.ts';
+import type { SearchMeaning } from './types/vectors.ts';
 
 /*
  * The search indexes that a reader thread keeps in memory, one for each user whose memories were

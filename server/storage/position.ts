@@ -1,5 +1,5 @@
 import { unknownPosition } from './refusals.ts';
-import type { StoredMemory } from './types.ts';
+import type { StoredMemory } from './types/memories.ts';
 
 /* Positions mark where the next page starts. Cursors contain them, so clients can forge them. */
 

@@ -6,7 +6,7 @@ import { Activity } from './activity.ts';
 import { createReadHold } from './read-hold.ts';
 import { createReadPace } from './read-pace.ts';
 import { unavailable } from './refusals.ts';
-import type { Page, StorageConnection } from './types.ts';
+import type { Page, StorageConnection } from './types/memories.ts';
 
 /**
  * The pool of reader threads. A thread runs one read at a time. The pool has one more thread than

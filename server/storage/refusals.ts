@@ -1,6 +1,6 @@
 import { limits } from '../../sdk/contract/limits.ts';
 import { ServiceError } from '../errors.ts';
-import type { ExpectedVersion } from './types.ts';
+import type { ExpectedVersion } from './types/memories.ts';
 
 const retryAfterSeconds = 5;
 const fullRetryAfterSeconds = 10;

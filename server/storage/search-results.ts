@@ -5,7 +5,7 @@ import type { Ranked, RankedMemory } from '../search/index.ts';
 import { snippet } from '../search/snippet.ts';
 import { announced, reportProgress } from '../threads/serve.ts';
 import { tooMuchText } from './refusals.ts';
-import type { ContentRange, ItemsJson, Part, Search, StoredMemory } from './types.ts';
+import type { ContentRange, ItemsJson, Part, Search, StoredMemory } from './types/memories.ts';
 
 /**
  * The maximum amount of text in a response with several memories, in UTF-16 units. It is enough for

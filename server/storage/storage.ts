@@ -2,7 +2,6 @@ import { isUnfiltered } from '../memory/filter.ts';
 import { mayAccess } from '../memory/visibility.ts';
 import { type Call, callers, createConnectedStorage } from './connected-storage.ts';
 import type { Engine, ReadOperation } from './engine.ts';
-import type { StorageFigures, StorageHealth } from './maintenance-storage.ts';
 import { eraseUser } from './operations/erasure.ts';
 import { acceptRecords } from './operations/ingest.ts';
 import {
@@ -29,8 +28,9 @@ import {
 import { searchMemories, storeNextSnapshot } from './operations/search.ts';
 import { importMemories } from './operations/transfer.ts';
 import { embeddingBacklog } from './operations/vectors.ts';
-import type { QuotaGrant, QuotaRequest } from './project-storage.ts';
-import type { Page, Search, SearchResult, StorageConnection } from './types.ts';
+import type { StorageFigures, StorageHealth } from './types/maintenance.ts';
+import type { Page, Search, SearchResult, StorageConnection } from './types/memories.ts';
+import type { QuotaGrant, QuotaRequest } from './types/project.ts';
 
 /*
  * The service's interface to a database: a flat list of named, atomic operations. An operation

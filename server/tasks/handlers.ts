@@ -1,6 +1,6 @@
 import { splitChunks } from '../memory/chunks.ts';
 import type { TaskStorage } from '../storage/connected-storage.ts';
-import type { Task, TaskKind, TaskResult } from '../storage/task-storage.ts';
+import type { Task, TaskKind, TaskResult } from '../storage/types/tasks.ts';
 import { countText } from '../threads/garbage.ts';
 
 /** `text` is null if the memory was deleted. The storage will then reject the result. */

@@ -1,7 +1,7 @@
 import type { Logger } from '../log.ts';
 import { count } from '../metrics/counts.ts';
-import type { UserRef } from '../storage/project-storage.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { UserRef } from '../storage/types/project.ts';
 import { createNotifier } from './notifier.ts';
 
 const everyMs = 30_000;

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { jsonLine } from '../log.ts';
 import { connectStorage } from '../storage/open.ts';
-import type { StorageConnection } from '../storage/types.ts';
+import type { StorageConnection } from '../storage/types/memories.ts';
 import {
   parent,
   reportProgress,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { limits } from '../../sdk/contract/limits.ts';
-import type { WriteResult } from '../../server/storage/types.ts';
+import type { WriteResult } from '../../server/storage/types/memories.ts';
 import {
   deletedBody,
   imported,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { WriteResult } from '../../server/storage/types.ts';
+import type { WriteResult } from '../../server/storage/types/memories.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import {
   bodyOf,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { NewKey } from '../../server/storage/key-storage.ts';
+import type { NewKey } from '../../server/storage/types/keys.ts';
 import type { Opened, OpenStorage } from './fixtures.ts';
 import { withStorage } from './suite.ts';
 

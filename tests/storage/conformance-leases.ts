@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { Task } from '../../server/storage/task-storage.ts';
+import type { Task } from '../../server/storage/types/tasks.ts';
 import {
   claim,
   claimOne,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { nothing } from '../../server/memory/measurement.ts';
-import type { Measurement, UserRow } from '../../server/storage/project-storage.ts';
-import type { ImportedMemory } from '../../server/storage/types.ts';
+import type { ImportedMemory } from '../../server/storage/types/memories.ts';
+import type { Measurement, UserRow } from '../../server/storage/types/project.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import {
   claimOne,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { Filter } from '../../server/storage/types.ts';
+import type { Filter } from '../../server/storage/types/memories.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { imported, memory, type OpenStorage, type Project, record, walk } from './fixtures.ts';
 import { withStorage } from './suite.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { ImportedMemory } from '../../server/storage/types.ts';
+import type { ImportedMemory } from '../../server/storage/types/memories.ts';
 import { until } from '../support/until.ts';
 import { claim, imported, type Opened, type OpenStorage, type Project } from './fixtures.ts';
 import { withStorage } from './suite.ts';

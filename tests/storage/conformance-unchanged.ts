@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
-import type { NewMemory, WriteResult } from '../../server/storage/types.ts';
+import type { NewMemory, WriteResult } from '../../server/storage/types/memories.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import {
   bodyOf,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { filterOf } from '../../server/memory/filter.ts';
-import type { MemoryToEmbed, SearchMeaning, ToEmbed } from '../../server/storage/vector-storage.ts';
+import type { MemoryToEmbed, SearchMeaning, ToEmbed } from '../../server/storage/types/vectors.ts';
 import {
   claim,
   complete,

@@ -1,5 +1,5 @@
 import { packVector } from '../../server/embeddings/vector.ts';
-import type { SearchMeaning } from '../../server/storage/vector-storage.ts';
+import type { SearchMeaning } from '../../server/storage/types/vectors.ts';
 import { createRandom } from '../support/random.ts';
 import type { Opened } from './fixtures.ts';
 

@@ -6,9 +6,7 @@ import type { Task as ListedTask, TaskStatus } from '../../sdk/contract/tasks.ts
 import type { Imported } from '../../sdk/contract/transfer.ts';
 import { filterOf } from '../../server/memory/filter.ts';
 import { nothing } from '../../server/memory/measurement.ts';
-import type { Measurement } from '../../server/storage/project-storage.ts';
 import type { Storage } from '../../server/storage/storage.ts';
-import type { Task } from '../../server/storage/task-storage.ts';
 import type {
   Batch,
   ExpectedVersion,
@@ -23,7 +21,9 @@ import type {
   Search,
   StoredStatus,
   WriteResult,
-} from '../../server/storage/types.ts';
+} from '../../server/storage/types/memories.ts';
+import type { Measurement } from '../../server/storage/types/project.ts';
+import type { Task } from '../../server/storage/types/tasks.ts';
 
 /*
  * Short forms of the storage operations for the conformance suite, with defaults for the fields

@@ -4,7 +4,7 @@ import type {
   ImportedMemory,
   MemoryChanges,
   NewMemory,
-} from '../../server/storage/types.ts';
+} from '../../server/storage/types/memories.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import {
   claim,

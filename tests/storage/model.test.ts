@@ -5,7 +5,7 @@ import { changesOf, importedMemory, newMemory } from '../../server/http/requests
 import { shownStats } from '../../server/http/stats.ts';
 import { filterOf } from '../../server/memory/filter.ts';
 import { renderRecord } from '../../server/memory/render.ts';
-import type { WriteResult } from '../../server/storage/types.ts';
+import type { WriteResult } from '../../server/storage/types/memories.ts';
 import { expectModel } from '../support/model/expect.ts';
 import { clock, type Door, type Item, type Options, recordOf } from '../support/model/model.ts';
 import { databases } from './databases.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { newMemoryId } from '../../server/ids.ts';
 import { openStorage } from '../../server/storage/open.ts';
-import type { NewMemory } from '../../server/storage/types.ts';
+import type { NewMemory } from '../../server/storage/types/memories.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { recordStatements } from '../support/statement-recorder.ts';
 import { until } from '../support/until.ts';

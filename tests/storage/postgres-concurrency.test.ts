@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { ServiceError } from '../../server/errors.ts';
 import { openStorage } from '../../server/storage/open.ts';
-import type { WriteResult } from '../../server/storage/types.ts';
+import type { WriteResult } from '../../server/storage/types/memories.ts';
 import { openTransaction, query } from '../support/postgres.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import { until } from '../support/until.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { openStorage } from '../../server/storage/open.ts';
-import type { QuotaGrant, QuotaRequest } from '../../server/storage/project-storage.ts';
 import type { Storage } from '../../server/storage/storage.ts';
+import type { QuotaGrant, QuotaRequest } from '../../server/storage/types/project.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 
 /* Two servers reserve requests from the same rate-limit window. */

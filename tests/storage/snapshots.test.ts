@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { readSeries } from '../../server/metrics/counts.ts';
-import type { UserRef } from '../../server/storage/project-storage.ts';
+import type { UserRef } from '../../server/storage/types/project.ts';
 import { createRandom } from '../support/random.ts';
 import { rowsOf } from '../support/rows.ts';
 import { until } from '../support/until.ts';

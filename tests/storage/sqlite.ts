@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import * as admin from '../../server/admin.ts';
 import { type OpenOptions, openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
-import type { NewMemory, WriteResult } from '../../server/storage/types.ts';
+import type { NewMemory, WriteResult } from '../../server/storage/types/memories.ts';
 import { createThreads, type ThreadsOptions } from '../../server/threads/start.ts';
 import { memory, type Opened, type OpenStorage } from './fixtures.ts';
 

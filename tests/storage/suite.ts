@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from 'bun:test';
 import type { Storage } from '../../server/storage/storage.ts';
-import type { Task } from '../../server/storage/task-storage.ts';
+import type { Task } from '../../server/storage/types/tasks.ts';
 import { drainTasks, newProject, type Opened, type OpenStorage, type Project } from './fixtures.ts';
 
 /*

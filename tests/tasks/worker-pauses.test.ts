@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { ServiceError } from '../../server/errors.ts';
 import { createLogger } from '../../server/log.ts';
 import type { TaskStorage } from '../../server/storage/connected-storage.ts';
-import type { Task } from '../../server/storage/task-storage.ts';
+import type { Task } from '../../server/storage/types/tasks.ts';
 import type { Handler } from '../../server/tasks/handlers.ts';
 import { startWorker } from '../../server/tasks/worker.ts';
 import { until } from '../support/until.ts';

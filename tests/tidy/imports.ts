@@ -22,10 +22,7 @@ const plainContract = ['errors', 'headers', 'limits', 'operations', 'times'].map
   (name) => `sdk/contract/${name}.ts`,
 );
 /** What the storage receives and returns. */
-const data = [
-  'types',
-  ...['task', 'key', 'project', 'admin', 'maintenance', 'vector'].map((name) => `${name}-storage`),
-].map((name) => `server/storage/${name}.ts`);
+const data = ['server/storage/types/'];
 /** The operations of the storage, and those of another thread's connection to it. */
 const storages = ['server/storage/storage.ts', 'server/storage/connected-storage.ts'];
 /** The modules that all backends share. */

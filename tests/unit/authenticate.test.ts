@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { createAuthenticator } from '../../server/http/authenticate.ts';
-import type { StoredKey } from '../../server/storage/key-storage.ts';
 import type { Storage } from '../../server/storage/storage.ts';
+import type { StoredKey } from '../../server/storage/types/keys.ts';
 import { rejectionOf } from '../support/thrown.ts';
 
 type Use = { id: string; at: number };

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { createSharedRateLimit } from '../../server/http/shared-rate-limit.ts';
-import type { QuotaGrant } from '../../server/storage/project-storage.ts';
+import type { QuotaGrant } from '../../server/storage/types/project.ts';
 
 test('quota that is left in a window is not added to the next window', async () => {
   // The second reservation, in the background, is the first of a new window.

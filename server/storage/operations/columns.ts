@@ -1,6 +1,6 @@
 import type { Tx, Value } from '../engine.ts';
 import { WriteConflict } from '../refusals.ts';
-import type { ImportedMemory, NewMemory, StoredMemory } from '../types.ts';
+import type { ImportedMemory, NewMemory, StoredMemory } from '../types/memories.ts';
 import { dropSnapshot } from './snapshots.ts';
 import { dropParts } from './vector-parts.ts';
 

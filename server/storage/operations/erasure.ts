@@ -1,9 +1,9 @@
 import { erasedResponse } from '../../memory/responses.ts';
 import { isExpired } from '../../memory/visibility.ts';
 import type { Tx, WriteOperation, WriteTx } from '../engine.ts';
-import type { UserRef } from '../project-storage.ts';
 import { WriteConflict } from '../refusals.ts';
-import type { Write, WriteResult } from '../types.ts';
+import type { Write, WriteResult } from '../types/memories.ts';
+import type { UserRef } from '../types/project.ts';
 import { firstBytes } from './columns.ts';
 import { overIds } from './id-lists.ts';
 import { findResponse, removeFromResponses, storeResponse } from './idempotency.ts';

@@ -3,7 +3,7 @@ import { deletedBody, newResult } from '../../memory/responses.ts';
 import { isExpired } from '../../memory/visibility.ts';
 import type { Tx, WriteTx } from '../engine.ts';
 import { keyReused, WriteConflict } from '../refusals.ts';
-import type { NewResponse, StoredResponse, Write, WriteResult } from '../types.ts';
+import type { NewResponse, StoredResponse, Write, WriteResult } from '../types/memories.ts';
 import { longLists, overIds } from './id-lists.ts';
 
 type Row = StoredResponse & { fingerprint: string };

@@ -1,7 +1,7 @@
 import { changedMemory, changesNothing } from '../../memory/changes.ts';
 import { acceptedResponse } from '../../memory/responses.ts';
 import type { WriteOperation, WriteTx } from '../engine.ts';
-import type { Batch, NewMemory, StoredResponse, Write, WriteResult } from '../types.ts';
+import type { Batch, NewMemory, StoredResponse, Write, WriteResult } from '../types/memories.ts';
 import { bytesOf, externalKey, insertMemory, type KnownMemory, replaceMemory } from './columns.ts';
 import { once } from './idempotency.ts';
 import { findExternal, unchanged } from './memories.ts';

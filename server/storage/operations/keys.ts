@@ -1,6 +1,6 @@
 import type { ShortRead, Tx, WriteOperation } from '../engine.ts';
-import type { NewKey, StoredKey } from '../key-storage.ts';
 import { WriteConflict } from '../refusals.ts';
+import type { NewKey, StoredKey } from '../types/keys.ts';
 import { later } from './columns.ts';
 
 type Flag = 'readOnly' | 'metricsOnly';

@@ -8,7 +8,7 @@ import {
   parseExportPosition,
   parseListPosition,
 } from '../position.ts';
-import type { Filter, Page, PageRange, Part, Read, StoredMemory } from '../types.ts';
+import type { Filter, Page, PageRange, Part, Read, StoredMemory } from '../types/memories.ts';
 import {
   memoriesWithTasks,
   memoryColumns,

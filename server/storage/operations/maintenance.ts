@@ -1,6 +1,6 @@
 import { limits } from '../../../sdk/contract/limits.ts';
 import type { ShortRead, WriteOperation } from '../engine.ts';
-import type { MaintenanceReport } from '../maintenance-storage.ts';
+import type { MaintenanceReport } from '../types/maintenance.ts';
 import { removeExpired } from './erasure.ts';
 import { sweepKeys } from './idempotency.ts';
 

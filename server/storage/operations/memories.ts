@@ -17,7 +17,7 @@ import type {
   NewResponse,
   Write,
   WriteResult,
-} from '../types.ts';
+} from '../types/memories.ts';
 import {
   bytesOf,
   externalKey,

@@ -10,8 +10,8 @@ import {
   parseExportPosition,
   parseListPosition,
 } from '../position.ts';
-import type { MeasuredMemory, Measurement, UserPage, UserRow } from '../project-storage.ts';
-import type { Page, PageRange, Read, StoredTask } from '../types.ts';
+import type { Page, PageRange, Read, StoredTask } from '../types/memories.ts';
+import type { MeasuredMemory, Measurement, UserPage, UserRow } from '../types/project.ts';
 import { memoriesWithTasks, memoryColumns, memoryStatus, notExpired } from './columns.ts';
 import { isBeyond } from './lists.ts';
 import { StatementValues } from './statement-values.ts';

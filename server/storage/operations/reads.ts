@@ -2,8 +2,8 @@ import { splitChunks } from '../../memory/chunks.ts';
 import { mayAccess } from '../../memory/visibility.ts';
 import { announced } from '../../threads/serve.ts';
 import type { ReadOperation, ShortRead, Tx } from '../engine.ts';
-import type { Lease, QueueState } from '../task-storage.ts';
-import type { Part, Read, StoredMemory, StoredStatus } from '../types.ts';
+import type { Part, Read, StoredMemory, StoredStatus } from '../types/memories.ts';
+import type { Lease, QueueState } from '../types/tasks.ts';
 import { memoriesWithTasks, memoryColumns, notExpired, statusColumns } from './columns.ts';
 import { overIds } from './id-lists.ts';
 

@@ -1,7 +1,7 @@
 import type { ReadOperation, Tx } from '../engine.ts';
 import type { CachedIndex, CachedVectors, ChangedMemory, StoredVectors } from '../index-cache.ts';
-import type { UserRef } from '../project-storage.ts';
-import type { Search, SearchResult, StoredMemory } from '../types.ts';
+import type { Search, SearchResult, StoredMemory } from '../types/memories.ts';
+import type { UserRef } from '../types/project.ts';
 import { isTaskOf, memoriesWithTasks, memoryColumns, notExpired, readContent } from './columns.ts';
 import { overIds } from './id-lists.ts';
 import { minMemories, nextUnstored, restore, storeBuilt } from './snapshots.ts';

@@ -3,7 +3,7 @@ import { faultPoint } from '../../threads/fault-points.ts';
 import { countText, freeBytes } from '../../threads/garbage.ts';
 import type { ReaderTx, Tx, WriteOperation, Writer, WriteTx } from '../engine.ts';
 import type { CachedIndex } from '../index-cache.ts';
-import type { UserRef } from '../project-storage.ts';
+import type { UserRef } from '../types/project.ts';
 import { withChecksum, withoutChecksum } from './checksum.ts';
 import { keyOfUser } from './users.ts';
 import { storePart } from './vector-parts.ts';

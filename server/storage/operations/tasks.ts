@@ -1,6 +1,6 @@
 import { faultPoint } from '../../threads/fault-points.ts';
 import type { ShortRead, Tx, WriteOperation, WriteTx } from '../engine.ts';
-import type { Lease, Task, TaskResult } from '../task-storage.ts';
+import type { Lease, Task, TaskResult } from '../types/tasks.ts';
 import { later } from './columns.ts';
 import { changeKnownUser, keyOfUser, randomNumber } from './users.ts';
 

@@ -2,7 +2,13 @@ import { type ImportOutcome, importedResponse } from '../../memory/responses.ts'
 import { isExpired } from '../../memory/visibility.ts';
 import type { Tx, WriteOperation, WriteTx } from '../engine.ts';
 import { WriteConflict } from '../refusals.ts';
-import type { Batch, ImportedMemory, StoredResponse, Write, WriteResult } from '../types.ts';
+import type {
+  Batch,
+  ImportedMemory,
+  StoredResponse,
+  Write,
+  WriteResult,
+} from '../types/memories.ts';
 import { bytesOf, externalKey, insertMemory } from './columns.ts';
 import { removeCounted } from './erasure.ts';
 import { longLists, overIds } from './id-lists.ts';

@@ -1,7 +1,7 @@
 import type { ShortRead, Tx, WriteOperation } from '../engine.ts';
-import type { UserRef } from '../project-storage.ts';
 import { WriteConflict } from '../refusals.ts';
-import type { MemoryToEmbed, Model, NewVectors, PresentModel, ToEmbed } from '../vector-storage.ts';
+import type { UserRef } from '../types/project.ts';
+import type { MemoryToEmbed, Model, NewVectors, PresentModel, ToEmbed } from '../types/vectors.ts';
 import { firstBytes, isAtChange } from './columns.ts';
 import { keyOfUser } from './users.ts';
 import { dropParts } from './vector-parts.ts';

@@ -1,4 +1,4 @@
-import type { StorageHealth } from '../maintenance-storage.ts';
+import type { StorageHealth } from '../types/maintenance.ts';
 import { type Connection, createConnection, statement } from './connection.ts';
 import { faultOf, isLimitReached, isWriteFault } from './errors.ts';
 import { tableNames } from './migrate.ts';

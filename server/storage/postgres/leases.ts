@@ -9,7 +9,7 @@ import {
   renewLeases,
 } from '../operations/tasks.ts';
 import { keyOfUser } from '../operations/users.ts';
-import type { Lease, TaskResult } from '../task-storage.ts';
+import type { Lease, TaskResult } from '../types/tasks.ts';
 
 type Leased = Pick<TaskStorage, 'claimTasks' | 'completeTasks' | 'failTask' | 'releaseTask'>;
 

@@ -1,4 +1,4 @@
-import type { QuotaGrant, QuotaRequest } from '../project-storage.ts';
+import type { QuotaGrant, QuotaRequest } from '../types/project.ts';
 import { type Connection, statement } from './connection.ts';
 
 /** Short, because a request may be waiting. On failure, the server counts requests in memory. */

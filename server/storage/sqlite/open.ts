@@ -1,9 +1,9 @@
 import { createThreads, type Threads } from '../../threads/start.ts';
-import type { StorageHealth } from '../maintenance-storage.ts';
 import { lastBackupAt } from '../operations/maintenance.ts';
 import { createEngine } from '../pooled-reads.ts';
 import { createReaderPool } from '../reader-pool.ts';
 import { createStorage, type Storage } from '../storage.ts';
+import type { StorageHealth } from '../types/maintenance.ts';
 import { createShortEngine } from './client.ts';
 import { type FileCheck, watchFile } from './file-identity.ts';
 import { lockDatabase } from './lock.ts';

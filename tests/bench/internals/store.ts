@@ -3,7 +3,7 @@ import { saveMemory } from '../../../server/storage/operations/memories.ts';
 import { migrate } from '../../../server/storage/sqlite/migrate.ts';
 import { openForWriting } from '../../../server/storage/sqlite/settings.ts';
 import { createAlone } from '../../../server/storage/sqlite/transaction.ts';
-import type { NewMemory } from '../../../server/storage/types.ts';
+import type { NewMemory } from '../../../server/storage/types/memories.ts';
 
 export type StoreOptions = {
   path: string;

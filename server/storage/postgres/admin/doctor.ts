@@ -1,5 +1,5 @@
-import type { Finding } from '../../admin-storage.ts';
 import { aboutRows, ok, unfinishedCopyFound } from '../../findings.ts';
+import type { Finding } from '../../types/admin.ts';
 import { readWorkerCommits } from '../citus.ts';
 import { type Connection, createConnection, query } from '../connection.ts';
 import { faultOf } from '../errors.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { BackupContents } from '../../admin-storage.ts';
+import type { BackupContents } from '../../types/admin.ts';
 import { isDamage } from '../errors.ts';
 import { openUnmoved } from '../lock.ts';
 import { assertExists, canonicalPath } from '../path.ts';

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
-import type { Restored, RevokedKey } from '../../admin-storage.ts';
 import { eraseUser } from '../../operations/erasure.ts';
 import { createKey, revokeKey } from '../../operations/keys.ts';
+import type { Restored, RevokedKey } from '../../types/admin.ts';
 import { createAlone } from '../transaction.ts';
 import { type KnownKey, maxVersion, type Replaced, readReplaced } from './replaced.ts';
 

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { BackupContents } from '../../admin-storage.ts';
+import type { BackupContents } from '../../types/admin.ts';
 import { structuralFaults } from '../check.ts';
 import { assertOurs } from '../migrate.ts';
 

@@ -1,8 +1,8 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Finding } from '../../admin-storage.ts';
 import { aboutRows, ok, unfinishedCopyFound } from '../../findings.ts';
+import type { Finding } from '../../types/admin.ts';
 import { structuralFaults } from '../check.ts';
 import { isDamage } from '../errors.ts';
 import { isLocked } from '../lock.ts';

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
-import type { BroughtBackUser } from '../../admin-storage.ts';
-import type { NewKey } from '../../key-storage.ts';
+import type { BroughtBackUser } from '../../types/admin.ts';
+import type { NewKey } from '../../types/keys.ts';
 import { openFault } from '../access.ts';
 import { structuralFaults } from '../check.ts';
 import { assertOurs } from '../migrate.ts';

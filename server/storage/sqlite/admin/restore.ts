@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Restored } from '../../admin-storage.ts';
+import type { Restored } from '../../types/admin.ts';
 import { isBusy } from '../errors.ts';
 import { lockDatabase, lockForMoving } from '../lock.ts';
 import { migrate } from '../migrate.ts';

@@ -1,5 +1,5 @@
-import type { MemoryStatus, MemoryType } from '../../sdk/contract/memory.ts';
-import type { SearchMeaning } from './vector-storage.ts';
+import type { MemoryStatus, MemoryType } from '../../../sdk/contract/memory.ts';
+import type { SearchMeaning } from './vectors.ts';
 
 /**
  * The fields that all client writes have in common. `onlyUserId` is the user that the API key is

@@ -1,4 +1,4 @@
-import type { MemoryStatus, MemoryType } from '../../sdk/contract/memory.ts';
+import type { MemoryStatus, MemoryType } from '../../../sdk/contract/memory.ts';
 
 /** Identifies a user among those of all projects. */
 export type UserRef = { projectId: number; userId: string };

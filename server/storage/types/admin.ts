@@ -1,4 +1,4 @@
-import type { StoredKey } from './key-storage.ts';
+import type { StoredKey } from './keys.ts';
 
 /** The result of one check by `memory doctor`. */
 export type Finding = {
