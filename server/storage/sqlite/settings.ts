@@ -58,6 +58,16 @@ export function openForWriting(path: string, { create = false } = {}): Database 
 }
 
 /**
+ * Opens the database for a command that writes beside a server. After a failed sync, the server
+ * makes no checkpoint, and the command must not make one either.
+ */
+export function openBesideServer(path: string, { create = false } = {}): Database {
+  const db = openForWriting(path, { create });
+  applySetting(db, 'wal_autocheckpoint', 0);
+  return db;
+}
+
+/**
  * Opens the database for writing without its `-shm` file, for which a full disk has no space. The
  * index of the WAL is then kept in memory, and the process locks the file against all others. Until
  * the returned connection is closed, all other connections in this process share that index,

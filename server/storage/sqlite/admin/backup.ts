@@ -5,11 +5,10 @@ import { isDamage } from '../errors.ts';
 import { openUnmoved } from '../lock.ts';
 import { assertExists, canonicalPath } from '../path.ts';
 import {
-  applySetting,
   closeKeepingLog,
   keepFilesPrivate,
+  openBesideServer,
   openForReading,
-  openForWriting,
 } from '../settings.ts';
 import { copyInto, inspect, moveDurably, removeCopy, syncFile } from './database-copy.ts';
 
@@ -47,10 +46,8 @@ export function backupDatabase(name: string, target: string): BackupContents {
 /** Stores when the database was backed up. */
 export function storeBackupTime(name: string, at: number): void {
   const path = canonicalPath(name);
-  const db = openUnmoved(path, () => openForWriting(path));
+  const db = openUnmoved(path, () => openBesideServer(path));
   try {
-    // After a failed sync, a server makes no checkpoint, and this command must not make one either.
-    applySetting(db, 'wal_autocheckpoint', 0);
     db.prepare(
       `INSERT INTO maintenance (name, value) VALUES ('last_backup', ?)
        ON CONFLICT DO UPDATE SET value = excluded.value`,

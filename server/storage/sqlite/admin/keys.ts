@@ -3,7 +3,7 @@ import type { ShortEngine } from '../../engine.ts';
 import { openUnmoved } from '../lock.ts';
 import { assertFinished, assertOurs, migrate } from '../migrate.ts';
 import { assertExists, canonicalPath } from '../path.ts';
-import { applySetting, closeKeepingLog, keepFilesPrivate, openForWriting } from '../settings.ts';
+import { closeKeepingLog, keepFilesPrivate, openBesideServer } from '../settings.ts';
 import { createAlone, createTx } from '../transaction.ts';
 
 /** Opens the database file. If it does not exist, creates it if `create` is true, else throws. */
@@ -14,7 +14,7 @@ export function openEngine(
   if (!create) assertExists(name);
   keepFilesPrivate();
   const path = canonicalPath(name);
-  const db = openUnmoved(path, () => openMigrated(path));
+  const db = openUnmoved(path, () => openForKeys(path));
   const tx = createTx(db);
   return {
     write: createAlone(db),
@@ -24,11 +24,9 @@ export function openEngine(
   };
 }
 
-function openMigrated(path: string): Database {
-  const db = openForWriting(path, { create: true });
+function openForKeys(path: string): Database {
+  const db = openBesideServer(path, { create: true });
   try {
-    // After a failed sync, a server makes no checkpoint, and this command must not make one either.
-    applySetting(db, 'wal_autocheckpoint', 0);
     // An older schema is left to the next start of a server. A running server of that version could
     // not be restarted after an upgrade.
     if (assertOurs(db, path).schema === 0) migrate(db, path);
