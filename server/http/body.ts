@@ -90,10 +90,13 @@ function isTooLongToDiscard({ headers }: Request): boolean {
  */
 const maxReadMs = 120_000;
 
-/** Returns null if there is no Content-Length, as with a chunked body. */
-function declaredBytes(headers: Headers): number | null {
-  const declared = headers.get('content-length');
-  return declared === null ? null : Number(declared);
+/**
+ * Returns null if there is no Content-Length, as with a chunked body. Bun rejects lengths that
+ * differ, and joins equal ones ("5, 5").
+ */
+export function declaredBytes(headers: Headers): number | null {
+  const [declared] = /^\d+/.exec(headers.get('content-length') ?? '') ?? [];
+  return declared === undefined ? null : Number(declared);
 }
 
 function rejectOtherMedia(headers: Headers): void {

@@ -1,6 +1,7 @@
 import { limits } from '../../sdk/contract/limits.ts';
 import { ServiceError } from '../errors.ts';
 import type { Caller } from '../http/authenticate.ts';
+import { declaredBytes } from '../http/body.ts';
 import type { Fetch } from '../http/listen.ts';
 import { type AdmissionLimits, createAdmission } from '../threads/admission.ts';
 import { type Port, portOf } from '../threads/channel.ts';
@@ -72,7 +73,9 @@ export function createMcp(options: {
   return {
     async handle({ headers, body, requestId, signal }, { projectId, readOnly }, userId) {
       const request: McpRequest = { headers: [...headers], body, requestId, userId, readOnly };
-      const waitingSize = Math.max(minWaitingBytes, bytesOf(headers));
+      // Without a declared length, a message counts as one of the maximum size.
+      const bytes = declaredBytes(headers) ?? limits.saveBodyBytes;
+      const waitingSize = Math.max(minWaitingBytes, bytes);
       const end = await admission.admit({ projectId, size: 1, waitingSize, signal });
       try {
         thread ??= start();
@@ -91,11 +94,6 @@ export function createMcp(options: {
 function responseOf({ status, contentType, text }: McpResponse): Response {
   const head = contentType === null ? {} : { headers: { 'content-type': contentType } };
   return new Response(text === '' ? null : text, { status, ...head });
-}
-
-/** Without a declared length, a message counts as one of the maximum size. */
-function bytesOf(headers: Headers): number {
-  return Number(headers.get('content-length') ?? limits.saveBodyBytes);
 }
 
 type FetchInner = (request: InnerRequest) => Response | Promise<Response>;

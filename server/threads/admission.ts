@@ -81,7 +81,11 @@ export function createAdmission(limits: AdmissionLimits, refusal: string): Admis
 
   return {
     admit(work) {
-      const { projectId, waitingSize } = work;
+      const { projectId, size, waitingSize } = work;
+      // No later subtraction would undo NaN or Infinity.
+      if (!Number.isFinite(size + waitingSize)) {
+        return Promise.reject(new Error('the size of work must be finite'));
+      }
       const fits = waiting.fitsTotal(waitingSize) && waiting.fitsShare(projectId, waitingSize);
       if (!fits) return Promise.reject(refused(refusal));
       return new Promise((resolve, reject) => enqueue(work, resolve, reject));

@@ -52,6 +52,7 @@ describe('a 413 is returned', () => {
     ['6 MiB', 6 * MiB, 6 * MiB],
     ['50 MiB, all sent before the response is read', 50 * MiB, 50 * MiB],
     ['2 GiB declared, nothing sent', 2048 * MiB, 0],
+    ['2 GiB declared twice, nothing sent', `${2048 * MiB}\r\nContent-Length: ${2048 * MiB}`, 0],
     ['2 GiB declared, 30 MiB sent', 2048 * MiB, 30 * MiB],
     ['1 PiB declared, 1 MiB sent', 1024 ** 5, MiB],
   ])('for %s', async (_, declared, sent) => {

@@ -49,7 +49,7 @@ export const pieces: [name: string, text: string, ...expected: (number | null)[]
   ['a folded header', get('/health', 'X-Fold: a', ' b')],
   ['two Authorization headers', get('/v1/memories?userId=u', 'Authorization: Bearer x')],
   ['a well-formed body', saveOf(good), 201],
-  ['two equal Content-Lengths', saveOf(good, `Content-Length: ${good.length}`)],
+  ['two equal Content-Lengths', saveOf(good, `Content-Length: ${good.length}`), 201],
   ['two different Content-Lengths', saveOf(good, 'Content-Length: 3'), 400, null],
   ['Content-Length and chunked', saveOf(good, 'Transfer-Encoding: chunked'), 400, null],
   ['a negative Content-Length', saveWith(json, 'Content-Length: -1'), 400, null],

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
+import { accept, list } from '../mcp/messages.ts';
 import { askRaw, expectError } from '../support/http.ts';
 import { sendRaw } from '../support/raw.ts';
 import { startTestServer, withServer } from '../support/server.ts';
@@ -135,4 +136,17 @@ test('a large body that pauses after exactly 64 KiB reserves memory only once', 
   const end = record.padStart(bodyBytes - first);
   const reply = await sendRaw(server.url, [begin, end], { pauseMs: 200 });
   expect(reply.status).toBe(202);
+});
+
+test.each([
+  ['a large body', path, { userId: 'u', data: { text: 'x' } }, 90_000, 202],
+  ['an MCP message', '/mcp/users/u', list, 1_000, 200],
+])('%s with two equal Content-Lengths counts once', async (_, to, message, bytes, status) => {
+  const body = JSON.stringify(message).padEnd(bytes);
+  const lines = ['Content-Type: application/json', `Accept: ${accept}`];
+  const length = `Content-Length: ${bytes}`;
+  for (const lengths of [[length, length], [length]]) {
+    const begin = head(server, 'POST', to, ...lines, ...lengths);
+    expect(await sendRaw(server.url, [begin, body])).toMatchObject({ status });
+  }
 });

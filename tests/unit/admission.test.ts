@@ -200,3 +200,19 @@ test('a body starts as soon as the body ahead of it in the queue times out', asy
   await settle();
   expect(started).toEqual(['a', 'small']);
 });
+
+test.each([
+  ['size', Number.NaN, 1],
+  ['size', Number.POSITIVE_INFINITY, 1],
+  ['waiting size', 1, Number.NaN],
+])(
+  'work whose %s is not finite is rejected, and does not block other work',
+  async (_, ...sizes) => {
+    const { admit, started } = queueOf();
+    const [mib, waitingSize] = sizes;
+    expect(String(await admit('a', 1, mib, { waitingSize }))).toContain('must be finite');
+    void admit('b', 1, 5);
+    await settle();
+    expect(started).toEqual(['b']);
+  },
+);
