@@ -68,3 +68,23 @@ test('responses that clients do not read are limited, which other projects do no
   const [waited] = answers.filter((answer) => answer !== refused);
   expect(itemsOf(waited)).toHaveLength(4);
 });
+
+/** Its response has one of the texts. Thirteen of them fit into a project's share. */
+const firstPage = '/v1/export?userId=u';
+
+/** Leaves before a reader thread has returned the page. */
+async function leaveEarly(): Promise<void> {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  socket.write(head(server, 'GET', firstPage), () => socket.destroy());
+  await once(socket, 'close');
+}
+
+test('responses to clients that left before them do not count', async () => {
+  await importTexts(server, 1);
+  for (let left = 0; left < 14; left += 1) await leaveEarly();
+  for (let asked = 0; asked < 2; asked += 1) {
+    expect(itemsOf(await ask(server, 'GET', firstPage))).toHaveLength(1);
+  }
+});
