@@ -51,8 +51,8 @@ export function createAuthenticator(options: {
 }): Authenticator {
   const { storage, now, clock, fixed } = options;
   const fixedHash = fixed === null ? null : hashKey(fixed.key);
-  // The cache is keyed by the whole header, because hashing the API key of every request is
-  // expensive. Unknown keys are not cached, so that clients without a valid key cannot fill it.
+  // The cache is keyed by the API key itself, because hashing it in every request is expensive.
+  // Unknown keys are not cached, so that clients without a valid key cannot fill it.
   const cache = new Map<string, Known>();
   const used = new Map<string, number>();
   const wrongKeys = createRateLimit(wrongKeysPerMinute, 60, clock);
@@ -60,27 +60,26 @@ export function createAuthenticator(options: {
   const isFresh = ({ at }: Known) => clock() - at < cachedMs;
 
   function authenticate(header: string | null, addressOf: () => string): Caller | Promise<Caller> {
-    if (header === null) throw new ServiceError('unauthorized', noKey);
-    const cached = cache.get(header);
-    if (cached !== undefined && isFresh(cached)) return accept(cached, addressOf);
-    const token = bearerToken(header);
+    const token = bearerToken(header ?? '');
     if (token === null) throw new ServiceError('unauthorized', noKey);
+    const cached = cache.get(token);
+    if (cached !== undefined && isFresh(cached)) return accept(cached, addressOf);
     const at = clock();
     const hash = hashKey(token);
     // Hashes need no constant-time comparison: timing reveals nothing about the key.
     if (fixed !== null && hash === fixedHash) {
       const caller = fixedCaller(fixed.projectId, token);
-      return accept(keep(header, { caller, key: null, at }), addressOf);
+      return accept(keep(token, { caller, key: null, at }), addressOf);
     }
     return storage.findKey(hash).then((key) => {
       if (key === null) return reject(addressOf);
-      return accept(keep(header, { caller: key, key, at }), addressOf);
+      return accept(keep(token, { caller: key, key, at }), addressOf);
     });
   }
 
-  function keep(header: string, known: Known): Known {
+  function keep(token: string, known: Known): Known {
     if (cache.size >= maxCached) cache.clear();
-    cache.set(header, known);
+    cache.set(token, known);
     return known;
   }
 
@@ -100,7 +99,7 @@ export function createAuthenticator(options: {
   }
 
   async function flushKeyUsage(): Promise<void> {
-    for (const [header, known] of cache) if (!isFresh(known)) cache.delete(header);
+    for (const [token, known] of cache) if (!isFresh(known)) cache.delete(token);
     if (used.size === 0) return;
     const entries = [...used].map(([id, at]) => ({ id, at }));
     await storage.touchKeys(entries);

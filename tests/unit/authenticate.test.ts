@@ -41,7 +41,8 @@ function authenticatorFor(stored: StoredKey, touchKeys: Storage['touchKeys'] = a
     clock: now,
     fixed: null,
   });
-  const use = async (token = 'mk_of_a_test') => authenticate(`Bearer ${token}`, () => '127.0.0.1');
+  const use = async (token = 'mk_of_a_test', scheme = 'Bearer ') =>
+    authenticate(scheme + token, () => '127.0.0.1');
   return { time, use, flushKeyUsage, lookups: () => lookups };
 }
 
@@ -114,7 +115,13 @@ test('a revoked key is accepted for less than half a second after its last looku
   expect(await rejectionOf(use())).toMatchObject({ code: 'unauthorized' });
 });
 
-test('ten thousand headers are cached, and one more empties the cache', async () => {
+test('a key is cached once, however its header is written', async () => {
+  const { use, lookups } = authenticatorFor(key);
+  for (const scheme of ['Bearer ', 'bearer ', 'Bearer   ']) await use('mk_of_a_test', scheme);
+  expect(lookups()).toBe(1);
+});
+
+test('ten thousand keys are cached, and one more empties the cache', async () => {
   const { use, lookups } = authenticatorFor(key);
   for (let n = 0; n < 10_000; n += 1) await use(`token_${n}`);
   await use('token_0');
@@ -124,14 +131,14 @@ test('ten thousand headers are cached, and one more empties the cache', async ()
   expect(lookups()).toBe(10_002);
 });
 
-test('flushKeyUsage() removes stale headers from the cache and keeps recent ones', async () => {
+test('flushKeyUsage() removes stale keys from the cache and keeps recent ones', async () => {
   const { time, use, lookups, flushKeyUsage } = authenticatorFor(key);
   for (let n = 0; n < 9_998; n += 1) await use(`stale_${n}`);
   time.ms += 500;
   await use('recent');
   await flushKeyUsage();
   const before = lookups();
-  // With the stale headers, these would be more than the cache can hold.
+  // With the stale keys, these would be more than the cache can hold.
   for (const token of ['recent', 'one', 'two', 'recent']) await use(token);
   expect(lookups() - before).toBe(2);
 });
