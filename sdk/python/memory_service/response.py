@@ -80,7 +80,7 @@ def redact(text: str, request: Request) -> str:
 def parse_object(text: str) -> dict[str, Any] | None:
     try:
         value: Any = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 

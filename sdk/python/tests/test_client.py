@@ -221,6 +221,13 @@ class Errors(unittest.TestCase):
                 memory.get("mem_1")
         self.assertEqual(caught.exception.body, body)
 
+    def test_an_answer_nested_too_deeply_for_python_is_an_error_of_the_service(self) -> None:
+        for status in (200, 400):
+            with client_of({"status": status, "text": "[" * 100_000}) as (memory, _):
+                with self.assertRaises(MemoryServiceError) as caught:
+                    memory.get("mem_1")
+            self.assertEqual(caught.exception.code, "unexpected_answer")
+
 
 class Waiting(unittest.TestCase):
     def test_backoff_doubles_up_to_8_s_less_a_quarter(self) -> None:
