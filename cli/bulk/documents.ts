@@ -43,14 +43,14 @@ function rejectForSeveral({ title, sourceUrl, externalId }: DocumentOptions): vo
 
 async function requestOf(
   term: Terminal,
-  { path, externalId, error }: Found,
+  found: Found,
   options: DocumentOptions,
 ): Promise<DocumentRequest> {
-  if (error !== undefined) throw error;
+  if (found.error !== undefined) throw found.error;
   const { user: userId, title, mimeType, sourceUrl, source, metadata } = options;
-  const document = await readDocument(term, path, mimeType);
+  const document = await readDocument(term, found, mimeType);
   const data = { ...document, ...definedOnly({ title, sourceUrl }) };
-  const id = options.externalId ?? externalId;
+  const id = options.externalId ?? found.externalId;
   return { ...definedOnly({ userId, source, externalId: id, metadata }), data };
 }
 

@@ -1,6 +1,6 @@
 import type { Dirent, Stats } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
-import { posix, resolve } from 'node:path';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { join, posix, relative, resolve } from 'node:path';
 import { CliError, usageError } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { extensionOf, isDocument } from './kind.ts';
@@ -13,6 +13,8 @@ export type Found = {
   bytes: number;
   /** Whether an argument names the file itself, not its folder. */
   isNamed: boolean;
+  /** The path without links of a file in a folder, where the file must still be when it is read. */
+  realPath?: string;
   error?: CliError;
 };
 
@@ -35,7 +37,11 @@ async function filesOf(term: Terminal, arg: string, skipped: string[]): Promise<
   if (arg === '-') return [{ ...named, externalId: undefined }];
   const found = await statOf(term, arg);
   if (found?.isDirectory()) {
-    const files = await Array.fromAsync(filesIn(term, externalId, skipped));
+    const root = await realpath(resolve(term.cwd, externalId));
+    const files = await Array.fromAsync(filesIn(term, externalId, skipped), (file) => ({
+      ...file,
+      realPath: join(root, relative(externalId, file.path)),
+    }));
     if (files.length > 0) return files;
     const error = new CliError('file_not_found', `No documents found in ${arg}.`);
     return [{ ...named, isNamed: false, error }];

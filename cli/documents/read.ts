@@ -3,6 +3,7 @@ import { CliError } from '../errors.ts';
 import { binaryFile, decodeText, inputName, readBytes } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
+import type { Found } from './find.ts';
 import { readHtml } from './html.ts';
 import { isHtml, isMarkdown, isNeverText, mimeTypeOf } from './kind.ts';
 
@@ -15,12 +16,12 @@ const maxTitleLength = 999;
 
 export async function readDocument(
   term: Terminal,
-  path: string,
+  { path, realPath }: Found,
   givenType: string | undefined,
 ): Promise<ReadDocument> {
   if (givenType === undefined && isNeverText(path)) throw notText(path);
   const mimeType = givenType ?? (path === '-' ? undefined : mimeTypeOf(path));
-  const bytes = await readWhole(term, path);
+  const bytes = await readWhole(term, path, realPath);
   const html = mimeType !== undefined && isHtml(mimeType);
   const source = decodeDocument(bytes, path, html);
   const { text, title } = html ? readHtml(source, mimeType) : readText(source, mimeType);
@@ -44,10 +45,10 @@ function notText(path: string): CliError {
   return new CliError('not_text', `${path} is ${mimeType}, not text.`, hint);
 }
 
-async function readWhole(term: Terminal, path: string): Promise<Uint8Array> {
+async function readWhole(term: Terminal, path: string, realPath?: string): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of readBytes(term, path)) {
+  for await (const piece of readBytes(term, path, realPath)) {
     size += piece.length;
     if (size > maxMebibytes * 1024 * 1024) {
       const message = `${inputName(path)} is over ${maxMebibytes} MiB: too large for one document.`;

@@ -1,26 +1,39 @@
-import { lstatSync } from 'node:fs';
+import { constants, lstatSync } from 'node:fs';
+import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CliError, ExitWith, errorCode, errorText, exitCodes } from '../errors.ts';
 import { holdsSoLarge, jsonSyntaxError, soLarge } from './json.ts';
 import { note, type Terminal } from './terminal.ts';
 import { quoted } from './text.ts';
 
-export async function* readBytes(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
+/** With `realPath`, reads a file that was found there, if it is still there. */
+export async function* readBytes(term: Terminal, path: string, realPath?: string) {
   if (path === '-' && term.stdin.isTerminal) {
     await note(term, 'Reading from the terminal; press Ctrl-D on an empty line to end the input.');
   }
-  yield* readPieces(term, path);
+  yield* readPieces(term, path, realPath);
 }
 
-async function* readPieces(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
+async function* readPieces(term: Terminal, path: string, realPath?: string) {
   const unchanged = new TransformStream<Uint8Array, Uint8Array>();
   try {
-    const source = path === '-' ? term.stdin : Bun.file(resolve(term.cwd, path));
+    await using file = realPath === undefined ? undefined : await openFound(realPath, path);
+    const named = file ? Bun.file(file.fd) : Bun.file(resolve(term.cwd, path));
+    const source = path === '-' ? term.stdin : named;
     // Without the signal, a read that waits for input would keep the process alive after Ctrl-C.
     yield* source.stream().pipeThrough(unchanged, { signal: term.interrupted });
   } catch (error) {
     throw inputError(term, path, error);
   }
+}
+
+/** Another program may have replaced the file, or a folder above it, by a link or a pipe since. */
+async function openFound(realPath: string, path: string): Promise<FileHandle> {
+  const file = await open(realPath, constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const place = await readlink(`/proc/self/fd/${file.fd}`).catch(() => realpath(realPath));
+  if (place === realPath && (await file.stat()).isFile()) return file;
+  await file.close();
+  throw new CliError('file_replaced', `${path} was replaced after it was found.`);
 }
 
 /** Files that are often passed by mistake: their first bytes, what they are, and what to do. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { symlinkSync } from 'node:fs';
+import { renameSync, symlinkSync } from 'node:fs';
 import type { Memory } from '../../sdk/index.ts';
 import { withProject } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
@@ -55,6 +55,31 @@ describe('a folder', () => {
     expect(await folder.ingest(['docs/b.md'])).toMatchObject({ code: 0 });
     const broken = await folder.ingest(['docs/c.md']);
     expect(broken.stderr).toBe('Error: docs/c.md is a broken symbolic link.\n');
+  });
+
+  test.each([
+    ['link', 'docs/a/b.md', 'outside/b.md'],
+    ['link', 'docs/a', 'outside'],
+    ['pipe', 'docs/a/b.md', 'pipe'],
+  ])('is not left by a %s that replaced %s after it was found', async (_, replaced, target) => {
+    const files = { 'docs/a/b.md': 'b', 'docs/c.md': '', 'docs/d.md': 'd' };
+    using folder = inFolder(target, { ...files, 'outside/b.md': 'secret' });
+    expect(Bun.spawnSync(['mkfifo', folder.file('pipe')]).exitCode).toBe(0);
+    // The command lists the folder, and then reads stdin and the files in order.
+    const pull = (stdin: ReadableStreamDefaultController<Uint8Array>) => {
+      renameSync(folder.file(replaced), folder.file('former'));
+      if (target === 'pipe') renameSync(folder.file('pipe'), folder.file(replaced));
+      else symlinkSync(folder.file(target), folder.file(replaced));
+      stdin.enqueue(Buffer.from('from stdin'));
+      stdin.close();
+    };
+    const stdin = new ReadableStream({ pull }, { highWaterMark: 0 });
+    const { code, stderr } = await folder.ingest(['-', 'docs'], { stdin });
+    expect(stderr).toMatch(/^docs\/a\/b\.md (?:was replaced after it was found|cannot be read \()/);
+    expect(stderr).toContain('Skipped 1 file: without text (1).');
+    expect(code).toBe(1);
+    const stored = [...(await storedOf(target)).values()].map(({ content }) => content);
+    expect(stored.toSorted()).toEqual(['d', 'from stdin']);
   });
 
   test('with many failing files names the option that shows all of them', async () => {
