@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { fstatSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { limits } from '../sdk/contract/limits.ts';
 import type { Metadata } from '../sdk/index.ts';
@@ -246,10 +246,9 @@ export function definedOnly<Fields extends Record<string, unknown>>(fields: Fiel
  * paths can refer to one file.
  */
 export function rejectOverwrite({ cwd }: Terminal, file: string, errorsOut?: string): void {
-  if (file === '-' || errorsOut === undefined) return;
-  const [one, other] = [file, errorsOut].map((path) =>
-    statSync(resolve(cwd, path), { throwIfNoEntry: false }),
-  );
-  const isSame = one !== undefined && one.dev === other?.dev && one.ino === other.ino;
+  if (errorsOut === undefined) return;
+  const statOf = (path: string) => statSync(resolve(cwd, path), { throwIfNoEntry: false });
+  const [one, other] = [file === '-' ? fstatSync(0) : statOf(file), statOf(errorsOut)];
+  const isSame = one?.isFile() && one.dev === other?.dev && one.ino === other.ino;
   if (isSame) throw usageError('--errors-out would overwrite the input file.');
 }

@@ -3,9 +3,11 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { withProject } from '../support/server.ts';
 import { lines, memoryAt, summaryOf, temporaryFolder } from './command.ts';
 import { forward, startService } from './service.ts';
+import { shellAt } from './shell.ts';
 
 const server = await withProject();
 const memory = memoryAt(server);
+const shell = shellAt(() => server);
 
 const event = (userId: string, name: string) =>
   JSON.stringify({ type: 'event', userId, data: { name } });
@@ -46,6 +48,19 @@ describe('--errors-out', () => {
       expect(code).toBe(2);
     }
     expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  test.each(['ingest batch', 'import'])('of %s - cannot be the file on stdin', async (command) => {
+    using folder = temporaryFolder();
+    const text = `${event('kept', 'a')}\n{`;
+    writeFileSync(folder.file('in.jsonl'), text);
+    const line = `cd ${folder.path}; $MEMORY ${command} - --errors-out in.jsonl <in.jsonl`;
+    const { code, stderr } = await shell(line).ended;
+    expect(readFileSync(folder.file('in.jsonl'), 'utf8')).toBe(text);
+    expect(stderr).toContain('--errors-out would overwrite the input file');
+    expect(code).toBe(2);
+    const device = `$MEMORY ${command} - --errors-out /dev/null </dev/null`;
+    expect((await shell(device).ended).stderr).not.toContain('would overwrite');
   });
 
   test.each([['no/such/bad.jsonl'], ['']])(
