@@ -94,6 +94,8 @@ export type Post = (entries: Entry[], call: CallOptions) => Promise<Done & { fai
 type Failed = { index: number; error: string; message: string };
 
 const busyMs = 5_000;
+/** A timer with a longer delay fires immediately. */
+const maxTimerMs = 2 ** 31 - 1;
 /** Longer than the default, because a slow server needs more time for a large chunk. */
 const requestTimeoutMs = 120_000;
 
@@ -119,7 +121,7 @@ export async function partsSender(term: Terminal, post: Post) {
       return [{ ...done, rejected }];
     } catch (error) {
       if (!(error instanceof RateLimitError)) return onError(part, error);
-      const retryInMs = error.retryAfterMs ?? busyMs;
+      const retryInMs = Math.min(error.retryAfterMs ?? busyMs, maxTimerMs);
       report({ error, retryInMs });
       await setTimeout(retryInMs, undefined, { signal: term.interrupted });
       return sendPart(part);

@@ -40,6 +40,28 @@ test.concurrent('the wait for a batch is reported', async () => {
   expect(stderr).toStartWith(`More${queue.slice(4)}; retrying in 2 s.\n`);
 });
 
+test.concurrent.each(['2592000', 'Fri, 31 Dec 9999 23:59:59 GMT', '9'.repeat(20)])(
+  'a batch is not sent again at once after Retry-After: %s',
+  async (after) => {
+    using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': after }));
+    const reported = Promise.withResolvers<void>();
+    const interruption = new AbortController();
+    const running = memory(['ingest', 'batch', '-'], {
+      ...around(server.url),
+      stdin: JSON.stringify({ type: 'event', userId: 'u', data: { name: 'x' } }),
+      interrupted: interruption.signal,
+      onOutput: () => reported.resolve(),
+    });
+    await reported.promise;
+    for (let other = 0; other < 50; other += 1) await fetch(server.url);
+    interruption.abort('SIGINT');
+    const { code, stderr } = await running;
+    expect(server.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(stderr).toContain('It is rate_limited; retrying in 2147484 s.\n');
+    expect(code).toBe(130);
+  },
+);
+
 test.concurrent('a long wait is reported, but a short wait is not', async () => {
   using server = startFaultServer(
     refusal(503, 'unavailable', { 'Retry-After': '2' }),
