@@ -63,9 +63,7 @@ async function reportFailure(term: Terminal, failure: CliError): Promise<void> {
     lines.push(...details.map((one) => escapeLine(`  ${one.field}: ${one.message}`)));
   }
   if (hint !== null) lines.push(escapeControls(hint));
-  if (requestId !== null) {
-    lines.push(paint(term.stderr, 'dim', escapeControls(`Request id: ${requestId}`)));
-  }
+  if (requestId !== null) lines.push(paint(term.stderr, 'dim', `Request id: ${requestId}`));
   return noteStyled(term, lines.join('\n'));
 }
 

@@ -147,6 +147,6 @@ async function confirmDeleteAll(term: Terminal, userId: string): Promise<void> {
     'Deleting all memories of a user requires --yes if stdin is not a terminal.',
     `For example: memory delete --user ${quoted(userId)} --yes`,
   );
-  const question = `Permanently delete all memories of ${escapeControls(userId)}?`;
+  const question = `Permanently delete all memories of ${userId}?`;
   await confirm(term, question, unasked, 'Nothing was deleted.');
 }

@@ -7,7 +7,7 @@ import { definedOnly, parseLimit, userOption } from '../options.ts';
 import { textArgument } from '../terminal/input.ts';
 import { printJson, rowOf } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
-import { age, escapeControls, highlighted, indented, paint } from '../terminal/text.ts';
+import { age, highlighted, indented, paint } from '../terminal/text.ts';
 import { noMemoriesOf, shownTitle } from './list.ts';
 
 export function addSearch(program: Parent, term: Terminal): void {
@@ -98,7 +98,7 @@ async function printFound(term: Terminal, found: FoundMemory[]): Promise<void> {
   const now = term.now();
   for (const memory of found) {
     const { id, type, createdAt, snippet, highlights } = memory;
-    const about = `${escapeControls(id)}  ${type === 'memory' ? '' : `${type}  `}${age(createdAt, now)}`;
+    const about = `${id}  ${type === 'memory' ? '' : `${type}  `}${age(createdAt, now)}`;
     const title = shownTitle(memory, Math.max(10, term.stdout.columns - about.length - 2));
     const head = title === '' ? about : `${about}  ${title}`;
     const text = highlighted(term.stdout, snippet, highlights);

@@ -8,7 +8,7 @@ import { numberIn } from '../options.ts';
 import { printJsonLine } from '../terminal/output.ts';
 import type { Output } from '../terminal/process-output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { age, cut, padded, paint, shownBytes } from '../terminal/text.ts';
+import { age, cut, escapeLine, padded, paint, shownBytes } from '../terminal/text.ts';
 
 export function addTop(program: Parent, term: Terminal): void {
   const command = program
@@ -83,8 +83,8 @@ async function showScreens(watch: Watch): Promise<void> {
     const drawn = lines.map((line) => `${line}\x1b[K\n`).join('');
     return stdout.write(`\x1b[H${drawn}\x1b[J`);
   };
-  await show([`${url}: measuring…`]);
-  const onFailure = (reason: string) => show([`${url}: ${reason}`]);
+  await show([escapeLine(`${url}: measuring…`)]);
+  const onFailure = (reason: string) => show([escapeLine(`${url}: ${reason}`)]);
   for await (const load of readLoads({ ...watch, onFailure })) {
     await show([...screenOf(load, url, stdout), '', 'Press Ctrl-C to quit.']);
   }
@@ -103,7 +103,7 @@ function screenOf(load: Load, url: string, output: Output): string[] {
     return row(`${method} ${route}`, cells);
   });
   return [
-    `${paint(output, 'bold', url)}   ${version}   ${state}   ${time.slice(11, 19)} UTC`,
+    `${paint(output, 'bold', url)}   ${escapeLine(`${version}`)}   ${state}   ${time.slice(11, 19)} UTC`,
     '',
     ...figures,
     '',

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { CliError, ExitWith, errorCode, errorText, exitCodes } from '../errors.ts';
 import { holdsSoLarge, jsonSyntaxError, soLarge } from './json.ts';
 import { note, type Terminal } from './terminal.ts';
-import { quoted } from './text.ts';
+import { escapeControls, quoted } from './text.ts';
 
 /** With `realPath`, reads a file that was found there, if it is still there. */
 export async function* readBytes(term: Terminal, path: string, realPath?: string) {
@@ -168,7 +168,7 @@ export async function confirm(
   declined: string,
 ): Promise<void> {
   if (!term.stdin.isTerminal || !term.stderr.isTerminal) throw unasked;
-  await term.stderr.write(`${question} [y/N] `);
+  await term.stderr.write(`${escapeControls(question)} [y/N] `);
   let answer = '';
   for await (const piece of readPieces(term, '-')) {
     answer += new TextDecoder().decode(piece);

@@ -38,7 +38,7 @@ export async function printJsonLine(term: Terminal, value: object): Promise<void
 }
 
 export async function printLine(term: Terminal, line: string): Promise<void> {
-  await term.stdout.write(`${term.stdout.isTerminal ? escapeControls(line) : line}\n`);
+  await term.stdout.write(`${escapeControls(line)}\n`);
 }
 
 /** Returns the cells of one row, separated by two spaces on a terminal and by tabs otherwise. */
@@ -104,7 +104,7 @@ export async function printFields({ stdout }: Terminal, object: object): Promise
   const fields = fieldsOf(object).filter(([, value]) => !stdout.isTerminal || value !== null);
   const width = Math.max(...fields.map(([name]) => name.length));
   const lines = fields.map(([name, value]) => {
-    if (!stdout.isTerminal) return `${name}\t${escapeField(`${value ?? ''}`)}`;
+    if (!stdout.isTerminal) return [name, `${value ?? ''}`].map(escapeField).join('\t');
     return paint(stdout, 'dim', name.padEnd(width)) + gap + escapeControls(`${value}`);
   });
   await stdout.write(`${lines.join('\n')}\n`);

@@ -1,11 +1,13 @@
 import type { Output } from './process-output.ts';
 
 /** Start and end codes. Loading them from node:util would take longer than `memory get` itself. */
-const styles = { bold: [1, 22], dim: [2, 22], red: [31, 39], yellow: [33, 39] };
+const styles = { bold: [1, 22], dim: [2, 22], red: [31, 39], match: ['1;33', '22;39'] };
 
+/** Escapes the text and gives it the style. */
 export function paint(output: Output, style: keyof typeof styles, text: string): string {
   const [begin, end] = styles[style];
-  return output.color ? `\x1b[${begin}m${text}\x1b[${end}m` : text;
+  const escaped = escapeControls(text);
+  return output.color ? `\x1b[${begin}m${escaped}\x1b[${end}m` : escaped;
 }
 
 /** C0, DEL, C1, and the characters that embed, override or isolate the text direction. */
@@ -70,15 +72,14 @@ export function highlighted(
   highlights: readonly { start: number; end: number }[],
 ): string {
   const characters = [...text];
-  const part = (start: number, end?: number) =>
-    escapeControls(characters.slice(start, end).join(''));
+  const part = (start: number, end?: number) => characters.slice(start, end).join('');
   let at = 0;
   const painted = highlights.map(({ start, end }) => {
-    const before = part(at, start);
+    const before = escapeControls(part(at, start));
     at = end;
-    return before + paint(output, 'bold', paint(output, 'yellow', part(start, end)));
+    return before + paint(output, 'match', part(start, end));
   });
-  return painted.join('') + part(at);
+  return painted.join('') + escapeControls(part(at));
 }
 
 export function indented(output: Output, text: string): string {

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { memoryAt, type Surroundings, temporaryFolder } from './command.ts';
+import { memory, memoryAt, type Surroundings, temporaryFolder } from './command.ts';
+import { startService } from './service.ts';
 
 /* Control characters in arguments, files and responses are printed as \u escapes. */
 
@@ -61,6 +62,40 @@ test.each(commands)('control characters are escaped in: %s', async (_, argv, aro
   const text = (stdout + stderr).replaceAll('\r\u001b[K', '');
   expect(text).not.toMatch(steering);
   expect(text.replaceAll('\\\\', '\\')).toContain(shown);
+});
+
+describe.each([
+  ['on a terminal', terminal],
+  ['in a pipe', {}],
+])('nothing that a hostile service returns controls the terminal, %s', (_, around) => {
+  const names = 'id userId memoryId content snippet type status score matchedBy externalId';
+  const more = 'errorMessage createdAt lastCreatedAt project readOnly memories';
+  const fields = Object.fromEntries(
+    [...`${names} ${more}`.split(' '), hostile].map((name) => [name, hostile]),
+  );
+  const parts = { words: hostile, phrase: hostile, date: hostile, meaning: hostile };
+  const item = { ...fields, metadata: fields, highlights: [], parts };
+  const counted = { byType: fields, byStatus: fields, bytes: 0, failed: 0 };
+  const body = { ...item, ...counted, items: [item], notFound: [], nextCursor: hostile };
+  const metrics = `memory_build_info{version="${hostile}"} 1\n`;
+  const type = { headers: { 'Content-Type': 'text/plain; version=0.0.4' } };
+
+  test.each([
+    ...['whoami', 'health', 'stats', 'list', 'users', 'tasks', 'search a --explain', 'save a'],
+    ...['get mem_1', 'status mem_1', `wait ${hostile}`, 'ingest document docs'],
+    ...[`ingest document docs/${hostile}.md`, 'top --interval 1 --count 1 --base-url URL'],
+  ])('%j', async (command) => {
+    await using service = startService(({ url }) =>
+      url.endsWith('/metrics') ? new Response(metrics, type) : Response.json(body),
+    );
+    const env = { ...service.env, MEMORY_API_KEY: 'a-key' };
+    const real = command.replace('URL', `${env.MEMORY_BASE_URL}/${hostile}`).split(' ');
+    const { stdout, stderr } = await memory(real, { ...around, env, cwd: folder.path });
+    expect(stderr).not.toStartWith('Error:');
+    // Without the sequences with which memory top draws.
+    const text = (stdout + stderr).replaceAll(/\p{Cc}\[[HJK]/gu, '');
+    expect(text).not.toMatch(steering);
+  });
 });
 
 test('JSON with escapes parses to the same value', async () => {

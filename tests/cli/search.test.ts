@@ -47,9 +47,9 @@ describe('memory search', () => {
 
   test('colors only the matched words', async () => {
     const { stdout } = await memory(search('tea'), { terminal: 80, color: true });
-    const boldYellow = '\u001b[1m\u001b[33mtea\u001b[39m\u001b[22m';
+    const boldYellow = '\u001b[1;33mtea\u001b[22;39m';
     expect(stdout).toContain(boldYellow);
-    expect(stdout).toContain('  Likes 😀\\u0007 «quoted» \u001b[1m');
+    expect(stdout).toContain('  Likes 😀\\u0007 «quoted» \u001b[1;33m');
     expect(stdout).not.toContain('\u001b[31m');
     const plain = await memory(search('tea', '--no-color'), { terminal: 80, color: true });
     expect(plain.stdout).toContain('  Likes 😀\\u0007 «quoted» tea\\u001b[31m\n');
