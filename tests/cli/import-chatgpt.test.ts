@@ -179,6 +179,9 @@ describe('memory import --from chatgpt', () => {
     expect(await importWith([at + 5, null, at + 7], at)).toEqual(['26:45', '26:45', '26:47']);
     expect(await importWith([null, at + 7], at)).toEqual(['26:40', '26:47']);
     expect(await importWith([null], null)).toEqual(['27:40']);
+    // Times that are not in the years 0 to 9999.
+    expect(await importWith([1e15, at + 7], -7e10)).toEqual(['27:40', '26:47']);
+    expect(await importWith([at + 7, -1e15, 3e11], 1e15)).toEqual(['26:47', '26:47', '26:47']);
   });
 
   test('stores all conversations that have no id', async () => {

@@ -12,7 +12,7 @@ export function* messagesOf(conversation: Fields, losses: Losses): Generator<Fie
   const branch = branchOf(conversation, losses);
   const conversationId = String(conversation.conversation_id ?? conversation.id ?? '');
   /** A message without a time has that of the last message before it, or of the conversation. */
-  let occurredMs = msOf(conversation.create_time ?? conversation.update_time);
+  let occurredMs = msOf(conversation.create_time) ?? msOf(conversation.update_time);
   let count = 0;
   let lastMs = Number.NEGATIVE_INFINITY;
   for (const [id, node] of branch) {
@@ -76,8 +76,10 @@ function textOf(parts: unknown[], losses: Losses): string {
   return texts.join('\n');
 }
 
+/** A time before about the year 69 or after 3871 is an error in the export. */
 function msOf(seconds: unknown): number | null {
-  return typeof seconds === 'number' ? Math.round(seconds * 1_000) : null;
+  const isTime = typeof seconds === 'number' && Math.abs(seconds) < 6e10;
+  return isTime ? Math.round(seconds * 1_000) : null;
 }
 
 function isoOf(ms: number): string {
