@@ -24,7 +24,7 @@ type Client = {
   settings?: string;
   /** The settings file, to which JSON is written. */
   fileOf?: (platform: Platform) => string;
-  /** The commands that replace the entry, run in order. Only the last one must succeed. */
+  /** Run in order. Those before the last one remove the previous entry, and may fail. */
   commandsOf?: (entry: string[]) => string[][];
   snippetOf(entry: ServerEntry): string;
 };
@@ -124,11 +124,13 @@ async function write(file: string, snippet: string): Promise<void> {
 }
 
 async function runAll(term: Terminal, path: string, commands: string[][]): Promise<void> {
-  let failure = '';
+  let [failure, removed] = ['', ''];
   for (const [program, ...args] of commands) {
     const child = Bun.spawn([path, ...args], { env: term.env, stdout: 'pipe', stderr: 'pipe' });
     const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-    failure = (await child.exited) === 0 ? '' : `${program} failed: ${(stderr || stdout).trim()}`;
+    const isDone = (await child.exited) === 0;
+    failure = isDone ? '' : `${removed}${program} failed: ${(stderr || stdout).trim()}`;
+    if (isDone) removed = 'The previous entry was removed, but ';
   }
   if (failure === '') return;
   throw new CliError('settings_unwritable', failure, 'Add the entry shown above by hand.');

@@ -54,6 +54,18 @@ test('the error of the command of a client is reported', async () => {
   expect(code).toBe(1);
 });
 
+test.each([
+  ['remove', 'Error: The previous entry was removed, but claude failed: no\n'],
+  ['none', 'Error: claude failed: no\n'],
+])('a failure says whether the previous entry is left: %s succeeds', async (succeeds, said) => {
+  using home = await homeOf();
+  const script = `#!/bin/sh\n[ "$2" = ${succeeds} ] || { echo no >&2; exit 3; }\n`;
+  writeFileSync(home.file('claude'), script, { mode: 0o755 });
+  const env = { PATH: `${home.path}:/bin` };
+  const { code, stderr } = await home.install('claude-code', ['--yes'], { env });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(said) });
+});
+
 test('a symbolic link to a blank file stays a link, and the file mode is kept', async () => {
   using home = await homeOf();
   mkdirSync(home.file('.cursor'));
