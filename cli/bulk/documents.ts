@@ -32,8 +32,7 @@ export async function ingestDocuments(term: Terminal, args: string[], options: D
   const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const entries = entriesOf(term, files, skipped, options);
   const report = await ingestAll(term, client, { entries, totalBytes }, options);
-  const remarks = report.lacksUser() ? ['Specify the user: --user <id>'] : [];
-  await finishBulk(term, client, report, options, [...remarks, ...skippedLine(skipped)]);
+  await finishBulk(term, client, report, options, skippedLine(skipped));
 }
 
 function rejectForSeveral({ title, sourceUrl, externalId }: DocumentOptions): void {

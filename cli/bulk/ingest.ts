@@ -1,6 +1,5 @@
 import type { IngestRecord, Memory, MemoryClient } from '../../sdk/index.ts';
-import { note, type Terminal } from '../terminal/terminal.ts';
-import { quoted } from '../terminal/text.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import type { BulkInput } from './input.ts';
 import { runBulk } from './pipeline.ts';
 import type { Entry } from './records.ts';
@@ -20,7 +19,7 @@ export async function runBatch(
   options: IngestOptions,
 ): Promise<void> {
   const report = await ingestAll(term, client, input, options);
-  await finishBulk(term, client, report, options, client ? remarksOn(report, options) : []);
+  await finishBulk(term, client, report, options);
 }
 
 export async function ingestAll(
@@ -79,21 +78,6 @@ async function dryRunPost(): Promise<Post> {
   };
 }
 
-function remarksOn({ counts, failed }: Report, { errorsOut }: BulkOptions): string[] {
-  const { accepted = 0, replayed = 0 } = counts;
-  if (failed() > 0) {
-    const correct = 'Correct the failed records in a new file, and ingest only that file';
-    const extract = `: jq -r .text ${quoted(errorsOut ?? '')} > corrected.jsonl`;
-    return [`${correct}${errorsOut === undefined ? '.' : extract}`];
-  }
-  if (accepted > 0 || replayed === 0) return [];
-  return ['An earlier run ingested all of them. To ingest them again: --idempotency-key <new key>'];
-}
-
-const howToSetUser = 'Some memories have no user. To import all for one user: --user <id>';
-const howToImportAgain =
-  'An earlier run imported the replayed memories. To import them again: omit --idempotency-key';
-
 /**
  * Imports every line of the input. Memories have their own ids, so a second run skips existing
  * memories. Idempotency keys are not derived from the content: with such keys, a second run would
@@ -104,7 +88,7 @@ export async function runImport(
   client: MemoryClient,
   input: BulkInput,
   options: BulkOptions,
-  losses?: string[],
+  losses: string[] = [],
 ): Promise<void> {
   const { idempotencyKey = crypto.randomUUID() } = options;
   const report = await runBulk(
@@ -124,9 +108,5 @@ export async function runImport(
       },
     },
   );
-  // An export from another service need not contain users.
-  const remarks = [...(losses ?? []), ...(losses && report.lacksUser() ? [howToSetUser] : [])];
-  // The summary in JSON has no remarks.
-  if (term.options.json) for (const line of remarks) await note(term, line);
-  await report.finish([...remarks, ...(report.counts.replayed ? [howToImportAgain] : [])]);
+  await report.finish(losses);
 }

@@ -51,14 +51,11 @@ export function openReport(
   const memoryIds = new Set<string>();
   let [failed, doneBytes] = [0, 0];
   let isTruncated = false;
-  let [lacksUser, hasFiles] = [false, false];
 
   const done = () => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
   async function reject({ text, ...problem }: Rejected): Promise<string> {
     failed += 1;
-    lacksUser ||= problem.message === 'userId: is required';
-    hasFiles ||= problem.where.file !== undefined;
     file?.write(`${toJson({ ...flat(problem), text })}\n`);
     await file?.flush();
     if (json) return `${toJson(flat(problem))}\n`;
@@ -68,12 +65,8 @@ export function openReport(
   }
 
   return {
-    counts,
     memoryIds,
     done,
-    failed: () => failed,
-    /** Whether a record was rejected because it has no user. */
-    lacksUser: () => lacksUser,
     /** `bytes` is the number of input bytes that the results cover. */
     async add(results: Result[], bytes: number): Promise<void> {
       if (errorsOut !== undefined && !isTruncated) file = openErrorsOut(term, errorsOut, 'w');
@@ -97,17 +90,16 @@ export function openReport(
       await progress.clear();
       await file?.end();
       if (json || failed <= maxShown) return;
-      const option = hasFiles ? '--json' : '--errors-out <file>';
-      const where = errorsOut ? ` in ${errorsOut}` : `; to see all: ${option}`;
+      const where = errorsOut ? ` in ${errorsOut}` : '; to see all: --json';
       await note(term, `and ${failed - maxShown} more${where}`);
     },
-    /** Prints the summary and, without --json, the remarks. Ends the command. */
+    /** Prints the summary and the remarks. Ends the command. */
     async finish(remarks: string[], waited: Counts = {}, exitCode: number = exitCodes.done) {
       const all = { ...counts, ...waited, failed };
       if (json) await out.term.stdout.write(`${toJson(all)}\n`);
       // The summary must be seen even if stdout has failed.
-      if (json && !out.hasFailed()) return out.end(failed > 0 ? exitCodes.failed : exitCode);
-      for (const line of [sentenceOf(all, outcomes), ...remarks]) await note(term, line);
+      if (!json || out.hasFailed()) await note(term, sentenceOf(all, outcomes));
+      for (const line of remarks) await note(term, line);
       out.end(failed > 0 ? exitCodes.failed : exitCode);
     },
   };

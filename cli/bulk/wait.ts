@@ -116,7 +116,7 @@ export async function finishBulk(
   client: MemoryClient | undefined,
   report: Report,
   { wait, timeout }: IngestOptions,
-  remarks: string[],
+  remarks: string[] = [],
 ): Promise<void> {
   if (!wait || client === undefined) return report.finish(remarks);
   const counts: Counts = { complete: 0, stillProcessing: 0, processingFailed: 0 };

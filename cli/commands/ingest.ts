@@ -57,7 +57,8 @@ document. Without a type, the fields of data can also be at the top level.
 
 Running the same command again creates no duplicates. Lines with an externalId
 update the same memory. All other lines are recognized for three days by their
-text and position, and counted as replayed.
+text and position, and counted as replayed. To ingest them again, pass a new
+--idempotency-key.
 
 To correct failed lines, extract them from the --errors-out file:
   jq -r .text bad.jsonl > corrected.jsonl

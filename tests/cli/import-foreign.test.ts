@@ -51,8 +51,7 @@ describe('memory import --from mem0', () => {
     expect(stderr).toBe(
       'item 4: userId: is required\nitem 5: content: is required\n' +
         `${summary(2, 0, 2)}` +
-        'Not imported: relations: 1, memories on other pages: 7, hash: 1, expired memories: 1.\n' +
-        'Some memories have no user. To import all for one user: --user <id>\n',
+        'Not imported: relations: 1, memories on other pages: 7, hash: 1, expired memories: 1.\n',
     );
     const [first, second, ...more] = await all(userId);
     expect(more).toEqual([]);
