@@ -7,7 +7,6 @@ import { note, type Terminal } from '../terminal/terminal.ts';
 import { memoriesOf } from '../terminal/text.ts';
 import { addCounts, type Counts, type IngestOptions, maxShown, type Report } from './report.ts';
 
-type Waited = { exitCode: number; stillProcessing: string[] };
 export type Outcome = { memoryId: string; end: End; status: IngestStatus | null };
 type End = 'complete' | 'processing' | 'failed' | 'not found';
 
@@ -20,7 +19,8 @@ const graceMs = 2_000;
 
 /**
  * Waits until the memories are processed or their common deadline passes. Reports each memory when
- * its processing ends. Rate limits and restarts of the service do not end the wait.
+ * its processing ends, and says how to continue the wait. Rate limits and restarts of the service
+ * do not end the wait. Returns the exit code.
  */
 export async function waitForAll(
   term: Terminal,
@@ -28,7 +28,7 @@ export async function waitForAll(
   memoryIds: string[],
   timeoutMs: number,
   onOutcome: (outcome: Outcome) => Promise<void>,
-): Promise<Waited> {
+): Promise<number> {
   const { MemoryServiceError } = await import('../../sdk/index.ts');
   const until = term.clock() + timeoutMs;
   const deadline = AbortSignal.timeout(timeoutMs + graceMs);
@@ -73,16 +73,31 @@ export async function waitForAll(
     throw error;
   }
 
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, maxPauseMs)) {
-    const isLast = term.clock() >= until;
-    const minPauseMs = (await readStatuses(isLast).catch(pauseAfter)) ?? 0;
-    if (pending.size === 0 || isLast) break;
-    const nextMs = Math.min(Math.max(pauseMs, minPauseMs), until - term.clock());
-    await setTimeout(Math.max(0, nextMs), undefined, { signal: term.interrupted });
+  try {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, maxPauseMs)) {
+      const isLast = term.clock() >= until;
+      const minPauseMs = (await readStatuses(isLast).catch(pauseAfter)) ?? 0;
+      if (pending.size === 0 || isLast) break;
+      const nextMs = Math.min(Math.max(pauseMs, minPauseMs), until - term.clock());
+      await setTimeout(Math.max(0, nextMs), undefined, { signal: term.interrupted });
+    }
+  } catch (error) {
+    if (term.interrupted.aborted) await notePending(term, [...pending.keys()]);
+    throw error;
   }
-  const stillProcessing = [...pending.keys()];
-  for (const [memoryId, status] of pending) await finish(memoryId, 'processing', status);
-  return { exitCode: exitCodeOf(ends), stillProcessing };
+  for (const [memoryId, status] of pending) {
+    ends.add('processing');
+    await onOutcome({ memoryId, end: 'processing', status });
+  }
+  await notePending(term, [...pending.keys()]);
+  return exitCodeOf(ends);
+}
+
+async function notePending(term: Terminal, ids: string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const command = `Continue waiting: memory wait ${ids.join(' ')}`;
+  const more = ids.length > maxShown ? 'Use --timeout to wait longer.' : command;
+  await note(term, `Still processing: ${memoriesOf(ids.length)}. Nothing is lost. ${more}`);
 }
 
 function exitCodeOf(ends: Set<End>): number {
@@ -102,14 +117,6 @@ export async function printOutcome(term: Terminal, outcome: Outcome): Promise<vo
   await printJsonLine(term, shown);
 }
 
-/** If the user interrupts the wait, prints a hint that the records were accepted. */
-function hintIfInterrupted(term: Terminal, wait: Promise<Waited>, text: string): Promise<Waited> {
-  return wait.catch(async (error) => {
-    if (term.interrupted.aborted) await note(term, text);
-    throw error;
-  });
-}
-
 /** Prints the summary of a bulk command. With --wait, first waits for all of its memories. */
 export async function finishBulk(
   term: Terminal,
@@ -122,24 +129,15 @@ export async function finishBulk(
   const counts: Counts = { complete: 0, stillProcessing: 0, processingFailed: 0 };
   const names = { complete: 'complete', processing: 'stillProcessing', failed: 'processingFailed' };
   let incomplete = 0;
-  const waiting = waitForAll(term, client, [...report.memoryIds], timeout, async (outcome) => {
+  const ids = [...report.memoryIds];
+  const exitCode = await waitForAll(term, client, ids, timeout, async (outcome) => {
     const { memoryId, end, status } = outcome;
     addCounts(counts, { [end === 'not found' ? 'notFound' : names[end]]: 1 });
     if (end === 'processing' || end === 'complete') return;
     incomplete += 1;
     if (incomplete <= maxShown) await note(term, `${memoryId}: ${status?.errorMessage ?? end}`);
   });
-  const interrupted = `Accepted ${report.done()} records, which will be processed.`;
-  const { exitCode, stillProcessing } = await hintIfInterrupted(term, waiting, interrupted);
   if (incomplete > maxShown) await note(term, `and ${incomplete - maxShown} more`);
-  if (stillProcessing.length > 0) {
-    const more =
-      stillProcessing.length > maxShown
-        ? 'Use --timeout to wait longer.'
-        : `Continue waiting: memory wait ${stillProcessing.join(' ')}`;
-    const still = `Still processing: ${memoriesOf(stillProcessing.length)}. Nothing is lost.`;
-    await note(term, `${still} ${more}`);
-  }
   await report.finish(remarks, counts, exitCode);
 }
 
@@ -162,13 +160,11 @@ export async function reportIngest(
   else if (!wait) await printJson(out.term, accepted);
   if (out.hasFailed() || !(json || wait)) await note(term, queued);
   if (!wait) return out.end();
-  const waiting = waitForAll(term, client, [memoryId], timeout, async (outcome) => {
+  const exitCode = await waitForAll(term, client, [memoryId], timeout, async (outcome) => {
     if (json) return printOutcome(out.term, outcome);
     const { end, status: last } = outcome;
-    if (end === 'complete') return note(term, 'Complete.');
-    if (end !== 'processing') return note(term, `Failed: ${last?.errorMessage ?? end}`);
-    await note(term, `Still processing. Continue waiting: memory wait ${memoryId}`);
+    if (end === 'complete') await note(term, 'Complete.');
+    else if (end !== 'processing') await note(term, `Failed: ${last?.errorMessage ?? end}`);
   });
-  const { exitCode } = await hintIfInterrupted(term, waiting, queued);
   out.end(exitCode);
 }

@@ -3,7 +3,7 @@ import { connect } from '../client/connect.ts';
 import { addExamples, addHelp, type Parent } from '../commander.ts';
 import { memoryId, parseId, timeoutOption } from '../options.ts';
 import { printObject, resilientOutput } from '../terminal/output.ts';
-import { note, type Terminal } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 export function addStatus(program: Parent, term: Terminal): void {
   const command = program
@@ -30,13 +30,7 @@ export function addWait(program: Parent, term: Terminal): void {
     const client = await connect(term);
     const out = resilientOutput(term);
     const print = (outcome: Outcome) => printOutcome(out.term, outcome);
-    const waited = await waitForAll(term, client, ids, options.timeout, print);
-    const { exitCode, stillProcessing } = waited;
-    if (stillProcessing.length > 0) {
-      const ids = stillProcessing.join(' ');
-      await note(term, `Nothing is lost. Continue waiting: memory wait ${ids}`);
-    }
-    out.end(exitCode);
+    out.end(await waitForAll(term, client, ids, options.timeout, print));
   });
   const help =
     '\nExits with status 0 if all memories are complete, 1 if any failed,' +

@@ -100,7 +100,7 @@ test.concurrent('if a rate limit outlasts the wait, unread statuses are reported
   const { code, stdout, stderr } = await memoryAt(limited)(argv);
   expect(performance.now() - startedAt).toBeLessThan(6_000);
   expect(lines(stdout)).toEqual([`${memoryId}\tprocessing`, 'mem_other\tprocessing']);
-  const hint = `Nothing is lost. Continue waiting: memory wait ${memoryId} mem_other\n`;
+  const hint = `Still processing: 2 memories. Nothing is lost. Continue waiting: memory wait ${memoryId} mem_other\n`;
   expect(stderr).toContain(hint);
   expect(code).toBe(8);
   await limited.stop();
