@@ -1,6 +1,6 @@
 import type { RecordType } from '../../sdk/index.ts';
 import { CliError, errorCode } from '../errors.ts';
-import { inputName, parseJson, readUtf8 } from '../terminal/input.ts';
+import { decodeText, inputName, parseJson, readBytes } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
 import { type Entry, type Line, parseRecord, type Rejected } from './records.ts';
@@ -20,7 +20,7 @@ export async function openRecords(
   path: string,
   type?: RecordType | undefined,
 ): Promise<Opened> {
-  const rest = readLines(readUtf8(term, path));
+  const rest = readLines(readBytes(term, path));
   // The first two lines tell JSON Lines from other JSON.
   const [{ value: first }, { value: second }] = [await rest.next(), await rest.next()];
   if (first === undefined) throw new CliError('empty', `${inputName(path)} is empty.`);
@@ -30,7 +30,7 @@ export async function openRecords(
   }
   const [begin, next] = [beginOf(first), second && beginOf(second)];
   const isOther = begin !== '{' && begin !== '[' && next !== '{';
-  if (isOther && !first.tooLong) throw notJson(path);
+  if (isOther && !first.tooLong) throw notJson(path, first.bytes);
   const isNamed = /\.(jsonl|ndjson)$/i.test(path);
   const isLines = isNamed || next === '{' || (next !== undefined && isWhole(first));
   if (begin !== '[' && isLines) {
@@ -55,7 +55,8 @@ export function allOf(input: Opened): BulkInput {
   return 'json' in input ? itemsOf([input.json].flat(), input.type) : input;
 }
 
-function notJson(path: string): CliError {
+function notJson(path: string, bytes: Uint8Array): CliError {
+  decodeText(bytes, path);
   const hint = `To ingest it as one document: memory ingest document ${quoted(path)} --user <id>`;
   return new CliError('not_json', `${inputName(path)} is not JSON.`, hint);
 }

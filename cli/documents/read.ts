@@ -1,6 +1,6 @@
 import type { DocumentRequest } from '../../sdk/index.ts';
 import { CliError } from '../errors.ts';
-import { binaryFile, decodeText, inputName, readBytes } from '../terminal/input.ts';
+import { decodeText, inputName, readBytes } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
 import type { Found } from './find.ts';
@@ -97,9 +97,7 @@ const byteOrderMarks = [
 function decodeDocument(bytes: Uint8Array, path: string, html: boolean): string {
   const head = Buffer.from(bytes.subarray(0, 3)).toString('hex');
   const [, marked] = byteOrderMarks.find(([mark]) => head.startsWith(mark)) ?? [];
-  const text = decodeText(bytes, path, marked ?? (html ? charsetOf(bytes) : undefined));
-  if (text.includes('\0')) throw binaryFile(path);
-  return text;
+  return decodeText(bytes, path, marked ?? (html ? charsetOf(bytes) : undefined));
 }
 
 function charsetOf(bytes: Uint8Array): string | undefined {

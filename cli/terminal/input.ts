@@ -36,70 +36,32 @@ async function openFound(realPath: string, path: string): Promise<FileHandle> {
   throw new CliError('file_replaced', `${path} was replaced after it was found.`);
 }
 
-/** Files that are often passed by mistake: their first bytes, what they are, and what to do. */
-const otherFiles = [
-  [
-    /^(fffe|feff)/,
-    'is UTF-16, not UTF-8 text',
-    'Convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8 <file>',
-  ],
-  [/^1f8b/, 'is compressed with gzip', 'Decompress it first: gunzip -c <file> | memory … -'],
-  [/^504b0304/, 'is a ZIP archive', 'Unpack it first: unzip <file>'],
-] as const;
-
-/** Streams UTF-8 text. Rejects UTF-16, gzip and ZIP with one error, not one per line. */
-export async function* readUtf8(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
-  let head = '';
-  for await (const piece of readBytes(term, path)) {
-    // A pipe may deliver the first bytes separately.
-    if (head.length < 8) head += Buffer.from(piece.subarray(0, 4)).toString('hex');
-    const [, problem, hint] = otherFiles.find(([begin]) => begin.test(head)) ?? [];
-    if (problem !== undefined) throw notText(path, problem, hint);
-    yield piece;
-  }
-}
-
-export async function readText(term: Terminal, path: string): Promise<string> {
-  return decodeText(Buffer.concat(await Array.fromAsync(readUtf8(term, path))), path);
-}
-
 /** Returns a text argument or, for `-`, stdin without the newline that echo adds. */
 export async function textArgument(term: Terminal, text: string): Promise<string> {
-  return text === '-' ? (await readText(term, '-')).replace(/\r?\n$/, '') : text;
+  return text === '-' ? (await readText(readBytes(term, '-'), '-')).replace(/\r?\n$/, '') : text;
+}
+
+async function readText(source: AsyncIterable<Uint8Array>, path: string): Promise<string> {
+  return decodeText(Buffer.concat(await Array.fromAsync(source)), path);
 }
 
 /** Decodes a whole file. `charset` is UTF-8 unless the file declares another character set. */
 export function decodeText(bytes: Uint8Array, path: string, charset = 'utf-8'): string {
-  let problem = `uses the character set ${charset}, which is not supported`;
-  let hint = `Convert it to UTF-8 first: iconv -f ${charset} -t UTF-8 <file>`;
   try {
-    const decoder = new TextDecoder(charset as Bun.Encoding, { fatal: true });
-    problem = `is not ${decoder.encoding.toUpperCase()} text`;
-    hint = 'If it is Windows-1252, convert it with: iconv -f WINDOWS-1252 -t UTF-8 <file>';
-    return decoder.decode(bytes);
-  } catch {
-    const isBinary = bytes.includes(0) && !charset.startsWith('utf-16');
-    throw isBinary ? binaryFile(path) : notText(path, problem, hint);
-  }
-}
-
-/** The error for a file with NUL bytes, which text in an 8-bit character set does not contain. */
-export function binaryFile(path: string): CliError {
-  return notText(path, 'is a binary file, not text');
-}
-
-/** Replaces `<file>` in the hint with the path, unless the text was read from stdin. */
-function notText(path: string, problem: string, hint?: string): CliError {
-  const named = path === '-' ? hint : hint?.replace('<file>', () => quoted(path));
-  return new CliError('not_text', `${inputName(path)} ${problem}.`, named);
+    const text = new TextDecoder(charset as Bun.Encoding, { fatal: true }).decode(bytes);
+    if (!text.includes('\0')) return text;
+  } catch {}
+  const file = path === '-' ? '<file>' : quoted(path);
+  const hint = `Decompress it, or convert it: iconv -f <charset> -t UTF-8 ${file}`;
+  throw new CliError('not_text', `${inputName(path)} is not UTF-8 text.`, hint);
 }
 
 export function readJson(term: Terminal, path: string): Promise<unknown> {
-  return parseJson(readUtf8(term, path), path);
+  return parseJson(readBytes(term, path), path);
 }
 
 export async function parseJson(source: AsyncIterable<Uint8Array>, path: string): Promise<unknown> {
-  const text = decodeText(Buffer.concat(await Array.fromAsync(source)), path);
+  const text = await readText(source, path);
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -9,6 +9,10 @@ const inFolder = foldersFor(() => memory);
 
 const png = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\n\0\0', 'latin1');
 
+const notText = (name: string) =>
+  `${name} is not UTF-8 text. ` +
+  `Decompress it, or convert it: iconv -f <charset> -t UTF-8 ${name}`;
+
 describe('an unreadable file', () => {
   const bad: Files = {
     'a.md': 'a',
@@ -28,12 +32,11 @@ describe('an unreadable file', () => {
     expect(names(stdout)).toEqual(['a.md', 'z.md']);
     expect(lines(stderr)).toEqual([
       'empty.md is empty.',
-      'latin.txt is not UTF-8 text. If it is Windows-1252, convert it with: iconv -f WINDOWS-1252 -t UTF-8 latin.txt',
-      'binary.txt is a binary file, not text.',
-      'image.txt is a binary file, not text.',
+      notText('latin.txt'),
+      notText('binary.txt'),
+      notText('image.txt'),
       'r.pdf is application/pdf, not text. Convert it to text first: pdftotext r.pdf',
-      'page.html uses the character set x-none, which is not supported. ' +
-        'Convert it to UTF-8 first: iconv -f x-none -t UTF-8 page.html',
+      notText('page.html'),
       'script.html contains no readable text.',
       'File not found: none.md. Use - to read from stdin.',
       '2 accepted, 8 failed.',
@@ -125,7 +128,7 @@ describe('a folder with unusual files', () => {
     expect(lines(stdout)).toEqual([expect.stringMatching(/^mem_\w+ {2}d\/z\\ny\.md$/)]);
     // On a busy machine, a progress bar is drawn in between.
     const [first, ...rest] = lines(stderr);
-    expect(first).toBe('d/a\\nError: b\\u001b[31m.md is a binary file, not text.');
+    expect(first).toStartWith('d/a\\nError: b\\u001b[31m.md is not UTF-8 text. ');
     expect(rest.at(-1)).toEndWith('1 accepted, 1 failed.');
   });
 });

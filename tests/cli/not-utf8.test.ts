@@ -11,23 +11,17 @@ const memory = memoryAt(server);
 const record = JSON.stringify({ type: 'event', userId: 'u', data: { name: 'x' } });
 const text = `${record}\n${record}\n`;
 const utf16 = Buffer.from(`\ufeff${text}`, 'utf16le');
-const kinds: Array<[string, Uint8Array, string, (file: string) => string]> = [
-  ['UTF-16', utf16, 'is UTF-16, not UTF-8 text', (file) => `iconv -f UTF-16 -t UTF-8 ${file}`],
-  [
-    'UTF-16BE',
-    Buffer.from(utf16).swap16(),
-    'is UTF-16, not UTF-8 text',
-    (file) => `iconv -f UTF-16 -t UTF-8 ${file}`,
-  ],
-  [
-    'gzip',
-    Bun.gzipSync(Buffer.from(text)),
-    'is compressed with gzip',
-    (file) => `gunzip -c ${file} | memory … -`,
-  ],
+const kinds: Array<[string, Uint8Array]> = [
+  ['UTF-16', utf16],
+  ['UTF-16BE', Buffer.from(utf16).swap16()],
+  ['gzip', Bun.gzipSync(Buffer.from(text))],
   // As ChatGPT exports data.
-  ['ZIP', Buffer.from('PK\x03\x04\x14\0'), 'is a ZIP archive', (file) => `unzip ${file}`],
+  ['ZIP', Buffer.from('PK\x03\x04\x14\0')],
+  ['Latin-1', Buffer.from('"café": 1}', 'latin1')],
 ];
+const problem = (name: string, file: string) =>
+  `Error: ${name} is not UTF-8 text.\n` +
+  `Decompress it, or convert it: iconv -f <charset> -t UTF-8 ${file}\n`;
 const endpoints = [
   ['ingest', 'batch'],
   ['import'],
@@ -37,50 +31,31 @@ const endpoints = [
   ['ingest', 'record'],
 ];
 
-for (const [kind, bytes, what, how] of kinds) {
+for (const [kind, bytes] of kinds) {
   test(`${kind} is reported once per file, with a hint`, async () => {
     using folder = temporaryFolder();
     for (const name of ['in.jsonl', 'in.json']) {
       const file = folder.file(name);
       writeFileSync(file, bytes);
       for (const endpoint of endpoints) {
-        const { code, stdout, stderr } = await memory([...endpoint, file]);
-        expect(stderr).toStartWith(`Error: ${file} ${what}.\n`);
-        expect(stderr).toEndWith(`: ${how(file)}\n`);
-        expect(stderr.split('\n')).toHaveLength(3);
-        expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+        const ran = await memory([...endpoint, file]);
+        expect(ran).toEqual({ code: 1, stdout: '', stderr: problem(file, file) });
       }
     }
   });
 
-  test(`${kind} on stdin is reported even if the first byte arrives alone`, async () => {
-    const stdin = new ReadableStream({
-      start(stream) {
-        for (const piece of [bytes.subarray(0, 1), bytes.subarray(1)]) stream.enqueue(piece);
-        stream.close();
-      },
-    });
+  test(`${kind} on stdin is reported`, async () => {
+    const stdin = new Blob([bytes]).stream();
     const { code, stderr } = await memory(['save', '--user', 'u', '-'], { stdin });
-    expect(stderr).toStartWith(`Error: The input ${what}.\n`);
-    expect(stderr).toEndWith(`: ${how('<file>')}\n`);
+    expect(stderr).toBe(problem('The input', '<file>'));
     expect(code).toBe(1);
   });
 }
 
-test('text that is not UTF-8 is reported with a command that converts it', async () => {
+test('a record that is not UTF-8 is reported with a hint', async () => {
   using folder = temporaryFolder();
   const file = folder.file('in.json');
-  const bytes = Buffer.from('{"userId":"u","data":{"name":"café"}}', 'latin1');
-  writeFileSync(file, bytes);
-  const hint = (name: string) =>
-    `If it is Windows-1252, convert it with: iconv -f WINDOWS-1252 -t UTF-8 ${name}\n`;
-  expect(await memory(['ingest', 'record', file])).toEqual({
-    code: 1,
-    stdout: '',
-    stderr: `Error: ${file} is not UTF-8 text.\n${hint(file)}`,
-  });
-  const { stderr } = await memory(['save', '--user', 'u', '-'], {
-    stdin: new Blob([bytes]).stream(),
-  });
-  expect(stderr).toBe(`Error: The input is not UTF-8 text.\n${hint('<file>')}`);
+  writeFileSync(file, Buffer.from('{"userId":"u","data":{"name":"café"}}', 'latin1'));
+  const ran = await memory(['ingest', 'record', file]);
+  expect(ran).toEqual({ code: 1, stdout: '', stderr: problem(file, file) });
 });
