@@ -30,14 +30,14 @@ export async function openRecords(
   }
   const [begin, next] = [beginOf(first), second && beginOf(second)];
   const isOther = begin !== '{' && begin !== '[' && next !== '{';
-  if (isOther && !first.tooLong) throw notJson(path, first.bytes);
+  if (isOther) throw notJson(path, first.bytes);
   const isNamed = /\.(jsonl|ndjson)$/i.test(path);
   const isLines = isNamed || next === '{' || (next !== undefined && isWhole(first));
   if (begin !== '[' && isLines) {
     const totalBytes = path === '-' ? undefined : Bun.file(path).size;
     return { entries: parsed(lines(), type), totalBytes, type };
   }
-  return { json: await parseJson(rejoined(lines(), path), path), type };
+  return { json: await parseJson(rejoined(lines()), path), type };
 }
 
 /** Opens an export of memories, which may be empty. */
@@ -61,12 +61,6 @@ function notJson(path: string, bytes: Uint8Array): CliError {
   return new CliError('not_json', `${inputName(path)} is not JSON.`, hint);
 }
 
-function lineTooLong(path: string, line: number): CliError {
-  const message = `${inputName(path)} has a line longer than 32 MiB (line ${line}).`;
-  const hint = 'Convert it to JSON Lines, with one record on each line.';
-  return new CliError('payload_too_large', message, hint);
-}
-
 /** Returns the first character of a line, without white space or a byte order mark. */
 function beginOf({ bytes }: Line): string | undefined {
   return new TextDecoder().decode(bytes.subarray(0, 1_000)).trim()[0];
@@ -81,14 +75,13 @@ function isWhole({ bytes }: Line): boolean {
 }
 
 /** Restores the blank lines, so that errors report the line in the file. */
-async function* rejoined(lines: AsyncIterable<Line>, path: string): AsyncGenerator<Uint8Array> {
+async function* rejoined(lines: AsyncIterable<Line>): AsyncGenerator<Uint8Array> {
   let last = 1;
-  for await (const { where, bytes, tooLong } of lines) {
-    const number = where.line ?? last;
-    if (tooLong) throw lineTooLong(path, number);
-    yield Buffer.alloc(number - last, newline);
+  for await (const { where, bytes } of lines) {
+    const { line = last } = where;
+    yield Buffer.alloc(line - last, newline);
     yield bytes;
-    last = number;
+    last = line;
   }
 }
 
@@ -99,7 +92,7 @@ export function itemsOf(values: Iterable<unknown>, type?: RecordType | undefined
     for (const value of values) {
       item += 1;
       if (value === undefined) continue;
-      yield { where: { item }, bytes: Buffer.from(JSON.stringify(value)), tooLong: false };
+      yield { where: { item }, bytes: Buffer.from(JSON.stringify(value)) };
     }
   }
   return { entries: parsed(lines(), type), type };
@@ -109,7 +102,7 @@ async function* parsed(lines: AsyncIterable<Line>, type: RecordType | undefined)
   for await (const line of lines) yield parseRecord(line, type);
 }
 
-/** The maximum line length, above the default body limit. Longer lines are never held in memory. */
+/** Above the default body limit of the service. A longer line would fill the memory. */
 const maxLineBytes = 32 * 1024 * 1024;
 const newline = 10;
 
@@ -120,20 +113,20 @@ const newline = 10;
 export async function* readLines(
   source: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Line, undefined> {
-  let [line, size] = [0, 0];
+  let [line, size] = [1, 0];
   let pieces: Uint8Array[] = [];
   function hold(piece: Uint8Array): void {
     size += piece.length;
-    if (size <= maxLineBytes) pieces.push(piece);
-    else pieces = [];
+    pieces.push(piece);
+    if (size <= maxLineBytes) return;
+    const hint = 'Convert the input to JSON Lines, with one record on each line.';
+    throw new CliError('payload_too_large', `Line ${line} is longer than 32 MiB.`, hint);
   }
   function endLine(): Line[] {
-    const tooLong = size > maxLineBytes;
-    const bytes = pieces.length === 1 ? (pieces[0] ?? Buffer.of()) : Buffer.concat(pieces);
-    pieces = [];
-    size = 0;
-    line += 1;
-    return tooLong || !isBlank(bytes) ? [{ where: { line }, bytes, tooLong }] : [];
+    const bytes = Buffer.concat(pieces);
+    const where = { line };
+    [line, size, pieces] = [line + 1, 0, []];
+    return isBlank(bytes) ? [] : [{ where, bytes }];
   }
   for await (const chunk of source) {
     let start = 0;

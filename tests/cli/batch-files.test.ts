@@ -108,8 +108,8 @@ test.each([
   const stdin = `[${separator}${event('long', 'x'.repeat(33 << 20))}]`;
   const { code, stderr } = await memory([...batch, '-'], { stdin });
   expect(stderr).toBe(
-    `Error: The input has a line longer than 32 MiB (line ${line}).\n` +
-      'Convert it to JSON Lines, with one record on each line.\n',
+    `Error: Line ${line} is longer than 32 MiB.\n` +
+      'Convert the input to JSON Lines, with one record on each line.\n',
   );
   expect(code).toBe(1);
 });

@@ -3,7 +3,7 @@ import { type Entry, pairOf, parseRecord } from '../../cli/bulk/records.ts';
 
 function parsed(item: unknown, type?: 'conversation') {
   const bytes = new TextEncoder().encode(JSON.stringify(item));
-  return parseRecord({ where: { line: 1 }, bytes, tooLong: false }, type) as Entry;
+  return parseRecord({ where: { line: 1 }, bytes }, type) as Entry;
 }
 
 test('an empty externalId or source counts as missing', () => {
