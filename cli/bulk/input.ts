@@ -1,5 +1,5 @@
 import type { RecordType } from '../../sdk/index.ts';
-import { CliError, errorCode } from '../errors.ts';
+import { CliError } from '../errors.ts';
 import { decodeText, inputName, parseJson, readBytes } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
@@ -12,18 +12,19 @@ export type BulkInput = {
   type?: RecordType | undefined;
 };
 
-type Opened = BulkInput | { json: unknown; type: RecordType | undefined };
-
-/** Opens a file, or stdin for `-`: JSON Lines, or other JSON, which may span several lines. */
+/**
+ * Opens a file, or stdin for `-`: JSON Lines, or other JSON, which may span several lines. `json` is
+ * the latter: an array of records, or the only record.
+ */
 export async function openRecords(
   term: Terminal,
   path: string,
   type?: RecordType | undefined,
-): Promise<Opened> {
+): Promise<BulkInput & { json?: unknown }> {
   const rest = readLines(readBytes(term, path));
   // The first two lines tell JSON Lines from other JSON.
   const [{ value: first }, { value: second }] = [await rest.next(), await rest.next()];
-  if (first === undefined) throw new CliError('empty', `${inputName(path)} is empty.`);
+  if (first === undefined) return itemsOf([], type);
   async function* lines(): AsyncGenerator<Line> {
     yield* [first, second].filter((line) => line !== undefined);
     yield* rest;
@@ -37,22 +38,8 @@ export async function openRecords(
     const totalBytes = path === '-' ? undefined : Bun.file(path).size;
     return { entries: parsed(lines(), type), totalBytes, type };
   }
-  return { json: await parseJson(rejoined(lines()), path), type };
-}
-
-/** Opens an export of memories, which may be empty. */
-export async function openExport(term: Terminal, path: string): Promise<BulkInput> {
-  return openRecords(term, path)
-    .then(allOf)
-    .catch((error) => {
-      if (errorCode(error) === 'empty') return itemsOf([]);
-      throw error;
-    });
-}
-
-/** Returns the records of JSON Lines, the items of a JSON array, or the only record. */
-export function allOf(input: Opened): BulkInput {
-  return 'json' in input ? itemsOf([input.json].flat(), input.type) : input;
+  const json = await parseJson(rejoined(lines()), path);
+  return { ...itemsOf([json].flat(), type), json };
 }
 
 function notJson(path: string, bytes: Uint8Array): CliError {

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { IngestRecord, MemoryClient, Metadata, RecordType } from '../../sdk/index.ts';
 import { runBatch } from '../bulk/ingest.ts';
-import { allOf, openRecords } from '../bulk/input.ts';
+import { openRecords } from '../bulk/input.ts';
 import { ofType, recognized } from '../bulk/records.ts';
 import type { IngestOptions } from '../bulk/report.ts';
 import { reportIngest } from '../bulk/wait.ts';
@@ -153,14 +153,13 @@ async function ingestFile(
   shared.rejectOverwrite(term, path, options.errorsOut);
   const client = await connect(term);
   const input = await openRecords(term, path, type);
-  const isChat = ofMessages !== undefined && 'json' in input && isMessages(input.json);
-  if (isChat) return send(term, client, type, ofMessages(input.json), options);
-  const isList = ofMessages !== undefined && 'json' in input && Array.isArray(input.json);
-  rejectRecordOptions(command, isList);
-  if ('entries' in input || Array.isArray(input.json)) {
-    return runBatch(term, client, allOf(input), options);
-  }
-  await send(term, client, type, input.json, options);
+  const { json } = input;
+  const isChat = ofMessages !== undefined && isMessages(json);
+  if (isChat) return send(term, client, type, ofMessages(json), options);
+  const isList = Array.isArray(json);
+  rejectRecordOptions(command, ofMessages !== undefined && isList);
+  if (json === undefined || isList) return runBatch(term, client, input, options);
+  await send(term, client, type, json, options);
 }
 
 /** Sends one record. A file may contain any JSON; the service validates it. */

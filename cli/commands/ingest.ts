@@ -1,5 +1,5 @@
 import { runBatch } from '../bulk/ingest.ts';
-import { allOf, openRecords } from '../bulk/input.ts';
+import { openRecords } from '../bulk/input.ts';
 import { connect } from '../client/connect.ts';
 import { type AnyCommand, addHelp, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
@@ -39,7 +39,7 @@ function addBatch(group: Parent, term: Terminal): void {
   command.action(async (file, options) => {
     shared.rejectOverwrite(term, file, options.errorsOut);
     const client = options.dryRun ? undefined : await connect(term);
-    return runBatch(term, client, allOf(await openRecords(term, file)), options);
+    return runBatch(term, client, await openRecords(term, file), options);
   });
   addHelp(command, batchHelp, [
     'memory ingest batch records.jsonl --dry-run',

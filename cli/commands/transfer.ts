@@ -65,8 +65,8 @@ export function addImport(program: Parent, term: Terminal): void {
     const { runImport } = await import('../bulk/ingest.ts');
     const client = await connect(term);
     if (from === undefined) {
-      const { openExport } = await import('../bulk/input.ts');
-      return runImport(term, client, await openExport(term, file), options);
+      const { openRecords } = await import('../bulk/input.ts');
+      return runImport(term, client, await openRecords(term, file), options);
     }
     const { readForeign } = await import('../bulk/foreign/read.ts');
     const userId = options.user ?? (from === 'chatgpt' ? await boundUser(client) : undefined);
