@@ -4,7 +4,6 @@ import type { limits } from '../sdk/contract/limits.ts';
 import type { Metadata } from '../sdk/index.ts';
 import { Argument, InvalidArgumentError, Option } from './commander.ts';
 import { usageError } from './errors.ts';
-import { holdsSoLarge, soLarge } from './terminal/json.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
 /* Options shared by several commands, and the parsers of their values. */
@@ -217,16 +216,13 @@ export function addMetadata(pair: string, previous: Metadata | undefined): Metad
 }
 
 function parseValue(json: string): Metadata[string] {
-  let value: Metadata[string];
   try {
-    value = JSON.parse(json);
+    return JSON.parse(json);
   } catch {
     throw new InvalidArgumentError(
       `The value after := must be JSON, as in count:=3 or tags:='["a"]'.`,
     );
   }
-  if (holdsSoLarge(value)) throw new InvalidArgumentError(`It ${soLarge}.`);
-  return value;
 }
 
 export function writeOptions(

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { RecordType } from '../../sdk/index.ts';
 import { errorText } from '../errors.ts';
-import { holdsSoLarge, isObject, soLarge } from '../terminal/json.ts';
+import { isObject } from '../terminal/json.ts';
 
 /** Where a record comes from: a line of JSON Lines, an item of a JSON array, or a file. */
 export type Where = { line?: number; item?: number; file?: string };
@@ -32,7 +32,6 @@ export function parseRecord(
   if (!isUtf8(bytes)) return rejected('invalid_text', 'is not UTF-8 text');
   try {
     const item: unknown = JSON.parse(text);
-    if (holdsSoLarge(item)) return rejected('invalid_request', soLarge);
     if (type === undefined) return { where, text, item: recognized(item) };
     if (!isObject(item)) return rejected('invalid_request', 'must be an object');
     if ((item.type ?? type) !== type) return rejected('invalid_request', `type: must be ${type}`);

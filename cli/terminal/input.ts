@@ -2,7 +2,7 @@ import { constants, lstatSync } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CliError, ExitWith, errorCode, errorText, exitCodes } from '../errors.ts';
-import { holdsSoLarge, jsonSyntaxError, soLarge } from './json.ts';
+import { jsonSyntaxError } from './json.ts';
 import { note, type Terminal } from './terminal.ts';
 import { escapeControls, quoted } from './text.ts';
 
@@ -62,15 +62,12 @@ export function readJson(term: Terminal, path: string): Promise<unknown> {
 
 export async function parseJson(source: AsyncIterable<Uint8Array>, path: string): Promise<unknown> {
   const text = await readText(source, path);
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     const why = (await jsonSyntaxError(text, { disallowComments: true })) ?? errorText(error);
     throw new CliError('invalid_json', `${inputName(path)} is not valid JSON: ${why}.`);
   }
-  if (!holdsSoLarge(value)) return value;
-  throw new CliError('invalid_request', `${inputName(path)} ${soLarge}.`);
 }
 
 export function inputName(path: string): string {
