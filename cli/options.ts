@@ -59,7 +59,8 @@ export const timeoutOption = new Option(
   'the maximum wait, for example 90s or 5m',
 )
   .argParser(parseTime)
-  .default(60_000, '60s');
+  .default(60_000, '60s')
+  .implies({ wait: true });
 
 export const occurredOption = new Option(
   '--occurred <time>',

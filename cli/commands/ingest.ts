@@ -1,8 +1,7 @@
 import { runBatch } from '../bulk/ingest.ts';
 import { openRecords } from '../bulk/input.ts';
 import { connect } from '../client/connect.ts';
-import { type AnyCommand, addHelp, type Parent } from '../commander.ts';
-import { usageError } from '../errors.ts';
+import { addHelp, type Parent } from '../commander.ts';
 import * as shared from '../options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { addChat, addRecord, addSupport } from './ingest-records.ts';
@@ -16,14 +15,7 @@ export function addIngest(program: Parent, term: Terminal): void {
       '\nEach command returns as soon as the record is durably queued. To wait until it' +
         '\nis processed, add --wait, or run: memory wait <id>',
     );
-  group.hook('preAction', (_, command) => rejectUnusedTimeout(command));
   for (const add of [addSupport, addDocument, addChat, addRecord, addBatch]) add(group, term);
-}
-
-/** Rejects --timeout without --wait, because it would be ignored. */
-function rejectUnusedTimeout(command: AnyCommand): void {
-  if (command.opts().wait || command.getOptionValueSource('timeout') !== 'cli') return;
-  throw usageError('--timeout requires --wait: add --wait, or omit --timeout.');
 }
 
 function addBatch(group: Parent, term: Terminal): void {

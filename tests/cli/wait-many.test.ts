@@ -110,7 +110,7 @@ test.concurrent('the summary counts the documents that are still processing', as
   const inFolder = foldersFor(() => memoryAt(server));
   await using busy = busyServer(() => true);
   using folder = inFolder('docs', { 'a.md': 'a', 'b.md': 'b' });
-  const { code, stderr } = await folder.ingest(['.', '--wait', '--timeout', '1s'], {
+  const { code, stderr } = await folder.ingest(['.', '--timeout', '1s'], {
     env: busy.env,
   });
   expect(stderr).toContain('2 accepted, 0 complete, 2 still processing, 0 failed.\n');
