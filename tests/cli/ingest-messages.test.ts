@@ -52,13 +52,12 @@ describe('memory ingest chat with a list of messages, as model APIs use them', (
 
   const record = { userId: 'u', messages };
   test.each([
-    ['a record', JSON.stringify(record), ['--user', 'u'], 'omit --user'],
-    ['JSON Lines', `${JSON.stringify(record)}\n{}`, ['--user', 'u'], 'omit --user'],
-    ['a list without roles', '[{"text":"Hi"}]', ['--user', 'u'], 'no messages with a role'],
-    ['a list and --message', JSON.stringify(messages), ['--message', 'a: b'], 'either a file or'],
-  ])('but %s with options is rejected', async (_, stdin, options, message) => {
-    const { code, stderr } = await memory(['ingest', 'chat', ...options, '-'], { stdin });
-    expect(stderr).toContain(message);
+    ['a record', JSON.stringify(record)],
+    ['JSON Lines', `${JSON.stringify(record)}\n{}`],
+    ['a list without roles', '[{"text":"Hi"}]'],
+  ])('but %s with options is rejected', async (_, stdin) => {
+    const { code, stderr } = await memory(['ingest', 'chat', '--user', 'u', '-'], { stdin });
+    expect(stderr).toStartWith('Error: Only a list of messages [{ role, content }, …] takes');
     expect(code).toBe(2);
   });
 });

@@ -63,8 +63,8 @@ test('an interrupted --wait for several documents says how to continue', async (
 
 test('an interrupted --wait --json prints the id of one record on stderr', async () => {
   await using proxy = interruptedAt('SIGTERM');
-  const argv = ['ingest', 'chat', '--user', 'one', '--message', 'user: Hi', '--wait'];
-  const ran = await memoryAt(server)([...argv, '--json'], proxy.around);
+  const argv = ['ingest', 'document', '--user', 'one', '-', '--wait', '--json'];
+  const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: 'text' });
   const [one] = (await server.client.list({ userId: 'one' })).items;
   expect(ran.stderr).toEndWith(`Nothing is lost. Continue waiting: memory wait ${one?.id}\n`);
   expect(JSON.parse(ran.stdout)).toMatchObject(interrupted);
@@ -73,8 +73,8 @@ test('an interrupted --wait --json prints the id of one record on stderr', async
 
 test('an interrupted --wait prints the id of one record on stdout', async () => {
   await using proxy = interruptedAt('SIGINT');
-  const argv = ['ingest', 'chat', '--user', 'plain', '--message', 'user: Hi', '--wait'];
-  const { code, stdout, stderr } = await memoryAt(server)(argv, proxy.around);
+  const argv = ['ingest', 'document', '--user', 'plain', '-', '--wait'];
+  const { code, stdout, stderr } = await memoryAt(server)(argv, { ...proxy.around, stdin: 'text' });
   expect(stdout).toMatch(/^mem_\w+\n$/);
   expect(stderr).toEndWith(`Continue waiting: memory wait ${stdout}Error: Interrupted.\n`);
   expect(code).toBe(130);

@@ -99,21 +99,24 @@ describe('a key created by memory keys create', () => {
     const userId = 'bound';
     const { as } = await create('--user', userId);
     const message = { author: { role: 'user' }, content: { parts: ['Of a zebra'] } };
-    const stdin = JSON.stringify([{ conversation_id: 'c', mapping: { a: { message } } }]);
-    const writes = [
-      ['save', 'A saved zebra'],
-      ['ingest', 'support', '--subject', 'A zebra ticket', '--comment', 'a: b', '--wait'],
-      ['ingest', 'chat', '--message', 'user: A zebra chat', '--wait'],
-      ['ingest', 'document', '-', '--title', 'About a zebra', '--wait'],
-      ['import', '--from', 'chatgpt', '-'],
+    const writes: [string[], unknown][] = [
+      [['save', '-'], 'A saved zebra'],
+      [['ingest', 'support', '-', '--wait'], { data: { subject: 'A zebra ticket', comments: [] } }],
+      [['ingest', 'chat', '-', '--wait'], [{ role: 'user', content: 'A zebra chat' }]],
+      [['ingest', 'document', '-', '--wait'], 'About a zebra'],
+      [
+        ['import', '--from', 'chatgpt', '-'],
+        [{ conversation_id: 'c', mapping: { a: { message } } }],
+      ],
     ];
-    for (const argv of writes) {
+    for (const [argv, input] of writes) {
+      const stdin = JSON.stringify(input);
       expect({ argv, ...(await as(argv, { stdin })) }).toMatchObject({ argv, code: 0 });
       const refused = await memoryAt(server)(argv, { stdin });
       expect({ argv, code: refused.code }).not.toEqual({ argv, code: 0 });
       expect(refused.stderr).toContain('--user <id>');
     }
-    expect((await as(['ingest', 'document', '-', '--dry-run'], { stdin })).code).toBe(0);
+    expect((await as(['ingest', 'document', '-', '--dry-run'], { stdin: 'text' })).code).toBe(0);
     const { items }: Page = JSON.parse((await as(['list', '--json'])).stdout);
     expect(items.map((one) => one.userId)).toEqual(writes.map(() => userId));
     expect(lines((await as(['search', 'zebra'])).stdout)).not.toEqual([]);

@@ -11,23 +11,24 @@ const user = ['--user', 'replay'];
 
 test.each([
   ['saved', ['save', ...user, 'text']],
-  ['ingested', ['ingest', 'chat', ...user, '--message', 'user: Hi']],
-  ['ingested', ['ingest', 'chat', ...user, '--message', 'user: Ho', '--wait']],
+  ['ingested', ['ingest', 'chat', ...user, '-']],
+  ['ingested', ['ingest', 'chat', ...user, '-', '--wait']],
 ])('a replay of a deleted memory that was %s: nothing on stdout, exit 1', async (_, words) => {
-  const argv = [...words, '--idempotency-key', words.join('-').replaceAll(' ', '_')];
-  const first = await memory(argv);
+  const argv = [...words, '--idempotency-key', words.join('')];
+  const around = { stdin: '[{"role":"user","content":"Hi"}]' };
+  const first = await memory(argv, around);
   expect(first.code).toBe(0);
   const id = first.stdout.trim();
-  expect((await memory(argv)).code).toBe(0);
+  expect((await memory(argv, around)).code).toBe(0);
   await server.client.delete(id);
-  const { code, stdout, stderr } = await memory(argv);
+  const { code, stdout, stderr } = await memory(argv, around);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toStartWith(
     `Error: Nothing was stored: an earlier request with this idempotency key stored ${id}, ` +
       'which has since been deleted.\n',
   );
   expect(stderr).toContain('use another --idempotency-key, or omit it');
-  const json = await memory([...argv, '--json']);
+  const json = await memory([...argv, '--json'], around);
   expect(JSON.parse(json.stdout).error).toMatchObject({ code: 'deleted_since' });
   expect({ code: json.code, stderr: json.stderr }).toEqual({ code: 1, stderr: '' });
 });

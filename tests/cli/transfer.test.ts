@@ -66,8 +66,9 @@ describe('memory import', () => {
     using folder = temporaryFolder();
     const [from, into] = [await newProject('from'), await newProject('into')];
     await from(['save', '--user', 'trip', '-m', 'k:=[1,{"z":null}]', 'a\ttext\nof lines 🧠']);
-    const argv = ['ingest', 'support', '--user', 'trip', '--subject', 'S', '--comment', 'a:b\nc'];
-    await from([...argv, '--source', 'crm', '--external-id', '1', '--wait']);
+    const data = { subject: 'S', comments: [{ author: 'a', content: 'b\nc' }] };
+    const ticket = { userId: 'trip', source: 'crm', externalId: '1', data };
+    await from(['ingest', 'support', '-', '--wait'], { stdin: JSON.stringify(ticket) });
     const exported = (await from(['export'])).stdout;
     expect(lines(exported)).toHaveLength(2);
     const file = folder.file('memories.jsonl');

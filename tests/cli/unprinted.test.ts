@@ -98,8 +98,8 @@ describe('a failure keeps its exit code if stdout is closed', () => {
 describe('a full disk: stderr reports what was created', () => {
   test.each(['', ' --json', ' --wait'])('a queued record%s', async (as) => {
     const user = `queued${as.trim()}`;
-    const record = `--user ${user} --subject x --comment 'user: Hi'`;
-    const { code, stderr } = await toFullDisk(`$MEMORY ingest support ${record}${as}`);
+    const command = `echo text | $MEMORY ingest document --user ${user} -${as}`;
+    const { code, stderr } = await toFullDisk(command);
     const { items } = await server.client.list({ userId: user });
     expect(stderr).toContain(`memory wait ${items[0]?.id}\n`);
     expect(stderr).toContain('Error: ENOSPC');
