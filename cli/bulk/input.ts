@@ -5,7 +5,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
 import { type Entry, type Line, parseRecord, type Rejected } from './records.ts';
 
-/** Records to send. `type` is the type of all of them, unless each one has its own. */
+/** Records to send. `type` is the type of those that have none. */
 export type BulkInput = {
   entries: AsyncIterable<Entry | Rejected>;
   totalBytes?: number | undefined;

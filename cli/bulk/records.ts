@@ -21,7 +21,7 @@ export function isRejected(parsed: Entry | Rejected): parsed is Rejected {
   return 'error' in parsed;
 }
 
-/** Parses one line as a record. If `type` is defined, a record of another type is invalid. */
+/** Parses one line as a record, of the given type if it has none. */
 export function parseRecord(
   { where, bytes }: Line,
   type: RecordType | undefined,
@@ -31,27 +31,18 @@ export function parseRecord(
   const rejected = (error: string, message: string) => ({ where, text, error, message });
   if (!isUtf8(bytes)) return rejected('invalid_text', 'is not UTF-8 text');
   try {
-    const item: unknown = JSON.parse(text);
-    if (type === undefined) return { where, text, item: recognized(item) };
-    if (!isObject(item)) return rejected('invalid_request', 'must be an object');
-    if ((item.type ?? type) !== type) return rejected('invalid_request', `type: must be ${type}`);
-    return { where, text, item: ofType(item, type) };
+    return { where, text, item: recordOf(JSON.parse(text), type) };
   } catch (error) {
     const reason = errorText(error).replace(/^JSON Parse error: /, '');
     return rejected('invalid_json', `is not valid JSON: ${reason}`);
   }
 }
 
-/** Only the chat endpoint accepts `messages` at the top level. */
-export function ofType(item: Fields, type: RecordType): Fields {
-  return { ...('messages' in item ? withData(item) : item), type };
-}
-
-/** Adds the type of a record without one, and moves its data into `data`. */
-export function recognized(item: unknown): unknown {
+/** Gives a record without a type its type, and moves its data into `data`. */
+export function recordOf(item: unknown, implied: RecordType | undefined): unknown {
   if (!isObject(item) || 'type' in item) return item;
   const record = withData(item);
-  const type = isObject(record.data) ? typeOf(record.data) : undefined;
+  const type = implied ?? (isObject(record.data) ? typeOf(record.data) : undefined);
   return type === undefined ? item : { ...record, type };
 }
 

@@ -1,13 +1,13 @@
 import type { Command } from '@commander-js/extra-typings';
-import type { IngestRecord, MemoryClient, RecordType } from '../../sdk/index.ts';
+import type { IngestRecord, RecordType } from '../../sdk/index.ts';
 import { runBatch } from '../bulk/ingest.ts';
 import { openRecords } from '../bulk/input.ts';
-import { ofType, recognized } from '../bulk/records.ts';
+import { recordOf } from '../bulk/records.ts';
 import type { IngestOptions } from '../bulk/report.ts';
 import { reportIngest } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
 import { addHelp, type Parent } from '../commander.ts';
-import { CliError, usageError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import { isObject } from '../terminal/json.ts';
 import type { GlobalOptions, Terminal } from '../terminal/terminal.ts';
@@ -93,44 +93,27 @@ function isMessages(value: unknown): boolean {
   return value.some((one) => isObject(one) && ('role' in one || 'author' in one));
 }
 
-/** With `fields`, the file may also be a list of messages, of a conversation with these fields. */
+/** The file may also be a list of the messages of a conversation with these fields. */
 async function ingestFile(
   term: Terminal,
   type: RecordType | undefined,
   path: string,
   options: IngestOptions,
-  fields?: { title?: string },
+  fields: { title?: string } = {},
 ): Promise<void> {
   shared.rejectOverwrite(term, path, options.errorsOut);
   const client = await connect(term);
   const input = await openRecords(term, path, type);
-  const { json } = input;
-  if (fields !== undefined && isMessages(json)) {
-    const { title, ...record } = fields;
-    return send(term, client, type, { ...record, data: { messages: json, title } }, options);
-  }
-  if (fields !== undefined && Object.keys(fields).length > 0) {
+  let record = input.json;
+  if (type === 'conversation' && isMessages(record)) {
+    const { title, ...named } = fields;
+    record = { ...named, data: { messages: record, title } };
+  } else if (Object.keys(fields).length > 0) {
     const message = 'Only a list of messages [{ role, content }, …] takes options such as --user.';
     throw usageError(`${message} Set these fields in the records of the file.`);
   }
-  if (json === undefined || Array.isArray(json)) return runBatch(term, client, input, options);
-  await send(term, client, type, json, options);
-}
-
-/** Sends one record. A file may contain any JSON; the service validates it. */
-async function send(
-  term: Terminal,
-  client: MemoryClient,
-  type: RecordType | undefined,
-  json: unknown,
-  options: IngestOptions,
-): Promise<void> {
-  if (isObject(json) && type !== undefined && (json.type ?? type) !== type) {
-    const hint = 'To ingest a record of any type: memory ingest record <file>';
-    throw new CliError('invalid_request', `The record must be of type ${type}.`, hint);
-  }
-  const record = isObject(json) && type !== undefined ? ofType(json, type) : recognized(json);
+  if (record === undefined || Array.isArray(record)) return runBatch(term, client, input, options);
   const call = shared.writeOptions(term, options);
-  const accepted = await client.ingest.record(record as IngestRecord, call);
+  const accepted = await client.ingest.record(recordOf(record, type) as IngestRecord, call);
   await reportIngest(term, client, accepted, options);
 }

@@ -44,8 +44,11 @@ describe('a record without a type', () => {
     expect(parsed(item).item).toEqual(item);
   });
 
-  test('may have top-level messages if the command implies the type', () => {
+  test('has the type that the command implies, with or without a data field', () => {
     const record = { type: 'conversation', userId, data: { messages } };
     expect(parsed({ userId, messages }, 'conversation').item).toEqual(record);
+    expect(parsed({ userId, data: { messages } }, 'conversation').item).toEqual(record);
+    const event = { type: 'event', userId, data: { name: 'signed up' } };
+    expect(parsed(event, 'conversation').item).toEqual(event);
   });
 });
