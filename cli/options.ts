@@ -56,7 +56,7 @@ export const errorsOutOption = new Option(
 export const waitOption = new Option('--wait', 'wait until processing ends');
 export const timeoutOption = new Option(
   '--timeout <time>',
-  'the maximum wait, for example 90s or 5m',
+  'wait at most this long, for example 90s or 5m',
 )
   .argParser(parseTime)
   .default(60_000, '60s')
