@@ -9,19 +9,23 @@ import { isHtml, isMarkdown, isNeverText, mimeTypeOf } from './kind.ts';
 
 type ReadDocument = Pick<DocumentRequest['data'], 'text' | 'title' | 'mimeType'>;
 
-/** The maximum file size, above the default body limit. Larger inputs are never held in memory. */
-const maxMebibytes = 32;
+/** Above the default body limit of the service. A larger file would fill the memory. */
+const maxBytes = 32 * 1024 * 1024;
 /** A longer title is dropped: the service would reject metadata that is too large. */
 const maxTitleLength = 999;
 
 export async function readDocument(
   term: Terminal,
-  { path, realPath }: Found,
+  { path, realPath, bytes: size }: Found,
   givenType: string | undefined,
 ): Promise<ReadDocument> {
   if (givenType === undefined && isNeverText(path)) throw notText(path);
   const mimeType = givenType ?? (path === '-' ? undefined : mimeTypeOf(path));
-  const bytes = await readWhole(term, path, realPath);
+  if (size > maxBytes) {
+    const message = `${path} is over 32 MiB: too large for one document.`;
+    throw new CliError('payload_too_large', message, 'Split the document.');
+  }
+  const bytes = Buffer.concat(await Array.fromAsync(readBytes(term, path, realPath)));
   const html = mimeType !== undefined && isHtml(mimeType);
   const source = decodeDocument(bytes, path, html);
   const { text, title } = html ? readHtml(source, mimeType) : readText(source, mimeType);
@@ -43,20 +47,6 @@ function notText(path: string): CliError {
       ? `Convert it to text first: pdftotext ${quoted(path)}`
       : 'Convert it to text, Markdown or HTML first.';
   return new CliError('not_text', `${path} is ${mimeType}, not text.`, hint);
-}
-
-async function readWhole(term: Terminal, path: string, realPath?: string): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of readBytes(term, path, realPath)) {
-    size += piece.length;
-    if (size > maxMebibytes * 1024 * 1024) {
-      const message = `${inputName(path)} is over ${maxMebibytes} MiB: too large for one document.`;
-      throw new CliError('payload_too_large', message, 'Split the document.');
-    }
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
 }
 
 /** In Markdown, the title is in the front matter or is the heading at the start of the text. */
