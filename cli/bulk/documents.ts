@@ -45,7 +45,6 @@ async function requestOf(
   found: Found,
   options: DocumentOptions,
 ): Promise<DocumentRequest> {
-  if (found.error !== undefined) throw found.error;
   const { user: userId, title, mimeType, sourceUrl, source, metadata } = options;
   const document = await readDocument(term, found, mimeType);
   const data = { ...document, ...definedOnly({ title, sourceUrl }) };
@@ -74,15 +73,11 @@ async function* entriesOf(
   }
 }
 
-const maxKinds = 5;
-
 /** Returns, for example, `Skipped 4 files: .png (3), no extension (1).` */
 function skippedLine(skipped: string[]): string[] {
   if (skipped.length === 0) return [];
-  const kinds = [...Map.groupBy(skipped, (kind) => kind)]
-    .sort(([, a], [, b]) => b.length - a.length)
-    .map(([kind, { length }]) => `${kind} (${length})`);
-  const shown = kinds.slice(0, maxKinds).join(', ') + (kinds.length > maxKinds ? ', …' : '');
   const files = skipped.length === 1 ? '1 file' : `${skipped.length} files`;
-  return [`Skipped ${files}: ${shown}. To ingest a skipped file, pass its name.`];
+  const kinds = [...Map.groupBy(skipped, (kind) => kind)];
+  const counts = kinds.map(([kind, { length }]) => `${kind} (${length})`).join(', ');
+  return [`Skipped ${files}: ${counts}. To ingest a skipped file, pass its name.`];
 }

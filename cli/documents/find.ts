@@ -1,11 +1,11 @@
-import type { Dirent, Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, posix, relative, resolve } from 'node:path';
-import { CliError, usageError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { extensionOf, isDocument } from './kind.ts';
 
-/** A file to ingest or, with `error`, an argument or folder that could not be read. */
+/** A file to ingest, or a folder that cannot be read. */
 export type Found = {
   path: string;
   /** Undefined for stdin and pipes, which have no name. */
@@ -15,7 +15,6 @@ export type Found = {
   isNamed: boolean;
   /** The path without links of a file in a folder, where the file must still be when it is read. */
   realPath?: string;
-  error?: CliError;
 };
 
 /**
@@ -38,13 +37,10 @@ async function filesOf(term: Terminal, arg: string, skipped: string[]): Promise<
   const found = await statOf(term, arg);
   if (found?.isDirectory()) {
     const root = await realpath(resolve(term.cwd, externalId));
-    const files = await Array.fromAsync(filesIn(term, externalId, skipped), (file) => ({
+    return Array.fromAsync(filesIn(term, externalId, skipped), (file) => ({
       ...file,
       realPath: join(root, relative(externalId, file.path)),
     }));
-    if (files.length > 0) return files;
-    const error = new CliError('file_not_found', `No documents found in ${arg}.`);
-    return [{ ...named, isNamed: false, error }];
   }
   // A missing file is reported when it is read.
   const isFile = found === undefined || found.isFile();
@@ -59,31 +55,24 @@ function externalIdOf({ platform }: Terminal, path: string): string {
 /** Yields the files of a folder in sorted order, except hidden files, node_modules and links. */
 async function* filesIn(term: Terminal, folder: string, skipped: string[]): AsyncGenerator<Found> {
   term.interrupted.throwIfAborted();
-  const about = (path: string) => ({
+  const about = (path: string, bytes = 0) => ({
     path,
     externalId: externalIdOf(term, path),
-    bytes: 0,
+    bytes,
     isNamed: false,
   });
-  const entries = await entriesOf(term, folder);
-  if (entries instanceof CliError) return yield { ...about(folder), error: entries };
-  for (const entry of entries) {
+  const reading = readdir(resolve(term.cwd, folder), { withFileTypes: true });
+  const entries = await reading.catch(() => undefined);
+  // The error is reported when the folder is read like a file.
+  if (entries === undefined) return yield about(folder);
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
     const path = posix.join(folder, entry.name);
     if (entry.isDirectory()) yield* filesIn(term, path, skipped);
     else if (entry.isSymbolicLink()) skipped.push('links');
     else if (!entry.isFile()) skipped.push('pipes and devices');
     else if (!isDocument(path)) skipped.push(extensionOf(path) || 'no extension');
-    else yield { ...about(path), bytes: (await statOf(term, path))?.size ?? 0 };
-  }
-}
-
-async function entriesOf(term: Terminal, folder: string): Promise<Dirent[] | CliError> {
-  try {
-    const entries = await readdir(resolve(term.cwd, folder), { withFileTypes: true });
-    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-  } catch {
-    return new CliError('file_not_readable', `The folder ${folder} cannot be read.`);
+    else yield about(path, (await statOf(term, path))?.size);
   }
 }
 
