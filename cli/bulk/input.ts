@@ -13,8 +13,8 @@ export type BulkInput = {
 };
 
 /**
- * Opens a file, or stdin for `-`: JSON Lines, or other JSON, which may span several lines. `json` is
- * the latter: an array of records, or the only record.
+ * Opens a file, or stdin for `-`: JSON Lines, or other JSON, which may span several lines. `json`
+ * is the latter: an array of records, or the only record.
  */
 export async function openRecords(
   term: Terminal,

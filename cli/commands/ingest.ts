@@ -26,7 +26,7 @@ export function addIngest(program: Parent, term: Terminal): void {
 function addSupport(group: Parent, term: Terminal): void {
   const command = fileCommand(group, 'support', 'Ingest support tickets from a file.');
   command.action((file, options) => ingestFile(term, 'ticket', file, options));
-  addHelp(command, recordHelp('userId', 'data: { subject, comments: [{ author, content }] }'), [
+  addHelp(command, recordHelp('data: { subject, comments: [{ author, content }] }'), [
     'memory ingest support ticket.json --wait',
     'memory ingest support tickets.jsonl',
   ]);
@@ -44,7 +44,7 @@ function addChat(group: Parent, term: Terminal): void {
     const fields = shared.definedOnly({ userId, title, source, externalId, metadata });
     return ingestFile(term, 'conversation', file, options, fields);
   });
-  addHelp(command, recordHelp('userId', 'data: { messages: [{ role, content }] }') + chatHelp, [
+  addHelp(command, recordHelp('data: { messages: [{ role, content }] }') + chatHelp, [
     'memory ingest chat --user u-1 messages.json --wait',
     'memory ingest chat chat.json',
   ]);
@@ -54,9 +54,9 @@ function addRecord(group: Parent, term: Terminal): void {
   const description = 'Ingest any record: ticket, document, conversation, event or profile.';
   const command = fileCommand(group, 'record', description);
   command.action((file, options) => ingestFile(term, undefined, file, options));
-  addHelp(command, recordHelp('type, userId', 'data'), [
+  addHelp(command, recordHelp('type, data'), [
     'memory ingest record event.json',
-    `echo '{"type":"event","userId":"u-1","data":{"name":"signed up"}}' | memory ingest record -`,
+    'cat event.json | memory ingest record -',
   ]);
 }
 
@@ -151,12 +151,12 @@ function fileCommand(group: Parent, name: string, description: string) {
     .addOption(shared.timeoutOption);
 }
 
-function recordHelp(first: string, data: string): string {
+function recordHelp(fields: string): string {
   return `
 A file contains one record, or several records with one per line. With -, the
 records are read from stdin. --errors-out has no effect on a single record.
-Record: { ${first}, source?, externalId?, metadata?, occurredAt?, expiresAt?,
-  ${data} }`;
+Record: { userId, source?, externalId?, metadata?, occurredAt?, expiresAt?,
+  ${fields} }`;
 }
 
 const chatHelp = `
