@@ -30,6 +30,21 @@ describe('search', () => {
     expect((await search('zeppelin', { userId: 'many', limit: '12' })).items.length).toBe(12);
   });
 
+  test('scores as if a deleted memory had never been there', async () => {
+    const saveAll = (userId: string, ...contents: string[]) =>
+      Promise.all(contents.map((content) => server.client.save({ userId, content })));
+    const scores = async (userId: string) => {
+      const { items } = await search('zeppelin lake', { userId });
+      return items.map(({ content, score }) => [content, score]);
+    };
+    const kept = ['Zeppelin over the lake', 'The lake house', 'A zeppelin'];
+    const [added] = await saveAll('deleted', 'Lake, lake, lake', ...kept);
+    expect((await scores('deleted')).length).toBe(4);
+    await server.client.delete(added?.id ?? '');
+    await saveAll('none-deleted', ...kept);
+    expect(await scores('deleted')).toEqual(await scores('none-deleted'));
+  });
+
   test('ranks JSON as text, because no key names a speaker', async () => {
     const scores = async (userId: string, separator: string) => {
       for (const text of ['Allergic to peanuts', 'Peanuts, and nothing but walnuts']) {

@@ -72,5 +72,5 @@ test.concurrent('a worker does not pause after a storage fault has ended', async
     isFaulty = false;
     return fail();
   });
-  await until(() => started.claims.length > 50, { what: 'fifty claims' });
+  await until(() => started.claims.length > 200, { what: '200 claims' });
 });
