@@ -12,6 +12,7 @@ export function overIds(
   write: (placeholders: string) => string,
   sizes: readonly number[] = [64],
 ): (ids: readonly string[]) => { text: string; ids: string[] }[] {
+  // mutate-ignore constant: affects only speed
   const forms = [1, ...sizes].map((size) => ({ size, text: write(placeholders(first, size)) }));
   const largest = Math.max(...sizes);
   return (ids) =>

@@ -41,6 +41,7 @@ function compare(a: Ordered, b: Ordered): number {
   for (const [index, value] of a.values.entries()) {
     const other = b.values[index] ?? null;
     if (value === other) continue;
+    // mutate-ignore constant: only the sign matters
     return value === null || (other !== null && value < other) ? -1 : 1;
   }
   return 0;
