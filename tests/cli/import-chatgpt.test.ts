@@ -184,16 +184,6 @@ describe('memory import --from chatgpt', () => {
     expect(await importWith([at + 7, -1e15, 3e11], 1e15)).toEqual(['26:47', '26:47', '26:47']);
   });
 
-  test('stores all conversations that have no id', async () => {
-    const userId = newUser();
-    const { conversation_id: _, ...unnamed } = whole;
-    const two = JSON.stringify([unnamed, { ...unnamed, title: 'Another one' }]);
-    const ran = await importFrom('chatgpt', two, '--user', userId);
-    expect(ran.stderr).toContain(imported(2));
-    expect((await all(userId)).map(({ externalId }) => externalId)).toEqual([null, null]);
-    expect((await importFrom('chatgpt', two, '--user', userId)).stderr).toContain(imported(0, 2));
-  });
-
   test('keeps the transcript of a spoken message', async () => {
     const userId = newUser();
     const spoken = { content_type: 'audio_transcription', text: 'Likes tea', direction: 'in' };

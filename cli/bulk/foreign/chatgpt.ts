@@ -5,12 +5,12 @@ type Message = { role: string; content: string };
 
 /**
  * Converts each message of a conversation in ChatGPT's conversations.json to a memory in the form
- * that `memoryConverter` reads. The messages form a tree; `current_node` is the end of the branch
+ * that `toMemory` reads. The messages form a tree; `current_node` is the end of the branch
  * that the user sees.
  */
 export function* messagesOf(conversation: Fields, losses: Losses): Generator<Fields> {
   const branch = branchOf(conversation, losses);
-  const conversationId = String(conversation.conversation_id ?? conversation.id ?? '');
+  const conversationId = conversation.conversation_id ?? conversation.id ?? '';
   /** A message without a time has that of the last message before it, or of the conversation. */
   let occurredMs = msOf(conversation.create_time) ?? msOf(conversation.update_time);
   let count = 0;
@@ -24,7 +24,7 @@ export function* messagesOf(conversation: Fields, losses: Losses): Generator<Fie
       count += 1;
       yield {
         memory: content,
-        id: conversationId === '' ? null : `${conversationId}#${id}`,
+        id: `${conversationId}#${id}`,
         metadata: { role, conversation: conversation.title ?? undefined },
         ...(occurredMs !== null && { occurred_at: isoOf(occurredMs), created_at: isoOf(lastMs) }),
       };

@@ -9,59 +9,40 @@ const fields = ['memory', 'user_id', 'id', 'metadata'].concat(
 );
 
 /**
- * Creates a converter for memories that have the field names of mem0. The id is derived from the
- * memory's original identity, so a second import skips the memory. The converter returns undefined
- * for an expired memory. The service validates all other values.
+ * Converts a memory that has the field names of mem0. The id is derived from the memory's original
+ * identity, so a second import skips the memory. Returns undefined for an expired memory. The
+ * service validates all other values.
  */
-export function memoryConverter({ source, userId, nowMs, losses }: Options) {
-  const seen = new Map<string, number>();
-
-  /** Derives an id from the names. A counter distinguishes equal entries without an id. */
-  function idOf(names: unknown[], hasName: boolean): string {
-    const key = JSON.stringify(names);
-    const count = hasName ? 0 : (seen.get(key) ?? 0);
-    seen.set(key, count + 1);
-    const hash = new Bun.CryptoHasher('sha256').update(`${key}\n${count}`).digest('hex');
-    return `mem_${hash.slice(0, 32)}`;
+export function toMemory(item: Item, { source, userId, nowMs, losses }: Options) {
+  const given = Object.fromEntries(Object.entries(item).filter(([, one]) => holdsSomething(one)));
+  const expiresAt = timeOf(given.expiration_date);
+  if (expiresAt !== null && Date.parse(expiresAt) <= nowMs) {
+    addLoss(losses, 'expired memories');
+    return undefined;
   }
-
-  return (item: Item): object | undefined => {
-    const given = Object.fromEntries(Object.entries(item).filter(([, one]) => holdsSomething(one)));
-    const expiresAt = timeOf(given.expiration_date);
-    if (expiresAt !== null && Date.parse(expiresAt) <= nowMs) {
-      addLoss(losses, 'expired memories');
-      return undefined;
-    }
-    for (const name of Object.keys(given)) if (!fields.includes(name)) addLoss(losses, name);
-    const { memory: content, user_id } = given;
-    const user = userId ?? user_id;
-    const externalId = externalIdOf(given.id);
-    const createdAt = timeOf(given.created_at) ?? new Date(nowMs).toISOString();
-    return {
-      id: idOf([source, user, externalId ?? content], externalId !== null),
-      userId: user,
-      content,
-      metadata: metadataOf(given),
-      type: 'memory',
-      source,
-      externalId,
-      status: 'complete',
-      occurredAt: timeOf(given.occurred_at),
-      expiresAt,
-      createdAt,
-      updatedAt: timeOf(given.updated_at) ?? createdAt,
-    };
+  for (const name of Object.keys(given)) if (!fields.includes(name)) addLoss(losses, name);
+  const { memory: content, user_id, id: externalId = null } = given;
+  const user = userId ?? user_id;
+  const createdAt = timeOf(given.created_at) ?? new Date(nowMs).toISOString();
+  return {
+    id: idOf([source, user, externalId ?? content]),
+    userId: user,
+    content,
+    metadata: metadataOf(given),
+    type: 'memory',
+    source,
+    externalId,
+    status: 'complete',
+    occurredAt: timeOf(given.occurred_at),
+    expiresAt,
+    createdAt,
+    updatedAt: timeOf(given.updated_at) ?? createdAt,
   };
 }
 
-/**
- * Converts the id to a string. A number that JSON.parse may have rounded stays a number, so that
- * the service rejects it: the rounded number may be the id of another memory.
- */
-function externalIdOf(value: unknown): unknown {
-  if (value == null) return null;
-  const isRounded = typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
-  return isRounded ? value : String(value);
+function idOf(names: unknown[]): string {
+  const hash = new Bun.CryptoHasher('sha256').update(`${JSON.stringify(names)}\n0`).digest('hex');
+  return `mem_${hash.slice(0, 32)}`;
 }
 
 function metadataOf({ metadata = {}, ...given }: Item): unknown {
@@ -70,16 +51,13 @@ function metadataOf({ metadata = {}, ...given }: Item): unknown {
   return { ...Object.fromEntries(found.map((name) => [name, given[name]])), ...metadata };
 }
 
-/** Reads a time without a zone as UTC, and a number as seconds or milliseconds since 1970. */
+/** Reads a time without a zone as UTC. */
 function timeOf(value: unknown): string | null {
-  if (value == null) return null;
-  const hasZone = /(?:z|[+-]\d\d:?\d\d)$/i.test(String(value)) || !/T|\d \d/.test(String(value));
-  const ms =
-    typeof value === 'number'
-      ? value * (Math.abs(value) < 1e11 ? 1_000 : 1)
-      : Date.parse(`${value}${hasZone ? '' : 'Z'}`);
+  if (value === undefined) return null;
+  const hasZone = /(?:z|[+-]\d\d:?\d\d)$/i.test(`${value}`) || !/T|\d \d/.test(`${value}`);
+  const ms = Date.parse(`${value}${hasZone ? '' : 'Z'}`);
   // Keep an invalid time unchanged, so that the service reports the error.
-  return Number.isNaN(ms) || Math.abs(ms) > 8.64e15 ? String(value) : new Date(ms).toISOString();
+  return Number.isNaN(ms) ? `${value}` : new Date(ms).toISOString();
 }
 
 function holdsSomething(value: unknown): boolean {

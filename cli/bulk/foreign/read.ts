@@ -4,7 +4,7 @@ import { isObject } from '../../terminal/json.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { type BulkInput, itemsOf } from '../input.ts';
 import { messagesOf } from './chatgpt.ts';
-import { addLoss, type Losses, memoryConverter } from './memories.ts';
+import { addLoss, type Losses, toMemory } from './memories.ts';
 
 export type ForeignFormat = 'mem0' | 'chatgpt';
 
@@ -16,33 +16,28 @@ export async function readForeign(
   userId: string | undefined,
 ): Promise<{ input: BulkInput; losses: string[] }> {
   const losses: Losses = new Map();
-  const convert = memoryConverter({ source: format, userId, nowMs: term.now(), losses });
-  const found = itemsIn(await readJson(term, path), losses)[format];
+  const options = { source: format, userId, nowMs: term.now(), losses };
+  const found = itemsIn(format, await readJson(term, path), losses);
   if (found === undefined) {
     const message = `${inputName(path)} is not an export from ${format}.`;
     throw new CliError('other_format', message, 'To show the formats: memory import --help');
   }
-  const memories = found.map((item) => (isObject(item) ? convert(item) : item));
-  const input = itemsOf(memories);
+  const input = itemsOf(found.map((item) => (isObject(item) ? toMemory(item, options) : item)));
   const lost = [...losses].map(([what, count]) => `${what}: ${count}`).join(', ');
   return { input, losses: lost === '' ? [] : [`Not imported: ${lost}.`] };
 }
 
 /** Returns the memories or messages of the parsed export; undefined if it has another format. */
-function itemsIn(parsed: unknown, losses: Losses): Record<ForeignFormat, unknown[] | undefined> {
+function itemsIn(format: ForeignFormat, parsed: unknown, losses: Losses): unknown[] | undefined {
+  if (format === 'chatgpt') {
+    if (!Array.isArray(parsed) || !parsed.every((one) => isObject(one?.mapping))) return undefined;
+    return parsed.flatMap((one) => [...messagesOf(one, losses)]);
+  }
   // The output of `get_all`: a page with `results`, or a plain list in older versions.
-  const list = isObject(parsed) ? (parsed.results ?? parsed.memories) : parsed;
-  const conversations = Array.isArray(parsed) ? parsed.filter(isObject) : [];
-  const isChats =
-    Array.isArray(parsed) && parsed.every((one) => isObject(one) && isObject(one.mapping));
-  if (isObject(parsed) && Array.isArray(parsed.relations)) {
-    addLoss(losses, 'relations', parsed.relations.length);
-  }
-  if (isObject(parsed) && Array.isArray(list)) {
-    addLoss(losses, 'memories on other pages', Number(parsed.count) - list.length);
-  }
-  return {
-    mem0: Array.isArray(list) ? list : undefined,
-    chatgpt: isChats ? conversations.flatMap((one) => [...messagesOf(one, losses)]) : undefined,
-  };
+  const page = isObject(parsed) ? parsed : { results: parsed };
+  const list = page.results ?? page.memories;
+  if (!Array.isArray(list)) return undefined;
+  if (Array.isArray(page.relations)) addLoss(losses, 'relations', page.relations.length);
+  addLoss(losses, 'memories on other pages', Number(page.count) - list.length);
+  return list;
 }
