@@ -1,9 +1,7 @@
-import type { MemoryClient } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
 import { addHelp, Option, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
-import { OutputClosed } from '../terminal/process-output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { memoriesOf, toJson } from '../terminal/text.ts';
 
@@ -19,25 +17,14 @@ export function addExport(program: Parent, term: Terminal): void {
     const client = await connect(term);
     const query = shared.definedOnly({ userId: options.user });
     let [count, lines] = [0, ''];
-    const flush = async () => {
-      const text = lines;
+    for await (const memory of client.export(query, { signal: term.interrupted })) {
+      lines += `${toJson(memory)}\n`;
+      count += 1;
+      if (lines.length <= writtenAtOnce) continue;
+      await term.stdout.write(lines);
       lines = '';
-      await term.stdout.write(text);
-    };
-    try {
-      const call = { signal: term.interrupted };
-      for await (const memory of client.export(query, call)) {
-        lines += `${toJson(memory)}\n`;
-        count += 1;
-        if (lines.length > writtenAtOnce) await flush();
-      }
-      await flush();
-    } catch (error) {
-      if (error instanceof OutputClosed) throw error;
-      await flush();
-      await note(term, `Stopped after ${memoriesOf(count)}: the export is incomplete.`);
-      throw error;
     }
+    await term.stdout.write(lines);
     if (!term.options.json) await note(term, `Exported ${memoriesOf(count)}.`);
   });
   const help = '\nTo import the lines into this or another service: memory import <file>';
@@ -62,6 +49,9 @@ export function addImport(program: Parent, term: Terminal): void {
     if (from === undefined && options.user !== undefined) {
       throw usageError('--user requires --from: lines from an export already contain user ids.');
     }
+    if (from === 'chatgpt' && options.user === undefined) {
+      throw usageError('--from chatgpt requires --user <id>: the file contains no user ids.');
+    }
     const { runImport } = await import('../bulk/ingest.ts');
     const client = await connect(term);
     if (from === undefined) {
@@ -69,8 +59,7 @@ export function addImport(program: Parent, term: Terminal): void {
       return runImport(term, client, await openRecords(term, file), options);
     }
     const { readForeign } = await import('../bulk/foreign/read.ts');
-    const userId = options.user ?? (from === 'chatgpt' ? await boundUser(client) : undefined);
-    const { input, losses } = await readForeign(term, from, file, userId);
+    const { input, losses } = await readForeign(term, from, file, options.user);
     await runImport(term, client, input, options, losses);
   });
   addHelp(command, importHelp, [
@@ -79,13 +68,6 @@ export function addImport(program: Parent, term: Terminal): void {
     'memory import --from mem0 mem0.json',
     'memory import --from chatgpt --user ada conversations.json',
   ]);
-}
-
-/** Returns the user of the key. A ChatGPT export contains no user ids. */
-async function boundUser(client: MemoryClient): Promise<string> {
-  const { userId } = await client.key();
-  if (userId !== null) return userId;
-  throw usageError('A ChatGPT export does not contain a user id.', 'Specify the user: --user <id>');
 }
 
 const fromOption = new Option(

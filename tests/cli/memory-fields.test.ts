@@ -98,16 +98,11 @@ describe('a key created by memory keys create', () => {
   test('created with --user needs no --user, and a key without one gets a hint', async () => {
     const userId = 'bound';
     const { as } = await create('--user', userId);
-    const message = { author: { role: 'user' }, content: { parts: ['Of a zebra'] } };
     const writes: [string[], unknown][] = [
       [['save', '-'], 'A saved zebra'],
       [['ingest', 'support', '-', '--wait'], { data: { subject: 'A zebra ticket', comments: [] } }],
       [['ingest', 'chat', '-', '--wait'], [{ role: 'user', content: 'A zebra chat' }]],
       [['ingest', 'document', '-', '--wait'], 'About a zebra'],
-      [
-        ['import', '--from', 'chatgpt', '-'],
-        [{ conversation_id: 'c', mapping: { a: { message } } }],
-      ],
     ];
     for (const [argv, input] of writes) {
       const stdin = JSON.stringify(input);
