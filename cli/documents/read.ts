@@ -20,23 +20,22 @@ export async function readDocument(
   givenType: string | undefined,
 ): Promise<ReadDocument> {
   if (givenType === undefined && isNeverText(path)) throw notText(path);
-  const mimeType = givenType ?? (path === '-' ? undefined : mimeTypeOf(path));
+  const mimeType = givenType ?? (path === '-' ? '' : mimeTypeOf(path));
   if (size > maxBytes) {
     const message = `${path} is over 32 MiB: too large for one document.`;
     throw new CliError('payload_too_large', message, 'Split the document.');
   }
   const bytes = Buffer.concat(await Array.fromAsync(readBytes(term, path, realPath)));
-  const html = mimeType !== undefined && isHtml(mimeType);
+  const html = isHtml(mimeType);
   const source = decodeDocument(bytes, path, html);
-  const { text, title } = html ? readHtml(source, mimeType) : readText(source, mimeType);
-  if (text.trim() === '') {
-    const why = source.trim() === '' ? 'is empty' : 'contains no readable text';
-    throw new CliError('empty', `${inputName(path)} ${why}.`);
-  }
+  const { text, title } = html
+    ? readHtml(source, mimeType)
+    : { text: source, title: isMarkdown(mimeType) ? titleOf(source) : undefined };
+  if (text.trim() === '') throw new CliError('empty', `${inputName(path)} contains no text.`);
   return {
     text,
     ...(title && title.length <= maxTitleLength && { title }),
-    ...(mimeType !== undefined && { mimeType }),
+    ...(mimeType && { mimeType }),
   };
 }
 
@@ -50,18 +49,13 @@ function notText(path: string): CliError {
 }
 
 /** In Markdown, the title is in the front matter or is the heading at the start of the text. */
-function readText(text: string, mimeType = ''): { text: string; title?: string | undefined } {
-  if (!isMarkdown(mimeType)) return { text };
+function titleOf(text: string): string | undefined {
   const [matter = ''] = /^---[ \t]*\r?\n[\s\S]*?\n---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
   const [, entry] = /^title:[ \t]+(.+)$/m.exec(matter) ?? [];
-  if (entry !== undefined) return { text, title: scalarOf(entry.trim()) };
-  // Reads more than the maximum length, because a title that is too long is dropped, not cut.
-  const body = text
-    .slice(matter.length)
-    .trimStart()
-    .slice(0, 2 * maxTitleLength); // mutate-ignore constant: longer titles are dropped
-  const [, title] = /^#[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*(?:\r?\n|$)/.exec(body) ?? [];
-  return { text, title };
+  if (entry !== undefined) return scalarOf(entry.trim());
+  // mutate-ignore constant: a title that is cut is too long, and dropped
+  const head = text.slice(matter.length).trimStart().slice(0, 2_000);
+  return /^#[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*(?:\r?\n|$)/.exec(head)?.[1];
 }
 
 /** Parses a plain or quoted YAML scalar; other forms are not supported. */

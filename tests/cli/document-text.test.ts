@@ -31,13 +31,13 @@ describe('an unreadable file', () => {
     const { code, stdout, stderr } = await folder.ingest([...Object.keys(bad), 'none.md']);
     expect(names(stdout)).toEqual(['a.md', 'z.md']);
     expect(lines(stderr)).toEqual([
-      'empty.md is empty.',
+      'empty.md contains no text.',
       notText('latin.txt'),
       notText('binary.txt'),
       notText('image.txt'),
       'r.pdf is application/pdf, not text. Convert it to text first: pdftotext r.pdf',
       notText('page.html'),
-      'script.html contains no readable text.',
+      'script.html contains no text.',
       'File not found: none.md. Use - to read from stdin.',
       '2 accepted, 8 failed.',
     ]);
