@@ -44,7 +44,7 @@ export function openReport(
 ) {
   const { json } = term.options;
   const out = resilientOutput(term);
-  const progress = startProgress(term, totalBytes);
+  const showProgress = startProgress(term, totalBytes);
   // Truncated by the first results: until then, the run may fail and keeps the earlier errors.
   let file = errorsOut === undefined ? undefined : openErrorsOut(term, errorsOut, 'a');
   const counts: Counts = Object.fromEntries(outcomes.map((name) => [name, 0]));
@@ -59,7 +59,6 @@ export function openReport(
     file?.write(`${toJson({ ...flat(problem), text })}\n`);
     await file?.flush();
     if (json) return `${toJson(flat(problem))}\n`;
-    await progress.clear();
     if (failed <= maxShown) await note(term, noteOf(problem));
     return '';
   }
@@ -80,14 +79,10 @@ export function openReport(
       }
       const rejected = results.flatMap((one) => one.rejected);
       for (const one of rejected.sort(byPosition)) lines += await reject(one);
-      if (lines !== '') {
-        await progress.clear();
-        await out.term.stdout.write(lines);
-      }
-      await progress.show(done() + failed, doneBytes);
+      if (lines !== '') await out.term.stdout.write(lines);
+      await showProgress(done() + failed, doneBytes);
     },
     async close(): Promise<void> {
-      await progress.clear();
       await file?.end();
       if (json || failed <= maxShown) return;
       const where = errorsOut ? ` in ${errorsOut}` : '; to see all: --json';

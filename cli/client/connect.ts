@@ -1,6 +1,6 @@
 import type { MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
-import { canRedraw, noteStyled, type Terminal } from '../terminal/terminal.ts';
+import { noteStyled, type Terminal } from '../terminal/terminal.ts';
 import { capitalized, escapeLine } from '../terminal/text.ts';
 import * as profile from './profile.ts';
 
@@ -101,10 +101,8 @@ export function reportRetries(term: Terminal): (event: Wait) => void {
     // If several concurrent requests wait, only one is reported.
     if (retryInMs < minReportedMs || term.clock() < reportedUntil) return;
     reportedUntil = term.clock() + retryInMs;
-    // Clears the progress line, if any.
-    const clear = canRedraw(term) ? '\r\x1b[K' : '';
     const seconds = Math.ceil(retryInMs / 1000);
-    void noteStyled(term, `${clear}${reasonOf(error)}; retrying in ${seconds} s.`);
+    void noteStyled(term, `${reasonOf(error)}; retrying in ${seconds} s.`);
   };
 }
 

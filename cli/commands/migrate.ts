@@ -54,34 +54,29 @@ function urlOf(term: Terminal, database: string | undefined, flag: string): stri
 
 async function migrate(term: Terminal, source: string, target: string, copies: boolean) {
   const admin = await import('../../server/admin.ts');
-  const [copying, comparing] = [progressOf(term, 'copied'), progressOf(term, 'compared')];
+  let copying: ReturnType<typeof startProgress> | undefined;
+  let comparing: ReturnType<typeof startProgress> | undefined;
+  const progress = {
+    async onCopied(rows: number, total: number) {
+      term.interrupted.throwIfAborted();
+      copying ??= startProgress(term, total, 'rows copied');
+      await copying(rows, rows);
+    },
+    async onCompared(rows: number, total: number) {
+      term.interrupted.throwIfAborted();
+      comparing ??= startProgress(term, total, 'rows compared');
+      await comparing(rows, rows);
+    },
+  };
   try {
-    const progress = { onCopied: copying.show, onCompared: comparing.show };
     return await admin.migrate(source, target, { copies, ...progress });
   } catch (error) {
     term.interrupted.throwIfAborted();
     const message = errorText(error).replace(/\bMEMORY_DATABASE_URL\b/, '--from or --to');
     if (error instanceof InvalidSettingsError) throw usageError(message);
-    const hint = copying.isBegun() ? 'Run the same command again to continue.' : undefined;
+    const hint = copying ? 'Run the same command again to continue.' : undefined;
     throw new CliError('migration_failed', message, hint);
-  } finally {
-    await copying.clear();
-    await comparing.clear();
   }
-}
-
-/** Shows the progress of the copy or comparison. Throws if the command is interrupted. */
-function progressOf(term: Terminal, done: string) {
-  let progress: ReturnType<typeof startProgress> | undefined;
-  return {
-    async show(rows: number, total: number): Promise<void> {
-      term.interrupted.throwIfAborted();
-      progress ??= startProgress(term, total, `rows ${done}`);
-      await progress.show(rows, rows);
-    },
-    isBegun: () => progress !== undefined,
-    clear: async () => progress?.clear(),
-  };
 }
 
 const columns: Column<Comparison>[] = [

@@ -101,11 +101,6 @@ function homeOfUser(): string {
   }
 }
 
-/** Whether a line can be redrawn. A dumb terminal would print the escape sequences. */
-export function canRedraw({ stderr, env }: Pick<Terminal, 'stderr' | 'env'>): boolean {
-  return stderr.isTerminal && env.TERM !== 'dumb';
-}
-
 export function withoutColor(term: Terminal): Terminal {
   const { stdout, stderr } = term;
   return { ...term, stdout: { ...stdout, color: false }, stderr: { ...stderr, color: false } };

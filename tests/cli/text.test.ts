@@ -54,9 +54,7 @@ describe('text for a terminal', () => {
   });
 
   test('progressLine() shows rate and time left if the size is known', () => {
-    expect(progressLine(1000, 50, 200, 10)).toBe(
-      '█████░░░░░░░░░░░░░░░ 25%  1,000 records  100/s  30 s left',
-    );
+    expect(progressLine(1000, 50, 200, 10)).toBe('25%  1,000 records  100/s  30 s left');
     expect(progressLine(1000, 50, undefined, 10)).toBe('1,000 records  100/s');
   });
 
@@ -73,9 +71,7 @@ describe('text for a terminal', () => {
   });
 
   test('progressLine() never exceeds 100%, even if a file grows while it is read', () => {
-    expect(progressLine(1000, 300, 200, 10)).toBe(
-      '████████████████████ 100%  1,000 records  100/s  0 s left',
-    );
+    expect(progressLine(1000, 300, 200, 10)).toBe('100%  1,000 records  100/s  0 s left');
   });
 });
 

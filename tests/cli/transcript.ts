@@ -38,8 +38,7 @@ export async function replay(text: string, server: TestServer, project: string):
   const names = namesOf([server.url, 'http://127.0.0.1:7070'], [folder.path, '/u/ada']);
   const database = `sqlite:${folder.path}/data/memory.db`;
   const service = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: key };
-  // On a dumb terminal, a slow command shows no progress.
-  const env = { ...service, MEMORY_DATABASE_URL: database, PATH: '', TERM: 'dumb' };
+  const env = { ...service, MEMORY_DATABASE_URL: database, PATH: '' };
   const blocks: string[] = [];
   let comments = '';
   const lines = text.split('\n');
