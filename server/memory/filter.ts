@@ -62,12 +62,13 @@ function isText(found: JsonValue | undefined, value: string): boolean {
   return (typeof found === 'number' || typeof found === 'boolean') && String(found) === value;
 }
 
-/** The maximum number of texts to search for in one statement. */
+/** How many texts a statement searches for: few numbers, so that few statements are prepared. */
+const sizes = [0, 4, 16];
 const maxTexts = 64;
 
 /**
- * Returns strings that occur in the JSON of all matching metadata. They only narrow down the rows;
- * `matches` then applies the exact filter.
+ * Returns strings that occur in the JSON of all matching metadata, filled up with empty strings.
+ * They only narrow down the rows; `matches` then applies the exact filter.
  */
 export function necessaryTexts(wanted: Filter['metadata']): string[] {
   const texts = wanted.flatMap(({ key, value }) => [
@@ -75,5 +76,6 @@ export function necessaryTexts(wanted: Filter['metadata']): string[] {
     // mutate-ignore constant: matches() filters the rows
     JSON.stringify(value).slice(1, -1),
   ]);
-  return texts.slice(0, maxTexts);
+  const size = sizes.find((one) => one >= texts.length) ?? maxTexts;
+  return Array.from({ length: size }, (_, index) => texts[index] ?? '');
 }

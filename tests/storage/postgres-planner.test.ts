@@ -49,6 +49,42 @@ test('every cleanup sends the same statements, so that no statement is prepared 
   expect(await textsAt(6_000)).toEqual(await textsAt(5_000));
 });
 
+test('a statement is prepared once, whatever its values are', async () => {
+  const connection = createConnection({ url: database.url, purpose: 'test' });
+  const text = 'SELECT CAST($1 AS text) AS text, CAST($2 AS bigint) AS number';
+  for (const one of ['text', null]) {
+    for (const number of [1, 2 ** 40, null]) {
+      expect(await connection.run([statement(text, one, number)])).toEqual([
+        [{ text: one, number }],
+      ]);
+    }
+  }
+  const prepared = 'SELECT statement FROM pg_prepared_statements WHERE statement = $1';
+  expect(await connection.run([statement(prepared, text)])).toEqual([[{ statement: text }]]);
+  connection.close();
+});
+
+test('lists with different filters share a few statements', async () => {
+  const given = {
+    type: 'event',
+    status: 'complete',
+    source: 's',
+    externalId: 'id',
+    from: 0,
+    to: 1,
+  };
+  const fields = Object.entries(given);
+  for (let bits = 0; bits < 2 ** fields.length; bits += 1) {
+    const some = fields.filter((_, index) => bits & (1 << index));
+    await project.list('user-1', { filter: Object.fromEntries(some) });
+  }
+  for (let keys = 1; keys < 40; keys += 1) {
+    const metadata = Array.from({ length: keys }, (_, n) => ({ key: `key-${n}`, value: 'value' }));
+    await project.list('user-1', { filter: { metadata } });
+  }
+  expect(recorder.prepared()).toBeWithin(5, 40);
+});
+
 test('a list query reads only the rows of its page', async () => {
   recorder.drain();
   expect((await project.page(userId, { limit: 20 })).items).toHaveLength(20);

@@ -41,6 +41,8 @@ export function recordStatements(databaseUrl: string) {
       sent = [];
       return drained;
     },
+    /** The largest number of statements that one connection has prepared. */
+    prepared: () => Math.max(...readings.values().map(({ prepared }) => prepared.size)),
   };
 }
 

@@ -195,17 +195,21 @@ function compared(values: StatementValues, operator: string, position: string): 
   return `(m.created_at, m.id) ${operator} (${values.bigint(createdAt)}, ${values.add(id)})`;
 }
 
-/** Conditions that every matching memory meets; `matches` then applies the exact filter. */
+/**
+ * Conditions that every matching memory meets; `matches` then applies the exact filter. They have
+ * few texts, because PostgreSQL keeps a plan for each on every connection.
+ */
 function conditions({ dialect }: Tx, values: StatementValues, filter: Filter): string[] {
   const { type, status, source, externalId, from, to, metadata } = filter;
-  const texts = { type, source, external_id: externalId };
+  const unlessNull = (parameter: string, comparison: string) =>
+    `(${parameter} IS NULL OR ${comparison} ${parameter})`;
   return [
-    ...Object.entries(texts).flatMap(([column, text]) =>
-      text === null ? [] : [`m.${column} = ${values.text(text)}`],
-    ),
-    ...(status === null ? [] : [`${memoryStatus} = ${values.text(status)}`]),
-    ...(from === null ? [] : [`${memoryTime} >= ${values.bigint(from)}`]),
-    ...(to === null ? [] : [`${memoryTime} < ${values.bigint(to)}`]),
+    unlessNull(values.text(type), 'm.type ='),
+    unlessNull(values.text(source), 'm.source ='),
+    unlessNull(values.text(externalId), 'm.external_id ='),
+    unlessNull(values.text(status), `${memoryStatus} =`),
+    unlessNull(values.bigint(from), `${memoryTime} >=`),
+    unlessNull(values.bigint(to), `${memoryTime} <`),
     ...necessaryTexts(metadata).map((text) => dialect.contains('m.metadata', values.text(text))),
   ];
 }

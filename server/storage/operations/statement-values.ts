@@ -12,11 +12,11 @@ export class StatementValues {
     return `$${this.list.length}`;
   }
 
-  bigint(value: number): string {
+  bigint(value: number | null): string {
     return `CAST(${this.add(value)} AS bigint)`;
   }
 
-  text(value: string): string {
+  text(value: string | null): string {
     return `CAST(${this.add(value)} AS text)`;
   }
 }

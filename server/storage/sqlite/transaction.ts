@@ -28,9 +28,6 @@ function oldestKeys({ known, old, limit }: Parameters<Dialect['oldestKeys']>[0])
   return `SELECT project_id, scope, key ${inOrder(`${old} AND ${isBefore}`)}`;
 }
 
-/** The number of statements that stay prepared. Only conditions of lists vary much. */
-const maxStatements = 200; // mutate-ignore constant: affects only speed
-
 /**
  * Runs the statements of operations on a connection, at once and in order. After some disk errors,
  * SQLite has rolled back the transaction of a write. It would then commit each of the statements
@@ -44,10 +41,6 @@ export function createTx(db: Database, { isWriting = false } = {}): Tx {
     if (isWriting && !db.inTransaction) throw new Error('the transaction was rolled back');
     const known = statements.get(text);
     if (known !== undefined) return known;
-    // Preparing the statements again is cheap.
-    // mutate-ignore boundary: affects only memory
-    // mutate-ignore negation: affects only memory and speed
-    if (statements.size >= maxStatements) statements.clear();
     const statement = db.prepare<unknown, Value[]>(text.replaceAll('$', '?'));
     statements.set(text, statement);
     return statement;
