@@ -43,7 +43,7 @@ export function createHealth(services: Services, work: () => Promise<Work>): () 
   };
 }
 
-/** Counts the queued tasks and the memories without vectors. Does not wait during a fault. */
+/** Counts the queued tasks and the memories without vectors. */
 export function createWork({ storage, embedder, threads }: Services): () => Promise<Work> {
   const none = { pending: 0, running: 0, oldestAcceptedAt: null, failed: 0 };
   const isFailing = async () => threads.fault() !== null || (await storage.health()).fault !== null;
@@ -76,10 +76,13 @@ const costShare = 0.05;
 const maxCachedMs = 10_000;
 /** While work is counted, how often to check for a fault. */
 const checkEveryMs = 50;
+/** How long to wait for a new count, for example while other reads keep all reader threads busy. */
+const maxWaitMs = 1_000;
+const never = Number.NEGATIVE_INFINITY;
 
 /**
- * Caches the result of `count`, so that at most `costShare` of the time is spent in it. During a
- * fault, which may keep `count` waiting, returns the last result soon.
+ * Caches the result of `count`, so that at most `costShare` of the time is spent in it. Returns the
+ * last result if a new one takes long, and soon during a fault.
  */
 function cached<T>(
   first: T,
@@ -87,7 +90,8 @@ function cached<T>(
   count: () => Promise<T>,
 ): () => Promise<T> {
   let last = first;
-  let until = Number.NEGATIVE_INFINITY;
+  /** Until when the last result is used; `never` if the last count failed, or there was none. */
+  let until = never;
   let counting: Promise<void> | null = null;
 
   async function refresh(): Promise<void> {
@@ -96,13 +100,18 @@ function cached<T>(
       last = await count();
       const ended = performance.now();
       until = ended + Math.min(maxCachedMs, (ended - begun) / costShare);
+    } catch (error) {
+      until = never;
+      throw error;
     } finally {
       counting = null;
     }
   }
 
   return async () => {
-    if (performance.now() < until) return last;
+    const asked = performance.now();
+    if (asked < until) return last;
+    const isLate = () => until !== never && performance.now() - asked > maxWaitMs;
     counting ??= refresh();
     let isCounted = false;
     const counted = counting.then(() => {
@@ -111,7 +120,7 @@ function cached<T>(
     // Prevents an unhandled rejection if counting fails after this function has returned.
     counted.catch(() => {});
     do await Promise.race([counted, Bun.sleep(checkEveryMs)]);
-    while (!isCounted && !(await isFailing()));
+    while (!isCounted && !isLate() && !(await isFailing()));
     return last;
   };
 }

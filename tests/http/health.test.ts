@@ -5,7 +5,7 @@ import { startServer } from '../../server/main.ts';
 import { backend } from '../support/backend.ts';
 import { ask, bodyOf, ingest, readAnswer } from '../support/http.ts';
 import { readMetrics } from '../support/metrics.ts';
-import { newDatabase } from '../support/postgres.ts';
+import { newDatabase, openTransaction, query } from '../support/postgres.ts';
 import { leaseRecord } from '../support/queue.ts';
 import { startTestServer, withProject } from '../support/server.ts';
 import { exchange } from '../support/socket.ts';
@@ -118,7 +118,7 @@ async function startBehindProxy() {
   };
   expect(await state()).toMatchObject({ status: 'ok', storage: 'postgres' });
   return {
-    ...{ own, proxy, lines, state, failing },
+    ...{ own, proxy, lines, state, failing, databaseUrl: direct },
     async [Symbol.asyncDispose]() {
       proxy.heal();
       await own.stop();
@@ -146,6 +146,27 @@ test('a database that stops responding is reported as 503 within three seconds',
   proxy.silence();
   await until(failing);
   expect(performance.now() - begun).toBeLessThan(4_000);
+});
+
+const counts = `SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
+  WHERE relation = 'tasks'::regclass AND NOT granted AND application_name LIKE 'memory reader%'`;
+
+test('while the records are counted for long, the last count is returned', async () => {
+  await using running = await startBehindProxy();
+  const { databaseUrl, state } = running;
+  await query(
+    databaseUrl,
+    `INSERT INTO tasks (project_id, user_id, memory_id, kind, state, accepted_at, ordinal, run_at,
+       updated_at, lease_token)
+     VALUES (1, 'u', 'mem_later', 'index', 'waiting', 0, 0, 9000000000000000, 0, 0)`,
+  );
+  await until(async () => (await state()).pending === 1, { what: 'the first count' });
+  const unlock = await openTransaction(databaseUrl, 'LOCK TABLE tasks');
+  const isCounting = async () => {
+    expect(await state()).toMatchObject({ status: 'ok', pending: 1 });
+    return (await query(databaseUrl, counts)).length > 0;
+  };
+  await until(isCounting, { what: 'a count that waits for the lock' }).finally(unlock);
 });
 
 test('GET /health/live returns 200 without a key', async () => {
