@@ -1,8 +1,5 @@
 import type { Engine, ShortEngine } from './engine.ts';
-import type { ReaderPool } from './reader-pool.ts';
-
-/** Operations that belong to no project share this one's turn. */
-const noProject = 0;
+import { noProject, type ReaderPool } from './reader-pool.ts';
 
 /** Returns the project whose turn an operation uses. */
 export function projectOf(input: unknown): number {

@@ -37,8 +37,12 @@ export type ReadRequest = {
   signal?: AbortSignal | undefined;
 };
 
+/** Reads that belong to no project, such as a count for /health, share this one's turn. */
+export const noProject = 0;
+
 /**
- * A read that has waited longer than this is rejected, because its client has probably given up.
+ * A project's read that has waited longer than this is rejected, because its client has probably
+ * given up.
  */
 const maxWaitMs = 10_000;
 const maxWaiting = 1_000;
@@ -116,7 +120,7 @@ export function createReaderPool(options: {
       const next = isFree ? queue.dequeue(mayRun) : undefined;
       if (next === undefined) return;
       if (next.signal?.aborted) next.resolve(undefined);
-      else if (performance.now() - next.askedAt > maxWaitMs) next.reject(waitedTooLong());
+      else if (isGivenUp(next)) next.reject(waitedTooLong());
       else run(next);
     }
   }
@@ -190,6 +194,10 @@ function remember(users: Set<string>, user: string): void {
   const [oldest] = users;
   // mutate-ignore boundary: affects only memory
   if (users.size > maxUsers && oldest !== undefined) users.delete(oldest);
+}
+
+function isGivenUp({ projectId, askedAt }: Waiting): boolean {
+  return projectId !== noProject && performance.now() - askedAt > maxWaitMs;
 }
 
 function waitedTooLong() {

@@ -22,3 +22,25 @@ test('a thousand searches of a project may wait; one more is rejected, but not t
   await Promise.all(slow);
   expect(rejected).toMatchObject([{ reason: { code: 'unavailable', retryAfterSeconds: 5 } }]);
 });
+
+test('a search that has waited for ten seconds is rejected, but not a count of the queue', async () => {
+  const preload = [join(import.meta.dir, 'faulty-threads.ts')];
+  await using opened = await openInFolder({ preload });
+  const projects = await Promise.all([1, 2, 3].map(() => newProject(opened)));
+  // More searches than there are reader threads.
+  const searches = projects.flatMap((project) =>
+    Array.from({ length: 5 }, () => project.search(slowsThread)),
+  );
+  const ended = Promise.allSettled(searches);
+  const count = opened.storage.taskQueueState();
+  const clock = performance.now;
+  performance.now = () => clock.call(performance) + 11_000;
+  try {
+    expect(await count).toMatchObject({ pending: 0 });
+    const rejected = (await ended).filter(({ status }) => status === 'rejected');
+    expect(rejected).not.toEqual([]);
+    for (const one of rejected) expect(one).toMatchObject({ reason: { code: 'unavailable' } });
+  } finally {
+    performance.now = clock;
+  }
+});
