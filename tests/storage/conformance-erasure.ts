@@ -6,11 +6,10 @@ import {
   keyed,
   memory,
   newProject,
-  type Opened,
   type OpenStorage,
   type Project,
 } from './fixtures.ts';
-import { withStorage } from './suite.ts';
+import { opened, project, withStorage } from './suite.ts';
 
 const many = (count: number, userId = 'u') =>
   Array.from({ length: count }, (_, n) => imported({ userId, createdAt: n }));
@@ -18,11 +17,7 @@ const many = (count: number, userId = 'u') =>
 /** Tests the erasure of a user on one backend. */
 export function testErasure(name: string, open: OpenStorage): void {
   describe(`${name}: the erasure of a user`, () => {
-    let opened: Opened;
-    let project: Project;
-    withStorage(open, (...given) => {
-      [opened, project] = given;
-    });
+    withStorage(open);
 
     const deleted = async (erasure: ReturnType<Project['erase']>) => {
       return bodyOf<Deleted>(await erasure).deleted;

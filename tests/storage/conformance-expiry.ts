@@ -6,12 +6,11 @@ import {
   keyed,
   memory,
   newProject,
-  type Opened,
   type OpenStorage,
   type Project,
   record,
 } from './fixtures.ts';
-import { withStorage } from './suite.ts';
+import { opened, project, withStorage } from './suite.ts';
 
 const expiresAt = 5_000;
 const before = { now: 4_999, at: 4_999 };
@@ -20,12 +19,8 @@ const after = { now: 5_000, at: 5_000 };
 /** Tests that a memory disappears at `expiresAt`, and that maintenance removes its data. */
 export function testExpiry(name: string, open: OpenStorage): void {
   describe(`${name}: an expired memory`, () => {
-    let opened: Opened;
-    let project: Project;
     const maintain = (now: number) => opened.storage.maintain({ now, elapsedMs: 0 });
-    withStorage(open, (...given) => {
-      [opened, project] = given;
-    });
+    withStorage(open);
     beforeEach(async () => {
       // Removes the expired memories of earlier tests, which maintenance would count.
       await maintain(after.now);

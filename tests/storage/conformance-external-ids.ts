@@ -1,17 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import { limits } from '../../sdk/contract/limits.ts';
-import { memory, type Opened, type OpenStorage, type Project, record } from './fixtures.ts';
-import { withStorage } from './suite.ts';
+import { memory, type OpenStorage, record } from './fixtures.ts';
+import { opened, project, withStorage } from './suite.ts';
 
 /** Tests that a thing in another system is stored as one memory. */
 export function testExternalIds(name: string, open: OpenStorage): void {
   describe(`${name}: a save with an external id`, () => {
-    let opened: Opened;
-    let project: Project;
     const externalKey = { source: 's', externalId: 'e' };
-    withStorage(open, (...given) => {
-      [opened, project] = given;
-    });
+    withStorage(open);
 
     test('tells apart sources and external ids of any length', async () => {
       const long = 'x'.repeat(limits.nameCharacters - 1);

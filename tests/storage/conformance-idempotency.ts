@@ -7,13 +7,12 @@ import {
   keyed,
   memory,
   newProject,
-  type Opened,
   type OpenStorage,
   type Project,
   record,
   type WriteFields,
 } from './fixtures.ts';
-import { withStorage } from './suite.ts';
+import { opened, project, withStorage } from './suite.ts';
 
 const idempotency = keyed('k');
 const day = 24 * 60 * 60 * 1_000;
@@ -34,11 +33,7 @@ const writes: [name: string, write: KeyedWrite][] = [
 /** Tests that a key has one effect, what a deletion leaves of it, and how long it is kept. */
 export function testIdempotency(name: string, open: OpenStorage): void {
   describe(`${name}: idempotency`, () => {
-    let opened: Opened;
-    let project: Project;
-    withStorage(open, (...given) => {
-      [opened, project] = given;
-    });
+    withStorage(open);
 
     /** Saves under the key and returns whether the response was a replay. */
     async function isReplayed(at: number, key = 'k'): Promise<boolean> {

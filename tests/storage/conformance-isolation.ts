@@ -7,21 +7,16 @@ import {
   keyed,
   memory,
   newProject,
-  type Opened,
   type OpenStorage,
   type Project,
   record,
 } from './fixtures.ts';
-import { withStorage } from './suite.ts';
+import { opened, project, withStorage } from './suite.ts';
 
 /** Tests that a write affects no other project, user or write. */
 export function testIsolation(name: string, open: OpenStorage): void {
   describe(`${name}: isolation`, () => {
-    let opened: Opened;
-    let project: Project;
-    withStorage(open, (...given) => {
-      [opened, project] = given;
-    });
+    withStorage(open);
 
     test('a memory is not deleted with the memory of the same id in another project', async () => {
       const other = await newProject(opened);

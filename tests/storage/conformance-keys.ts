@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { NewKey } from '../../server/storage/types/keys.ts';
-import type { Opened, OpenStorage } from './fixtures.ts';
-import { withStorage } from './suite.ts';
+import type { OpenStorage } from './fixtures.ts';
+import { opened, withStorage } from './suite.ts';
 
 export function newKey(fields: Partial<NewKey>): NewKey {
   const shown = { name: 'n', prefix: 'mk_abcd', lastFour: 'wxyz', project: 'p' };
@@ -18,10 +18,7 @@ export function newKey(fields: Partial<NewKey>): NewKey {
 /** Tests API keys and their projects. */
 export function testKeys(name: string, open: OpenStorage): void {
   describe(`${name}: keys`, () => {
-    let opened: Opened;
-    withStorage(open, (given) => {
-      opened = given;
-    });
+    withStorage(open);
 
     test('a key is found by its hash, with its project and its permissions', async () => {
       const rights = { userId: 'ada', readOnly: true, expiresAt: 99 };

@@ -7,24 +7,17 @@ import {
   imported,
   leaseMs,
   memory,
-  type Opened,
   type OpenStorage,
-  type Project,
   record,
 } from './fixtures.ts';
-import { taskEnds, withStorage } from './suite.ts';
+import { fail, opened, project, release, withStorage } from './suite.ts';
 
 const externalKey = { source: 's', externalId: 'e' };
 
 /** Tests which worker can store the result of a task, and until when. */
 export function testLeases(name: string, open: OpenStorage): void {
   describe(`${name}: a lease`, () => {
-    let opened: Opened;
-    let project: Project;
-    withStorage(open, (...given) => {
-      [opened, project] = given;
-    });
-    const { fail, release } = taskEnds(() => opened.storage);
+    withStorage(open);
 
     /** Expects that no operation accepts the lease. */
     async function expectLost(task: Task): Promise<void> {

@@ -1,22 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import {
-  imported,
-  memory,
-  type Opened,
-  type OpenStorage,
-  type Project,
-  record,
-} from './fixtures.ts';
-import { withStorage } from './suite.ts';
+import { imported, memory, type OpenStorage, record } from './fixtures.ts';
+import { opened, project, withStorage } from './suite.ts';
 
 /** Tests operations on single memories: save, get, update, delete, and versions. */
 export function testMemories(name: string, open: OpenStorage): void {
   describe(`${name}: memories`, () => {
-    let opened: Opened;
-    let project: Project;
-    withStorage(open, (...given) => {
-      [opened, project] = given;
-    });
+    withStorage(open);
 
     test('a read for one user does not see the memories of another', async () => {
       const given = memory({ userId: 'ada' });

@@ -1,13 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import {
-  memory,
-  newProject,
-  type Opened,
-  type OpenStorage,
-  type Project,
-  record,
-} from './fixtures.ts';
-import { withStorage } from './suite.ts';
+import { memory, newProject, type OpenStorage, record } from './fixtures.ts';
+import { opened, project, withStorage } from './suite.ts';
 
 const text = 'añ🌊語z';
 /** Parts of `text`: the offset, the length and the expected content. */
@@ -23,12 +16,7 @@ const parts: [offset: number, length: number, content: string][] = [
 /** Tests reads that return only a part of each memory's content. */
 export function testParts(name: string, open: OpenStorage): void {
   describe(`${name}: a part of a content`, () => {
-    let project: Project;
-    let opened: Opened;
-    withStorage(open, (storage, own) => {
-      opened = storage;
-      project = own;
-    });
+    withStorage(open);
 
     test.each(parts)('begins at character %d and has up to %d', async (offset, length, content) => {
       const given = memory({ content: text, metadata: '{"a":1}' });

@@ -10,12 +10,11 @@ import {
   imported,
   memory,
   newProject,
-  type Opened,
   type OpenStorage,
   type Project,
   walk,
 } from './fixtures.ts';
-import { taskEnds, withStorage } from './suite.ts';
+import { fail, opened, project, withStorage } from './suite.ts';
 
 const userIds = ['a', 'ä', 'B', '🌊', '\uff5e', ' '];
 
@@ -71,11 +70,7 @@ function usersOf(visible: readonly ImportedMemory[]): UserRow[] {
 /** Tests what an operator sees of a project: the sums over its memories, and its tasks. */
 export function testProject(name: string, open: OpenStorage): void {
   describe(`${name}: a measurement`, () => {
-    let opened: Opened;
-    let project: Project;
-    withStorage(open, (...given) => {
-      [opened, project] = given;
-    });
+    withStorage(open);
 
     test('is exact, of the project and of a user, and so is the list of users', async () => {
       await fc.assert(
@@ -145,12 +140,7 @@ export function testProject(name: string, open: OpenStorage): void {
   });
 
   describe(`${name}: tasks`, () => {
-    let opened: Opened;
-    let project: Project;
-    withStorage(open, (...given) => {
-      [opened, project] = given;
-    });
-    const ends = taskEnds(() => opened.storage);
+    withStorage(open);
     const ids = async (...of: Parameters<Project['tasks']>) =>
       (await project.tasks(...of)).items.map(({ id }) => id);
 
@@ -163,11 +153,11 @@ export function testProject(name: string, open: OpenStorage): void {
       const shown = async () => ({ ...(await project.list('u'))[0] });
       const waiting = { ...(await shown()), attempts: 0, errorMessage: null };
       expect(await of()).toEqual({ processing: [waiting as never], failed: [] });
-      await ends.fail(await claimOne(opened.storage), 2_000);
+      await fail(await claimOne(opened.storage), 2_000);
       const retried = { ...(await shown()), attempts: 1, errorMessage: 'it failed' };
       expect(retried.status).toBe('processing');
       expect(await of()).toEqual({ processing: [retried as never], failed: [] });
-      await ends.fail(await claimOne(opened.storage), null);
+      await fail(await claimOne(opened.storage), null);
       const failed = { ...(await shown()), attempts: 2, errorMessage: 'it failed' };
       expect(failed.status).toBe('failed');
       expect(await of()).toEqual({ processing: [], failed: [failed as never] });

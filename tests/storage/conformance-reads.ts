@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import type { Filter } from '../../server/storage/types/memories.ts';
 import { rejectionOf } from '../support/thrown.ts';
-import { imported, memory, type OpenStorage, type Project, record, walk } from './fixtures.ts';
-import { withStorage } from './suite.ts';
+import { imported, memory, type OpenStorage, record, walk } from './fixtures.ts';
+import { project, withStorage } from './suite.ts';
 
 const withKey = (key: string, value: string): Partial<Filter> => ({ metadata: [{ key, value }] });
 
@@ -20,10 +20,7 @@ const foreignPositions = [
 /** Tests lists, filters and statuses. */
 export function testReads(name: string, open: OpenStorage): void {
   describe(`${name}: lists`, () => {
-    let project: Project;
-    withStorage(open, (_, own) => {
-      project = own;
-    });
+    withStorage(open);
 
     test.each(foreignPositions)('and exports reject the position %j', async (after) => {
       const invalid = { code: 'invalid_request', details: [{ field: 'cursor' }] };
@@ -115,10 +112,7 @@ export function testReads(name: string, open: OpenStorage): void {
   });
 
   describe(`${name}: users`, () => {
-    let project: Project;
-    withStorage(open, (_, own) => {
-      project = own;
-    });
+    withStorage(open);
 
     test('are listed by their ids, page by page', async () => {
       const ids = ['b', 'a', 'B', 'ä', '10', '9', 'u'];
@@ -132,10 +126,7 @@ export function testReads(name: string, open: OpenStorage): void {
   });
 
   describe(`${name}: statuses`, () => {
-    let project: Project;
-    withStorage(open, (_, own) => {
-      project = own;
-    });
+    withStorage(open);
 
     test('of a saved memory count the chunks of its text', async () => {
       const given = memory({ content: 'x'.repeat(2_500) });

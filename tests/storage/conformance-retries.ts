@@ -1,18 +1,13 @@
 import { describe, expect, test } from 'bun:test';
-import { claim, claimOne, type Opened, type OpenStorage, type Project } from './fixtures.ts';
-import { taskEnds, withStorage } from './suite.ts';
+import { claim, claimOne, type OpenStorage } from './fixtures.ts';
+import { fail, opened, project, withStorage } from './suite.ts';
 
 const externalKey = { source: 's', externalId: 'e' };
 
 /** Tests the state of a record after a retry, and after it is ingested again. */
 export function testRetries(name: string, open: OpenStorage): void {
   describe(`${name}: retries`, () => {
-    let opened: Opened;
-    let project: Project;
-    withStorage(open, (...given) => {
-      [opened, project] = given;
-    });
-    const { fail } = taskEnds(() => opened.storage);
+    withStorage(open);
 
     test('a record whose retry succeeds has no error message', async () => {
       const id = await project.acceptOne();

@@ -6,21 +6,16 @@ import {
   imported,
   memory,
   newProject,
-  type Opened,
   type OpenStorage,
   type Project,
   record,
 } from './fixtures.ts';
-import { withStorage } from './suite.ts';
+import { opened, project, withStorage } from './suite.ts';
 
 /** Tests searches, except for the ranking, which the search-index tests cover. */
 export function testSearch(name: string, open: OpenStorage): void {
   describe(`${name}: a search`, () => {
-    let opened: Opened;
-    let project: Project;
-    withStorage(open, (...given) => {
-      [opened, project] = given;
-    });
+    withStorage(open);
 
     /** Returns the ids of the results. The first search loads the user's index into memory. */
     async function found(query: string, more: Parameters<Project['search']>[1] = {}) {

@@ -10,25 +10,18 @@ import {
   keyed,
   memory,
   newProject,
-  type Opened,
   type OpenStorage,
-  type Project,
   record,
   smallQueueRecords,
 } from './fixtures.ts';
-import { taskEnds, withStorage } from './suite.ts';
+import { fail, opened, project, release, withStorage } from './suite.ts';
 
 const externalKey = { source: 's', externalId: 'e' };
 
 /** Tests the durable queue: order, leases, attempts, recovery. */
 export function testTasks(name: string, open: OpenStorage): void {
   describe(`${name}: tasks`, () => {
-    let opened: Opened;
-    let project: Project;
-    withStorage(open, (...given) => {
-      [opened, project] = given;
-    });
-    const { fail, release } = taskEnds(() => opened.storage);
+    withStorage(open);
 
     const memoryIds = (tasks: Task[]) => tasks.map(({ memoryId }) => memoryId);
 
@@ -189,13 +182,7 @@ export function testTasks(name: string, open: OpenStorage): void {
   });
 
   describe(`${name}: a full queue`, () => {
-    let opened: Opened;
-    withStorage(
-      () => open({ smallQueue: true }),
-      (given) => {
-        opened = given;
-      },
-    );
+    withStorage(() => open({ smallQueue: true }));
 
     const records = (count: number) => Array.from({ length: count }, () => record());
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import type { ImportedMemory } from '../../server/storage/types/memories.ts';
 import { until } from '../support/until.ts';
-import { claim, imported, type Opened, type OpenStorage, type Project } from './fixtures.ts';
-import { withStorage } from './suite.ts';
+import { claim, imported, type OpenStorage } from './fixtures.ts';
+import { opened, project, withStorage } from './suite.ts';
 
 const many = (count: number, userId = 'u') =>
   Array.from({ length: count }, (_, n) => imported({ userId, createdAt: n }));
@@ -10,11 +10,7 @@ const many = (count: number, userId = 'u') =>
 /** Tests import and export. */
 export function testTransfer(name: string, open: OpenStorage): void {
   describe(`${name}: import and export`, () => {
-    let opened: Opened;
-    let project: Project;
-    withStorage(open, (...given) => {
-      [opened, project] = given;
-    });
+    withStorage(open);
 
     test('an imported memory that has expired takes neither its id nor its external id', async () => {
       const externalKey = { source: 's', externalId: 'e' };

@@ -8,13 +8,12 @@ import {
   complete,
   keyed,
   memory,
-  type Opened,
   type OpenStorage,
   type Project,
   record,
   type WriteFields,
 } from './fixtures.ts';
-import { taskEnds, withStorage } from './suite.ts';
+import { fail, opened, project, withStorage } from './suite.ts';
 
 const externalKey = { source: 's', externalId: 'e' };
 const given = {
@@ -45,12 +44,7 @@ const repeats: [name: string, type: NewMemory['type'], status: number, repeat: R
 /** Tests that a write that changes nothing has no effect but its response. */
 export function testUnchanged(name: string, open: OpenStorage): void {
   describe(`${name}: a write that changes nothing`, () => {
-    let opened: Opened;
-    let project: Project;
-    withStorage(open, (...opening) => {
-      [opened, project] = opening;
-    });
-    const { fail } = taskEnds(() => opened.storage);
+    withStorage(open);
 
     async function completeAll(): Promise<void> {
       for (const task of await claim(opened.storage)) await complete(opened.storage, task);

@@ -1,17 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { filterOf } from '../../server/memory/filter.ts';
 import type { MemoryToEmbed, SearchMeaning, ToEmbed } from '../../server/storage/types/vectors.ts';
-import {
-  claim,
-  complete,
-  imported,
-  memory,
-  type Opened,
-  type OpenStorage,
-  type Project,
-  record,
-} from './fixtures.ts';
-import { withStorage } from './suite.ts';
+import { claim, complete, imported, memory, type OpenStorage, record } from './fixtures.ts';
+import { opened, project, withStorage } from './suite.ts';
 
 const dims = 8;
 const described = { dims, mean: 0.1, deviation: 0.1, centre: 'AAAA', probe: 'AAAA' };
@@ -27,12 +18,8 @@ function vector(first: number): string {
 /** Tests the operations of the model thread, and what a search knows of vectors. */
 export function testVectors(name: string, open: OpenStorage): void {
   describe(`${name}: vectors`, () => {
-    let opened: Opened;
-    let project: Project;
     let modelId: number;
-    withStorage(open, (...given) => {
-      [opened, project] = given;
-    });
+    withStorage(open);
 
     const useModel = async (digest: string = crypto.randomUUID()) => {
       const model = await opened.storage.ensureModel({ name: 'm', digest, ...described });

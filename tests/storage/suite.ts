@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach } from 'bun:test';
-import type { Storage } from '../../server/storage/storage.ts';
 import type { Task } from '../../server/storage/types/tasks.ts';
 import { drainTasks, newProject, type Opened, type OpenStorage, type Project } from './fixtures.ts';
 
@@ -8,36 +7,30 @@ import { drainTasks, newProject, type Opened, type OpenStorage, type Project } f
  * tests of a `describe`, and the operations that end a task without a result.
  */
 
+export let opened: Opened;
+export let project: Project;
+
 /**
  * Opens one storage for all tests of a `describe` and closes it after the last test. Before each
- * test, empties the queue and passes the storage and a new project to `use`.
+ * test, empties the queue and creates a project. Both are exported as `opened` and `project`.
  */
-export function withStorage(
-  open: () => ReturnType<OpenStorage>,
-  use: (opened: Opened, project: Project) => void,
-): void {
-  let opened: Opened;
+export function withStorage(open: () => ReturnType<OpenStorage>): void {
   beforeAll(async () => {
     opened = await open();
   });
   beforeEach(async () => {
     await drainTasks(opened);
-    use(opened, await newProject(opened));
+    project = await newProject(opened);
   });
   afterAll(() => opened.dispose());
 }
 
-/**
- * Returns the operations that end a task without a result. Each resolves to whether the task's
- * lease was still held.
- */
-export function taskEnds(storageNow: () => Storage) {
-  return {
-    /** If `retryAt` is null, the task is not retried. */
-    fail: (task: Task, retryAt: number | null, now = 2_000) => {
-      const failure = { now, retryAt, errorMessage: 'it failed' };
-      return storageNow().failTask({ ...task, ...failure });
-    },
-    release: (task: Task) => storageNow().releaseTask(task),
-  };
+/** If `retryAt` is null, the task is not retried. Resolves to whether the lease was still held. */
+export function fail(task: Task, retryAt: number | null, now = 2_000): Promise<boolean> {
+  return opened.storage.failTask({ ...task, now, retryAt, errorMessage: 'it failed' });
+}
+
+/** Resolves to whether the lease was still held. */
+export function release(task: Task): Promise<boolean> {
+  return opened.storage.releaseTask(task);
 }

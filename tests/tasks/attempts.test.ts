@@ -1,19 +1,13 @@
 import { expect, test } from 'bun:test';
 import { createLogger } from '../../server/log.ts';
 import { readSeries } from '../../server/metrics/counts.ts';
-import type { Storage } from '../../server/storage/storage.ts';
 import { startWorker } from '../../server/tasks/worker.ts';
-import { type Project, record } from '../storage/fixtures.ts';
+import { record } from '../storage/fixtures.ts';
 import { openInFolder } from '../storage/sqlite.ts';
-import { withStorage } from '../storage/suite.ts';
+import { opened, project, withStorage } from '../storage/suite.ts';
 import { until } from '../support/until.ts';
 
-let storage: Storage;
-let project: Project;
-withStorage(openInFolder, (opened, own) => {
-  storage = opened.storage;
-  project = own;
-});
+withStorage(openInFolder);
 
 /** The counted attempts of all workers of this process: complete, retried and failed. */
 function attempts(): number[] {
@@ -27,7 +21,7 @@ test('the worker counts its attempts by their outcome', async () => {
     { at: Date.now() },
   );
   const worker = startWorker({
-    storage,
+    storage: opened.storage,
     handlers: {
       index: async ({ task }) => {
         if (task.memoryId === poison) throw new Error('cannot be split');

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'bun:test';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { ServiceError } from '../../server/errors.ts';
 import { createLogger, type LogEntry } from '../../server/log.ts';
 import { splitChunks } from '../../server/memory/chunks.ts';
@@ -6,20 +6,19 @@ import type { TaskStorage } from '../../server/storage/connected-storage.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { type Handler, indexMemory } from '../../server/tasks/handlers.ts';
 import { startWorker, type Worker, type WorkerOptions } from '../../server/tasks/worker.ts';
-import { claimOne, type Project, record } from '../storage/fixtures.ts';
+import { claimOne, record } from '../storage/fixtures.ts';
 import { openInFolder } from '../storage/sqlite.ts';
-import { withStorage } from '../storage/suite.ts';
+import { opened, project, withStorage } from '../storage/suite.ts';
 import { until } from '../support/until.ts';
 
 let storage: Storage;
-let project: Project;
 let worker: Worker | undefined;
 let logged: LogEntry[];
 
 // The tests share one queue, which is empty when a test begins.
-withStorage(openInFolder, (opened, own) => {
+withStorage(openInFolder);
+beforeEach(() => {
   storage = opened.storage;
-  project = own;
   logged = [];
 });
 
