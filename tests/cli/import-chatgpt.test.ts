@@ -71,7 +71,7 @@ describe('memory import --from chatgpt', () => {
     });
     expect(stderr).toContain(
       'Not imported: messages on abandoned branches: 1, hidden messages: 1, images and files: 1, ' +
-        'tool messages: 2, thoughts: 1, conversations without messages: 1.\n',
+        'tool messages: 2, thoughts: 1.\n',
     );
     const fields = { type: 'memory', source: 'chatgpt', occurredAt: '2026-02-13T16:26:40.500Z' };
     expect(await all(userId)).toMatchObject([

@@ -5,15 +5,14 @@ type Message = { role: string; content: string };
 
 /**
  * Converts each message of a conversation in ChatGPT's conversations.json to a memory in the form
- * that `toMemory` reads. The messages form a tree; `current_node` is the end of the branch
- * that the user sees.
+ * that `toMemory` reads. The messages form a tree; `current_node` is the end of the branch that the
+ * user sees.
  */
 export function* messagesOf(conversation: Fields, losses: Losses): Generator<Fields> {
   const branch = branchOf(conversation, losses);
   const conversationId = conversation.conversation_id ?? conversation.id ?? '';
   /** A message without a time has that of the last message before it, or of the conversation. */
   let occurredMs = msOf(conversation.create_time) ?? msOf(conversation.update_time);
-  let count = 0;
   let lastMs = Number.NEGATIVE_INFINITY;
   for (const [id, node] of branch) {
     const message = fieldsOf(node.message);
@@ -21,7 +20,6 @@ export function* messagesOf(conversation: Fields, losses: Losses): Generator<Fie
     for (const { role, content } of messageOf(message, losses)) {
       // Memories are ordered by their creation, so two messages are not created at the same time.
       if (occurredMs !== null) lastMs = Math.max(occurredMs, lastMs + 1);
-      count += 1;
       yield {
         memory: content,
         id: `${conversationId}#${id}`,
@@ -30,7 +28,6 @@ export function* messagesOf(conversation: Fields, losses: Losses): Generator<Fie
       };
     }
   }
-  if (count === 0) addLoss(losses, 'conversations without messages');
 }
 
 function branchOf({ mapping, current_node: end }: Fields, losses: Losses): [string, Fields][] {
@@ -82,9 +79,7 @@ function msOf(seconds: unknown): number | null {
   return isTime ? Math.round(seconds * 1_000) : null;
 }
 
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString();
-}
+const isoOf = (ms: number) => new Date(ms).toISOString();
 
 function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {};
