@@ -5,10 +5,10 @@ import { readDocument } from '../documents/read.ts';
 import { CliError, usageError } from '../errors.ts';
 import { definedOnly, writeOptions } from '../options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { ingestAll } from './ingest.ts';
+import { runIngest } from './ingest.ts';
 import type { Entry, Rejected } from './records.ts';
 import type { IngestOptions } from './report.ts';
-import { finishBulk, reportIngest } from './wait.ts';
+import { reportIngest } from './wait.ts';
 
 type Fields = Omit<DocumentRequest & DocumentRequest['data'], 'userId' | 'text' | 'data'>;
 type DocumentOptions = IngestOptions & {
@@ -31,8 +31,8 @@ export async function ingestDocuments(term: Terminal, args: string[], options: D
   }
   const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const entries = entriesOf(term, files, skipped, options);
-  const report = await ingestAll(term, client, { entries, totalBytes }, options);
-  await finishBulk(term, client, report, options, skippedLine(skipped));
+  const input = { entries, totalBytes, remarks: () => skippedLine(skipped) };
+  await runIngest(term, client, input, options);
 }
 
 function rejectForSeveral({ title, sourceUrl, externalId }: DocumentOptions): void {

@@ -3,7 +3,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 import type { BulkInput } from './input.ts';
 import { runBulk } from './pipeline.ts';
 import type { Entry } from './records.ts';
-import type { BulkOptions, IngestOptions, Report, Row } from './report.ts';
+import type { BulkOptions, IngestOptions, Row } from './report.ts';
 import type { Post } from './requests.ts';
 import { finishBulk } from './wait.ts';
 
@@ -11,28 +11,19 @@ import { finishBulk } from './wait.ts';
 const usualBodyBytes = 5 * 1024 * 1024;
 const tooLarge = 'is larger than 5 MiB, the default limit of the service';
 
-/** Ingests every line of the input. Without a client, validates every line and sends nothing. */
-export async function runBatch(
+/** Ingests every record. Without a client, validates every record and sends nothing. */
+export async function runIngest(
   term: Terminal,
   client: MemoryClient | undefined,
   input: BulkInput,
   options: IngestOptions,
 ): Promise<void> {
-  const report = await ingestAll(term, client, input, options);
-  await finishBulk(term, client, report, options);
-}
-
-export async function ingestAll(
-  term: Terminal,
-  client: MemoryClient | undefined,
-  input: BulkInput,
-  options: BulkOptions,
-): Promise<Report> {
-  return runBulk(term, options, {
+  const report = await runBulk(term, options, {
     ...input,
     outcomes: client ? ['accepted', 'unchanged', 'replayed'] : ['valid'],
     post: client ? ingestPost(client) : await dryRunPost(),
   });
+  await finishBulk(term, client, report, options);
 }
 
 function ingestPost(client: MemoryClient): Post {
@@ -88,7 +79,6 @@ export async function runImport(
   client: MemoryClient,
   input: BulkInput,
   options: BulkOptions,
-  losses: string[] = [],
 ): Promise<void> {
   const { idempotencyKey = crypto.randomUUID() } = options;
   const report = await runBulk(
@@ -108,5 +98,5 @@ export async function runImport(
       },
     },
   );
-  await report.finish(losses);
+  await report.finish();
 }

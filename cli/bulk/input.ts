@@ -3,13 +3,15 @@ import { CliError } from '../errors.ts';
 import { decodeText, inputName, parseJson, readBytes } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
-import { type Entry, type Line, parseRecord, type Rejected } from './records.ts';
+import { type Entry, type Line, parseRecord, type Rejected, recordOf } from './records.ts';
 
 /** Records to send. `type` is the type of those that have none. */
 export type BulkInput = {
   entries: AsyncIterable<Entry | Rejected>;
   totalBytes?: number | undefined;
   type?: RecordType | undefined;
+  /** What the summary adds at the end of the input. */
+  remarks?: () => string[];
 };
 
 /**
@@ -30,8 +32,7 @@ export async function openRecords(
     yield* rest;
   }
   const [begin, next] = [beginOf(first), second && beginOf(second)];
-  const isOther = begin !== '{' && begin !== '[' && next !== '{';
-  if (isOther) throw notJson(path, first.bytes);
+  if (begin !== '{' && begin !== '[' && next !== '{') throw notJson(path, first.bytes);
   const isNamed = /\.(jsonl|ndjson)$/i.test(path);
   const isLines = isNamed || next === '{' || (next !== undefined && isWhole(first));
   if (begin !== '[' && isLines) {
@@ -43,6 +44,7 @@ export async function openRecords(
 }
 
 function notJson(path: string, bytes: Uint8Array): CliError {
+  // Throws if the bytes are not text.
   decodeText(bytes, path);
   const hint = `To ingest it as one document: memory ingest document ${quoted(path)} --user <id>`;
   return new CliError('not_json', `${inputName(path)} is not JSON.`, hint);
@@ -73,16 +75,15 @@ async function* rejoined(lines: AsyncIterable<Line>): AsyncGenerator<Uint8Array>
 }
 
 /** Returns the values as numbered records, except undefined ones. */
-export function itemsOf(values: Iterable<unknown>, type?: RecordType | undefined): BulkInput {
-  async function* lines(): AsyncGenerator<Line> {
-    let item = 0;
-    for (const value of values) {
-      item += 1;
+export function itemsOf(values: unknown[], type?: RecordType | undefined): BulkInput {
+  async function* entries(): AsyncGenerator<Entry> {
+    for (const [index, value] of values.entries()) {
       if (value === undefined) continue;
-      yield { where: { item }, bytes: Buffer.from(JSON.stringify(value)) };
+      const item = recordOf(value, type);
+      yield { where: { item: index + 1 }, text: JSON.stringify(value), item };
     }
   }
-  return { entries: parsed(lines(), type), type };
+  return { entries: entries(), type };
 }
 
 async function* parsed(lines: AsyncIterable<Line>, type: RecordType | undefined) {

@@ -20,14 +20,15 @@ type Bulk = BulkInput & {
 export async function runBulk(
   term: Terminal,
   options: BulkOptions,
-  { entries, totalBytes, outcomes, post, type }: Bulk,
+  { outcomes, post, ...input }: Bulk,
 ): Promise<Report> {
   const send = await partsSender(term, post);
-  const report = openReport(term, options, outcomes, totalBytes);
+  const report = openReport(term, options, outcomes, input);
+  const { type } = input;
   const { idempotencyKey } = options;
   try {
     await inOrder(
-      chunksOf(entries),
+      chunksOf(input.entries),
       (chunk) => new Set(chunk.entries.flatMap(namesOf)),
       (chunk) => send(partsOf(chunk, { type, idempotencyKey })),
       (results, { rejected, bytes }) => report.add([...results, { counts: {}, rejected }], bytes),

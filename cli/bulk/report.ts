@@ -5,6 +5,7 @@ import { resilientOutput, rowOf } from '../terminal/output.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { escapeLine, toJson } from '../terminal/text.ts';
+import type { BulkInput } from './input.ts';
 import type { Rejected, Where } from './records.ts';
 
 export type BulkOptions = {
@@ -40,7 +41,7 @@ export function openReport(
   term: Terminal,
   { wait, errorsOut }: BulkOptions,
   outcomes: string[],
-  totalBytes: number | undefined,
+  { totalBytes, remarks }: BulkInput,
 ) {
   const { json } = term.options;
   const out = resilientOutput(term);
@@ -54,12 +55,13 @@ export function openReport(
 
   const done = () => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-  async function reject({ text, ...problem }: Rejected): Promise<string> {
+  async function reject({ where, text, error, message }: Rejected): Promise<string> {
+    const problem = { ...where, error, message };
     failed += 1;
-    file?.write(`${toJson({ ...flat(problem), text })}\n`);
+    file?.write(`${toJson({ ...problem, text })}\n`);
     await file?.flush();
-    if (json) return `${toJson(flat(problem))}\n`;
-    if (failed <= maxShown) await note(term, noteOf(problem));
+    if (json) return `${toJson(problem)}\n`;
+    if (failed <= maxShown) await note(term, noteOf(where, message));
     return '';
   }
 
@@ -89,12 +91,12 @@ export function openReport(
       await note(term, `and ${failed - maxShown} more${where}`);
     },
     /** Prints the summary and the remarks. Ends the command. */
-    async finish(remarks: string[], waited: Counts = {}, exitCode: number = exitCodes.done) {
+    async finish(waited: Counts = {}, exitCode: number = exitCodes.done) {
       const all = { ...counts, ...waited, failed };
       if (json) await out.term.stdout.write(`${toJson(all)}\n`);
       // The summary must be seen even if stdout has failed.
       if (!json || out.hasFailed()) await note(term, sentenceOf(all, outcomes));
-      for (const line of remarks) await note(term, line);
+      for (const line of remarks?.() ?? []) await note(term, line);
       out.end(failed > 0 ? exitCodes.failed : exitCode);
     },
   };
@@ -105,16 +107,11 @@ function byPosition(a: Rejected, b: Rejected): number {
   return positionOf(a) - positionOf(b);
 }
 
-function flat({ where, ...problem }: Omit<Rejected, 'text'>) {
-  return { ...where, ...problem };
-}
-
 /** Names the file only once: our own errors already contain its path. */
-function noteOf({ where, message }: { where: Where; message: string }): string {
-  const { line, item, file } = where;
-  if (file !== undefined)
-    return escapeLine(message.includes(file) ? message : `${file}: ${message}`);
-  return escapeLine(`${line === undefined ? `item ${item}` : `line ${line}`}: ${message}`);
+function noteOf({ line, item, file }: Where, message: string): string {
+  if (file !== undefined && message.includes(file)) return escapeLine(message);
+  const place = file ?? (line === undefined ? `item ${item}` : `line ${line}`);
+  return escapeLine(`${place}: ${message}`);
 }
 
 export function addCounts(sum: Counts, more: Counts): void {

@@ -123,9 +123,8 @@ export async function finishBulk(
   client: MemoryClient | undefined,
   report: Report,
   { wait, timeout }: IngestOptions,
-  remarks: string[] = [],
 ): Promise<void> {
-  if (!wait || client === undefined) return report.finish(remarks);
+  if (!wait || client === undefined) return report.finish();
   const counts: Counts = { complete: 0, stillProcessing: 0, processingFailed: 0 };
   const names = { complete: 'complete', processing: 'stillProcessing', failed: 'processingFailed' };
   let incomplete = 0;
@@ -138,7 +137,7 @@ export async function finishBulk(
     if (incomplete <= maxShown) await note(term, `${memoryId}: ${status?.errorMessage ?? end}`);
   });
   if (incomplete > maxShown) await note(term, `and ${incomplete - maxShown} more`);
-  await report.finish(remarks, counts, exitCode);
+  await report.finish(counts, exitCode);
 }
 
 /** Prints the id of a queued record and the next command; with --wait, the result. */

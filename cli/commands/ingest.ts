@@ -1,5 +1,5 @@
 import type { IngestRecord, RecordType } from '../../sdk/index.ts';
-import { runBatch } from '../bulk/ingest.ts';
+import { runIngest } from '../bulk/ingest.ts';
 import { openRecords } from '../bulk/input.ts';
 import { recordOf } from '../bulk/records.ts';
 import type { IngestOptions } from '../bulk/report.ts';
@@ -69,7 +69,7 @@ function addBatch(group: Parent, term: Terminal): void {
   command.action(async (file, options) => {
     shared.rejectOverwrite(term, file, options.errorsOut);
     const client = options.dryRun ? undefined : await connect(term);
-    return runBatch(term, client, await openRecords(term, file), options);
+    return runIngest(term, client, await openRecords(term, file), options);
   });
   addHelp(command, batchHelp, [
     'memory ingest batch records.jsonl --dry-run',
@@ -188,7 +188,7 @@ async function ingestFile(
     const message = 'Only a list of messages [{ role, content }, …] takes options such as --user.';
     throw usageError(`${message} Set these fields in the records of the file.`);
   }
-  if (record === undefined || Array.isArray(record)) return runBatch(term, client, input, options);
+  if (record === undefined || Array.isArray(record)) return runIngest(term, client, input, options);
   const call = shared.writeOptions(term, options);
   const accepted = await client.ingest.record(recordOf(record, type) as IngestRecord, call);
   await reportIngest(term, client, accepted, options);

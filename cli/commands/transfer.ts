@@ -59,8 +59,7 @@ export function addImport(program: Parent, term: Terminal): void {
       return runImport(term, client, await openRecords(term, file), options);
     }
     const { readForeign } = await import('../bulk/foreign/read.ts');
-    const { input, losses } = await readForeign(term, from, file, options.user);
-    await runImport(term, client, input, options, losses);
+    await runImport(term, client, await readForeign(term, from, file, options.user), options);
   });
   addHelp(command, importHelp, [
     'memory import memories.jsonl',

@@ -1,5 +1,5 @@
 import { CliError } from '../../errors.ts';
-import { inputName, readJson } from '../../terminal/input.ts';
+import { inputName, parseJson, readBytes } from '../../terminal/input.ts';
 import { isObject } from '../../terminal/json.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { type BulkInput, itemsOf } from '../input.ts';
@@ -8,23 +8,24 @@ import { addLoss, type Losses, toMemory } from './memories.ts';
 
 export type ForeignFormat = 'mem0' | 'chatgpt';
 
-/** Converts an export from another service to memories. `losses` says what cannot be imported. */
+/** Converts an export from another service to memories. A remark says what cannot be imported. */
 export async function readForeign(
   term: Terminal,
   format: ForeignFormat,
   path: string,
   userId: string | undefined,
-): Promise<{ input: BulkInput; losses: string[] }> {
+): Promise<BulkInput> {
   const losses: Losses = new Map();
   const options = { source: format, userId, nowMs: term.now(), losses };
-  const found = itemsIn(format, await readJson(term, path), losses);
+  const parsed = await parseJson(readBytes(term, path), path);
+  const found = itemsIn(format, parsed, losses);
   if (found === undefined) {
     const message = `${inputName(path)} is not an export from ${format}.`;
     throw new CliError('other_format', message, 'To show the formats: memory import --help');
   }
-  const input = itemsOf(found.map((item) => (isObject(item) ? toMemory(item, options) : item)));
+  const memories = found.map((item) => (isObject(item) ? toMemory(item, options) : item));
   const lost = [...losses].map(([what, count]) => `${what}: ${count}`).join(', ');
-  return { input, losses: lost === '' ? [] : [`Not imported: ${lost}.`] };
+  return { ...itemsOf(memories), remarks: () => (lost === '' ? [] : [`Not imported: ${lost}.`]) };
 }
 
 /** Returns the memories or messages of the parsed export; undefined if it has another format. */
