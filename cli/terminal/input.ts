@@ -1,4 +1,4 @@
-import { constants, lstatSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CliError, ExitWith, errorCode, errorText, exitCodes } from '../errors.ts';
@@ -23,7 +23,7 @@ async function* readPieces(term: Terminal, path: string, realPath?: string) {
     // Without the signal, a read that waits for input would keep the process alive after Ctrl-C.
     yield* source.stream().pipeThrough(unchanged, { signal: term.interrupted });
   } catch (error) {
-    throw inputError(term, path, error);
+    throw inputError(path, error);
   }
 }
 
@@ -56,10 +56,6 @@ export function decodeText(bytes: Uint8Array, path: string, charset = 'utf-8'): 
   throw new CliError('not_text', `${inputName(path)} is not UTF-8 text.`, hint);
 }
 
-export function readJson(term: Terminal, path: string): Promise<unknown> {
-  return parseJson(readBytes(term, path), path);
-}
-
 export async function parseJson(source: AsyncIterable<Uint8Array>, path: string): Promise<unknown> {
   const text = await readText(source, path);
   try {
@@ -74,13 +70,9 @@ export function inputName(path: string): string {
   return path === '-' ? 'The input' : path;
 }
 
-function inputError(term: Terminal, path: string, error: unknown): unknown {
+function inputError(path: string, error: unknown): unknown {
   const code = errorCode(error);
   if (code === 'ENOENT') {
-    const entry = lstatSync(resolve(term.cwd, path), { throwIfNoEntry: false });
-    if (entry?.isSymbolicLink()) {
-      return new CliError('file_not_found', `${path} is a broken symbolic link.`);
-    }
     return new CliError('file_not_found', `File not found: ${path}.`, 'Use - to read from stdin.');
   }
   if (code === 'EISDIR') return new CliError('not_a_file', `${path} is a folder, not a file.`);
