@@ -1,13 +1,12 @@
 import { version } from '../package.json';
 import { defaultBaseUrl } from './client/connect.ts';
-import { type CommandName, commandNames } from './command-names.ts';
 import { Command, InvalidArgumentError, type Parent } from './commander.ts';
 import { asCalled, ownName, type Terminal } from './terminal/terminal.ts';
 
 type Add = (program: Parent, term: Terminal) => void;
 
 /** Imports commands on demand: loading all of them takes longer than running most commands. */
-const commands: Record<CommandName, () => Promise<Add>> = {
+const commands: Record<string, () => Promise<Add>> = {
   serve: async () => (await import('./commands/serve.ts')).addServe,
   save: async () => (await import('./commands/memories.ts')).addSave,
   list: async () => (await import('./commands/list.ts')).addList,
@@ -48,10 +47,11 @@ export async function createProgram(processTerminal: Terminal, argv: string[] = 
   };
   const at = commandIndex(program, argv);
   const isHelp = argv.slice(0, at).some((word) => word === '-h' || word === '--help');
-  const called = commandNames.filter((name) => name === argv[at] && !isHelp);
+  const all = Object.entries(commands);
+  const called = all.filter(([name]) => name === argv[at] && !isHelp);
   // If no known command is given, the help or a spelling suggestion needs all commands.
-  const names = called.length > 0 ? called : commandNames;
-  const added = await Promise.all(names.map((name) => commands[name]()));
+  const loaded = called.length > 0 ? called : all;
+  const added = await Promise.all(loaded.map(([, load]) => load()));
   for (const add of added) add(program, term);
   return program;
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { Glob } from 'bun';
 import { type AnyCommand, commandAt } from '../cli/commander.ts';
 import { createProgram } from '../cli/program.ts';
+import { commandNames } from '../cli/terminal/terminal.ts';
 import { Memory, SaveRequest, UpdateRequest } from '../sdk/contract/memory.ts';
 import { type Operation, type OperationName, operations } from '../sdk/contract/operations.ts';
 import { MemoryClient } from '../sdk/index.ts';
@@ -132,6 +133,11 @@ test("the client's methods match the operations", () => {
   const inIngest = methodsOf(client.ingest).map((name) => `ingest.${name}`);
   const methods = [...methodsOf(client), ...inIngest];
   expect(methods.filter((name) => !onlyMethods.includes(name)).sort()).toEqual(names);
+});
+
+test("the CLI's names of commands match its commands", async () => {
+  const { commands } = await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' }));
+  expect(commands.map((command) => command.name())).toEqual(commandNames);
 });
 
 test("the CLI's commands match the operations", async () => {

@@ -1,6 +1,5 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { commandNames } from '../command-names.ts';
 import { isTerminal, type Output, processOutput } from './process-output.ts';
 import { escapeControls } from './text.ts';
 
@@ -129,6 +128,12 @@ export function ownName({ env, program }: Called): string {
   if (env.npm_command === undefined) return 'memory';
   return program.at(-1)?.endsWith('.ts') ? 'npx memory' : 'npx memory-service';
 }
+
+/** The names of all commands. Importing the commands themselves would delay each of them. */
+export const commandNames = (
+  'serve save list search get update delete ingest status wait export import users tasks stats ' +
+  'top whoami health keys profile mcp backup restore migrate doctor completion'
+).split(' ');
 
 const command = new RegExp(`(?<!npx )\\bmemory (?=(?:${commandNames.join('|')}|--help)\\b)`, 'g');
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { $, YAML } from 'bun';
-import { commandNames } from '../../cli/command-names.ts';
+import { commandNames } from '../../cli/terminal/terminal.ts';
 import { readConfig, settingWarnings } from '../../server/config.ts';
 import { temporaryFolder } from '../cli/command.ts';
 
@@ -105,7 +105,7 @@ test('every command that a file or its documentation runs exists', async () => {
   // "memory memory keys": the first word names a container or a user, the second is the command.
   const called = text.matchAll(/\bmemory(?:-\d)? +(?:memory )?([a-z]+)/g);
   const names = new Set([...called].map(([, name = '']) => name));
-  expect([...names].filter((name) => !commandNames.some((known) => known === name))).toEqual([]);
+  expect([...names].filter((name) => !commandNames.includes(name))).toEqual([]);
   for (const name of ['serve', 'health', 'keys', 'backup', 'restore'])
     expect(names).toContain(name);
 });

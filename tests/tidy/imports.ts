@@ -85,7 +85,7 @@ const table: Row[] = [
   },
   {
     from: ['cli/terminal/'],
-    may: [...terminal, 'cli/command-names.ts', 'node:'],
+    may: [...terminal, 'node:'],
     types: ['jsonc-parser'],
     late: ['jsonc-parser'],
   },
