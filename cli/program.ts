@@ -35,7 +35,7 @@ const commands: Record<string, () => Promise<Add>> = {
   completion: async () => (await import('./commands/completion.ts')).addCompletion,
 };
 
-/** Creates the program with the command that `argv` calls, or with all commands. */
+/** Creates the program with the command that `argv` begins with, or with all commands. */
 export async function createProgram(processTerminal: Terminal, argv: string[] = []) {
   const program = createRoot(processTerminal);
   const term: Terminal = {
@@ -45,21 +45,13 @@ export async function createProgram(processTerminal: Terminal, argv: string[] = 
       return program.opts();
     },
   };
-  const at = commandIndex(program, argv);
-  const isHelp = argv.slice(0, at).some((word) => word === '-h' || word === '--help');
   const all = Object.entries(commands);
-  const called = all.filter(([name]) => name === argv[at] && !isHelp);
-  // If no known command is given, the help or a spelling suggestion needs all commands.
+  const called = all.filter(([name]) => name === argv[0]);
+  // Otherwise, the help, a spelling suggestion or a command behind options needs all commands.
   const loaded = called.length > 0 ? called : all;
   const added = await Promise.all(loaded.map(([, load]) => load()));
   for (const add of added) add(program, term);
   return program;
-}
-
-/** Returns the position of the command name, as commander will parse it, or -1. */
-function commandIndex({ options }: Parent, argv: string[]): number {
-  const withValue = options.filter(({ required }) => required).map(({ long }) => long);
-  return argv.findIndex((word, at) => !word.startsWith('-') && !withValue.includes(argv[at - 1]));
 }
 
 function createRoot(term: Terminal) {
