@@ -1,6 +1,5 @@
 import type * as Typed from '@commander-js/extra-typings';
 import * as commander from 'commander';
-import { usageError } from './errors.ts';
 import type { GlobalOptions } from './terminal/terminal.ts';
 
 /*
@@ -52,14 +51,4 @@ export function addHelp(command: object & AnyCommand, text: string, examples: st
 
 export function examplesBelow(command: AnyCommand): string[] {
   return [...(examplesOf.get(command) ?? []), ...command.commands.flatMap(examplesBelow)];
-}
-
-export function commandAt(program: AnyCommand, words: string[]): AnyCommand {
-  return words.reduce((command, word) => {
-    const below = command.commands.find((one) => one.name() === word);
-    if (below !== undefined) return below;
-    // Commander suggests a similar command. A command without subcommands would run.
-    if (command.commands.length > 0) program.parse(words, { from: 'user' });
-    throw usageError(`Unknown command '${word}'`, helpFor(command));
-  }, program);
 }

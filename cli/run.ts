@@ -2,7 +2,6 @@ import { serviceFailure } from './client/service-errors.ts';
 import {
   type AnyCommand,
   CommanderError,
-  commandAt,
   examplesBelow,
   helpFor,
   pathBelowRoot,
@@ -11,13 +10,22 @@ import { CliError, ExitWith, errorText, exitCodes, usageError } from './errors.t
 import { createProgram } from './program.ts';
 import { printJson } from './terminal/output.ts';
 import { OutputClosed } from './terminal/process-output.ts';
-import { asCalled, noteStyled, type Terminal, withoutColor } from './terminal/terminal.ts';
+import {
+  asCalled,
+  commandNames,
+  noteStyled,
+  type Terminal,
+  withoutColor,
+} from './terminal/terminal.ts';
 import { capitalized, escapeControls, escapeLine, paint } from './terminal/text.ts';
 
 export async function run(argv: string[], processTerminal: Terminal): Promise<number> {
   const term = argv.includes('--no-color') ? withoutColor(processTerminal) : processTerminal;
   if (argv[0] === '__complete') return complete(term, argv.slice(1));
-  const program = await createProgram(term, argv);
+  // Commander's own help command knows only the commands at the top.
+  const asked = argv.slice(1).concat(commandNames.includes(argv[1] ?? '') ? '--help' : []);
+  const words = argv[0] === 'help' && argv.length > 1 ? asked : argv;
+  const program = await createProgram(term, words);
   let called: AnyCommand = program;
   for (const parent of [program, ...program.commands]) {
     parent.hook('preSubcommand', (_, command) => {
@@ -25,10 +33,7 @@ export async function run(argv: string[], processTerminal: Terminal): Promise<nu
     });
   }
   try {
-    // Commander's own help command knows only the commands at the top.
-    const words = argv.filter((word) => word !== 'help' && !word.startsWith('-'));
-    if (argv[0] === 'help') commandAt(program, words).outputHelp();
-    else await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(words, { from: 'user' });
     return exitCodes.done;
   } catch (error) {
     if (error instanceof ExitWith) return error.exitCode;

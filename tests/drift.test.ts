@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { Glob } from 'bun';
-import { type AnyCommand, commandAt } from '../cli/commander.ts';
+import type { AnyCommand } from '../cli/commander.ts';
 import { createProgram } from '../cli/program.ts';
 import { commandNames } from '../cli/terminal/terminal.ts';
 import { Memory, SaveRequest, UpdateRequest } from '../sdk/contract/memory.ts';
@@ -206,8 +206,8 @@ describe('every field of a memory', () => {
 
   test.each(requests)('is an argument or an option of memory %s', async (name, fields) => {
     const io = testTerminal({ code: 0, stdout: '', stderr: '' });
-    const command = commandAt(await createProgram(io), [name]);
-    const options = command.options.map((option) => option.attributeName());
+    const { commands } = await createProgram(io, [name]);
+    const options = commands[0]?.options.map((option) => option.attributeName()) ?? [];
     const lacking = fields.filter((field) => !options.includes(optionOf[field] ?? field));
     expect(lacking).toEqual(['content']);
   });
