@@ -49,7 +49,7 @@ export function processTerminal(interrupted: AbortSignal): Terminal {
     stdout: processOutput(1, () => process.stdout),
     stderr: processOutput(2, () => process.stderr),
     env: process.env,
-    home: process.env.HOME || process.env.USERPROFILE || homeOfUser(),
+    home: process.env.HOME || process.env.USERPROFILE || '/',
     cwd: process.cwd(),
     platform: process.platform,
     program: ownProgram(),
@@ -89,15 +89,6 @@ export function replaceFile(path: string, text: string, mode = 0o600): void {
 function ownProgram(): string[] {
   const isExecutable = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/.test(Bun.main);
   return isExecutable ? [process.execPath] : [process.execPath, ...process.execArgv, Bun.main];
-}
-
-/** Returns the user's home directory, or `/` if there is none, as in some containers. */
-function homeOfUser(): string {
-  try {
-    return process.getBuiltinModule('node:os').homedir();
-  } catch {
-    return '/';
-  }
 }
 
 export function withoutColor(term: Terminal): Terminal {
