@@ -1,4 +1,4 @@
-import { isAbsolute } from 'node:path';
+import { resolve } from 'node:path';
 import type { Admin } from '../server/admin.ts';
 import { InvalidSettingsError, MissingDatabaseError } from '../server/errors.ts';
 import { Option } from './commander.ts';
@@ -50,16 +50,20 @@ export async function onDatabase<Result>(
   try {
     return await run(admin, url);
   } catch (error) {
-    if (error instanceof CliError) throw error;
-    const path = shownDatabase(url);
-    if (error instanceof MissingDatabaseError) {
-      const from = isAbsolute(path) || url.includes('://') ? '' : ` (relative to ${term.cwd})`;
-      throw new CliError('database_missing', `No database found at ${path}${from}.`, where);
+    if (!(error instanceof MissingDatabaseError)) {
+      throw databaseFailure(error, 'database_unavailable');
     }
-    const message = withFlag(errorText(error), database);
-    if (error instanceof InvalidSettingsError) throw usageError(message);
-    throw new CliError('database_unavailable', message);
+    const message = `No database found at ${shownDatabase(term, url)}.`;
+    throw new CliError('database_missing', message, where);
   }
+}
+
+/** Describes an error of the server. The database may come from an option or from its setting. */
+export function databaseFailure(error: unknown, code: string, hint?: string): CliError {
+  if (error instanceof CliError) return error;
+  const message = errorText(error).replace('MEMORY_DATABASE_URL', 'the database');
+  if (error instanceof InvalidSettingsError) return usageError(message);
+  return new CliError(code, message, hint);
 }
 
 const where =
@@ -71,15 +75,8 @@ export function databaseUrlOf({ env }: Terminal, flag: string | undefined): stri
   return /^[a-z][a-z0-9+.-]+:/i.test(database) ? database : `sqlite:${database}`;
 }
 
-/** Replaces the name of the setting in a server message with the flag, if the flag was used. */
-export function withFlag(message: string, flag: string | undefined): string {
-  return flag === undefined ? message : message.replace(/\bMEMORY_DATABASE_URL\b/, '--database');
-}
-
-/** Removes the password that a database URL may contain. The last `@` precedes the host. */
-export function shownDatabase(url: string): string {
-  return url
-    .replace(/^sqlite:(\/\/)?/, '')
-    .replace(/\/\/([^:/]*):.*@/, '//$1@')
-    .replace(/([?&]password=)[^&]*/, '$1…');
+/** Returns the absolute path, or the URL without its password. The last `@` precedes the host. */
+export function shownDatabase({ cwd }: Terminal, url: string): string {
+  if (url.startsWith('sqlite:')) return resolve(cwd, url.replace(/^sqlite:(\/\/)?/, ''));
+  return url.replace(/\/\/([^:/]*):.*@/, '//$1@').replace(/([?&]password=)[^&]*/, '$1…');
 }

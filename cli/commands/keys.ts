@@ -146,7 +146,7 @@ type StoredKey = Awaited<ReturnType<Admin['listKeys']>>[number];
 
 function createKey(term: Terminal, database: string | undefined, key: NewKey) {
   async function create(admin: Admin, isNew: boolean) {
-    const shown = shownDatabase(databaseUrlOf(term, database));
+    const shown = shownDatabase(term, databaseUrlOf(term, database));
     if (isNew) await note(term, `Created a new database at ${shown}.`);
     const known = (await admin.listKeys()).map((one) => one.project);
     // The server creates the project `default` even without a key.

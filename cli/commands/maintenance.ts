@@ -91,7 +91,7 @@ export function addRestore(program: Parent, term: Terminal): void {
     const restored = await withBackup(term, file, (backup) =>
       onDatabase(term, database, ({ restore }, url) => restore(url, backup, { eraseAgain })),
     );
-    const path = shownDatabase(databaseUrlOf(term, database));
+    const path = shownDatabase(term, databaseUrlOf(term, database));
     const done = `Restored ${memoriesOf(restored.memories)} to ${path}.`;
     const result = { file, database: path, ...restored };
     await printResult(term, result, path, done, ...consequencesOf(restored));

@@ -1,8 +1,7 @@
 import type { Comparison } from '../../server/admin.ts';
-import { InvalidSettingsError } from '../../server/errors.ts';
 import { addHelp, type Parent } from '../commander.ts';
-import { databaseUrlOf, shownDatabase } from '../database.ts';
-import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
+import { databaseFailure, databaseUrlOf, shownDatabase } from '../database.ts';
+import { CliError, exitCodes, usageError } from '../errors.ts';
 import { type Column, printJson, printTable, resilientOutput } from '../terminal/output.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
@@ -17,7 +16,7 @@ export function addMigrate(program: Parent, term: Terminal): void {
   command.action(async ({ from, to, verify = false }) => {
     const [source, target] = [urlOf(term, from, '--from'), urlOf(term, to, '--to')];
     const { copiedRows, isEqual, items } = await migrate(term, source, target, !verify);
-    const shown = { from: shownDatabase(source), to: shownDatabase(target) };
+    const shown = { from: shownDatabase(term, source), to: shownDatabase(term, target) };
     const out = resilientOutput(term);
     if (term.options.json) {
       await printJson(out.term, { ...shown, copiedRows, isEqual, items });
@@ -72,10 +71,8 @@ async function migrate(term: Terminal, source: string, target: string, copies: b
     return await admin.migrate(source, target, { copies, ...progress });
   } catch (error) {
     term.interrupted.throwIfAborted();
-    const message = errorText(error).replace(/\bMEMORY_DATABASE_URL\b/, '--from or --to');
-    if (error instanceof InvalidSettingsError) throw usageError(message);
     const hint = copying ? 'Run the same command again to continue.' : undefined;
-    throw new CliError('migration_failed', message, hint);
+    throw databaseFailure(error, 'migration_failed', hint);
   }
 }
 

@@ -1,10 +1,6 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { InvalidSettingsError } from '../../server/errors.ts';
 import { addHelp, type Parent } from '../commander.ts';
-import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
-import { CliError, errorCode, errorText, usageError } from '../errors.ts';
+import { databaseFailure, databaseOption, databaseUrlOf, shownDatabase } from '../database.ts';
 import { definedOnly, numberIn } from '../options.ts';
 import { note, noteStyled, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, paint } from '../terminal/text.ts';
@@ -22,7 +18,6 @@ export function addServe(program: Parent, term: Terminal): void {
   command.action(async () => {
     const { port, host, database } = command.opts();
     const databaseUrl = databaseUrlOf(term, database);
-    const newFile = missingFile(term, databaseUrl);
     const firstKey = createFirstKey(term);
     // Imported on demand, to keep other commands fast.
     const { startServer } = await import('../../server/main.ts');
@@ -30,10 +25,10 @@ export function addServe(program: Parent, term: Terminal): void {
     const options = { ...settings, keepFirstKey: firstKey.keep, onFatal: 'exit' } as const;
     const server = await startServer(options).catch((error) => {
       firstKey.discard();
-      throw cannotStart(error, databaseUrl, database);
+      throw databaseFailure(error, 'cannot_start');
     });
     async function announce(): Promise<void> {
-      await noteStyled(term, banner(term, server.url, databaseUrl, newFile));
+      await noteStyled(term, banner(term, server.url, databaseUrl));
       // The report of the first key contains a link to the console.
       if (term.stderr.isTerminal && hasConsole(term) && !firstKey.isCreated()) {
         await note(term, `The console is at ${server.url}/console`);
@@ -70,29 +65,8 @@ const settings = [
   ['LOG_LEVEL', 'debug, info, warn, error or silent (default: info)'],
 ].map(([name = '', description]) => `  ${name.padEnd(23)}  ${description}`);
 
-function cannotStart(error: unknown, url: string, flag: string | undefined): CliError {
-  const reason = errorText(error);
-  if (error instanceof InvalidSettingsError) return usageError(withFlag(reason, flag));
-  // The errors of a file have a code. They do not name the setting.
-  const isOfFile = url.startsWith('sqlite:') && errorCode(error) !== '';
-  if (!isOfFile) return new CliError('cannot_start', reason);
-  const name = withFlag('MEMORY_DATABASE_URL', flag);
-  const path = `sqlite:${shownDatabase(url)}`;
-  return new CliError('cannot_start', `${name} ${path} cannot be opened: ${reason}`);
-}
-
-/** Returns the absolute path of the SQLite file that the server will create, or null. */
-function missingFile({ cwd }: Terminal, url: string): string | null {
-  if (!url.startsWith('sqlite:')) return null;
-  const path = resolve(cwd, shownDatabase(url));
-  return existsSync(path) ? null : path;
-}
-
-function banner(term: Terminal, url: string, database: string, newFile: string | null): string {
-  const stored =
-    newFile === null
-      ? `Data is stored in ${shownDatabase(database)}.`
-      : `Created a new database at ${newFile}.`;
+function banner(term: Terminal, url: string, database: string): string {
   const running = paint(term.stderr, 'bold', 'The memory service is running');
-  return `${running} at ${url}\n${escapeControls(stored)}\nPress Ctrl-C to stop.`;
+  const stored = escapeControls(shownDatabase(term, database));
+  return `${running} at ${url}\nData is stored in ${stored}.\nPress Ctrl-C to stop.`;
 }

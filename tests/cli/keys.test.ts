@@ -59,14 +59,12 @@ describe('a missing database', () => {
     for (const argv of [['list'], ['revoke', 'key_1']]) {
       const around = { env: { MEMORY_DATABASE_URL: 'sqlite:no/such.db' }, cwd: folder.path };
       const { code, stdout, stderr } = await memory(['keys', ...argv], around);
-      expect(stderr).toContain('No database found at no/such.db');
-      expect(stderr).toContain(`(relative to ${folder.path})`);
+      expect(stderr).toContain(`No database found at ${folder.file('no/such.db')}.\n`);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     }
     const gone = folder.file('none/x.db');
     const { stderr } = await memory(['keys', 'list', '--database', gone]);
     expect(stderr).toContain(`No database found at ${gone}`);
-    expect(stderr).not.toContain('relative');
     expect(existsSync(folder.file('none'))).toBe(false);
   });
 
@@ -82,8 +80,7 @@ describe('a missing database', () => {
     });
     const stderr = await child.stderr.text();
     const [code, stdout] = [await child.exited, await child.stdout.text()];
-    expect(stderr).toContain(`No database found at ${path} (relative to ${folder.path})`);
-    expect(stderr).toContain('memory serve\n');
+    expect(stderr).toContain(`No database found at ${folder.file(path)}.\n`);
     expect(stderr).toContain('To create a database: memory serve\n');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(existsSync(folder.file(dirname(path)))).toBe(false);

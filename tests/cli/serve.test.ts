@@ -135,18 +135,17 @@ test('without the console, no start names it', async () => {
   expect(output).not.toContain('console');
 });
 
-test('a start in another folder names the new database', async () => {
+test('a start names the whole path of the database', async () => {
   using home = temporaryFolder();
   const port = String(await freePort());
   const started = (database: string) =>
     startAndStop(['-p', port, '--database', database], { home: home.path });
-  const first = await started(home.file('first.db'));
-  expect(first).toContain(`\nCreated a new database at ${home.file('first.db')}.\nPress Ctrl-C`);
-  const second = await started(`sqlite:${relative(process.cwd(), home.file('other.db'))}`);
-  expect(second).toContain(`\nCreated a new database at ${home.file('other.db')}.\nPress Ctrl-C`);
-  const third = await started(home.file('other.db'));
-  expect(third).not.toContain('Created');
-  expect(third).toContain(`\nThe console is at http://127.0.0.1:${port}/console\n`);
+  const database = home.file('first.db');
+  const first = await started(`sqlite:${relative(process.cwd(), database)}`);
+  expect(first).toContain(`\nData is stored in ${database}.\nPress Ctrl-C`);
+  const second = await started(database);
+  expect(second).toContain(`\nData is stored in ${database}.\nPress Ctrl-C`);
+  expect(second).toContain(`\nThe console is at http://127.0.0.1:${port}/console\n`);
 });
 
 test('if npm started the service, the suggested commands are for its folder', async () => {
@@ -215,12 +214,12 @@ test.skipIf(process.platform !== 'linux').each(['NO_PROXY', 'no_proxy'])(
   },
 );
 
-test('a database that cannot be created is reported with its flag, exit 1', async () => {
+test('a database that cannot be created is reported, exit 1', async () => {
   const argv = ['serve', '-p', '0', '--database', '/dev/null/x.db'];
   const { code, stderr } = await inProcess(argv);
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: expect.stringContaining('--database sqlite:/dev/null/x.db'),
+    stderr: expect.stringContaining("not a directory, lstat '/dev/null/x.db'"),
   });
 });
 
@@ -290,11 +289,10 @@ test('a file that is no database is rejected in one line that says what to do', 
   expect(code).toBe(1);
 });
 
-test('serve on PostgreSQL prints the database and does not report a new file', async () => {
+test('serve on PostgreSQL prints the database', async () => {
   using home = temporaryFolder();
   const { url, drop } = await newDatabase();
   const output = await startAndStop(['-p', '0', '--database', url], { home: home.path });
   await drop();
   expect(output).toContain('\nData is stored in postgres');
-  expect(output).not.toContain('Created a new database');
 });

@@ -30,7 +30,7 @@ import { createWriterClient, type WriterClient } from './writer-client.ts';
 /** In KiB. Holds the pages of some hundred users whose memories are listed again and again. */
 const listCacheKiB = 16_384;
 
-const lockAdvice = 'Stop it first, or use another database (MEMORY_DATABASE_URL).';
+const lockAdvice = 'Stop it first, or use another database.';
 
 export type OpenOptions = {
   /** Called with problems that occur outside requests. */
