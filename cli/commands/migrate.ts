@@ -1,7 +1,7 @@
 import type { Comparison } from '../../server/admin.ts';
 import { addHelp, type Parent } from '../commander.ts';
 import { databaseFailure, databaseUrlOf, shownDatabase } from '../database.ts';
-import { CliError, exitCodes, usageError } from '../errors.ts';
+import { CliError, exitCodes } from '../errors.ts';
 import { type Column, printJson, printTable, resilientOutput } from '../terminal/output.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
@@ -10,11 +10,11 @@ export function addMigrate(program: Parent, term: Terminal): void {
   const command = program
     .command('migrate')
     .description('Copy a database from SQLite to PostgreSQL or back. Servers must be stopped.')
-    .option('--from <path or url>', 'the database to copy')
-    .option('--to <path or url>', 'an empty database, or an unfinished copy to continue')
+    .requiredOption('--from <path or url>', 'the database to copy')
+    .requiredOption('--to <path or url>', 'an empty database, or an unfinished copy to continue')
     .option('--verify', 'only compare the two databases');
   command.action(async ({ from, to, verify = false }) => {
-    const [source, target] = [urlOf(term, from, '--from'), urlOf(term, to, '--to')];
+    const [source, target] = [databaseUrlOf(term, from), databaseUrlOf(term, to)];
     const { copiedRows, isEqual, items } = await migrate(term, source, target, !verify);
     const shown = { from: shownDatabase(term, source), to: shownDatabase(term, target) };
     const out = resilientOutput(term);
@@ -23,8 +23,8 @@ export function addMigrate(program: Parent, term: Terminal): void {
       return out.end(isEqual ? exitCodes.done : exitCodes.failed);
     }
     await printTable(out.term, columns, items);
-    if (!isEqual) throw differenceError(items, verify);
-    const copied = verify ? '' : `Copied ${rowsOf(copiedRows)}. `;
+    if (!isEqual) throw differenceError(items);
+    const copied = verify ? '' : `Copied ${copiedRows.toLocaleString('en')} rows. `;
     await note(term, `${copied}${shown.to} is equal to ${shown.from}.`);
     out.end();
   });
@@ -45,11 +45,6 @@ The command fails if a server is running on either database at the start, or on
 the source at the end. If the source changes during the copy, the comparison
 fails: empty the target and copy again. Exits with status 1 if the databases
 differ.`;
-
-function urlOf(term: Terminal, database: string | undefined, flag: string): string {
-  if (database) return databaseUrlOf(term, database);
-  throw usageError(`Missing ${flag} <path or url>.`);
-}
 
 async function migrate(term: Terminal, source: string, target: string, copies: boolean) {
   const admin = await import('../../server/admin.ts');
@@ -84,21 +79,11 @@ const columns: Column<Comparison>[] = [
   { title: 'CONTENT', value: ({ isEqual }) => (isEqual ? 'equal' : 'different') },
 ];
 
-function differenceError(items: Comparison[], verify: boolean): CliError {
-  const different = items.filter(({ isEqual }) => !isEqual);
-  const differences = different.map(({ table, project }) =>
-    project === null ? table : `${table} of project ${project}`,
-  );
-  const hint = verify
-    ? 'A server may have written to one of them since the copy.'
-    : 'Servers refuse to open this target. Empty it and copy again.';
-  return new CliError(
-    'databases_differ',
-    `The databases differ in ${differences.join(', ')}.`,
-    hint,
-  );
-}
-
-function rowsOf(count: number): string {
-  return count === 1 ? '1 row' : `${count.toLocaleString('en')} rows`;
+function differenceError(items: Comparison[]): CliError {
+  const differences = items
+    .filter(({ isEqual }) => !isEqual)
+    .map(({ table, project }) => (project === null ? table : `${table} of project ${project}`));
+  const message = `The databases differ in ${differences.join(', ')}.`;
+  const hint = 'A server may have written to one of them. To copy again, empty the target first.';
+  return new CliError('databases_differ', message, hint);
 }

@@ -75,7 +75,7 @@ describe('--verify', () => {
       await change(by[1] === '' ? `left(${column}, -1)` : `${column} ${by[1]}`);
       expect(stderr).toBe(
         `Error: The databases differ in ${difference}.\n` +
-          'A server may have written to one of them since the copy.\n',
+          'A server may have written to one of them. To copy again, empty the target first.\n',
       );
       expect(code).toBe(1);
     },
