@@ -45,9 +45,6 @@ export function noMemoriesOf(userId: string | undefined, match = ''): string {
 }
 
 const listHelp = `
---json prints the page as one object, { items, nextCursor }; --all --json prints
-only the memories, one object per line.
-
 With --cursor, repeat the other options of the first page, and use times instead
 of durations: --from 3d is a different time in each command.
 
@@ -89,6 +86,10 @@ type Pages<Item> = PromiseLike<{ items: Item[]; nextCursor: string | null }> & A
 
 type PageOptions = { all?: true | undefined; limit?: number | undefined };
 
+const pageHelp = `
+--json prints the page as one object, { items, nextCursor }; --all --json prints
+only the items, one object per line.`;
+
 /** Adds the options of a command that prints pages. `items` is what it lists. */
 export function addPaging<Args extends unknown[], Options extends Record<string, unknown>>(
   command: Command<Args, Options, GlobalOptions>,
@@ -97,7 +98,8 @@ export function addPaging<Args extends unknown[], Options extends Record<string,
   return command
     .option('-n, --limit <number>', `${items} per page, at most 100 (default: 20)`, parseLimit)
     .option('--cursor <cursor>', 'the nextCursor of the previous page')
-    .option('--all', 'print all pages');
+    .option('--all', 'print all pages')
+    .addHelpText('after', pageHelp);
 }
 
 /** With --all, the default page size is the maximum, which needs the fewest requests. */

@@ -36,9 +36,6 @@ const usersHelp = `
 --order memories and --order bytes print one page of at most 100 users. The
 size is that of content and metadata.
 
---json prints the page as one object, { items, nextCursor }; --all --json prints
-only the users, one object per line.
-
 A pipe receives userId, memories, bytes and lastCreatedAt, separated by tabs.`;
 
 const userColumns = (now: number): Column<User>[] => [
@@ -80,9 +77,6 @@ const noTasks = {
 
 const tasksHelp = `
 To process a failed memory again, ingest its record again.
-
---json prints the page as one object, { items, nextCursor }; --all --json prints
-only the memories, one object per line.
 
 A pipe receives the id, userId, type, attempts, createdAt, errorMessage and full
 content, separated by tabs.`;
