@@ -5,41 +5,29 @@ import { capitalized } from '../terminal/text.ts';
 import { resolveApiKey, resolveBaseUrl } from './connect.ts';
 import { shownProfilePath } from './profile.ts';
 
-type Shown = { hint: string; exitCode?: number };
-
-/** What to do next for each code of the service and of the SDK. */
-const advice: Record<string, Shown> = {
-  unauthorized: {
-    hint: 'To create a key on the machine of the server: memory keys create --save',
-    exitCode: exitCodes.refused,
-  },
-  forbidden: {
-    hint: "To show the key's permissions: memory whoami",
-    exitCode: exitCodes.refused,
-  },
-  not_found: { hint: 'To list ids: memory list --user <id>', exitCode: exitCodes.notFound },
-  precondition_failed: { hint: 'To show the current version: memory get <id>' },
-  payload_too_large: { hint: 'Split the text, or raise MEMORY_MAX_BODY_BYTES on the server.' },
-  idempotency_key_reused: { hint: 'Omit --idempotency-key, or use a new one.' },
-  rate_limited: { hint: 'Try again later.' },
-  internal: { hint: 'Try again later, and check the server log.' },
-  unavailable: { hint: 'Try again later, and check the server log.' },
-  unexpected_answer: {
-    hint: 'Is this the address of the service? To check it: memory profile show',
-  },
-  connection: {
-    hint: 'Is the server running? Try: memory serve, or check the address: memory profile show',
-    exitCode: exitCodes.unreachable,
-  },
-  timeout: {
-    hint: 'Is the server running? To check the address: memory profile show',
-    exitCode: exitCodes.unreachable,
-  },
+const exitCodeOf: Record<string, number> = {
+  unauthorized: exitCodes.refused,
+  forbidden: exitCodes.refused,
+  not_found: exitCodes.notFound,
+  connection: exitCodes.unreachable,
+  timeout: exitCodes.unreachable,
 };
 
-/** A document may be longer than a memory, and so may its request: more than 1 MiB. */
-const longMemory: Shown = {
-  hint: 'To store a long text: memory ingest document --user <id> <file>',
+const serverLog = 'Try again later, and check the server log.';
+const unreachable =
+  'Is the server running? Try: memory serve, or check the address: memory profile show';
+
+/** What to do next, where the message of the service or of the SDK does not say it. */
+const hintOf: Record<string, string> = {
+  unauthorized: 'To create a key on the machine of the server: memory keys create --save',
+  forbidden: "To show the key's permissions: memory whoami",
+  not_found: 'To list ids: memory list --user <id>',
+  payload_too_large: 'Split the text, or raise MEMORY_MAX_BODY_BYTES on the server.',
+  internal: serverLog,
+  unavailable: serverLog,
+  unexpected_answer: 'Is this the address of the service? To check it: memory profile show',
+  connection: unreachable,
+  timeout: unreachable,
 };
 
 /** Describes an error from the service. `help` is the hint for an invalid request. */
@@ -49,25 +37,31 @@ export function serviceFailure(
   help: string | null = null,
 ): CliError {
   const { value: baseUrl } = resolveBaseUrl(term);
-  const fallback = error.code === 'invalid_request' ? help : null;
-  const { hint = fallback, exitCode } = adviceFor(error) ?? {};
-  const failure = new CliError(error.code, textOf(term, error, baseUrl), hint, exitCode);
+  const code = kindOf(error);
+  const hint = hintFor(error) ?? hintOf[code] ?? (code === 'invalid_request' ? help : null);
+  const text = textOf(term, error, baseUrl);
+  const failure = new CliError(error.code, text, hint, exitCodeOf[code]);
   failure.requestId = error.requestId ?? null;
   if (error.details.length > 0) failure.details = error.details;
   return failure;
 }
 
-function adviceFor(error: MemoryServiceError): Partial<Shown> | undefined {
-  const { code, name, message, details } = error;
+/** Returns the error's code, or a more fitting one: a proxy may have rejected the key, too. */
+function kindOf({ code, name, message }: MemoryServiceError): string {
+  if (name === 'AuthenticationError') return 'unauthorized';
+  return message.startsWith('no such route') ? 'unexpected_answer' : code;
+}
+
+function hintFor({ message, details }: MemoryServiceError): string | undefined {
   const has = (name: string, text: RegExp) =>
     details.some((one) => one.field === name && text.test(one.message));
-  if (/at most 1048576 bytes/.test(message) || has('content', /at most/)) return longMemory;
-  if (has('userId', /is required/)) {
-    return { hint: 'Specify the user: --user <id>, or userId in a file.' };
+  // A document may be longer than a memory, and so may its request: more than 1 MiB.
+  if (/at most 1048576 bytes/.test(message) || has('content', /at most/)) {
+    return 'To store a long text: memory ingest document --user <id> <file>';
   }
-  if (name === 'AuthenticationError') return advice.unauthorized;
-  if (message.startsWith('no such route')) return advice.unexpected_answer;
-  return advice[code];
+  return has('userId', /is required/)
+    ? 'Specify the user: --user <id>, or userId in a file.'
+    : undefined;
 }
 
 function textOf(term: Terminal, error: MemoryServiceError, baseUrl: string): string {
@@ -103,7 +97,6 @@ function keySource(term: Terminal, baseUrl: string): string {
 export function messageOf({ status, code, message }: MemoryServiceError): string {
   if (code !== 'unexpected_answer') return message;
   if (status === 413) return 'the request is larger than the service accepts';
-  if (status === 414 || status === 431) return 'the id or query is longer than the service accepts';
   return message.replace(/^not a response from the memory service: /, '');
 }
 

@@ -26,8 +26,6 @@ test.each<[string, Reply, number, string, string]>([
   ['a redirect', text(301, '', { Location: 'https://example.com/' }), 1, 'example.com', address],
   ['a 503 of a proxy', html(503), 1, ': 503, text/html.\n', address],
   ['a 413 of a proxy', text(413, ''), 1, 'the request is larger than the service', address],
-  ['a 414 of a proxy', text(414, ''), 1, 'the id or query is longer than the service', address],
-  ['a 431 of a proxy', text(431, ''), 1, 'the id or query is longer than the service', address],
   [
     'a 401 of a proxy',
     html(401),
@@ -45,7 +43,7 @@ test.each<[string, Reply, number, string, string]>([
     '.\n',
     'Split the text, or raise MEMORY_MAX_BODY_BYTES on the server.',
   ],
-  ['a rate limit', refusal(429, 'rate_limited', { 'Retry-After': '90' }), 1, '.\n', 'Try again'],
+  ['a rate limit', refusal(429, 'rate_limited', { 'Retry-After': '90' }), 1, 'It is', '_limited.\n'],
   [
     'several invalid fields',
     json(400, invalid),
