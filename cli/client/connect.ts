@@ -1,4 +1,4 @@
-import type { MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
+import type { AttemptEvent, MemoryClient } from '../../sdk/index.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
 import { noteStyled, type Terminal } from '../terminal/terminal.ts';
 import { capitalized, escapeLine } from '../terminal/text.ts';
@@ -74,42 +74,25 @@ async function client(term: Terminal, baseUrl: string, apiKey: string): Promise<
 
 function noKey(term: Terminal, baseUrl: string): CliError {
   const { project } = term.options;
-  const stored = profile.entriesOf(profile.readProfile(term));
-  const names = stored.map((one) => `${one.baseUrl} (${one.project})`).join(', ');
   const target = project === undefined ? baseUrl : `project ${project} of ${baseUrl}`;
-  const choice = names && `, or choose a stored key with --base-url and --project: ${names}`;
-  const start = `. To start a server, which creates the first key: memory serve
-To create a key on the machine of an existing server: memory keys create --save`;
-  // --project overrides MEMORY_API_KEY.
-  const hint =
-    project === undefined
-      ? `Set MEMORY_API_KEY${choice || start}`
-      : `To store one: memory profile set ${baseUrl} - --project ${project}${choice}
-To create one on the machine of the server: memory keys create --save --project ${project}`;
+  const flag = project === undefined ? '' : ` --project ${project}`;
+  const hint = `To start a server, which creates the first key: memory serve
+To create a key on the machine of the server: memory keys create --save${flag}
+To store a key: memory profile set ${baseUrl} -${flag}
+To see the stored keys: memory profile show`;
   return new CliError('unauthorized', `No API key for ${target}.`, hint, exitCodes.refused);
 }
-
-/** The part of the client's attempt event that retry messages use. */
-type Wait = { error: MemoryServiceError | undefined; retryInMs: number | undefined };
 
 /** The minimum wait to report. A shorter wait ends before the user can read the message. */
 const minReportedMs = 1_900;
 
-export function reportRetries(term: Terminal): (event: Wait) => void {
+export function reportRetries(term: Terminal) {
   let reportedUntil = 0;
-  return ({ error, retryInMs = 0 }) => {
+  return ({ error, retryInMs = 0 }: Pick<AttemptEvent, 'error' | 'retryInMs'>): void => {
     // If several concurrent requests wait, only one is reported.
     if (retryInMs < minReportedMs || term.clock() < reportedUntil) return;
     reportedUntil = term.clock() + retryInMs;
-    const seconds = Math.ceil(retryInMs / 1000);
-    void noteStyled(term, `${reasonOf(error)}; retrying in ${seconds} s.`);
+    const why = capitalized(escapeLine(error?.message ?? ''));
+    void noteStyled(term, `${why}. Retrying in ${Math.ceil(retryInMs / 1000)} s.`);
   };
-}
-
-function reasonOf(error: MemoryServiceError | undefined): string {
-  const { status, code, message = '' } = error ?? {};
-  if (status === undefined) return 'No response';
-  if (status !== 429) return `The service returned ${status}`;
-  if (code !== 'rate_limited') return 'Too many requests (429)';
-  return capitalized(escapeLine(message.replace(/; try again.*$/, '')));
 }
