@@ -75,10 +75,6 @@ function inputError(path: string, error: unknown): unknown {
   if (code === 'ENOENT') {
     return new CliError('file_not_found', `File not found: ${path}.`, 'Use - to read from stdin.');
   }
-  if (code === 'EISDIR') return new CliError('not_a_file', `${path} is a folder, not a file.`);
-  if (code === 'EACCES' || code === 'EPERM') {
-    return new CliError('file_not_readable', `No permission to read ${path}.`);
-  }
   if (!(error instanceof Error && 'syscall' in error)) return error;
   return new CliError('file_not_readable', `${path} cannot be read (${code}).`);
 }
