@@ -8,16 +8,14 @@ import type { Terminal } from './terminal/terminal.ts';
 
 /* Options shared by several commands, and the parsers of their values. */
 
-/* Copied from the contract to avoid loading it. The type checker keeps the values equal. */
+/* Copied from the contract to avoid loading it. The type checker keeps both values equal. */
 export const pageItems: (typeof limits)['pageItems'] = 100;
-const nameCharacters: (typeof limits)['nameCharacters'] = 256;
-const keyCharacters: (typeof limits)['idempotencyKeyCharacters'] = 255;
 
 export const memoryId = new Argument('<id>', 'the id of the memory').argParser(parseId);
 
 export const userOption = userOptionFor('the user; optional if the key is bound to a user');
 export function userOptionFor(description: string) {
-  return new Option('-u, --user <id>', description).argParser(parseUser);
+  return new Option('-u, --user <id>', description).argParser(parseName);
 }
 
 export const metadataOption = new Option(
@@ -36,17 +34,14 @@ export const externalIdOption = externalIdOptionFor(
   'ingesting the same id again updates the memory',
 );
 
-export const idempotencyKeyOption = keyOption(keyCharacters);
-/** For commands that send several requests. Each request's key starts with this value. */
-export const idempotencyKeysOption = keyOption(keyCharacters - 55);
-
-function keyOption(max: number) {
-  const description = 'a retry with the same key has no further effect';
-  return new Option('--idempotency-key <key>', description).argParser((key) => {
-    if (/^[\x21-\x7e]+$/.test(key) && key.length <= max) return key;
-    throw new InvalidArgumentError(`It must be 1 to ${max} visible ASCII characters.`);
-  });
-}
+/** Leaves room for the rest of the keys of a command that sends several requests. */
+export const idempotencyKeyOption = new Option(
+  '--idempotency-key <key>',
+  'a retry with the same key has no further effect',
+).argParser((key) => {
+  if (/^[\x21-\x7e]{1,200}$/.test(key)) return key;
+  throw new InvalidArgumentError('It must be 1 to 200 visible ASCII characters.');
+});
 
 export const errorsOutOption = new Option(
   '--errors-out <file>',
@@ -102,19 +97,10 @@ export const ifVersionOption = new Option(
   numberIn([1, Number.MAX_SAFE_INTEGER], 'a version number as shown by memory get, 1 or higher'),
 );
 
-/** Rejects a second --user, because commander would silently use the last one. */
-function parseUser(user: string, previous: string | undefined): string {
-  if (previous !== undefined) throw usageError('--user can be given only once.');
-  if (user === '') throw usageError('--user must not be empty.');
-  const { length } = [...user];
-  if (length <= nameCharacters) return user;
-  throw usageError(`--user must be at most ${nameCharacters} characters, not ${length}.`);
-}
-
-export function parseName(name: string): string {
-  const { length } = [...name];
-  if (length >= 1 && length <= nameCharacters) return name;
-  throw new InvalidArgumentError(`It must be 1 to ${nameCharacters} characters, not ${length}.`);
+/** Rejects an unset variable of a shell, and a second value, which would silently win. */
+export function parseName(name: string, previous?: string): string {
+  if (name !== '' && previous === undefined) return name;
+  throw new InvalidArgumentError('It can be given only once, and must not be empty.');
 }
 
 /** Rejects empty ids and ids of only dots and spaces, which would change the request path. */

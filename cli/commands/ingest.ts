@@ -111,7 +111,7 @@ function addDocument(group: Parent, term: Terminal): void {
     .addOption(shared.externalIdOption)
     .addOption(shared.metadataOption)
     .option('--dry-run', 'read and validate every file without sending anything')
-    .addOption(shared.idempotencyKeysOption)
+    .addOption(shared.idempotencyKeyOption)
     .addOption(shared.waitOption)
     .addOption(shared.timeoutOption);
   command.action(async (files) => {
@@ -145,7 +145,7 @@ function fileCommand(group: Parent, name: string, description: string) {
     .command(name)
     .argument('<file>', 'one record as JSON, or many as JSON Lines; - for stdin')
     .description(description)
-    .addOption(shared.idempotencyKeysOption)
+    .addOption(shared.idempotencyKeyOption)
     .addOption(shared.errorsOutOption)
     .addOption(shared.waitOption)
     .addOption(shared.timeoutOption);

@@ -42,7 +42,7 @@ export function addImport(program: Parent, term: Terminal): void {
     .addOption(fromOption)
     .addOption(shared.userOptionFor('with --from: the user who owns the memories'))
     .addOption(shared.errorsOutOption)
-    .addOption(shared.idempotencyKeysOption);
+    .addOption(shared.idempotencyKeyOption);
   command.action(async (file) => {
     const { from, ...options } = command.optsWithGlobals();
     shared.rejectOverwrite(term, file, options.errorsOut);
