@@ -36,17 +36,12 @@ export function helpFor(command: AnyCommand): string {
 /** The examples in the help of commands. Commander prints but does not return them. */
 const examplesOf = new WeakMap<AnyCommand, string[]>();
 
-/** Adds examples to the end of a command's help. The tests run every example. */
-export function addExamples(command: object & AnyCommand, examples: string[]): void {
+/** Adds a text and examples to the end of a command's help. The tests run every example. */
+export function addHelp(command: object & AnyCommand, text: string, examples: string[]): void {
   examplesOf.set(command, examples);
   const title = examples.length === 1 ? 'Example:' : 'Examples:';
-  command.addHelpText('after', ['', title, ...examples.map((one) => `  ${one}`)].join('\n'));
-}
-
-/** Adds a text to the end of a command's help, before its examples. */
-export function addHelp(command: object & AnyCommand, text: string, examples: string[]): void {
-  command.addHelpText('after', text);
-  addExamples(command, examples);
+  const shown = ['', title, ...examples.map((one) => `  ${one}`)].join('\n');
+  command.addHelpText('after', text === '' ? shown : `${text}\n${shown}`);
 }
 
 export function examplesBelow(command: AnyCommand): string[] {

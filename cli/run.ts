@@ -21,7 +21,11 @@ import { capitalized, escapeControls, escapeLine, paint } from './terminal/text.
 
 export async function run(argv: string[], processTerminal: Terminal): Promise<number> {
   const term = argv.includes('--no-color') ? withoutColor(processTerminal) : processTerminal;
-  if (argv[0] === '__complete') return complete(term, argv.slice(1));
+  if (argv[0] === '__complete') {
+    const { printCompletions } = await import('./commands/completion.ts');
+    await printCompletions(term, await createProgram(term), argv.slice(1));
+    return exitCodes.done;
+  }
   // Commander's own help command knows only the commands at the top.
   const asked = argv.slice(1).concat(commandNames.includes(argv[1] ?? '') ? '--help' : []);
   const words = argv[0] === 'help' && argv.length > 1 ? asked : argv;
@@ -47,12 +51,6 @@ export async function run(argv: string[], processTerminal: Terminal): Promise<nu
     await reportFailure({ ...term, options }, failure).catch(() => reportFailure(term, failure));
     return failure.exitCode;
   }
-}
-
-async function complete(term: Terminal, words: string[]): Promise<number> {
-  const { printCompletions } = await import('./commands/completion.ts');
-  await printCompletions(term, await createProgram(term), words);
-  return exitCodes.done;
 }
 
 /** Writes the failure to stderr as text or, with --json, to stdout as JSON. */
@@ -91,10 +89,6 @@ async function failureOf(term: Terminal, error: unknown, called: AnyCommand): Pr
 /** Describes an invalid command line, with a suggestion where the intention is clear. */
 function usageFailure({ code, message }: CommanderError, called: AnyCommand): CliError {
   if (code === 'commander.help') return usageError('Missing command.', hintFor(called));
-  // A command with subcommands takes no arguments.
-  if (code === 'commander.excessArguments' && called.commands.length > 0) {
-    return usageError(`Unknown command '${called.args[0]}'`, hintFor(called));
-  }
   const text = capitalized(message.replace(/^error: /, '')).replace('\n(Did', ' (Did');
   const [problem, word = ''] = /^Unknown \w+ '([^']*)'/.exec(text) ?? [];
   if (problem !== undefined && /^-.* /.test(word)) {

@@ -7,16 +7,13 @@ import * as profile from './profile.ts';
 export const defaultBaseUrl = 'http://127.0.0.1:7070';
 
 /** Creates a client. Flags override the environment, which overrides the profile. */
-export async function connect(term: Terminal): Promise<MemoryClient> {
+export async function connect(term: Terminal, { needsKey = true } = {}): Promise<MemoryClient> {
   const { value: baseUrl } = resolveBaseUrl(term);
-  const apiKey = resolveApiKey(term, baseUrl);
+  const apiKey = needsKey ? resolveApiKey(term, baseUrl)?.value : 'none';
   if (apiKey === undefined) throw noKey(term, baseUrl);
-  return client(term, baseUrl, apiKey.value);
-}
-
-export async function connectWithoutKey(term: Terminal) {
-  const { value: baseUrl } = resolveBaseUrl(term);
-  return client(term, baseUrl, 'none');
+  // Imported on demand, to keep help and usage errors fast.
+  const { MemoryClient } = await import('../../sdk/index.ts');
+  return new MemoryClient({ baseUrl, apiKey, onAttempt: reportRetries(term) });
 }
 
 type SettingSource = 'flag' | 'environment' | 'profile' | 'default';
@@ -64,12 +61,6 @@ export function resolveApiKey(term: Terminal, baseUrl: string): Resolved | undef
   const wanted = project ?? (isUsed ? stored.project : undefined) ?? profile.defaultProject;
   const value = stored.keys[profile.entryName(baseUrl, wanted)]?.apiKey.trim();
   return value ? { value, from: 'profile', project: wanted } : undefined;
-}
-
-async function client(term: Terminal, baseUrl: string, apiKey: string): Promise<MemoryClient> {
-  // Imported on demand, to keep help and usage errors fast.
-  const { MemoryClient } = await import('../../sdk/index.ts');
-  return new MemoryClient({ baseUrl, apiKey, onAttempt: reportRetries(term) });
 }
 
 function noKey(term: Terminal, baseUrl: string): CliError {

@@ -106,9 +106,7 @@ export function messageOf({ status, code, message }: MemoryServiceError): string
  */
 export function rejectDeletedReplay({ deleted }: Replayable<object>, id: string): void {
   if (!deleted) return;
-  throw new CliError(
-    'deleted_since',
-    `Nothing was stored: an earlier request with this idempotency key stored ${id}, which has since been deleted.`,
-    'To create a new memory, use another --idempotency-key, or omit it.',
-  );
+  const earlier = 'an earlier request with this idempotency key';
+  const message = `Nothing was stored: ${earlier} stored ${id}, which has since been deleted.`;
+  throw new CliError('deleted_since', message);
 }

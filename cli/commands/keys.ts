@@ -1,7 +1,7 @@
 import type { Admin } from '../../server/admin.ts';
 import { defaultBaseUrl, resolveBaseUrl } from '../client/connect.ts';
 import * as profile from '../client/profile.ts';
-import { addExamples, addHelp, Option, type Parent } from '../commander.ts';
+import { addHelp, Option, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
 import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
 import { parseId, parseLifetime, userOptionFor } from '../options.ts';
@@ -30,7 +30,7 @@ function addList(group: Parent, term: Terminal): void {
     await printTable(term, columnsAt(term.now()), rows);
     if (rows.length === 0) await note(term, 'No keys yet. To create one: memory keys create');
   });
-  addExamples(command, ['memory keys list']);
+  addHelp(command, '', ['memory keys list']);
 }
 
 type KeyRow = ReturnType<typeof rowOf>;
@@ -204,5 +204,5 @@ function addRevoke(group: Parent, term: Terminal): void {
     }
     await printResult(term, { id, revoked: true }, null, `Revoked ${id}.`);
   });
-  addExamples(command, ['memory keys revoke key_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
+  addHelp(command, '', ['memory keys revoke key_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
 }

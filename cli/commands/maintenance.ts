@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Finding, Restored } from '../../server/admin.ts';
-import { addExamples, type Parent } from '../commander.ts';
+import { addHelp, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, onDatabase, shownDatabase } from '../database.ts';
 import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
 import { readBytes } from '../terminal/input.ts';
@@ -35,7 +35,7 @@ export function addBackup(program: Parent, term: Terminal): void {
     const next = `To restore the backup: memory restore ${quoted(file)}${target}`;
     await printResult(term, { file, ...copied }, file, `${done} ${next}`);
   });
-  addExamples(command, ['memory backup memory-backup.db', 'memory backup - | gzip > backup.db.gz']);
+  addHelp(command, '', ['memory backup memory-backup.db', 'memory backup - | gzip > backup.db.gz']);
 }
 
 /** Writes the backup to a private file, verifies it, and copies it to stdout. */
@@ -96,7 +96,7 @@ export function addRestore(program: Parent, term: Terminal): void {
     const result = { file, database: path, ...restored };
     await printResult(term, result, path, done, ...consequencesOf(restored));
   });
-  addExamples(command, [
+  addHelp(command, '', [
     'memory restore memory-backup.db',
     'gunzip -c backup.db.gz | memory restore -',
   ]);
@@ -189,5 +189,5 @@ export function addDoctor(program: Parent, term: Terminal): void {
     const failed = findings.some(({ level }) => level === 'failure');
     out.end(failed ? exitCodes.failed : exitCodes.done);
   });
-  addExamples(command, ['memory doctor']);
+  addHelp(command, '', ['memory doctor']);
 }

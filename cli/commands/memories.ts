@@ -1,7 +1,7 @@
 import type { Memory } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
 import { rejectDeletedReplay } from '../client/service-errors.ts';
-import { addExamples, type Parent } from '../commander.ts';
+import { addHelp, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import { confirm, textArgument } from '../terminal/input.ts';
@@ -35,7 +35,7 @@ export function addSave(program: Parent, term: Terminal): void {
     const saying = `Saved. To show the memory: memory get ${saved.id}`;
     await printResult(term, saved, saved.id, saying);
   });
-  addExamples(command, [
+  addHelp(command, '', [
     'memory save --user u-1 "Prefers dark mode"',
     'memory save --user u-1 -m topic=home -m confidence:=0.9 "Lives in Lisbon"',
     'memory save --user u-1 --source agent --external-id diet "Is vegetarian"',
@@ -54,7 +54,7 @@ export function addGet(program: Parent, term: Terminal): void {
     const memory = await client.get(id, { signal: term.interrupted });
     await (term.options.json ? printJson(term, memory) : printMemory(term, memory));
   });
-  addExamples(command, ['memory get mem_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
+  addHelp(command, '', ['memory get mem_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
 }
 
 async function printMemory(term: Terminal, memory: Memory): Promise<void> {
@@ -94,7 +94,7 @@ export function addUpdate(program: Parent, term: Terminal): void {
     rejectDeletedReplay(updated, id);
     await printResult(term, updated, updated.id, 'Updated.');
   });
-  addExamples(command, [
+  addHelp(command, '', [
     'memory update mem_0199c2a4f1e87c3d9b5e6a7f80912b3c "Prefers light mode"',
     'memory update mem_0199c2a4f1e87c3d9b5e6a7f80912b3c "Moved" --if-version 1',
     'memory update mem_0199c2a4f1e87c3d9b5e6a7f80912b3c --expires none',
@@ -136,7 +136,7 @@ export function addDelete(program: Parent, term: Terminal): void {
     const done = `Deleted ${memoriesOf(answer.deleted)} of ${user}.`;
     await printResult(term, answer, null, done);
   });
-  addExamples(command, [
+  addHelp(command, '', [
     'memory delete mem_0199c2a4f1e87c3d9b5e6a7f80912b3c',
     'memory delete --user u-1 --yes',
   ]);

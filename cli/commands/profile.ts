@@ -1,6 +1,6 @@
 import { parseBaseUrl, resolveApiKey, resolveBaseUrl } from '../client/connect.ts';
 import * as profile from '../client/profile.ts';
-import { addExamples, addHelp, type Parent } from '../commander.ts';
+import { addHelp, type Parent } from '../commander.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
 import { readSecret } from '../terminal/input.ts';
 import { type Column, printJson, printResult, printTable } from '../terminal/output.ts';
@@ -109,7 +109,7 @@ function addUse(group: Parent, term: Terminal): void {
     const overrides = profile.overridesOf(term);
     await printResult(term, { baseUrl, project }, null, now, ...overrides);
   });
-  addExamples(command, ['memory profile use https://memory.example']);
+  addHelp(command, '', ['memory profile use https://memory.example']);
 }
 
 /** The format of the keys that a service accepts. */

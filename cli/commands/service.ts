@@ -1,5 +1,5 @@
-import { connect, connectWithoutKey } from '../client/connect.ts';
-import { addExamples, type Parent } from '../commander.ts';
+import { connect } from '../client/connect.ts';
+import { addHelp, type Parent } from '../commander.ts';
 import { exitCodes } from '../errors.ts';
 import { printObject, resilientOutput } from '../terminal/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -11,13 +11,13 @@ export function addHealth(program: Parent, term: Terminal): void {
       "Show the service's health; needs no key. Exits with status 1 if the service is failing.",
     );
   command.action(async () => {
-    const client = await connectWithoutKey(term);
+    const client = await connect(term, { needsKey: false });
     const health = await client.health({ signal: term.interrupted });
     const out = resilientOutput(term);
     await printObject(out.term, health);
     out.end(health.status === 'ok' ? exitCodes.done : exitCodes.failed);
   });
-  addExamples(command, ['memory health']);
+  addHelp(command, '', ['memory health']);
 }
 
 export function addWhoami(program: Parent, term: Terminal): void {
@@ -28,5 +28,5 @@ export function addWhoami(program: Parent, term: Terminal): void {
     const client = await connect(term);
     await printObject(term, await client.key({ signal: term.interrupted }));
   });
-  addExamples(command, ['memory whoami']);
+  addHelp(command, '', ['memory whoami']);
 }

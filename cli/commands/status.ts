@@ -1,6 +1,6 @@
 import { type Outcome, printOutcome, waitForAll } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples, addHelp, type Parent } from '../commander.ts';
+import { addHelp, type Parent } from '../commander.ts';
 import { memoryId, parseId, timeoutOption } from '../options.ts';
 import { printObject, resilientOutput } from '../terminal/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -14,7 +14,7 @@ export function addStatus(program: Parent, term: Terminal): void {
     const client = await connect(term);
     await printObject(term, await client.status(id, { signal: term.interrupted }));
   });
-  addExamples(command, ['memory status mem_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
+  addHelp(command, '', ['memory status mem_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
 }
 
 export function addWait(program: Parent, term: Terminal): void {

@@ -43,7 +43,13 @@ test.each<[string, Reply, number, string, string]>([
     '.\n',
     'Split the text, or raise MEMORY_MAX_BODY_BYTES on the server.',
   ],
-  ['a rate limit', refusal(429, 'rate_limited', { 'Retry-After': '90' }), 1, 'It is', '_limited.\n'],
+  [
+    'a rate limit',
+    refusal(429, 'rate_limited', { 'Retry-After': '90' }),
+    1,
+    'It is',
+    '_limited.\n',
+  ],
   [
     'several invalid fields',
     json(400, invalid),
