@@ -50,21 +50,17 @@ export function entryName(baseUrl: string, project: string): string {
 }
 
 /**
- * Stores a key and returns a function that restores the previous key. The key of a server's first
- * start never replaces a key that the user stored: then it is not stored, and the result is null.
+ * Stores a key and returns true. The key of a server's first start never replaces a key that the
+ * user stored: then it is not stored.
  */
-export function storeKey(term: Terminal, { baseUrl, project, ...key }: Entry) {
+export function storeKey(term: Terminal, { baseUrl, project, ...key }: Entry): boolean {
   const profile = readProfile(term);
   const name = entryName(baseUrl, project);
   const known = profile.keys[name];
-  if (key.firstRun && known !== undefined && !known.firstRun) return null;
+  if (key.firstRun && known !== undefined && !known.firstRun) return false;
   profile.keys[name] = key;
   writeProfile(term, profile);
-  return () => {
-    const { keys, ...settings } = readProfile(term);
-    const { [name]: _, ...others } = keys;
-    writeProfile(term, { ...settings, keys: known ? { ...keys, [name]: known } : others });
-  };
+  return true;
 }
 
 /** Makes commands use this service and project. */

@@ -13,28 +13,21 @@ export function createFirstKey(term: Terminal) {
     async keep(apiKey: string, url: string): Promise<boolean> {
       // A server that listens on all addresses is reached at this one.
       const baseUrl = url.replace(/\/\/(0\.0\.0\.0|\[::\]):/, '//127.0.0.1:');
-      firstKey = storeFirstKey(term, baseUrl, apiKey);
-      return canShow || firstKey.failure === null;
+      const failure = storeFirstKey(term, baseUrl, apiKey);
+      firstKey = { baseUrl, apiKey, failure };
+      return canShow || failure === null;
     },
-    /** Restores the profile after a failed start. */
-    discard(): void {
-      try {
-        firstKey?.undo?.();
-      } catch {
-        // The reason why the start failed is more important.
-      }
-    },
-    isCreated: () => firstKey !== null,
-    async report(database: string | undefined): Promise<void> {
-      if (firstKey === null) return;
-      if (canShow || firstKey.failure === null) await reportKey(term, firstKey);
+    async report(url: string, database: string | undefined): Promise<void> {
+      if (firstKey === null) {
+        if (canShow && hasConsole(term)) await note(term, `The console is at ${url}/console`);
+      } else if (canShow || firstKey.failure === null) await reportKey(term, firstKey);
       else await reportNoKey(term, firstKey.failure, database);
     },
   };
 }
 
-/** `failure` says why the key is not stored; `undo` restores the profile. */
-type FirstKey = ReturnType<typeof storeFirstKey>;
+/** `failure` says why the key is not stored. */
+type FirstKey = { baseUrl: string; apiKey: string; failure: string | null };
 
 /** Prints the first key only on a terminal, because a redirected stderr may be kept in a log. */
 function reportKey(term: Terminal, { baseUrl, apiKey, failure }: FirstKey) {
@@ -69,7 +62,7 @@ function reportKey(term: Terminal, { baseUrl, apiKey, failure }: FirstKey) {
 }
 
 /** The service reads the setting, too. */
-export function hasConsole({ env }: Terminal): boolean {
+function hasConsole({ env }: Terminal): boolean {
   return env.MEMORY_CONSOLE !== 'off';
 }
 
@@ -93,15 +86,12 @@ function isUsed(term: Terminal, baseUrl: string): boolean {
   }
 }
 
-/** Never throws, because the server can still run. */
-function storeFirstKey(term: Terminal, baseUrl: string, apiKey: string) {
+/** Returns why the key is not stored, or null. Does not throw, because the server can still run. */
+function storeFirstKey(term: Terminal, baseUrl: string, apiKey: string): string | null {
   try {
     const entry = { baseUrl, project: defaultProject, apiKey, firstRun: true } as const;
-    const undo = storeKey(term, entry);
-    const failure = undo === null ? `Your profile contains another key for ${baseUrl}` : null;
-    return { baseUrl, apiKey, failure, undo };
+    return storeKey(term, entry) ? null : `Your profile contains another key for ${baseUrl}`;
   } catch (error) {
-    const failure = `The key could not be stored (${errorText(error)})`;
-    return { baseUrl, apiKey, failure, undo: null };
+    return `The key could not be stored (${errorText(error)})`;
   }
 }

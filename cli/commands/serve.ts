@@ -4,7 +4,7 @@ import { databaseFailure, databaseOption, databaseUrlOf, shownDatabase } from '.
 import { definedOnly, numberIn } from '../options.ts';
 import { note, noteStyled, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, paint } from '../terminal/text.ts';
-import { createFirstKey, hasConsole } from './first-key.ts';
+import { createFirstKey } from './first-key.ts';
 
 const parsePort = numberIn([0, 65_535], 'a port number, 0 to 65535');
 
@@ -24,16 +24,11 @@ export function addServe(program: Parent, term: Terminal): void {
     const settings = { env: term.env, databaseUrl, ...definedOnly({ port, host }) };
     const options = { ...settings, keepFirstKey: firstKey.keep, onFatal: 'exit' } as const;
     const server = await startServer(options).catch((error) => {
-      firstKey.discard();
       throw databaseFailure(error, 'cannot_start');
     });
     async function announce(): Promise<void> {
       await noteStyled(term, banner(term, server.url, databaseUrl));
-      // The report of the first key contains a link to the console.
-      if (term.stderr.isTerminal && hasConsole(term) && !firstKey.isCreated()) {
-        await note(term, `The console is at ${server.url}/console`);
-      }
-      await firstKey.report(database);
+      await firstKey.report(server.url, database);
     }
     try {
       const interrupted = term.interrupted.aborted || once(term.interrupted, 'abort');

@@ -64,10 +64,10 @@ test('a first start replaces the key of another first start, but no key of the u
   using folder = temporaryFolder();
   const term = terminalIn(folder.path);
   const first = { ...shared, firstRun: true } as const;
-  expect(storeKey(term, { ...first, apiKey: 'first' })).not.toBeNull();
-  expect(storeKey(term, { ...first, apiKey: 'second' })).not.toBeNull();
-  expect(storeKey(term, { ...shared, apiKey: 'mine' })).not.toBeNull();
-  expect(storeKey(term, { ...first, apiKey: 'third' })).toBeNull();
+  expect(storeKey(term, { ...first, apiKey: 'first' })).toBe(true);
+  expect(storeKey(term, { ...first, apiKey: 'second' })).toBe(true);
+  expect(storeKey(term, { ...shared, apiKey: 'mine' })).toBe(true);
+  expect(storeKey(term, { ...first, apiKey: 'third' })).toBe(false);
   expect(readProfile(term).keys).toEqual({ [shared.baseUrl]: { apiKey: 'mine' } });
 });
 
