@@ -1,6 +1,6 @@
 import type { FilterFields, MemoryStatus, MemoryType } from '../sdk/index.ts';
 import { type AnyCommand, InvalidArgumentError, Option } from './commander.ts';
-import { addMetadata, definedOnly, parseBound, parseName } from './options.ts';
+import { addMetadata, definedOnly, parseName, parsePast } from './options.ts';
 
 /** The compiler checks that no type is missing. Importing the schema would delay each command. */
 const types: Record<MemoryType, true> = {
@@ -27,8 +27,8 @@ export function addFilters(command: object & AnyCommand): void {
     )
     .option('--source <name>', 'only memories from this source system', parseName)
     .option('--external-id <id>', 'only memories with this id in the source system', parseName)
-    .option('--from <time>', time, parseBound)
-    .option('--to <time>', 'only memories before this time', parseBound)
+    .option('--from <time>', time, parsePast)
+    .option('--to <time>', 'only memories before this time', parsePast)
     .option('-m, --metadata <key=value>', pair, addFilter);
 }
 

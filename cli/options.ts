@@ -57,17 +57,38 @@ export const timeoutOption = new Option(
   .default(60_000, '60s')
   .implies({ wait: true });
 
+/** Returns a parser for a year, month, date or time, or for a duration from now or before now. */
+function timeParser(sign: 1 | -1, advice: string) {
+  return (text: string): string => {
+    const ms = msOf(text);
+    const time = new Date(Number.isNaN(ms) ? text : Date.now() + sign * ms);
+    const earliest = sign > 0 ? Date.now() : Number.NEGATIVE_INFINITY;
+    if (!(time.getTime() > earliest)) throw new InvalidArgumentError(advice);
+    // The service checks the format of a whole date or time.
+    return Number.isNaN(ms) && !/^\d{4}(-\d\d)?$/.test(text) ? text : time.toISOString();
+  };
+}
+
+export const parsePast = timeParser(
+  -1,
+  'Use a date or time such as 2026-05-08 or 2026-05-08T13:56:07Z, or 3d (ago).',
+);
+export const parseExpiry = timeParser(
+  1,
+  'Use a duration such as 90d, 12h or 30m, or a future date such as 2096-12-01.',
+);
+
 export const occurredOption = new Option(
   '--occurred <time>',
-  'when the event happened, for example 2026-05-08 or 2026-05-08T13:56:07Z',
-).argParser(parseMoment);
+  'when the event happened, for example 2026-05-08 or 3d (ago), or none',
+).argParser(orNone(parsePast));
 
 export const expiryOption = new Option(
   '--expires <time>',
-  'when the memory expires, for example 30d, 12h or 2026-05-08',
-).argParser(parseExpiry);
+  'when the memory expires, for example 30d, 12h or 2026-05-08, or none',
+).argParser(orNone(parseExpiry));
 
-/** The metadata and the times in an update, where `none` removes them. */
+/** The metadata in an update, where `none` removes it. */
 export const newMetadataOption = new Option(
   '-m, --metadata <key=value>',
   'replace all metadata: key=value, key:=json, or none; may be repeated',
@@ -79,16 +100,6 @@ export const newMetadataOption = new Option(
   }
   return isNone ? {} : addMetadata(pair, previous);
 });
-
-export const newOccurredOption = new Option(
-  '--occurred <time>',
-  'when the event happened, or none to remove the time',
-).argParser(orNone(parseMoment));
-
-export const newExpiryOption = new Option(
-  '--expires <time>',
-  'when the memory expires, for example 30d, or none for never',
-).argParser(orNone(parseExpiry));
 
 export const ifVersionOption = new Option(
   '--if-version <number>',
@@ -120,74 +131,32 @@ export function numberIn([min, max]: [number, number], expected: string) {
   };
 }
 
-const unitMs: Record<string, number> = { s: 1e3, m: 6e4, h: 36e5, d: 864e5, '': 1e3 };
+const unitMs: Record<string, number> = { s: 1e3, m: 6e4, h: 36e5, d: 864e5 };
+
+/** Returns a duration in milliseconds, or NaN. */
+function msOf(text: string): number {
+  const [, amount, unit = ''] = /^(\d{1,7}(?:\.\d+)?)([smhd])$/.exec(text) ?? [];
+  return Number(amount) * (unitMs[unit] ?? Number.NaN);
+}
 
 /** Returns a duration in milliseconds. A number without a unit is in seconds. */
 function parseTime(text: string): number {
-  const [, amount = '', unit = ''] = /^(\d{1,7}(?:\.\d+)?)(s|m|h|d)?$/.exec(text) ?? [];
-  const ms = Number(amount) * (unitMs[unit] ?? 0);
+  const ms = msOf(/\d$/.test(text) ? `${text}s` : text);
   if (ms > 0) return ms;
   throw new InvalidArgumentError('Use a duration such as 90s, 5m, 12h or 30d.');
 }
 
-/**
- * Returns the current time plus a duration. A number without a unit is rejected, because it could
- * mean seconds or days.
- */
-export function parseLifetime(text: string): string {
-  if (/[smhd]$/.test(text)) return shiftedBy(parseTime(text));
-  throw new InvalidArgumentError('Use a duration with a unit, such as 90d, 12h or 30m.');
-}
-
-/** A year with more than four digits has no place in an RFC 3339 time. */
-function shiftedBy(ms: number): string {
-  const time = new Date(Date.now() + ms).toISOString();
-  if (/^\d{4}-/.test(time)) return time;
-  throw new InvalidArgumentError('The time is not in the years 0 to 9999.');
-}
-
-const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
-
-/** Parses a year, month, day or RFC 3339 time; `2026-05` is the start of that month in UTC. */
-export function parseMoment(text: string): string {
-  return momentIn(text, 'Use a date or time such as 2026-05, 2026-05-08 or 2026-05-08T13:56:07Z.');
-}
-
-function momentIn(text: string, advice: string): string {
-  const [, year, month = '01', day = '01'] = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?$/.exec(text) ?? [];
-  const time = year === undefined ? text : `${year}-${month}-${day}T00:00:00Z`;
-  if (moment.test(time) && !Number.isNaN(Date.parse(time))) return time;
-  throw new InvalidArgumentError(advice);
-}
-
-/** Parses a point in time, or a duration before now: `3d` is the time three days ago. */
-export function parseBound(text: string): string {
-  const isDuration = /^\d+(?:\.\d+)?[smhd]$/.test(text);
-  if (isDuration) return shiftedBy(-parseTime(text));
-  return momentIn(
-    text,
-    'Use a time such as 2026-05, 2026-05-08 or 2026-05-08T13:56:07Z, or 3d (ago).',
-  );
-}
-
 /** Commander does not accept null as the value of an option. */
-export const none = 'none';
+const none = 'none';
 
 function orNone(parse: (text: string) => string) {
   return (text: string) => (text === none ? none : parse(text));
 }
 
-/** Parses a duration from now, or a point in time, which must be in the future. */
-function parseExpiry(text: string): string {
-  if (/^\d{4}(?:-|$)/.test(text)) {
-    const time = parseMoment(text);
-    if (Date.parse(time) > Date.now()) return time;
-    throw new InvalidArgumentError('The time is in the past: the memory would expire immediately.');
-  }
-  if (/^\d.*[smhd]$/.test(text)) return parseLifetime(text);
-  throw new InvalidArgumentError(
-    'Use a duration such as 90d, 12h or 30m, or a date such as 2026-12-01.',
-  );
+/** Returns the values of --occurred and --expires. */
+export function timesOf(options: { occurred?: string | undefined; expires?: string | undefined }) {
+  const orNull = (time: string | undefined) => (time === none ? null : time);
+  return { occurredAt: orNull(options.occurred), expiresAt: orNull(options.expires) };
 }
 
 export function addMetadata(pair: string, previous: Metadata | undefined): Metadata {

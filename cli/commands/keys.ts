@@ -4,7 +4,7 @@ import * as profile from '../client/profile.ts';
 import { addHelp, Option, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
 import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
-import { parseId, parseLifetime, userOptionFor } from '../options.ts';
+import { parseExpiry, parseId, userOptionFor } from '../options.ts';
 import { type Column, printJson, printResult, printTable } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { age, cut } from '../terminal/text.ts';
@@ -87,21 +87,22 @@ function addCreate(group: Parent, term: Terminal): void {
     .option('--read-only', 'do not allow writes')
     .addOption(metricsOption())
     .addOption(userOptionFor("restrict the key to this user's memories"))
-    .option('--expires <time>', 'when the key expires, for example 12h or 30d', parseLifetime)
+    .option('--expires <time>', 'when the key expires, for example 30d or 2026-12-01', parseExpiry)
     .option('--save', 'store the key in the profile, for other commands to use')
     .addOption(databaseOption);
   command.action(async (options) => {
     const { json, project = defaultProject } = term.options;
     const { name, readOnly = false, metrics: metricsOnly = false, database } = options;
-    const { user: userId = null, expires: expiresAt = null } = options;
+    const { user: userId = null, expires } = options;
     const baseUrl = options.save ? baseUrlOf(term) : null;
-    const expiresAtMs = expiresAt === null ? null : Date.parse(expiresAt);
+    const expiresAt = expires === undefined ? null : new Date(expires);
     const kind = { userId, readOnly, metricsOnly };
-    const create = { name, project, ...kind, expiresAt: expiresAtMs };
+    const create = { name, project, ...kind, expiresAt: expiresAt?.getTime() ?? null };
     const { made, isNewProject } = await createKey(term, database, create);
     const of = `${isNewProject ? 'a new project' : 'project'} ${project}`;
     const rights = metricsOnly ? 'for reading /metrics' : `in ${of}${described(kind)}`;
-    const until = expiresAt === null ? 'It does not expire.' : `It expires on ${expiresAt}.`;
+    const until =
+      expiresAt === null ? 'It does not expire.' : `It expires on ${expiresAt.toISOString()}.`;
     if (!json) await note(term, `Created key ${made.id} ${rights}. ${until}`);
     try {
       if (baseUrl !== null) await save(term, { baseUrl, project, apiKey: made.key });

@@ -26,10 +26,9 @@ export function addSave(program: Parent, term: Terminal): void {
     const client = await connect(term);
     const content = await textArgument(term, text);
     if (content === '') throw usageError('The text must not be empty.');
-    const { user: userId, metadata, source, externalId, occurred, expires } = options;
-    const times = { occurredAt: occurred, expiresAt: expires };
-    const fields = shared.definedOnly({ userId, metadata, source, externalId, ...times });
-    const request = { content, ...fields };
+    const { user: userId, metadata, source, externalId } = options;
+    const fields = { userId, metadata, source, externalId, ...shared.timesOf(options) };
+    const request = { content, ...shared.definedOnly(fields) };
     const saved = await client.save(request, shared.writeOptions(term, options));
     rejectDeletedReplay(saved, saved.id);
     const saying = `Saved. To show the memory: memory get ${saved.id}`;
@@ -73,14 +72,13 @@ export function addUpdate(program: Parent, term: Terminal): void {
     .argument('[text]', 'the new text, or - for stdin')
     .description('Replace the text, metadata or times of a memory; the rest is unchanged.')
     .addOption(shared.newMetadataOption)
-    .addOption(shared.newOccurredOption)
-    .addOption(shared.newExpiryOption)
+    .addOption(shared.occurredOption)
+    .addOption(shared.expiryOption)
     .addOption(shared.ifVersionOption)
     .addOption(shared.idempotencyKeyOption);
   command.action(async (id, text, options) => {
-    const { metadata, occurred, expires } = options;
-    const times = { occurredAt: timeOrNull(occurred), expiresAt: timeOrNull(expires) };
-    const fields = shared.definedOnly({ metadata, ...times });
+    const { metadata } = options;
+    const fields = shared.definedOnly({ metadata, ...shared.timesOf(options) });
     if (text === undefined && Object.keys(fields).length === 0) {
       throw usageError('Nothing to update: pass <text>, --metadata, --occurred or --expires.');
     }
@@ -100,8 +98,6 @@ export function addUpdate(program: Parent, term: Terminal): void {
     'memory update mem_0199c2a4f1e87c3d9b5e6a7f80912b3c --expires none',
   ]);
 }
-
-const timeOrNull = (given: string | undefined) => (given === shared.none ? null : given);
 
 export function addDelete(program: Parent, term: Terminal): void {
   const command = program

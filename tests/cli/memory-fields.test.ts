@@ -31,12 +31,20 @@ describe('memory save', () => {
   });
 
   test.each([
-    ['--occurred', 'yesterday'],
-    ['--occurred', '2026-13'],
-    ['--occurred', '2026-05-08T10:00:00'],
-    ['--expires', '2096-13'],
-  ])('%s %s is a usage error', async (option, value) => {
-    expect(await memory([...save, option, value, 'x'])).toMatchObject({ code: 2, stdout: '' });
+    ['--occurred', 'yesterday', 2],
+    ['--occurred', '2026-13', 2],
+    ['--expires', '2096-13', 2],
+    // The service requires a zone.
+    ['--occurred', '2026-05-08T10:00:00', 1],
+    ['--expires', '2096-05-08T10:00:00', 1],
+  ])('%s %s is an error, exit %d', async (option, value, code) => {
+    const ran = await memoryAt(server)([...save, option, value, 'x']);
+    expect(ran).toMatchObject({ code, stdout: '' });
+  });
+
+  test('--occurred accepts a duration before now', async () => {
+    const { occurredAt } = await json([...save, '--occurred', '3d', 'x']);
+    expect(Date.now() - Date.parse(occurredAt)).toBeWithin(2.9 * 864e5, 3.1 * 864e5);
   });
 });
 
