@@ -2,7 +2,7 @@ import type { Command } from '@commander-js/extra-typings';
 import type { Memory } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
 import { addHelp, Option, type Parent } from '../commander.ts';
-import { addFilters, boundsOf, filtersOf } from '../filters.ts';
+import { addFilters, filtersOf } from '../filters.ts';
 import { definedOnly, pageItems, parseLimit, userOption } from '../options.ts';
 import { type Column, printJson, printJsonLine, printTable } from '../terminal/output.ts';
 import { type GlobalOptions, note, type Terminal } from '../terminal/terminal.ts';
@@ -28,7 +28,10 @@ export function addList(program: Parent, term: Terminal): void {
     const match = Object.keys(narrowed).length > 0 ? ' that match the filters' : '';
     const none = noMemoriesOf(userId, match);
     const columns = memoryColumns(term.now());
-    await printPages(term, options, pages, columns, none, boundsOf(command));
+    const { from, to } = narrowed;
+    // A duration such as 3d is a different time in the next command.
+    const bounds = [from && `--from ${from} `, to && `--to ${to} `].join('');
+    await printPages(term, options, pages, columns, none, bounds);
   });
   addHelp(command, listHelp, [
     'memory list --user u-1',
