@@ -22,16 +22,14 @@ export function addList(program: Parent, term: Terminal): void {
   command.action(async (options) => {
     const client = await connect(term);
     const { user: userId, ...paging } = options;
-    const narrowed = filtersOf(command);
-    const query = { ...definedOnly({ userId }), ...pageQuery(paging), ...narrowed };
+    const filters = filtersOf(command);
+    const query = { ...definedOnly({ userId }), ...pageQuery(paging), ...filters };
     const pages = client.list(query, { signal: term.interrupted });
-    const match = Object.keys(narrowed).length > 0 ? ' that match the filters' : '';
-    const none = noMemoriesOf(userId, match);
-    const columns = memoryColumns(term.now());
-    const { from, to } = narrowed;
+    const { from, to } = filters;
     // A duration such as 3d is a different time in the next command.
     const bounds = [from && `--from ${from} `, to && `--to ${to} `].join('');
-    await printPages(term, options, pages, columns, none, bounds);
+    const none = 'No memories were found.';
+    await printPages(term, options, pages, memoryColumns(term.now()), none, bounds);
   });
   addHelp(command, listHelp, [
     'memory list --user u-1',
@@ -40,11 +38,6 @@ export function addList(program: Parent, term: Terminal): void {
     'memory list --user u-1 --all --json',
     'memory list --user u-1 | cut -f 1,5',
   ]);
-}
-
-/** Says that a user, or the user of the key, has no memories. */
-export function noMemoriesOf(userId: string | undefined, match = ''): string {
-  return `${userId ?? 'The user'} has no memories${match}.`;
 }
 
 const listHelp = `

@@ -7,8 +7,8 @@ import { definedOnly, parseLimit, userOption } from '../options.ts';
 import { textArgument } from '../terminal/input.ts';
 import { printJson, rowOf } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
-import { age, highlighted, indented, paint } from '../terminal/text.ts';
-import { noMemoriesOf, shownTitle } from './list.ts';
+import { age, highlighted, indented, paint, quoted } from '../terminal/text.ts';
+import { shownTitle } from './list.ts';
 
 export function addSearch(program: Parent, term: Terminal): void {
   const command = program
@@ -27,18 +27,13 @@ export function addSearch(program: Parent, term: Terminal): void {
     if (query === '') throw usageError('The query must not be empty.');
     const { user: userId, limit, mode, explain } = options;
     const chosen = definedOnly({ userId, limit, mode, explain });
-    const filters = filtersOf(command);
-    const request = { query, ...chosen, ...filters };
+    const request = { query, ...chosen, ...filtersOf(command) };
     const answer = await client.search(request, { signal: term.interrupted });
     if (term.options.json) return printJson(term, answer);
     await printFound(term, answer.items);
     if (answer.items.length === 0) {
-      // A user whose memories have not been embedded yet has some.
-      const mayHaveNone = Object.keys(filters).length === 0 && answer.meaning !== 'partial';
-      const first = { ...definedOnly({ userId }), limit: 1 };
-      const hasNone =
-        mayHaveNone && (await client.list(first, { signal: term.interrupted })).items.length === 0;
-      await note(term, hasNone ? noMemoriesOf(userId) : 'Nothing was found.');
+      const of = userId === undefined ? '' : ` --user ${quoted(userId)}`;
+      await note(term, `Nothing was found. To list what there is: memory list${of}`);
     }
     const incomplete = incompleteMeaning[answer.meaning];
     if (incomplete !== undefined) await note(term, incomplete);
