@@ -63,14 +63,14 @@ function columnsAt(now: number): Column<KeyRow>[] {
     { title: 'EXPIRES', value: (key) => key.expiresAt ?? '', shown: expiry, usual: '', dropped: 4 },
     { title: 'REVOKED', value: ({ revokedAt }) => revokedAt ?? '', shown: ago, usual: '' },
     { title: 'USER', value: ({ userId }) => userId ?? '', shown: short, usual: '' },
-    { title: 'WRITES', value: writesOf, usual: 'yes', dropped: 5 },
-    { title: 'METRICS', value: (key) => (key.metricsOnly ? 'only' : ''), usual: '', dropped: 6 },
+    { title: 'ACCESS', value: accessOf, usual: 'all', dropped: 5 },
     { title: 'NAME', value: ({ name }) => name, cut: true },
   ];
 }
 
-function writesOf({ readOnly, metricsOnly }: KeyRow): string {
-  return readOnly || metricsOnly ? 'no' : 'yes';
+function accessOf({ readOnly, metricsOnly }: KeyRow): string {
+  if (metricsOnly) return 'metrics';
+  return readOnly ? 'read' : 'all';
 }
 
 function iso(time: number | null): string | null {
@@ -184,8 +184,6 @@ async function save(term: Terminal, { baseUrl, project, apiKey }: profile.Entry)
   for (const override of profile.overridesOf(term)) await note(term, override);
 }
 
-const listHint = 'To list ids: memory keys list';
-
 function addRevoke(group: Parent, term: Terminal): void {
   const command = group
     .command('revoke')
@@ -193,15 +191,14 @@ function addRevoke(group: Parent, term: Terminal): void {
     .description('Revoke a key. A running server rejects it within a second.')
     .addOption(databaseOption);
   command.action(async (id, { database }) => {
-    // The error does not repeat the key, because terminal output ends up in logs.
-    if (id.startsWith('mk_'))
-      throw usageError('The argument is a key, not a key id (key_…).', listHint);
     const keys = await withAdmin(term, database, async (admin) => {
       await admin.revokeKey(id);
       return admin.listKeys();
     });
     if (!keys.some((key) => key.id === id)) {
-      throw new CliError('not_found', `Key not found: ${id}.`, listHint, exitCodes.notFound);
+      // Does not repeat the argument: it may be a key, and terminal output ends up in logs.
+      const hint = 'To list ids: memory keys list';
+      throw new CliError('not_found', 'No key has this id.', hint, exitCodes.notFound);
     }
     await printResult(term, { id, revoked: true }, null, `Revoked ${id}.`);
   });

@@ -114,7 +114,7 @@ test('the table of keys fills 80 columns and never wraps', async () => {
   expect(lines(wide.stdout)[0]).toContain('EXPIRES');
 });
 
-test('on a narrow terminal, age is omitted first, then use, key, expiry and writes', async () => {
+test('on a narrow terminal, age is omitted first, then use, key, expiry and access', async () => {
   using folder = temporaryFolder();
   const database = ['--database', folder.file('new.db')];
   await memory(['keys', 'create', ...database, '--expires', '30d', '--read-only']);
@@ -125,11 +125,11 @@ test('on a narrow terminal, age is omitted first, then use, key, expiry and writ
     headers.add(lines(stdout)[0]?.replace(/ +/g, ' ') ?? '');
   }
   expect([...headers]).toEqual([
-    'ID KEY AGE USED EXPIRES WRITES NAME',
-    'ID KEY USED EXPIRES WRITES NAME',
-    'ID KEY EXPIRES WRITES NAME',
-    'ID EXPIRES WRITES NAME',
-    'ID WRITES NAME',
+    'ID KEY AGE USED EXPIRES ACCESS NAME',
+    'ID KEY USED EXPIRES ACCESS NAME',
+    'ID KEY EXPIRES ACCESS NAME',
+    'ID EXPIRES ACCESS NAME',
+    'ID ACCESS NAME',
     'ID NAME',
   ]);
 });
