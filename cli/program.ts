@@ -69,8 +69,7 @@ function createRoot(term: Terminal) {
       `the URL of the service (env: MEMORY_BASE_URL, default: ${defaultBaseUrl})`,
     )
     .option('--api-key <key>', 'the API key; prefer the environment variable (env: MEMORY_API_KEY)')
-    .option('--project <name>', "use this project's key from the profile", parseProject)
-    .option('--no-color', 'disable colors (env: NO_COLOR)');
+    .option('--project <name>', "use this project's key from the profile", parseProject);
 }
 
 function parseProject(name: string): string {

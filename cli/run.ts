@@ -10,17 +10,10 @@ import { CliError, ExitWith, errorText, exitCodes, usageError } from './errors.t
 import { createProgram } from './program.ts';
 import { printJson } from './terminal/output.ts';
 import { OutputClosed } from './terminal/process-output.ts';
-import {
-  asCalled,
-  commandNames,
-  noteStyled,
-  type Terminal,
-  withoutColor,
-} from './terminal/terminal.ts';
+import { asCalled, commandNames, noteStyled, type Terminal } from './terminal/terminal.ts';
 import { capitalized, escapeControls, escapeLine, paint } from './terminal/text.ts';
 
-export async function run(argv: string[], processTerminal: Terminal): Promise<number> {
-  const term = argv.includes('--no-color') ? withoutColor(processTerminal) : processTerminal;
+export async function run(argv: string[], term: Terminal): Promise<number> {
   if (argv[0] === '__complete') {
     const { printCompletions } = await import('./commands/completion.ts');
     await printCompletions(term, await createProgram(term), argv.slice(1));

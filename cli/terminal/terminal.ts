@@ -11,7 +11,6 @@ export type GlobalOptions = {
   baseUrl?: string;
   apiKey?: string;
   project?: string;
-  color?: boolean;
 };
 
 export type Terminal = {
@@ -89,11 +88,6 @@ export function replaceFile(path: string, text: string, mode = 0o600): void {
 function ownProgram(): string[] {
   const isExecutable = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/.test(Bun.main);
   return isExecutable ? [process.execPath] : [process.execPath, ...process.execArgv, Bun.main];
-}
-
-export function withoutColor(term: Terminal): Terminal {
-  const { stdout, stderr } = term;
-  return { ...term, stdout: { ...stdout, color: false }, stderr: { ...stderr, color: false } };
 }
 
 /**

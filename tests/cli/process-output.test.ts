@@ -30,6 +30,6 @@ test('the help fills a wide terminal', async () => {
     },
   });
   expect(await child.exited).toBe(0);
-  await until(() => screen.includes('--no-color'), { what: 'the global options' });
+  await until(() => screen.includes('--project'), { what: 'the global options' });
   expect(screen).toContain('API keys in the database. Works whether or not the server is running.');
 });

@@ -51,7 +51,7 @@ describe('memory search', () => {
     expect(stdout).toContain(boldYellow);
     expect(stdout).toContain('  Likes 😀\\u0007 «quoted» \u001b[1;33m');
     expect(stdout).not.toContain('\u001b[31m');
-    const plain = await memory(search('tea', '--no-color'), { terminal: 80, color: true });
+    const plain = await memory(search('tea'), { terminal: 80 });
     expect(plain.stdout).toContain('  Likes 😀\\u0007 «quoted» tea\\u001b[31m\n');
     expect(plain.stdout).not.toContain('\u001b');
   });
@@ -78,10 +78,4 @@ test('on a terminal, a word that is longer than a line is broken', async () => {
   const { stdout } = await memory(['search', '--user', 'long-word', 'refund'], { terminal: 50 });
   expect(lines(stdout).filter((line) => Bun.stringWidth(line) > 50)).toEqual([]);
   expect(stdout.replace(/\s/g, '')).toContain(word);
-});
-
-test('--no-color also applies to errors', async () => {
-  const around = { terminal: 80, color: true } as const;
-  expect((await memory(['get', ''], around)).stderr).toContain('\u001b[31mError:');
-  expect((await memory(['get', '', '--no-color'], around)).stderr).toStartWith('Error: ');
 });
