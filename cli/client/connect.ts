@@ -25,7 +25,9 @@ export function resolveBaseUrl(term: Terminal): Resolved {
   const named = term.env.MEMORY_BASE_URL;
   if (named) return { value: parseBaseUrl(named, 'MEMORY_BASE_URL'), from: 'environment' };
   const { baseUrl: used } = profile.readProfile(term);
-  if (used !== undefined) return { value: used, from: 'profile' };
+  if (used !== undefined) {
+    return { value: parseBaseUrl(used, 'baseUrl in the profile'), from: 'profile' };
+  }
   return { value: defaultBaseUrl, from: 'default' };
 }
 

@@ -85,14 +85,14 @@ export function shownProfilePath(platform: Platform): string {
 
 export function readProfile(term: Terminal): Profile {
   const path = profilePath(term);
-  let why = 'its contents are not a valid profile';
+  let why = 'it is not a valid profile';
   try {
     const profile: unknown = JSON.parse(readFileSync(path, 'utf8'));
     if (isProfile(profile)) return { ...profile, keys: profile.keys ?? {} };
   } catch (error) {
     const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return { keys: {} };
-    // A syntax error has no code.
+    // A syntax error has no code, and may quote a key.
     if (code !== '') why = errorText(error);
   }
   throw new CliError(
@@ -104,13 +104,9 @@ export function readProfile(term: Terminal): Profile {
 
 function isProfile(value: unknown): value is Partial<Profile> {
   if (!isObject(value)) return false;
-  const { baseUrl, project, keys = {} } = value;
-  return (
-    (baseUrl === undefined || /^https?:$/.test(URL.parse(String(baseUrl))?.protocol ?? '')) &&
-    (project === undefined || typeof project === 'string') &&
-    isObject(keys) &&
-    Object.values(keys).every((key) => isObject(key) && typeof key.apiKey === 'string')
-  );
+  const { keys = {} } = value;
+  const isKey = (key: unknown) => isObject(key) && typeof key.apiKey === 'string';
+  return isObject(keys) && Object.values(keys).every(isKey);
 }
 
 function writeProfile(term: Terminal, profile: Profile): void {

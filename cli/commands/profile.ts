@@ -123,8 +123,7 @@ async function readKey(term: Terminal, stdin: string | undefined, flag: string |
   const question = 'API key (not shown): ';
   const text = stdin === '-' ? await readSecret(term, question) : (flag ?? term.env.MEMORY_API_KEY);
   const apiKey = text?.trim() ?? '';
-  if (apiKey === '')
-    throw usageError('Missing key: set MEMORY_API_KEY, or pass - to read it from stdin.');
   if (keyPattern.test(apiKey)) return apiKey;
-  throw usageError('Invalid key: it must be 16 to 256 visible ASCII characters.');
+  const where = 'in MEMORY_API_KEY or, with -, on stdin';
+  throw usageError(`The key must be 16 to 256 visible ASCII characters, ${where}.`);
 }
