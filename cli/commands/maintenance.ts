@@ -27,34 +27,24 @@ export function addBackup(program: Parent, term: Terminal): void {
     )
     .addOption(databaseOption);
   command.action(async (file, { database }) => {
-    if (file === '-') return streamBackup(term, database);
-    const copied = await onDatabase(term, database, ({ backup }, url) => backup(url, file));
+    const toStdout = file === '-';
+    if (toStdout && (term.stdout.isTerminal || term.options.json)) {
+      const problem = 'With -, stdout is the backup itself: redirect it, and omit --json.';
+      throw usageError(problem, 'For example: memory backup - > backup.db');
+    }
+    const copied = await withFile(file, async (path) => {
+      const contents = await onDatabase(term, database, ({ backup }, url) => backup(url, path));
+      if (toStdout) await copyToStdout(term, path);
+      return contents;
+    });
     await storeBackupTime(term, database);
     const done = `Backed up ${memoriesOf(copied.memories)}.`;
+    if (toStdout) return note(term, done);
     const target = database === undefined ? '' : ` --database ${quoted(database)}`;
     const next = `To restore the backup: memory restore ${quoted(file)}${target}`;
     await printResult(term, { file, ...copied }, file, `${done} ${next}`);
   });
   addHelp(command, '', ['memory backup memory-backup.db', 'memory backup - | gzip > backup.db.gz']);
-}
-
-/** Writes the backup to a private file, verifies it, and copies it to stdout. */
-async function streamBackup(term: Terminal, database: string | undefined): Promise<void> {
-  if (term.stdout.isTerminal) {
-    throw usageError(
-      'A backup is binary and is not written to a terminal.',
-      'For example: memory backup - > memory-backup.db',
-    );
-  }
-  if (term.options.json) {
-    throw usageError('--json cannot be used with -, which writes the backup to stdout.');
-  }
-  await withTemporaryFile(async (file) => {
-    const copied = await onDatabase(term, database, ({ backup }, url) => backup(url, file));
-    await copyToStdout(term, file);
-    await storeBackupTime(term, database);
-    await note(term, `Backed up ${memoriesOf(copied.memories)}, ${copied.bytes} bytes.`);
-  });
 }
 
 /** The metrics show when the last backup was made. The backup itself does not depend on this. */
@@ -88,9 +78,10 @@ export function addRestore(program: Parent, term: Terminal): void {
     .option('--erase-again', 'erase the users who were erased since the backup')
     .addOption(databaseOption);
   command.action(async (file, { database, eraseAgain = false }) => {
-    const restored = await withBackup(term, file, (backup) =>
-      onDatabase(term, database, ({ restore }, url) => restore(url, backup, { eraseAgain })),
-    );
+    const restored = await withFile(file, async (backup) => {
+      if (file === '-') await writeFile(backup, readBytes(term, '-'));
+      return onDatabase(term, database, ({ restore }, url) => restore(url, backup, { eraseAgain }));
+    });
     const path = shownDatabase(term, databaseUrlOf(term, database));
     const done = `Restored ${memoriesOf(restored.memories)} to ${path}.`;
     const result = { file, database: path, ...restored };
@@ -102,23 +93,12 @@ export function addRestore(program: Parent, term: Terminal): void {
   ]);
 }
 
-/** Copies stdin to a private file first, because SQLite cannot read a stream. */
-async function withBackup<Result>(
-  term: Terminal,
+/** With -, uses a private temporary file, because SQLite neither reads nor writes a stream. */
+async function withFile<Result>(
   file: string,
   use: (path: string) => Promise<Result>,
 ): Promise<Result> {
   if (file !== '-') return use(file);
-  if (term.stdin.isTerminal) {
-    throw usageError('A backup is not read from a terminal.', 'For example: memory restore <file>');
-  }
-  return withTemporaryFile(async (copy) => {
-    await writeFile(copy, readBytes(term, '-'));
-    return use(copy);
-  });
-}
-
-async function withTemporaryFile<Result>(use: (path: string) => Promise<Result>): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'memory-'));
   try {
     return await use(join(folder, 'backup.db'));

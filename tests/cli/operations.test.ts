@@ -64,7 +64,7 @@ describe.skipIf(backend !== 'sqlite')('a backup to stdout', () => {
   test('can be restored, with the messages on stderr', async () => {
     const file = folder.file('streamed.db');
     const { code, stdout, stderr } = await shell(`${backup()} > ${file}`).ended;
-    expect(stderr).toBe(`Backed up 1 memory, ${statSync(file).size} bytes.\n`);
+    expect(stderr).toBe('Backed up 1 memory.\n');
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     const copy = `sqlite:${folder.file('streamed-copy.db')}`;
     expect(await memory(['restore', file, ...on(copy)])).toMatchObject({ code: 0 });
@@ -103,20 +103,15 @@ describe.skipIf(backend !== 'sqlite')('a backup to stdout', () => {
   });
 
   test.each([
-    ['a terminal', [], { terminal: 80 }, 'is not written to a terminal'],
-    ['--json', ['--json'], {}, '--json cannot be used with -'],
-  ])('is rejected with %s: exit 2', async (_, more, around, words) => {
+    ['a terminal', [], { terminal: 80 }],
+    ['--json', ['--json'], {}],
+  ])('is rejected with %s: exit 2', async (_, more, around) => {
     const argv = ['backup', '-', ...more, ...on(server.databaseUrl)];
     const { code, stdout, stderr } = await memory(argv, around);
-    expect(stdout + stderr).toContain(words);
+    expect(stdout + stderr).toContain('redirect it, and omit --json');
     expect(stdout).not.toContain('SQLite format');
     expect(code).toBe(2);
   });
-});
-
-ofFile('restore reads no backup from a terminal: exit 2', async () => {
-  const { code, stderr } = await memory(['restore', '-', ...on(server.databaseUrl)], { typed: '' });
-  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('a terminal') });
 });
 
 ofFile('restore rejects a running server and a damaged backup, and changes nothing', async () => {
