@@ -26,13 +26,10 @@ export const sourceOption = new Option(
   '--source <name>',
   'the source system, for example zendesk',
 ).argParser(parseName);
-export function externalIdOptionFor(effect: string) {
-  const description = `the id in the source system; ${effect}`;
-  return new Option('--external-id <id>', description).argParser(parseName);
-}
-export const externalIdOption = externalIdOptionFor(
-  'ingesting the same id again updates the memory',
-);
+export const externalIdOption = new Option(
+  '--external-id <id>',
+  'the id in the source system; the same id again updates the memory',
+).argParser(parseName);
 
 /** Leaves room for the rest of the keys of a command that sends several requests. */
 export const idempotencyKeyOption = new Option(

@@ -85,7 +85,7 @@ function addCreate(group: Parent, term: Terminal): void {
     .description('Create an API key and print it once. With --save, also store it in the profile.')
     .option('--name <name>', 'a name for the key', 'unnamed')
     .option('--read-only', 'do not allow writes')
-    .addOption(metricsOption())
+    .addOption(metricsOption)
     .addOption(userOptionFor("restrict the key to this user's memories"))
     .option('--expires <time>', 'when the key expires, for example 30d or 2026-12-01', parseExpiry)
     .option('--save', 'store the key in the profile, for other commands to use')
@@ -125,13 +125,8 @@ function addCreate(group: Parent, term: Terminal): void {
 }
 
 /** A key for metrics must not be stored in the profile, because no other command could use it. */
-function metricsOption() {
-  return new Option('--metrics', 'allow only reading /metrics').conflicts([
-    'readOnly',
-    'user',
-    'save',
-  ]);
-}
+const metricsOption = new Option('--metrics', 'allow only reading /metrics');
+metricsOption.conflicts(['readOnly', 'user', 'save']);
 
 function described({ userId, readOnly }: Pick<NewKey, 'userId' | 'readOnly'>): string {
   return (readOnly ? ', read-only' : '') + (userId ? `, bound to ${userId}` : '');

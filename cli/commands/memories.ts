@@ -18,7 +18,7 @@ export function addSave(program: Parent, term: Terminal): void {
     .addOption(shared.userOption)
     .addOption(shared.metadataOption)
     .addOption(shared.sourceOption)
-    .addOption(shared.externalIdOptionFor('saving with the same id again replaces the memory'))
+    .addOption(shared.externalIdOption)
     .addOption(shared.occurredOption)
     .addOption(shared.expiryOption)
     .addOption(shared.idempotencyKeyOption);
@@ -112,16 +112,13 @@ export function addDelete(program: Parent, term: Terminal): void {
   command.action(async (id, options) => {
     const { user } = options;
     const call = shared.writeOptions(term, options);
-    if (id !== undefined) {
-      if (user !== undefined) {
-        throw usageError('Pass either an id, or --user to delete all memories of a user.');
-      }
+    if (id !== undefined && user === undefined) {
       const client = await connect(term);
       await client.delete(id, call);
       return printResult(term, { memoryId: id, deleted: true }, null, `Deleted ${id}.`);
     }
-    if (user === undefined) {
-      throw usageError('Missing <id>. To delete all memories of a user, use --user <id>.');
+    if (id !== undefined || user === undefined) {
+      throw usageError('Pass either an id, or --user to delete all memories of a user.');
     }
     if (options.ifVersion !== undefined) {
       throw usageError('--if-version applies to one memory: pass its id instead of --user.');
