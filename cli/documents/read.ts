@@ -16,16 +16,12 @@ const maxTitleLength = 999;
 
 export async function readDocument(
   term: Terminal,
-  { path, realPath, bytes: size }: Found,
+  { path, realPath }: Found,
   givenType: string | undefined,
 ): Promise<ReadDocument> {
   if (givenType === undefined && isNeverText(path)) throw notText(path);
   const mimeType = givenType ?? (path === '-' ? '' : mimeTypeOf(path));
-  if (size > maxBytes) {
-    const message = `${path} is over 32 MiB: too large for one document.`;
-    throw new CliError('payload_too_large', message, 'Split the document.');
-  }
-  const bytes = Buffer.concat(await Array.fromAsync(readBytes(term, path, realPath)));
+  const bytes = await readAll(readBytes(term, path, realPath), path);
   const html = isHtml(mimeType);
   const source = decodeDocument(bytes, path, html);
   const { text, title } = html
@@ -37,6 +33,20 @@ export async function readDocument(
     ...(title && title.length <= maxTitleLength && { title }),
     ...(mimeType && { mimeType }),
   };
+}
+
+async function readAll(source: AsyncIterable<Uint8Array>, path: string): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of source) {
+    size += piece.byteLength;
+    if (size > maxBytes) {
+      const message = `${inputName(path)} is over 32 MiB: too large for one document.`;
+      throw new CliError('payload_too_large', message, 'Split the document.');
+    }
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
 }
 
 function notText(path: string): CliError {

@@ -61,6 +61,15 @@ describe('an unreadable file', () => {
     using folder = inFolder('huge', { 'huge.txt': Buffer.alloc(33 * 1024 * 1024, 97) });
     expect((await folder.ingest(['huge.txt'])).stderr).toContain('huge.txt is over 32 MiB');
   });
+
+  test('a pipe that does not end is not read into memory', async () => {
+    using folder = inFolder('endless', {});
+    const pull = (pipe: ReadableStreamDefaultController<Uint8Array>) =>
+      pipe.enqueue(Buffer.alloc(1024 * 1024, 97));
+    const { code, stderr } = await folder.ingest(['-'], { stdin: new ReadableStream({ pull }) });
+    expect(stderr).toContain('The input is over 32 MiB');
+    expect(code).toBe(1);
+  });
 });
 
 describe('a character set', () => {
