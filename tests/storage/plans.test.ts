@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, test } from 'bun:test';
 import { newMemoryId } from '../../server/ids.ts';
 import { openStorage } from '../../server/storage/open.ts';
 import type { NewMemory } from '../../server/storage/types/memories.ts';
-import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
-import { recordStatements } from '../support/statement-recorder.ts';
+import { newDatabase, query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
-import { claimOne, complete, imported, keyed, memory, newProject, record } from './fixtures.ts';
+import { claimOne, complete, imported, keyed, memory, record } from './fixtures.ts';
 import {
   cutByUser,
   isDistributed,
@@ -15,7 +14,7 @@ import {
   parts,
   partsOf,
 } from './plans.ts';
-import { openWithFastTimers } from './postgres.ts';
+import { openRecorded, openWithFastTimers } from './postgres.ts';
 
 /*
  * Checks with EXPLAIN that each statement of a request touches only one part of the tables. The
@@ -58,26 +57,14 @@ const wide: Record<string, { pattern: RegExp; reason: string }> = {
   sweep: { pattern: /^DELETE FROM idempotency_keys/, reason: 'cleanup in the background' },
 };
 
-let database: TestDatabase;
-let recorder: ReturnType<typeof recordStatements>;
-let storage: Awaited<ReturnType<typeof openStorage>>;
-let project: Awaited<ReturnType<typeof newProject>>;
-
-beforeAll(async () => {
-  database = await newDatabase();
-  if (!(await isDistributed(database))) {
-    await (await openStorage(database.url)).close();
-    await cutByUser(database);
-  }
-  recorder = recordStatements(database.url);
-  storage = await openStorage(recorder.url);
-  project = await newProject({ storage });
-});
-afterAll(async () => {
-  await storage.close();
-  recorder.stop();
-  await database.drop();
-});
+const database = await newDatabase();
+if (!(await isDistributed(database))) {
+  await (await openStorage(database.url)).close();
+  await cutByUser(database);
+}
+const recorded = await openRecorded(database);
+const { project, recorder, storage } = recorded;
+afterAll(() => recorded[Symbol.asyncDispose]());
 
 const userId = 'ada';
 const made = (fields: Partial<NewMemory> = {}) => memory({ id: newMemoryId(), userId, ...fields });

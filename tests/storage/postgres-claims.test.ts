@@ -1,38 +1,30 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TaskStorage } from '../../server/storage/connected-storage.ts';
-import { connectStorage, openStorage } from '../../server/storage/open.ts';
-import type { Storage } from '../../server/storage/storage.ts';
-import { newDatabase, openTransaction, query, type TestDatabase } from '../support/postgres.ts';
+import { connectStorage } from '../../server/storage/open.ts';
+import { openTransaction, query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
-import { claimOne, complete, leaseMs, memory, newProject, type Project } from './fixtures.ts';
+import { claimOne, complete, leaseMs, memory, newProject } from './fixtures.ts';
+import { openInSchema } from './postgres.ts';
+import { opened, project, withStorage } from './suite.ts';
 
 /* Claims of several servers, and the connections of the tasks thread. */
 
-let database: TestDatabase;
-let storage: Storage;
 let tasks: TaskStorage;
-let project: Project;
 
+withStorage(openInSchema);
 beforeAll(async () => {
-  database = await newDatabase();
-  storage = await openStorage(database.url);
-  tasks = await connectStorage({ kind: 'postgres', url: database.url });
-  project = await newProject({ storage });
+  tasks = await connectStorage({ kind: 'postgres', url: opened.url });
 });
-afterAll(async () => {
-  await tasks.close();
-  await storage.close();
-  await database.drop();
-});
+afterAll(() => tasks.close());
 
 test('a task that another server completes while it is being claimed is not claimed', async () => {
   const id = await project.acceptOne();
   const completion = `UPDATE tasks SET state = 'complete', run_at = NULL WHERE memory_id = $1`;
-  const commit = await openTransaction(database.url, completion, [id]);
+  const commit = await openTransaction(opened.url, completion, [id]);
   const request = { owner: 'e', now: 2_000, leaseMs, horizon: 62_000, limit: 100 };
   const claiming = tasks.claimTasks(request);
   const waits = `SELECT 1 FROM pg_locks WHERE NOT granted`;
-  await until(async () => (await query(database.url, waits)).length > 0, {
+  await until(async () => (await query(opened.url, waits)).length > 0, {
     what: 'the wait of the claim',
   });
   await commit();
@@ -40,7 +32,7 @@ test('a task that another server completes while it is being claimed is not clai
 });
 
 test('closing the task storage waits for results that are being stored', async () => {
-  const own = await connectStorage({ kind: 'postgres', url: database.url });
+  const own = await connectStorage({ kind: 'postgres', url: opened.url });
   const id = await project.acceptOne();
   const request = { owner: 'c', now: 2_000, leaseMs, horizon: 62_000, limit: 1 };
   const tasks = await own.claimTasks(request);
@@ -55,20 +47,20 @@ test("a claim leases the task for the requested time of the database's clock", a
   await tasks.claimTasks({ owner: 'd', now: 2_000, leaseMs, horizon: 62_000, limit: 1 });
   const text = `SELECT (leased_until / 1000.0 - extract(epoch FROM now()))::float8 AS seconds
     FROM tasks WHERE lease_owner = 'd'`;
-  const [row] = await query(database.url, text);
+  const [row] = await query(opened.url, text);
   expect(Number(row?.seconds)).toBeWithin(leaseMs / 2_000, leaseMs / 1_000 + 1);
 });
 
 test('completing a task does not change the user with the same id in another project', async () => {
-  const other = await newProject({ storage });
+  const other = await newProject(opened);
   await other.save(memory());
   const changes = () => {
     const text = 'SELECT last_change::text AS change FROM users WHERE project_id = $1';
-    return query(database.url, text, [other.id]);
+    return query(opened.url, text, [other.id]);
   };
   const before = await changes();
   expect(before).toHaveLength(1);
   await project.acceptOne();
-  expect(await complete(storage, await claimOne(storage))).toBe(true);
+  expect(await complete(opened.storage, await claimOne(opened.storage))).toBe(true);
   expect(await changes()).toEqual(before);
 });

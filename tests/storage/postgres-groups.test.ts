@@ -1,30 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { openStorage } from '../../server/storage/open.ts';
-import type { Storage } from '../../server/storage/storage.ts';
-import { newDatabase, newWholeDatabase, query, type TestDatabase } from '../support/postgres.ts';
-import { recordStatements } from '../support/statement-recorder.ts';
-import { claim, complete, imported, memory, newProject, type Project, record } from './fixtures.ts';
+import { afterAll, expect, test } from 'bun:test';
+import { newDatabase, newWholeDatabase, query } from '../support/postgres.ts';
+import { claim, complete, imported, memory, newProject, record } from './fixtures.ts';
 import { expectConsistent } from './invariants.ts';
-import { lockUser } from './postgres.ts';
+import { lockUser, openRecorded } from './postgres.ts';
 
 /* Writes that arrive together share a transaction, and statements that change many rows. */
 
-let database: TestDatabase;
-let recorder: ReturnType<typeof recordStatements>;
-let storage: Storage;
-let project: Project;
-
-beforeAll(async () => {
-  database = await newDatabase();
-  recorder = recordStatements(database.url);
-  storage = await openStorage(recorder.url);
-  project = await newProject({ storage });
-});
-afterAll(async () => {
-  await storage.close();
-  recorder.stop();
-  await database.drop();
-});
+const recorded = await openRecorded(await newDatabase());
+const { database, project, recorder, storage } = recorded;
+afterAll(() => recorded[Symbol.asyncDispose]());
 
 /** Returns the number of statements that change rows of users, memories and tasks. */
 async function countChanges(write: () => Promise<unknown>): Promise<number> {
@@ -55,18 +39,13 @@ test('a batch is accepted, claimed and completed with few statements', async () 
 test('if the server has Citus, statements are planned for their values, and no update is joined', async () => {
   const whole = await newWholeDatabase();
   await query(whole.url, `ALTER DATABASE ${whole.name} SET citus.shard_count = 32`);
-  const recorded = recordStatements(whole.url);
-  const own = await openStorage(recorded.url);
-  const ownProject = await newProject({ storage: own });
-  const texts = () => recorded.drain().map(({ text }) => text);
+  await using own = await openRecorded(whole);
+  const texts = () => own.recorder.drain().map(({ text }) => text);
   expect(texts()).toContain('SET plan_cache_mode = auto');
-  await ownProject.accept(Array.from({ length: 20 }, (_, n) => record({ userId: `u-${n}` })));
-  const tasks = await claim(own);
-  await own.completeTasks(tasks.map((task) => ({ ...task, now: 3_000, chunks: 2 })));
+  await own.project.accept(Array.from({ length: 20 }, (_, n) => record({ userId: `u-${n}` })));
+  const tasks = await claim(own.storage);
+  await own.storage.completeTasks(tasks.map((task) => ({ ...task, now: 3_000, chunks: 2 })));
   const sent = texts();
-  await own.close();
-  recorded.stop();
-  await whole.drop();
   expect(sent.filter((text) => /^\s*INSERT INTO memories/.test(text)).length).toBeLessThan(6);
   const updates = sent.filter((text) => /^\s*UPDATE (users|tasks)/.test(text));
   expect(updates).toHaveLength(3 * 20);

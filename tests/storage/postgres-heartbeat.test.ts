@@ -1,20 +1,22 @@
 import { expect, test } from 'bun:test';
 import { openStorage } from '../../server/storage/open.ts';
-import { newDatabase, query } from '../support/postgres.ts';
+import { query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { claimOne, leaseMs, newProject } from './fixtures.ts';
-import { openWithFastTimers } from './postgres.ts';
+import { openInSchema, openWithFastTimers } from './postgres.ts';
 
 /** The time of the database's clock, in `seconds`. */
 const inSeconds = (seconds: number) => `((extract(epoch FROM now()) + ${seconds}) * 1000)::bigint`;
 
 /** The heartbeat runs every 50 ms, so that a slow database keeps up with it. */
-const openWithFastHeartbeat = (url: string) => openWithFastTimers(url, 50);
+const openWithFastHeartbeat = () =>
+  openInSchema({ open: (url: string) => openWithFastTimers(url, 50) });
 
 test('a server extends the leases of its own tasks, but not those of another server', async () => {
-  const { url, drop } = await newDatabase();
-  const [storage, other] = [await openWithFastHeartbeat(url), await openStorage(url)];
-  const project = await newProject({ storage });
+  await using opened = await openWithFastHeartbeat();
+  const { storage, url } = opened;
+  const other = await openStorage(url);
+  const project = await newProject(opened);
   await project.acceptOne();
   await project.acceptOne();
   await claimOne(storage, { owner: 'alive' });
@@ -24,27 +26,21 @@ test('a server extends the leases of its own tasks, but not those of another ser
   const leases = async () => {
     const text = `SELECT lease_owner AS owner, leased_until > ${inSeconds(20)} AS extended
       FROM tasks ORDER BY owner`;
-    return (await query(url, text)).map(({ owner, extended }) => [owner, extended]);
+    const all = await query(url, text);
+    return all[0]?.extended === true ? all : null;
   };
-  const found = await until(
-    async () => {
-      const all = await leases();
-      return all[0]?.[1] === true ? all : null;
-    },
-    { what: 'an extended lease' },
-  );
-  await storage.close();
-  await drop();
+  const found = await until(leases, { what: 'an extended lease' });
   expect(found).toEqual([
-    ['alive', true],
-    ['gone', false],
+    { owner: 'alive', extended: true },
+    { owner: 'gone', extended: false },
   ]);
 });
 
 test('a server does not extend a lease that it has lost to another server', async () => {
-  const { url, drop } = await newDatabase();
-  const [storage, other] = [await openWithFastHeartbeat(url), await openStorage(url)];
-  const project = await newProject({ storage });
+  await using opened = await openWithFastHeartbeat();
+  const { storage, url } = opened;
+  const other = await openStorage(url);
+  const project = await newProject(opened);
   const endLeasesIn = (seconds: number) =>
     query(url, `UPDATE tasks SET leased_until = ${inSeconds(seconds)}`);
   await project.acceptOne();
@@ -62,15 +58,13 @@ test('a server does not extend a lease that it has lost to another server', asyn
     return owners.includes('alive') ? owners : null;
   };
   const owners = await until(extended, { what: 'an extended lease' });
-  await storage.close();
-  await drop();
   expect(owners).toEqual(['alive']);
 });
 
 test('a heartbeat extends a lease to the length that was requested, and no further', async () => {
-  const { url, drop } = await newDatabase();
-  const storage = await openWithFastHeartbeat(url);
-  const project = await newProject({ storage });
+  await using opened = await openWithFastHeartbeat();
+  const { storage, url } = opened;
+  const project = await newProject(opened);
   await project.acceptOne();
   await claimOne(storage);
   await query(url, `UPDATE tasks SET leased_until = ${inSeconds(20)}`);
@@ -82,7 +76,5 @@ test('a heartbeat extends a lease to the length that was requested, and no furth
     return seconds > 20 ? seconds : null;
   };
   const seconds = await until(extended, { what: 'an extended lease' });
-  await storage.close();
-  await drop();
   expect(seconds).toBeLessThan(leaseMs / 1_000 + 1);
 });

@@ -6,6 +6,7 @@ import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { newKey } from './conformance-keys.ts';
 import { memory, newProject } from './fixtures.ts';
+import { openInSchema } from './postgres.ts';
 
 let database: TestDatabase;
 let first: Storage;
@@ -58,23 +59,20 @@ test('another server takes over the cleanup of a killed server once its turn has
 });
 
 test("a server that stops does not end another server's cleanup turn", async () => {
-  const own = await newDatabase();
-  const [holder, other] = [await openStorage(own.url), await openStorage(own.url)];
-  await other.close();
-  const storage = await openStorage(own.url);
+  await using holder = await openInSchema();
+  await (await openStorage(holder.url)).close();
+  const storage = await openStorage(holder.url);
   const project = await newProject({ storage });
   await project.save(memory({ expiresAt: 2_000 }));
   const run = { now: 3_000, elapsedMs: 1_000 };
   expect(await storage.maintain(run)).toMatchObject({ expiredMemories: 0 });
-  expect(await holder.maintain(run)).toMatchObject({ expiredMemories: 1 });
-  for (const one of [holder, storage]) await one.close();
-  await own.drop();
+  expect(await holder.storage.maintain(run)).toMatchObject({ expiredMemories: 1 });
+  await storage.close();
 });
 
 test('a memory whose expiry is removed during the cleanup is kept', async () => {
-  const own = await newDatabase();
-  const storage = await openStorage(own.url);
-  const project = await newProject({ storage });
+  await using own = await openInSchema();
+  const project = await newProject(own);
   const given = memory({ expiresAt: 2_000 });
   await project.save(given);
   const sql = new SQL(own.url, { max: 1 });
@@ -83,7 +81,7 @@ test('a memory whose expiry is removed during the cleanup is kept', async () => 
   const [{ pid }] = await session`SELECT pg_backend_pid() AS pid`;
   await session`UPDATE users SET last_change = last_change + 1`;
   await session`UPDATE memories SET expires_at = NULL, last_change = last_change + 1`;
-  const cleanup = storage.maintain({ now: 3_000, elapsedMs: 0 });
+  const cleanup = own.storage.maintain({ now: 3_000, elapsedMs: 0 });
   const isWaiting = async () => {
     const text = 'SELECT 1 FROM pg_stat_activity WHERE $1::int4 = ANY (pg_blocking_pids(pid))';
     return (await query(own.url, text, [pid])).length > 0;
@@ -94,8 +92,6 @@ test('a memory whose expiry is removed during the cleanup is kept', async () => 
   await sql.close();
   expect(await cleanup).toMatchObject({ expiredMemories: 0 });
   expect(await project.get(given.id, { now: 3_000 })).toMatchObject({ expiresAt: null });
-  await storage.close();
-  await own.drop();
 });
 
 test('a server that reports an earlier use of a key does not replace a later one', async () => {

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { newMemoryId } from '../../server/ids.ts';
-import { openStorage } from '../../server/storage/open.ts';
 import { createConnection, statement } from '../../server/storage/postgres/connection.ts';
 import { changeByKey, readInIndexOrder } from '../../server/storage/postgres/planner.ts';
-import type { Storage } from '../../server/storage/storage.ts';
-import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
-import { recordStatements, type SentStatement } from '../support/statement-recorder.ts';
-import { claim, memory, newProject, record } from './fixtures.ts';
+import { newDatabase, query } from '../support/postgres.ts';
+import type { SentStatement } from '../support/statement-recorder.ts';
+import { claim, memory, record } from './fixtures.ts';
+import { openRecorded } from './postgres.ts';
 
 /* The query plans that PostgreSQL chooses for a user with thousands of memories. */
 
@@ -14,24 +13,13 @@ const userId = 'ada';
 /** The number of other users, who have few memories. */
 const others = 200;
 
-let database: TestDatabase;
-let recorder: ReturnType<typeof recordStatements>;
-let storage: Storage;
-let project: Awaited<ReturnType<typeof newProject>>;
-
+const recorded = await openRecorded(await newDatabase());
+const { database, project, recorder, storage } = recorded;
 beforeAll(async () => {
-  database = await newDatabase();
-  recorder = recordStatements(database.url);
-  storage = await openStorage(recorder.url);
-  project = await newProject({ storage });
   for (let part = 0; part < 12; part += 1) await accept(userId, 1_000);
   for (let other = 0; other < others; other += 1) await accept(`user-${other}`, 10);
 });
-afterAll(async () => {
-  await storage.close();
-  recorder.stop();
-  await database.drop();
-});
+afterAll(() => recorded[Symbol.asyncDispose]());
 
 const accept = (userId: string, count: number) =>
   project.accept(Array.from({ length: count }, () => record({ id: newMemoryId(), userId })));
@@ -96,26 +84,21 @@ test('a list query reads only the rows of its page', async () => {
 });
 
 test('what is found or listed is read by key, even if there were no tasks before', async () => {
-  const few = await newDatabase();
-  const recorder = recordStatements(few.url);
-  const storage = await openStorage(recorder.url);
-  const project = await newProject({ storage });
+  await using few = await openRecorded(await newDatabase());
+  const { database, project, recorder } = few;
   const grow = () => project.accept(Array.from({ length: 1_000 }, () => record({ userId })));
   await grow();
-  await query(few.url, 'DELETE FROM tasks');
-  await query(few.url, 'VACUUM ANALYZE');
+  await query(database.url, 'DELETE FROM tasks');
+  await query(database.url, 'VACUUM ANALYZE');
   recorder.drain();
   await project.page(userId, { limit: 20 });
   await project.search(record().content, { userId });
   const sent = recorder.drain().filter((one) => isList(one) || one.text.includes('AS found'));
   expect(sent).toHaveLength(2);
   for (const one of sent) {
-    const plan = await explain(few.url, one, readInIndexOrder, grow);
+    const plan = await explain(database.url, one, readInIndexOrder, grow);
     expect(JSON.stringify(plan)).not.toContain('"Join Filter"');
   }
-  await storage.close();
-  recorder.stop();
-  await few.drop();
 });
 
 test('a list does not compare each user with all those who have expired memories', async () => {
@@ -141,10 +124,8 @@ test('a claim finds its task by key, even if the queue was empty at the last ANA
 });
 
 test('a statement for many rows finds each by its key, even if the table was small', async () => {
-  const few = await newDatabase();
-  const recorder = recordStatements(few.url);
-  const storage = await openStorage(recorder.url);
-  const project = await newProject({ storage });
+  await using few = await openRecorded(await newDatabase());
+  const { database, project, recorder, storage } = few;
   const accept = (count: number) =>
     project.accept(Array.from({ length: count }, (_, index) => record({ userId: `u-${index}` })));
   const finish = async () => {
@@ -153,20 +134,17 @@ test('a statement for many rows finds each by its key, even if the table was sma
   };
   await accept(4);
   await finish();
-  await query(few.url, 'VACUUM ANALYZE users, memories, tasks');
+  await query(database.url, 'VACUUM ANALYZE users, memories, tasks');
   await accept(64);
   recorder.drain();
   await finish();
   const updates = recorder.drain().filter(({ text }) => /^UPDATE .*VALUES/s.test(text));
   expect(updates.length).toBeGreaterThanOrEqual(3);
   for (const sent of updates) {
-    const plan = JSON.stringify(await explain(few.url, sent, changeByKey));
+    const plan = JSON.stringify(await explain(database.url, sent, changeByKey));
     expect(plan).toContain('"Index Cond"');
     expect(plan).not.toContain('"Join Filter"');
   }
-  await storage.close();
-  recorder.stop();
-  await few.drop();
 });
 
 /** Returns the number of blocks that the statement reads. */

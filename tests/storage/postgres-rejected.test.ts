@@ -1,35 +1,30 @@
 import { expect, test } from 'bun:test';
-import { openStorage } from '../../server/storage/open.ts';
-import { newDatabase, newWholeDatabase, query } from '../support/postgres.ts';
+import { newWholeDatabase, query } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { newKey } from './conformance-keys.ts';
 import { memory, newProject } from './fixtures.ts';
 import { openInSchema } from './postgres.ts';
 
 test('a save that the database rejects does not fail the other saves of its group', async () => {
-  const { url, drop } = await newDatabase();
-  const storage = await openStorage(url);
-  const project = await newProject({ storage });
-  await query(url, `ALTER TABLE memories ADD CHECK (content <> 'rejected')`);
+  await using opened = await openInSchema();
+  const project = await newProject(opened);
+  await query(opened.url, `ALTER TABLE memories ADD CHECK (content <> 'rejected')`);
   const outcomes = await Promise.allSettled([
     project.save(memory({ content: 'rejected' })),
     project.save(memory({ userId: 'v' })),
   ]);
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   expect(await project.list('v')).toHaveLength(1);
-  await storage.close();
-  await drop();
 });
 
 test('a statement that the database rejects does not end the session', async () => {
-  const { url, drop } = await newWholeDatabase();
-  const storage = await openStorage(url);
-  const project = await newProject({ storage });
+  await using opened = await openInSchema({ database: await newWholeDatabase() });
+  const project = await newProject(opened);
   await project.save(memory());
-  await query(url, `ALTER TABLE memories ADD CHECK (content <> 'rejected')`);
+  await query(opened.url, `ALTER TABLE memories ADD CHECK (content <> 'rejected')`);
   const sessions = () =>
     query(
-      url,
+      opened.url,
       `SELECT pid FROM pg_stat_activity WHERE datname = current_database()
          AND application_name = 'memory writer' ORDER BY pid`,
     );
@@ -39,8 +34,6 @@ test('a statement that the database rejects does not end the session', async () 
   expect(before.length).toBeGreaterThan(0);
   // Further sessions may still have been starting.
   expect(await sessions()).toEqual(expect.arrayContaining(before));
-  await storage.close();
-  await drop();
 });
 
 /** Makes the database reject each `write`, such as `INSERT ON api_keys`, with this SQLSTATE. */

@@ -1,23 +1,32 @@
 import { limits } from '../../sdk/contract/limits.ts';
 import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
-import { newDatabase, openTransaction, query } from '../support/postgres.ts';
-import { type Opened, type OpenStorage, smallQueueRecords } from './fixtures.ts';
+import { newDatabase, openTransaction, query, type TestDatabase } from '../support/postgres.ts';
+import { recordStatements } from '../support/statement-recorder.ts';
+import { newProject, type Opened, type OpenStorage, smallQueueRecords } from './fixtures.ts';
 
 export type OpenedSchema = Opened & { [Symbol.asyncDispose](): Promise<void> };
 
-/** Opens a PostgreSQL storage in a new schema. */
-export async function openInSchema({ smallQueue = false } = {}): Promise<OpenedSchema> {
-  const database = await newDatabase();
+type SchemaOptions = {
+  smallQueue?: boolean;
+  /** By default, a new schema. */
+  database?: TestDatabase;
+  open?: (url: string) => Promise<Storage>;
+};
+
+/** Opens a PostgreSQL storage. Its disposal drops the database. */
+export async function openInSchema(options: SchemaOptions = {}): Promise<OpenedSchema> {
+  const { smallQueue = false, open = openStorage } = options;
+  const database = options.database ?? (await newDatabase());
   const { pendingRecords } = limits;
   // This backend checks the limit in the current thread.
   if (smallQueue) Object.assign(limits, { pendingRecords: smallQueueRecords });
   const opened: OpenedSchema = {
     url: database.url,
-    storage: await openStorage(database.url),
+    storage: await open(database.url),
     async reopen() {
       await opened.storage.close();
-      opened.storage = await openStorage(database.url);
+      opened.storage = await open(database.url);
       return opened.storage;
     },
     async dispose() {
@@ -33,6 +42,23 @@ export async function openInSchema({ smallQueue = false } = {}): Promise<OpenedS
     [Symbol.asyncDispose]: () => opened.dispose(),
   };
   return opened;
+}
+
+/** Opens a storage that records the statements that it sends. */
+export async function openRecorded(database: TestDatabase) {
+  const recorder = recordStatements(database.url);
+  const storage = await openStorage(recorder.url);
+  return {
+    database,
+    recorder,
+    storage,
+    project: await newProject({ storage }),
+    async [Symbol.asyncDispose]() {
+      await storage.close();
+      recorder.stop();
+      await database.drop();
+    },
+  };
 }
 
 /** Opens a storage whose timers, such as that of the heartbeat, run every `ms`. */
