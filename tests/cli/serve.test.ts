@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { relative } from 'node:path';
 import { startServer } from '../../server/main.ts';
-import { newDatabase, query } from '../support/postgres.ts';
+import { createTrigger, newDatabase } from '../support/postgres.ts';
 import { hasIpv6 } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 import { memory as inProcess, type Surroundings, temporaryFolder } from './command.ts';
@@ -243,16 +243,8 @@ test('a start that loses PostgreSQL before the first key is created ends, exit 1
   const { url, drop } = await newDatabase();
   const env = { ...quiet, MEMORY_API_KEY: 'a-key-for-tests-1234' };
   await (await startServer({ env, port: 0, databaseUrl: url })).stop();
-  await query(
-    url,
-    `CREATE FUNCTION disconnect() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END $$`,
-  );
-  await query(
-    url,
-    `CREATE TRIGGER disconnects BEFORE INSERT ON api_keys
-      FOR EACH ROW EXECUTE FUNCTION disconnect()`,
-  );
+  const disconnect = 'PERFORM pg_terminate_backend(pg_backend_pid());';
+  await createTrigger(url, 'BEFORE INSERT ON api_keys', disconnect);
   const args = ['serve', '-p', '0', '--database', url];
   const child = memory(args, { ...quiet, XDG_CONFIG_HOME: home.path });
   const [code, stderr] = await Promise.all([child.exited, child.stderr.text()]);

@@ -9,7 +9,7 @@ import { newDatabase, openTransaction, query } from '../support/postgres.ts';
 import { leaseRecord } from '../support/queue.ts';
 import { startTestServer, withProject } from '../support/server.ts';
 import { exchange } from '../support/socket.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { proxyTo } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
 const server = await withProject();
@@ -100,15 +100,13 @@ test('returns 503 while records are waiting and the queue has made no progress f
 /** Starts a server on PostgreSQL, which it reaches through a proxy. */
 async function startBehindProxy() {
   const { url: direct, drop } = await newDatabase();
-  const url = new URL(direct);
-  const proxy = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
-  url.port = String(proxy.port);
+  const proxy = proxyTo(direct);
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
   const own = await startServer({
     env: { MEMORY_EMBEDDINGS: 'off' },
     port: 0,
-    databaseUrl: url.href,
+    databaseUrl: proxy.url,
     log,
   });
   const state = async () => (await fetch(`${own.url}/health`)).json() as Promise<Health>;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type RunningServer, startServer } from '../../server/main.ts';
 import { newDatabase, type TestDatabase } from '../support/postgres.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { proxyTo } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
 /* Servers on the same PostgreSQL database share each project's rate limit. */
@@ -57,10 +57,8 @@ test('all servers together allow the announced number of requests', async () => 
 
 test('a server counts requests locally while the database is unreachable', async () => {
   const own = await newDatabase();
-  const url = new URL(own.url);
-  const proxy = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
-  url.port = String(proxy.port);
-  const server = await start(url.href, 8, 2);
+  const proxy = proxyTo(own.url);
+  const server = await start(proxy.url, 8, 2);
   expect(leftOf(await ask(server))).toBe(7);
   proxy.refuse();
   const answers: Response[] = [];

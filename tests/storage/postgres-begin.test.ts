@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
-import { newWholeDatabase, query, type TestDatabase } from '../support/postgres.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { endSessions, newWholeDatabase, type TestDatabase } from '../support/postgres.ts';
+import { proxyTo } from '../support/tcp-proxy.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { memory, newProject, type Project } from './fixtures.ts';
 
 /* Without BEGIN, the server commits each statement of a transaction on its own. */
 
 let database: TestDatabase;
-let proxy: TcpProxy;
+let proxy: ReturnType<typeof proxyTo>;
 let storage: Storage;
 let project: Project;
 let breaks = false;
@@ -24,21 +24,14 @@ function breakBegin(bytes: Buffer): void {
 
 /** Breaks the next BEGIN of the sessions, which send its text only once. */
 async function breakNext(purpose: 'writer' | 'reader'): Promise<void> {
-  await query(
-    database.url,
-    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-     WHERE datname = current_database() AND application_name = 'memory ${purpose}'`,
-  );
+  await endSessions(database.url, `memory ${purpose}`);
   breaks = true;
 }
 
 beforeEach(async () => {
   database = await newWholeDatabase();
-  const url = new URL(database.url);
-  const address = { hostname: url.hostname, port: Number(url.port) };
-  proxy = startTcpProxy(address, (_, bytes) => breakBegin(bytes));
-  url.port = String(proxy.port);
-  storage = await openStorage(url.href);
+  proxy = proxyTo(database.url, (_, bytes) => breakBegin(bytes));
+  storage = await openStorage(proxy.url);
   project = await newProject({ storage });
 });
 afterEach(async () => {

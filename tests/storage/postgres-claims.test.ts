@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TaskStorage } from '../../server/storage/connected-storage.ts';
 import { connectStorage } from '../../server/storage/open.ts';
-import { openTransaction, query } from '../support/postgres.ts';
+import { areWaiting, openTransaction, query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { claimOne, complete, leaseMs, memory, newProject } from './fixtures.ts';
 import { openInSchema } from './postgres.ts';
@@ -23,10 +23,7 @@ test('a task that another server completes while it is being claimed is not clai
   const commit = await openTransaction(opened.url, completion, [id]);
   const request = { owner: 'e', now: 2_000, leaseMs, horizon: 62_000, limit: 100 };
   const claiming = tasks.claimTasks(request);
-  const waits = `SELECT 1 FROM pg_locks WHERE NOT granted`;
-  await until(async () => (await query(opened.url, waits)).length > 0, {
-    what: 'the wait of the claim',
-  });
+  await until(() => areWaiting(opened.url, 'tasks'), { what: 'the wait of the claim' });
   await commit();
   expect(await claiming).toEqual([]);
 });

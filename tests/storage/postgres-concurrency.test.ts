@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { ServiceError } from '../../server/errors.ts';
 import { openStorage } from '../../server/storage/open.ts';
 import type { WriteResult } from '../../server/storage/types/memories.ts';
-import { openTransaction, query } from '../support/postgres.ts';
+import { areWaiting, openTransaction, query } from '../support/postgres.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import { until } from '../support/until.ts';
 import {
@@ -215,12 +215,12 @@ test('no response is stored that shows a memory deleted meanwhile', async () => 
   for (const [index, [id, write]] of again.entries()) {
     const unlock = await lockKey(`again ${index}`);
     const writing = write({ idempotency: keyed(`again ${index}`) }).catch(codeOf);
-    await until(() => areWaiting(1));
+    await until(() => areWaiting(servers[0].url, 'idempotency_keys'));
     let isRemoved = false;
     const removing = other.remove(id).then(() => {
       isRemoved = true;
     });
-    await until(async () => isRemoved || (await areWaiting(2)));
+    await until(async () => isRemoved || (await areWaiting(servers[0].url, 'idempotency_keys', 2)));
     await unlock();
     await Promise.all([writing, removing]);
     await expectConsistent(servers[0]);
@@ -251,7 +251,7 @@ test.each<[string, string, (id: string, write: WriteFields) => Promise<WriteResu
        VALUES (${projects[0].id}, '', '${key}', 'f', 200, '"first"', 0, 0)`,
     );
     const writing = write(id, { idempotency: keyed(key) }).catch(codeOf);
-    await until(() => areWaiting(1, 'memories'));
+    await until(() => areWaiting(servers[0].url, 'memories'));
     await commit();
     expect(await writing).toMatchObject({ replayed: true, response: { body: '"first"' } });
   },
@@ -268,7 +268,7 @@ test('a save that would change nothing is applied to what another server has cha
        WHERE id = '${id}'`,
   );
   const saving = projects[1].save(memory(same), { idempotency: keyed('met') });
-  await until(() => areWaiting(1, 'users'));
+  await until(() => areWaiting(servers[0].url, 'users'));
   await commit();
   expect(bodyOf(await saving)).toMatchObject({ id, content: 'the same', version: 3 });
 });
@@ -281,11 +281,4 @@ function lockKey(key: string): Promise<() => Promise<void>> {
        VALUES (${projects[0].id}, '', '${key}', 'f', 200, '', 0, 0);
      DELETE FROM idempotency_keys WHERE key = '${key}'`,
   );
-}
-
-async function areWaiting(count: number, table = 'idempotency_keys'): Promise<boolean> {
-  const text = `SELECT 1 FROM pg_stat_activity AS a WHERE wait_event_type = 'Lock'
-    AND EXISTS (SELECT 1 FROM pg_locks AS l WHERE l.pid = a.pid
-      AND l.relation = to_regclass('${table}'))`;
-  return (await query(servers[0].url, text)).length >= count;
 }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
-import { newWholeDatabase, postgresUrl, query } from '../support/postgres.ts';
+import { endSessions, newWholeDatabase, postgresUrl, query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { memory, newProject, type Project } from './fixtures.ts';
 
@@ -115,9 +115,7 @@ test('a database that has closed all sessions and accepts no new ones is a fault
     (await countSessions('writer')) === 4 && (await countSessions('server')) === 2;
   await until(areOpen, { what: 'the open sessions' });
   await setLimit(0);
-  const text = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE datname = current_database() AND application_name LIKE 'memory %'`;
-  await query(database.url, text);
+  await endSessions(database.url, 'memory %');
   const message = 'the database has no free connections';
   const isFault = async () => (await storage.health()).fault === message;
   expect(await until(isFault, { what: 'the fault' })).toBe(true);

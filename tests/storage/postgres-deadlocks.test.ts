@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { openStorage } from '../../server/storage/open.ts';
-import { newWholeDatabase, postgresUrl, query } from '../support/postgres.ts';
+import { createTrigger, newWholeDatabase, postgresUrl, query } from '../support/postgres.ts';
 import { createRandom } from '../support/random.ts';
 import { until } from '../support/until.ts';
 import { keyed, memory, newProject } from './fixtures.ts';
@@ -15,18 +15,17 @@ const users = 5;
  * Makes a transaction pause before each key that it locks, so that transactions overlap. PostgreSQL
  * then counts a deadlock before the service's own limit for a lock.
  */
-const slowLocks = (name: string) => [
-  `CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-     PERFORM pg_sleep(0.005); RETURN NEW; END $$`,
-  `CREATE TRIGGER pause BEFORE INSERT ON idempotency_keys FOR EACH ROW EXECUTE FUNCTION pause()`,
-  `CREATE TRIGGER pause BEFORE INSERT OR UPDATE ON users FOR EACH ROW EXECUTE FUNCTION pause()`,
-  `ALTER DATABASE "${name}" SET deadlock_timeout = '50ms'`,
-];
+async function slowLocks(url: string, name: string): Promise<void> {
+  const pause = 'PERFORM pg_sleep(0.005);';
+  await createTrigger(url, 'BEFORE INSERT ON idempotency_keys', pause);
+  await createTrigger(url, 'BEFORE INSERT OR UPDATE ON users', pause);
+  await query(url, `ALTER DATABASE "${name}" SET deadlock_timeout = '50ms'`);
+}
 
 test('groups of two servers with the same keys and users have one effect each and no deadlock', async () => {
   const { url, name, drop } = await newWholeDatabase();
   await (await openStorage(url)).close();
-  for (const text of slowLocks(name)) await query(url, text);
+  await slowLocks(url, name);
   const servers = [await openStorage(url), await openStorage(url)];
   const projects = await Promise.all(servers.map((storage) => newProject({ storage }, 'shared')));
   const random = createRandom(1);

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { openStorage } from '../../server/storage/open.ts';
-import { newWholeDatabase, query, type TestDatabase } from '../support/postgres.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import {
+  createTrigger,
+  endSessions,
+  newWholeDatabase,
+  query,
+  type TestDatabase,
+} from '../support/postgres.ts';
+import { proxyTo } from '../support/tcp-proxy.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { newKey } from './conformance-keys.ts';
@@ -18,10 +24,8 @@ afterAll(() => database.drop());
 
 /** Opens a storage through a proxy. Most of the tests wait, so they run concurrently. */
 async function setUp() {
-  const url = new URL(database.url);
-  const proxy = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
-  url.port = String(proxy.port);
-  const storage = await openStorage(url.href);
+  const proxy = proxyTo(database.url);
+  const storage = await openStorage(proxy.url);
   const project = await newProject({ storage });
   return {
     proxy,
@@ -148,11 +152,9 @@ test.concurrent('reads use another connection if one stops responding', async ()
 });
 
 test.concurrent('connecting fails if the database stops responding during the connection setup', async () => {
-  const url = new URL(database.url);
-  const own = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
-  url.port = String(own.port);
+  const own = proxyTo(database.url);
   own.silenceAt('pg_is_in_recovery');
-  const failed = await rejectionOf(openStorage(url.href));
+  const failed = await rejectionOf(openStorage(own.url));
   expect(String(failed)).toContain('the database cannot be reached');
   own.stop();
 });
@@ -160,23 +162,16 @@ test.concurrent('connecting fails if the database stops responding during the co
 test.concurrent('a write that fails on a worker of a cluster does not fail the other writes of its group', async () => {
   await using context = await setUp();
   const { project } = context;
-  await query(
+  const restore = await createTrigger(
     database.url,
-    `CREATE FUNCTION lose_worker() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-       IF NEW.content = 'on a lost worker' THEN RAISE 'lost' USING ERRCODE = '08006'; END IF;
-       RETURN NEW;
-     END $$`,
-  );
-  await query(
-    database.url,
-    `CREATE TRIGGER lost BEFORE INSERT ON memories
-     FOR EACH ROW EXECUTE FUNCTION lose_worker()`,
+    'BEFORE INSERT ON memories',
+    `IF NEW.content = 'on a lost worker' THEN RAISE 'lost' USING ERRCODE = '08006'; END IF;`,
   );
   const [lost, saved] = await Promise.allSettled([
     project.save(memory({ content: 'on a lost worker' })),
     project.save(memory({ userId: 'v' })),
   ]);
-  await query(database.url, 'DROP TRIGGER lost ON memories');
+  await restore();
   expect(lost).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } });
   expect(saved).toMatchObject({ status: 'fulfilled' });
   expect(await project.list('v')).toHaveLength(1);
@@ -194,12 +189,7 @@ test('the termination of an idle session does not fail a write', async () => {
   try {
     const project = await newProject({ storage });
     await project.save(memory());
-    // Waits for the end of the sessions, for at most five seconds.
-    const ended = await query(
-      database.url,
-      `SELECT pg_terminate_backend(pid, 5000) AS "hasEnded" FROM pg_stat_activity
-       WHERE datname = current_database() AND application_name = 'memory writer'`,
-    );
+    const ended = await endSessions(database.url, 'memory writer');
     expect(ended.map(({ hasEnded }) => hasEnded)).toContain(true);
     await Bun.sleep(20);
     await project.save(memory());
@@ -216,21 +206,16 @@ test('writes are unavailable while the disk of the database server is full, and 
   await project.save(given);
   // A sequence also counts the probes that fail.
   await query(database.url, 'CREATE SEQUENCE probes');
-  await query(
-    database.url,
-    `CREATE FUNCTION fill_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-       IF TG_TABLE_NAME = 'maintenance' THEN PERFORM nextval('probes'); END IF;
-       RAISE 'no space' USING ERRCODE = '53100';
-     END $$`,
-  );
-  const tables = ['memories', 'maintenance'];
-  for (const table of tables) {
-    await query(
+  const fillDisk = (table: string, statement = '') =>
+    createTrigger(
       database.url,
-      `CREATE TRIGGER disk_full BEFORE INSERT OR UPDATE ON ${table}
-       FOR EACH ROW EXECUTE FUNCTION fill_disk()`,
+      `BEFORE INSERT OR UPDATE ON ${table}`,
+      `${statement} RAISE 'no space' USING ERRCODE = '53100';`,
     );
-  }
+  const restores = [
+    await fillDisk('memories'),
+    await fillDisk('maintenance', `PERFORM nextval('probes');`),
+  ];
   const message = "the database server's disk is full";
   const refused = { code: 'unavailable', message: `${message}; nothing was stored` };
   expect(await rejectionOf(project.save(memory()))).toMatchObject(refused);
@@ -243,7 +228,7 @@ test('writes are unavailable while the disk of the database server is full, and 
   expect(await fault()).toBe(message);
   expect(await rejectionOf(project.save(memory()))).toMatchObject(refused);
   expect(await project.get(given.id)).toMatchObject(given);
-  for (const table of tables) await query(database.url, `DROP TRIGGER disk_full ON ${table}`);
+  for (const restore of restores) await restore();
   await until(async () => (await fault()) === null, { what: 'the end of the fault' });
   await project.save(memory());
   expect(await project.list()).toHaveLength(2);

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import { openStorage } from '../../server/storage/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
-import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
+import {
+  areWaiting,
+  newDatabase,
+  openTransaction,
+  query,
+  type TestDatabase,
+} from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { newKey } from './conformance-keys.ts';
 import { memory, newProject } from './fixtures.ts';
@@ -75,21 +81,14 @@ test('a memory whose expiry is removed during the cleanup is kept', async () => 
   const project = await newProject(own);
   const given = memory({ expiresAt: 2_000 });
   await project.save(given);
-  const sql = new SQL(own.url, { max: 1 });
-  const session = await sql.reserve();
-  await session`BEGIN`;
-  const [{ pid }] = await session`SELECT pg_backend_pid() AS pid`;
-  await session`UPDATE users SET last_change = last_change + 1`;
-  await session`UPDATE memories SET expires_at = NULL, last_change = last_change + 1`;
+  const commit = await openTransaction(
+    own.url,
+    `UPDATE users SET last_change = last_change + 1;
+     UPDATE memories SET expires_at = NULL, last_change = last_change + 1`,
+  );
   const cleanup = own.storage.maintain({ now: 3_000, elapsedMs: 0 });
-  const isWaiting = async () => {
-    const text = 'SELECT 1 FROM pg_stat_activity WHERE $1::int4 = ANY (pg_blocking_pids(pid))';
-    return (await query(own.url, text, [pid])).length > 0;
-  };
-  await until(isWaiting, { what: 'the wait of the cleanup' });
-  await session`COMMIT`;
-  session.release();
-  await sql.close();
+  await until(() => areWaiting(own.url, 'users'), { what: 'the wait of the cleanup' });
+  await commit();
   expect(await cleanup).toMatchObject({ expiredMemories: 0 });
   expect(await project.get(given.id, { now: 3_000 })).toMatchObject({ expiresAt: null });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { openTransaction, query } from '../support/postgres.ts';
+import { areWaiting, openTransaction } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { useModel } from './embedded.ts';
 import { memory, newProject } from './fixtures.ts';
@@ -16,13 +16,7 @@ test('while another server changes the model, no work with the former one is sto
   const user = { projectId: project.id, userId: 'u', modelId };
   const { from, upTo } = await storage.memoriesToEmbed({ ...user, limit: 1 });
   const stored = storage.storeVectors({ ...user, from, upTo, vectors: [] });
-  const isWaiting = async () => {
-    const text = `SELECT 1 FROM pg_stat_activity AS a WHERE wait_event_type = 'Lock'
-      AND EXISTS (SELECT 1 FROM pg_locks AS l WHERE l.pid = a.pid
-        AND l.relation = to_regclass('models'))`;
-    return (await query(url, text)).length > 0;
-  };
-  await Promise.race([stored, until(isWaiting, { what: 'a lock' })]);
+  await Promise.race([stored, until(() => areWaiting(url, 'models'), { what: 'a lock' })]);
   await change();
   expect(await stored).toBe(false);
 });

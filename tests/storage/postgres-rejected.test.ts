@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { newWholeDatabase, query } from '../support/postgres.ts';
+import { createTrigger, newWholeDatabase, query } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { newKey } from './conformance-keys.ts';
 import { memory, newProject } from './fixtures.ts';
@@ -36,23 +36,13 @@ test('a statement that the database rejects does not end the session', async () 
   expect(await sessions()).toEqual(expect.arrayContaining(before));
 });
 
-/** Makes the database reject each `write`, such as `INSERT ON api_keys`, with this SQLSTATE. */
-async function rejectEach(url: string, write: string, code: string): Promise<void> {
-  await query(
-    url,
-    `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-       RAISE 'failed' USING ERRCODE = '${code}';
-     END $$`,
-  );
-  await query(url, `CREATE TRIGGER fail BEFORE ${write} FOR EACH ROW EXECUTE FUNCTION fail()`);
-}
-
 test.each([
   ["the database server's disk is full", '53100'],
   ['part of the database cannot be reached', '08006'],
 ])('creating a key stores nothing if %s', async (fault, code) => {
   await using opened = await openInSchema();
-  await rejectEach(opened.url, 'INSERT ON api_keys', code);
+  const raise = `RAISE 'failed' USING ERRCODE = '${code}';`;
+  await createTrigger(opened.url, 'BEFORE INSERT ON api_keys', raise);
   const failed = opened.storage.createKey(newKey({ id: 'key_1' }));
   const message = `${fault}; nothing was stored`;
   expect(await rejectionOf(failed)).toMatchObject({ code: 'unavailable', message });
@@ -63,7 +53,8 @@ test('an update that fails because the disk is full makes the storage report a f
   const project = await newProject(opened);
   const given = memory();
   await project.save(given);
-  await rejectEach(opened.url, 'UPDATE ON memories', '53100');
+  const raise = `RAISE 'failed' USING ERRCODE = '53100';`;
+  await createTrigger(opened.url, 'BEFORE UPDATE ON memories', raise);
   const failed = await rejectionOf(project.update(given.id, { content: 'newer' }));
   const message = "the database server's disk is full";
   expect(failed).toMatchObject({ code: 'unavailable', message: `${message}; nothing was stored` });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { openStorage } from '../../server/storage/open.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { proxyTo } from '../support/tcp-proxy.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { memory, newProject } from './fixtures.ts';
@@ -9,14 +9,10 @@ import { memory, newProject } from './fixtures.ts';
 /* A database that is not ready when the server starts, or loses a table while the server runs. */
 
 let database: TestDatabase;
-let proxy: TcpProxy;
-let url: string;
+let proxy: ReturnType<typeof proxyTo>;
 beforeEach(async () => {
   database = await newDatabase();
-  const address = new URL(database.url);
-  proxy = startTcpProxy({ hostname: address.hostname, port: Number(address.port) });
-  address.port = String(proxy.port);
-  url = address.href;
+  proxy = proxyTo(database.url);
 });
 afterEach(async () => {
   proxy.stop();
@@ -48,7 +44,7 @@ test.each([
   proxy.refuse();
   const state = begin();
   const warnings: string[] = [];
-  const storage = await openStorage(url, {
+  const storage = await openStorage(proxy.url, {
     warn(message, error) {
       warnings.push(`${message}: ${error}`);
       state.stop();
@@ -61,7 +57,7 @@ test.each([
 
 test('a start fails with the cause if the database stays unreachable', async () => {
   proxy.refuse();
-  const error = await rejectionOf(openStorage(url, { startWithinMs: 300 }));
+  const error = await rejectionOf(openStorage(proxy.url, { startWithinMs: 300 }));
   expect(error.message).toBe('the database cannot be reached: Failed to connect');
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { newWholeDatabase, postgresUrl, query } from '../support/postgres.ts';
+import { endSessions, newWholeDatabase, postgresUrl, query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { imported, memory, newProject } from './fixtures.ts';
 import { openInSchema } from './postgres.ts';
@@ -44,11 +44,8 @@ test('after a failover that has lost a save, a search finds the save that replac
   await query(url, `DELETE FROM memories WHERE content = 'lost lantern'`);
   await query(url, 'DELETE FROM users');
   await query(url, 'INSERT INTO users SELECT * FROM former');
-  await query(
-    url,
-    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-     WHERE application_name = concat('memory reader ', to_regnamespace(current_schema())::oid)`,
-  );
+  const [row] = await query(url, 'SELECT to_regnamespace(current_schema())::oid AS schema');
+  await endSessions(url, `memory reader ${row?.schema}`);
   await project.save(memory({ content: 'new lantern' }));
   const found = await until(() => project.search('lantern').catch(() => null));
   expect(found.map(({ content }) => content).sort()).toEqual(['first lantern', 'new lantern']);

@@ -128,6 +128,34 @@ export async function openTransaction(
   };
 }
 
+/** Returns whether `count` sessions that use the table wait for locks. */
+export async function areWaiting(url: string, table: string, count = 1): Promise<boolean> {
+  const text = `SELECT 1 FROM pg_stat_activity AS a WHERE wait_event_type = 'Lock'
+    AND EXISTS (SELECT 1 FROM pg_locks AS l WHERE l.pid = a.pid
+      AND l.relation = to_regclass('${table}'))`;
+  return (await query(url, text)).length >= count;
+}
+
+/** Ends the sessions of the database that have this name, and waits up to 5 s for each end. */
+export function endSessions(url: string, name: string) {
+  const text = `SELECT pg_terminate_backend(pid, 5000) AS "hasEnded" FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name LIKE $1`;
+  return query(url, text, [name]);
+}
+
+/**
+ * Runs PL/pgSQL statements for each row of a write, such as `BEFORE INSERT ON memories`. Returns a
+ * function that drops the trigger.
+ */
+export async function createTrigger(url: string, write: string, statements: string) {
+  const name = `trigger_${crypto.randomUUID().replaceAll('-', '')}`;
+  const body = `BEGIN ${statements} RETURN NEW; END`;
+  await query(url, `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ ${body} $$`);
+  const kind = write.includes('DEFERRABLE') ? 'CONSTRAINT TRIGGER' : 'TRIGGER';
+  await query(url, `CREATE ${kind} ${name} ${write} FOR EACH ROW EXECUTE FUNCTION ${name}()`);
+  return () => query(url, `DROP FUNCTION ${name} CASCADE`);
+}
+
 let admin: SQL | undefined;
 
 export async function query(

@@ -1,4 +1,4 @@
-import { startTcpProxy } from './tcp-proxy.ts';
+import { proxyTo } from './tcp-proxy.ts';
 
 /* Records the statements that a program sends to PostgreSQL, by parsing the wire protocol. */
 
@@ -14,11 +14,9 @@ const sslRequest = 80_877_103;
  * connect to `url`.
  */
 export function recordStatements(databaseUrl: string) {
-  const url = new URL(databaseUrl);
-  const to = { hostname: url.hostname, port: Number(url.port) };
   const readings = new Map<object, Reading>();
   let sent: SentStatement[] = [];
-  const proxy = startTcpProxy(to, (client, bytes) => {
+  const proxy = proxyTo(databaseUrl, (client, bytes) => {
     const reading = readings.get(client) ?? {
       isStarted: false,
       rest: Buffer.alloc(0),
@@ -31,10 +29,8 @@ export function recordStatements(databaseUrl: string) {
       if (statement !== null) sent.push(statement);
     }
   });
-  url.hostname = '127.0.0.1';
-  url.port = String(proxy.port);
   return {
-    url: url.href,
+    url: proxy.url,
     stop: proxy.stop,
     drain(): SentStatement[] {
       const drained = sent;

@@ -158,3 +158,15 @@ export function startTcpProxy(
     },
   };
 }
+
+/** Starts a proxy to the database server. Clients connect to `url`. */
+export function proxyTo(
+  databaseUrl: string,
+  sent?: (client: object, bytes: Buffer) => void,
+): TcpProxy & { url: string } {
+  const url = new URL(databaseUrl);
+  const proxy = startTcpProxy({ hostname: url.hostname, port: Number(url.port) }, sent);
+  url.hostname = '127.0.0.1';
+  url.port = String(proxy.port);
+  return { ...proxy, url: url.href };
+}
