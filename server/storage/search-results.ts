@@ -1,9 +1,8 @@
 import type { MatchedBy } from '../../sdk/contract/search.ts';
-import { matches } from '../memory/filter.ts';
 import { type FoundMemory, foundJson } from '../memory/json.ts';
 import type { Ranked, RankedMemory } from '../search/index.ts';
 import { snippet } from '../search/snippet.ts';
-import { announced, reportProgress } from '../threads/serve.ts';
+import { announced } from '../threads/serve.ts';
 import { tooMuchText } from './refusals.ts';
 import type { ContentRange, ItemsJson, Part, Search, StoredMemory } from './types/memories.ts';
 
@@ -18,10 +17,10 @@ const largeUnits = 1_000_000;
 export class SearchResults {
   readonly #found: FoundMemory[] = [];
   readonly #matcher: Ranked['matcher'];
-  readonly #read: Part & Pick<Search, 'filter' | 'limit' | 'explain'>;
+  readonly #read: Part & Pick<Search, 'limit' | 'explain'>;
   #units = 0;
 
-  constructor({ matcher }: Ranked, read: Part & Pick<Search, 'filter' | 'limit' | 'explain'>) {
+  constructor({ matcher }: Ranked, read: Part & Pick<Search, 'limit' | 'explain'>) {
     this.#matcher = matcher;
     this.#read = read;
   }
@@ -31,12 +30,9 @@ export class SearchResults {
     return this.#read.limit - this.#found.length;
   }
 
-  /** Adds the next best memory if it matches the filter. `memory` is null if it has expired. */
-  add(ranked: RankedMemory, memory: StoredMemory | null): void {
-    // Report progress for each memory, because a filter may reject many in a row.
-    reportProgress();
-    const { filter, range, explain } = this.#read;
-    if (this.room === 0 || memory === null || !matches(memory, filter)) return;
+  /** Adds the next best memory, which matches the filter. */
+  add(ranked: RankedMemory, memory: StoredMemory): void {
+    const { range, explain } = this.#read;
     const { start, length, score, parts } = ranked;
     const chunk = memory.content.slice(start, start + length);
     const content = range === undefined ? memory.content : partOf(memory.content, range);

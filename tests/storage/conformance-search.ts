@@ -33,6 +33,17 @@ export function testSearch(name: string, open: OpenStorage): void {
       expect(ranked).toEqual([5, 4, 3, 2, 1]);
     });
 
+    test('returns large memories whole, in order', async () => {
+      // Longer than what is read with the other memories.
+      const large = (word: string) => `lantern ${'and more '.repeat(8_000)}${word}`;
+      const contents = [large('first'), 'lantern', large('second')];
+      await project.import(contents.map((content, createdAt) => imported({ content, createdAt })));
+      const search = (limit: number) => project.search('lantern', { limit });
+      const ranked = (await search(3)).map(({ content }) => content);
+      expect(ranked.toSorted()).toEqual(contents.toSorted());
+      expect((await search(1)).map(({ content }) => content)).toEqual(ranked.slice(0, 1));
+    });
+
     test('prefers memories of the days that the query is about', async () => {
       const now = Date.parse('2023-10-04T12:00Z');
       const visit = { content: 'went to the dentist' };

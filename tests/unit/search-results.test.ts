@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test';
-import { filterOf } from '../../server/memory/filter.ts';
 import { SearchResults } from '../../server/storage/search-results.ts';
 import { imported } from '../storage/fixtures.ts';
 import { thrownBy } from '../support/thrown.ts';
@@ -12,7 +11,7 @@ const ranked = { start: 0, length: 5, score: 1, parts, isMeant: false };
 
 function open(limit: number): SearchResults {
   const matcher = { match: () => null, prefix: null };
-  return new SearchResults({ matcher } as never, { filter: filterOf({}), limit });
+  return new SearchResults({ matcher } as never, { limit });
 }
 
 function add(results: SearchResults, content: string, fields = {}): void {
@@ -39,14 +38,13 @@ test('an error names the number of memories that fit into a response', () => {
   expect(thrownBy(() => add(results, 'z'))).toMatchObject({ code: 'invalid_request', details });
 });
 
-test('expired memories and those beyond the limit are left out', () => {
-  const results = open(1);
-  results.add({ ...ranked, id: 'mem_expired' }, null);
-  expect(results.room).toBe(1);
+test('each added memory takes room, in order', () => {
+  const results = open(2);
   add(results, 'first');
+  expect(results.room).toBe(1);
   add(results, 'second');
   expect(results.room).toBe(0);
-  expect(found(results).map(({ content }) => content)).toEqual(['first']);
+  expect(found(results).map(({ content }) => content)).toEqual(['first', 'second']);
 });
 
 test('two memories that together exceed the limit are not returned in one response', () => {

@@ -1,9 +1,9 @@
 import type { ReadOperation, Tx } from '../engine.ts';
 import type { CachedIndex, CachedVectors, ChangedMemory, StoredVectors } from '../index-cache.ts';
-import type { Search, SearchResult, StoredMemory } from '../types/memories.ts';
+import type { Search, SearchResult } from '../types/memories.ts';
 import type { UserRef } from '../types/project.ts';
-import { isTaskOf, memoriesWithTasks, memoryColumns, notExpired, readContent } from './columns.ts';
-import { overIds } from './id-lists.ts';
+import { isTaskOf, memoriesWithTasks, readContent } from './columns.ts';
+import { addFound } from './found.ts';
 import { minMemories, nextUnstored, restore, storeBuilt } from './snapshots.ts';
 import { nextPart } from './vector-parts.ts';
 import { presentModel } from './vectors.ts';
@@ -24,7 +24,7 @@ const noUser: UserRow = { memories: 0, lastChange: 0, embeddedChange: -1, snapsh
 const rowsPerBatch = 500;
 /** A larger memory is read by its own statement. */
 const largeBytes = 4_096;
-/** The number of large memories, or of found ones, that are read together. */
+/** The number of large memories that are read together. */
 const readAtOnce = 16;
 
 /**
@@ -45,55 +45,13 @@ export const searchMemories: ReadOperation<Search, SearchResult> = {
       await catchUp(tx, own, user, meaning);
       storeBuilt(tx, own, user);
       const { ranked, results } = own.search(read);
-      for (const some of inParts(ranked, () => Math.min(readAtOnce, results.room))) {
-        const memories = await readFound(tx, read, some);
-        for (const one of some) results.add(one, memories.get(one.id) ?? null);
-        if (results.room === 0) break;
-      }
+      await addFound(tx, read, ranked, results);
       return { items: results.items(), ...own.meaningUsed(meaning) };
     } finally {
       tx.indexes.dropOldest();
     }
   },
 };
-
-/** The join makes both databases look up each memory by its id. */
-const foundMemories = overIds(
-  4,
-  (ids) => `SELECT ${memoryColumns}, m.content
-    FROM (VALUES ${ids.replaceAll(/\$\d+/g, '(CAST($& AS text))')}) AS found
-    CROSS JOIN ${memoriesWithTasks}
-    WHERE m.project_id = CAST($1 AS bigint) AND m.user_id = CAST($2 AS text)
-      AND m.id = found.column1 AND ${notExpired('$3')}`,
-  [readAtOnce],
-);
-
-async function readFound(
-  tx: Tx,
-  { projectId, userId, now }: Search,
-  found: readonly { id: string }[],
-): Promise<Map<string, StoredMemory>> {
-  const read = new Map<string, StoredMemory>();
-  for (const { text, ids } of foundMemories(found.map(({ id }) => id))) {
-    for (const row of await tx.all<StoredMemory>(text, projectId, userId, now, ...ids)) {
-      read.set(row.id, row);
-    }
-  }
-  return read;
-}
-
-/** `size` returns the size of the next part. */
-function* inParts<Item>(items: Iterable<Item>, size: () => number): Generator<Item[]> {
-  let part: Item[] = [];
-  for (const item of items) {
-    part.push(item);
-    // mutate-ignore boundary: one more is read
-    if (part.length < size()) continue;
-    yield part;
-    part = [];
-  }
-  if (part.length > 0) yield part;
-}
 
 /**
  * Stores the search index of the next user who has many changes since the last time, so that the
