@@ -108,8 +108,13 @@ export class SearchIndex {
     return bytesPerIndex + columns + this.#table.length * timelineBytes;
   }
 
-  ids(): IterableIterator<string> {
-    return this.#memories.ids();
+  /** The id of a memory, by its position in the order of time and id. */
+  idAt(ordinal: number): string {
+    return this.#memories.idAt(ordinal);
+  }
+
+  timeAt(ordinal: number): number {
+    return this.#memories.timeAt(ordinal);
   }
 
   /** Ranks the memories that match. Read the results before changing the index. */

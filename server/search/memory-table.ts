@@ -54,10 +54,6 @@ export class MemoryTable {
     return [ids, times, this.#firstChunks, this.#chunkCounts, this.#order];
   }
 
-  ids(): IterableIterator<string> {
-    return this.#slotsById().keys();
-  }
-
   add(id: string, createdAt: number, { first, count }: ChunkRange): void {
     const slot = this.#ids.push(id) - 1;
     this.#slotsById().set(id, slot);

@@ -155,13 +155,9 @@ export class CachedIndex {
     }
   }
 
-  /** Removes all memories but these. */
-  keepOnly(existing: ReadonlySet<string>): void {
-    for (const id of [...this.index.ids()]) {
-      if (existing.has(id)) continue;
-      this.index.remove(id);
-      this.vectors?.table.remove(id);
-    }
+  remove(id: string): void {
+    this.index.remove(id);
+    this.vectors?.table.remove(id);
   }
 
   /** Returns the vectors of this model. Vectors of another model are dropped. */

@@ -128,6 +128,26 @@ export function testSearch(name: string, open: OpenStorage): void {
       expect(await found('lantern')).toEqual([kept.id]);
     });
 
+    test('forgets each of several deleted memories of thousands', async () => {
+      const createdAt = (n: number) => Math.floor(n / 700);
+      const given = Array.from({ length: 2_500 }, (_, n) =>
+        imported({ createdAt: createdAt(n), content: n % 100 === 0 ? 'lantern' : 'candle' }),
+      );
+      await project.import(given);
+      const expected = new Set(await found('lantern'));
+      expect(expected.size).toBe(25);
+      // The oldest and the newest, and some between them.
+      const ids = (await project.list()).map(({ id }) => id);
+      for (const id of [ids[0], ids.at(-1), ...[...expected].slice(3, 9)]) {
+        if (id === undefined) throw new Error('no memory is left');
+        await project.remove(id);
+        expected.delete(id);
+      }
+      const saved = memory({ content: 'lantern' });
+      await project.save(saved);
+      expect(new Set(await found('lantern'))).toEqual(expected.add(saved.id));
+    });
+
     test('is consistent with the responses to many concurrent writers of one user', async () => {
       await Promise.all(
         Array.from({ length: 8 }, async (_, client) => {

@@ -5,7 +5,7 @@ import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { recordStatements } from '../support/statement-recorder.ts';
 import { imported, newProject, type Project } from './fixtures.ts';
 
-/* What a search of a user with thousands of memories sends to the database. */
+/* What a search of a user with thousands of memories sends to the database, and reads from it. */
 
 const memories = 3_000;
 const word = 'lantern';
@@ -47,4 +47,19 @@ test('memories that a filter rejects are read by few statements', async () => {
     expect(found).toMatchObject([{ metadata: { of: 'ada' } }]);
   });
   expect(sent.filter(({ text }) => text.includes('AS found')).length).toBeLessThan(20);
+});
+
+test('after a delete, only some ids are read', async () => {
+  const [newest] = await project.search(word, { limit: 1 });
+  const removed = newest?.id ?? '';
+  await project.remove(removed);
+  const sent = await sentBy(async () => {
+    expect(await project.search(word, { limit: 1 })).not.toMatchObject([{ id: removed }]);
+  });
+  const reads = sent.filter(({ text }) => text.startsWith('SELECT id FROM memories'));
+  const rows = await Promise.all(
+    reads.map(({ text, values }) => query(database.url, text, values)),
+  );
+  expect(rows.flat().length).toBeGreaterThan(0);
+  expect(rows.flat().length).toBeLessThan(memories / 2);
 });

@@ -26,6 +26,8 @@ const rowsPerBatch = 500;
 const largeBytes = 4_096;
 /** The number of large memories that are read together. */
 const readAtOnce = 16;
+/** The number of memories that are counted together, to find those that were deleted. */
+const memoriesPerRange = 1_000;
 
 /**
  * Returns the user's memories that match a query, best first. The search covers every write that
@@ -204,14 +206,46 @@ async function applyRows(tx: Tx, cached: CachedIndex, user: User, rows: Changed[
   }
 }
 
-/** Removes from the index the memories that are no longer in the database. */
+/**
+ * Removes from the index the memories that are no longer in the database. It contains all others,
+ * so that a range with as many memories in the database has lost none.
+ */
 async function removeDeleted(tx: Tx, cached: CachedIndex, user: User): Promise<void> {
-  const existing = await tx.all<{ id: string }>(
-    'SELECT id FROM memories WHERE project_id = $1 AND user_id = $2',
-    ...user,
+  const { size } = cached.index;
+  const starts = Array.from(
+    { length: Math.ceil(size / memoriesPerRange) },
+    (_, at) => at * memoriesPerRange,
   );
-  cached.keepOnly(new Set(existing.map(({ id }) => id)));
+  const deleted = await Promise.all(
+    starts.map((start) =>
+      deletedIn(tx, cached, user, [start, Math.min(start + memoriesPerRange, size)]),
+    ),
+  );
+  for (const id of deleted.flat()) cached.remove(id);
 }
+
+/** Returns the deleted memories of the range, whose bounds are positions in the index. */
+async function deletedIn(
+  tx: Tx,
+  { index }: CachedIndex,
+  user: User,
+  [start, end]: readonly [number, number],
+): Promise<string[]> {
+  const ordinals = [start, end - 1];
+  const range = [...user, ...ordinals.flatMap((at) => [index.timeAt(at), index.idAt(at)])];
+  const counted = await tx.one<{ memories: number }>(
+    `SELECT count(*) AS memories FROM memories WHERE ${inRange}`,
+    ...range,
+  );
+  if (counted?.memories === end - start) return [];
+  const rows = await tx.all<{ id: string }>(`SELECT id FROM memories WHERE ${inRange}`, ...range);
+  const existing = new Set(rows.map(({ id }) => id));
+  const ids = Array.from({ length: end - start }, (_, at) => index.idAt(start + at));
+  return ids.filter((id) => !existing.has(id));
+}
+
+const inRange = `project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
+  AND (created_at, id) >= (CAST($3 AS bigint), $4) AND (created_at, id) <= (CAST($5 AS bigint), $6)`;
 
 function readVectors(
   tx: Tx,
