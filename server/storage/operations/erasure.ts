@@ -9,7 +9,7 @@ import { overIds } from './id-lists.ts';
 import { findResponse, removeFromResponses, storeResponse } from './idempotency.ts';
 import { dropSnapshot } from './snapshots.ts';
 import { keyOfUser, lockUser, recordChange } from './users.ts';
-import { dropParts } from './vector-parts.ts';
+import { dropPartsOf } from './vector-parts.ts';
 
 type Erase = Write & { userId: string };
 /** A memory to remove, as it was read. `change` is the number of the change that wrote it. */
@@ -90,7 +90,7 @@ export async function removeCounted(
     removeRows(tx, { projectId, userId }, rows),
     removeFromResponses(tx, projectId, rows),
     dropSnapshot(tx, projectId, userId),
-    dropParts(tx, [projectId, userId], Math.min(...changes) - 1, Math.max(...changes)),
+    dropPartsOf(tx, [projectId, userId], changes),
   ]);
   await tx.noteRemoved('memory');
 }

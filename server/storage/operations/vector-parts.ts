@@ -111,6 +111,25 @@ export async function dropParts(tx: Tx, user: User, after: number, upTo: number)
   );
 }
 
+/** Like `dropParts`, for changes that may be far apart. */
+export async function dropPartsOf(tx: Tx, user: User, changes: readonly number[]): Promise<void> {
+  const [after, upTo] = [Math.min(...changes) - 1, Math.max(...changes)];
+  // mutate-ignore removal: affects only speed
+  if (upTo - after === 1) return dropParts(tx, user, after, upTo);
+  const parts = await tx.all<{ after: number; upTo: number }>(
+    `SELECT after_change AS after, last_change AS "upTo" FROM vector_parts
+     WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
+       AND last_change > CAST($3 AS bigint) AND after_change < CAST($4 AS bigint)`,
+    ...user,
+    after,
+    upTo,
+  );
+  const dropped = parts.filter((part) =>
+    changes.some((change) => change > part.after && change <= part.upTo),
+  );
+  await Promise.all(dropped.map((part) => dropParts(tx, user, part.after, part.upTo)));
+}
+
 /** No other part is taken for this one, and none of another format. */
 function ownerOf(
   [projectId, userId]: User,
