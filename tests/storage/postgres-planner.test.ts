@@ -83,6 +83,23 @@ test('a list query reads only the rows of its page', async () => {
   expect(await blocksRead(list, readInIndexOrder)).toBeLessThan(250);
 });
 
+test('a list query does not read past a thousand expired memories', async () => {
+  const expired = { userId: 'expired', expiresAt: 3_000 };
+  await project.save(memory({ userId: expired.userId }), { at: 1_000 });
+  const records = Array.from({ length: 1_000 }, () => record(expired));
+  await project.accept(records, { at: 2_000 });
+  recorder.drain();
+  const { items } = await project.page(expired.userId, { limit: 20, now: 3_000 });
+  expect(items).toHaveLength(1);
+  const [list] = recorder.drain().filter(isList);
+  if (list === undefined) throw new Error('no statement was sent');
+  const plan = JSON.stringify(await explain(database.url, list, readInIndexOrder));
+  const removed = [...plan.matchAll(/"Rows Removed by Filter":(\d+)/g)].map(([, rows]) =>
+    Number(rows),
+  );
+  expect(Math.max(0, ...removed)).toBeLessThan(100);
+});
+
 test('what is found or listed is read by key, even if there were no tasks before', async () => {
   await using few = await openRecorded(await newDatabase());
   const { database, project, recorder } = few;

@@ -1,6 +1,7 @@
 import type { Order } from '../../../sdk/contract/page.ts';
 import { matches, necessaryTexts } from '../../memory/filter.ts';
 import { PageBuilder } from '../../memory/page.ts';
+import { isExpired } from '../../memory/visibility.ts';
 import type { ReadOperation, ShortRead, Tx } from '../engine.ts';
 import {
   exportPosition,
@@ -45,15 +46,17 @@ const largeBytes = 64 * 1024;
  * fewer memories.
  *
  * This operation reads a page without a filter, which costs the same, however much is stored. It
- * returns 'large' if the page has a large memory, which must be read in the same snapshot; see
- * `listFiltered`.
+ * returns 'large' if the page has a large memory, which must be read in the same snapshot, or if
+ * expired memories, of which there may be very many, leave room for later ones; see `listFiltered`.
  */
 export const listMemories: ShortRead<List, Page | 'large'> = {
   name: 'listMemories',
   async run(tx, read) {
-    const rows = await listRows(tx, read, { after: read.after, upTo: null, filter: null });
+    const rows = await listRows(tx, read, { after: read.after, upTo: null });
+    const unexpired = rows.filter((row) => !isExpired(row, read.now));
+    if (unexpired.length < rows.length && rows.length > read.limit) return 'large';
     const page = new PageBuilder(read.limit, listPosition);
-    for (const row of rows) {
+    for (const row of unexpired) {
       // mutate-ignore removal: affects only speed
       if (!page.hasRoom(row.bytes)) return page.cut();
       if (!hasContent(row)) return 'large';
@@ -69,7 +72,10 @@ export const listFiltered: ReadOperation<List, Page> = {
   run: (tx, read) =>
     fillPage(tx, read, listPosition, async (after) => {
       const upTo = await boundary(tx, read, after);
-      const rows = await listRows(tx, read, { after, upTo, filter: read.filter });
+      const rows = await listRows(tx, read, { after, upTo }, (values) => [
+        notExpired(values.add(read.now)),
+        ...conditions(tx, values, read.filter),
+      ]);
       const last = rows.at(-1);
       // mutate-ignore boundary: an empty batch follows
       const isCut = last !== undefined && rows.length > read.limit;
@@ -150,11 +156,16 @@ function listedColumns({ range }: Part, values: StatementValues): string {
   return `${memoryColumns}, octet_length(${part}) AS bytes, ${part} AS content`;
 }
 
-type Bounds = { after: string | null; upTo: string | null; filter: Filter | null };
+type Bounds = { after: string | null; upTo: string | null };
 
 /** Reads one memory more than the limit, to detect the last page. */
-function listRows(tx: Tx, read: List, { after, upTo, filter }: Bounds): Promise<Row[]> {
-  const { order, now, limit } = read;
+function listRows(
+  tx: Tx,
+  read: List,
+  { after, upTo }: Bounds,
+  conditionsOf: (values: StatementValues) => string[] = () => [],
+): Promise<Row[]> {
+  const { order, limit } = read;
   const values = new StatementValues();
   const columns = listedColumns(read, values);
   const [direction, beyond, within] =
@@ -162,8 +173,7 @@ function listRows(tx: Tx, read: List, { after, upTo, filter }: Bounds): Promise<
   const where = ownRows(read, values);
   if (after !== null) where.push(compared(values, beyond, after));
   if (upTo !== null) where.push(compared(values, within, upTo));
-  if (filter !== null) where.push(...conditions(tx, values, filter));
-  where.push(notExpired(values.add(now)));
+  where.push(...conditionsOf(values));
   return tx.all<Row>(
     `SELECT ${columns} FROM ${memoriesWithTasks} WHERE ${where.join(' AND ')}
      ORDER BY m.created_at ${direction}, m.id ${direction}
