@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { readSeries } from '../../server/metrics/counts.ts';
+import type { Storage } from '../../server/storage/storage.ts';
 import { slowsRows } from './faulty-threads.ts';
 import { memory, newProject } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
@@ -28,4 +29,22 @@ test('saves that arrive together share a commit', async () => {
   const before = commits();
   await Promise.all(Array.from({ length: 20 }, () => project.save(memory())));
   expect(commits() - before).toBeLessThan(10);
+});
+
+test.each<[string, (storage: Storage) => Promise<unknown>]>([
+  ['a cleanup', (storage) => storage.maintain({ now: 1_000, elapsedMs: 0 })],
+  [
+    'the uses of many keys',
+    (storage) =>
+      storage.touchKeys(Array.from({ length: 1_000 }, (_, n) => ({ id: `key-${n}`, at: 1_000 }))),
+  ],
+])('a save does not share a commit with %s', async (_, write) => {
+  await using opened = await openInFolder();
+  const project = await newProject(opened);
+  const stored: string[] = [];
+  await Promise.all([
+    write(opened.storage).then(() => stored.push('the large write')),
+    project.save(memory()).then(() => stored.push('the save')),
+  ]);
+  expect(stored).toEqual(['the save', 'the large write']);
 });

@@ -48,6 +48,7 @@ export const revokeKey: WriteOperation<{ id: string; at: number }, boolean> = {
 /** Records when keys were last used. */
 export const touchKeys: WriteOperation<{ id: string; at: number }[], void> = {
   name: 'touchKeys',
+  cost: (used) => used.length,
   async run(tx, used) {
     const touch = `UPDATE api_keys SET last_used_at = ${later('last_used_at', '$1')} WHERE id = $2`;
     await Promise.all(used.map(({ id, at }) => tx.run(touch, at, id)));

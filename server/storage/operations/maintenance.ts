@@ -15,6 +15,7 @@ const keysPerRun = 1_000;
  */
 export const maintain: WriteOperation<{ now: number; elapsedMs: number }, MaintenanceReport> = {
   name: 'maintain',
+  cost: () => expiredPerRun + keysPerRun,
   isLong: true,
   async run(tx, { now, elapsedMs }) {
     // After a crash, the uptime is slightly too low, so some data is kept a little longer.
