@@ -27,7 +27,8 @@ export type Backlog = {
 /** What came of embedding a user's next memories. `overtaken` by another thread or server. */
 type Step = 'none' | 'stored' | 'overtaken' | 'tooMany';
 
-const usersAtOnce = 64;
+/** A sweep reads the rows of all users, and should find work for longer than it takes. */
+const usersAtOnce = 512;
 /** More users than this are found by a sweep. */
 const maxUsers = 10_000;
 const memoriesAtOnce = 256;

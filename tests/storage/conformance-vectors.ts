@@ -208,6 +208,9 @@ export function testVectors(name: string, open: OpenStorage): void {
       const users = await opened.storage.usersToEmbed({ limit: 1_000 });
       expect(users).toContainEqual(user('a'));
       expect(users).toContainEqual(user('b'));
+      const projects = new Set(users.map(({ projectId }) => projectId));
+      const first = await opened.storage.usersToEmbed({ limit: projects.size });
+      expect(first.map(({ projectId }) => projectId)).toEqual([...projects]);
       const before = await opened.storage.embeddingBacklog();
       await project.import([imported({ userId: 'c' }), imported({ userId: 'c' })]);
       expect(await opened.storage.embeddingBacklog()).toBe(before + 2);

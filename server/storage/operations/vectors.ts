@@ -139,19 +139,39 @@ async function storeOne(
   );
 }
 
-/** Returns up to `limit` users who have memories without vectors, projects in turn. */
+/**
+ * Returns users who have memories without vectors: all of them or, if more than `limit` have, about
+ * as many of each project. To number the waiting users, so that projects take turns, would take
+ * seconds for a million of them.
+ */
 export const usersToEmbed: ShortRead<{ limit: number }, UserRef[]> = {
   name: 'usersToEmbed',
-  run: (tx, { limit }) =>
-    tx.all<UserRef>(
-      `SELECT project_id AS "projectId", user_id AS "userId" FROM (
-         SELECT project_id, user_id,
-           row_number() OVER (PARTITION BY project_id ORDER BY user_id) AS turn
-         FROM users WHERE embedded_change < last_change) AS waiting
-       ORDER BY turn, project_id LIMIT CAST($1 AS bigint)`,
+  async run(tx, { limit }) {
+    const first = await tx.all<UserRef>(
+      `SELECT ${userColumns} FROM users WHERE embedded_change < last_change
+       ORDER BY project_id, user_id LIMIT CAST($1 AS bigint)`,
       limit,
-    ),
+    );
+    if (first.length < limit) return first;
+    const projects = await tx.all<Pick<UserRef, 'projectId'>>(
+      `SELECT DISTINCT project_id AS "projectId" FROM users WHERE embedded_change < last_change
+       ORDER BY project_id LIMIT CAST($1 AS bigint)`,
+      limit,
+    );
+    const ofProjects = projects.map(({ projectId }) =>
+      tx.all<UserRef>(
+        `SELECT ${userColumns} FROM users
+         WHERE project_id = CAST($1 AS bigint) AND embedded_change < last_change
+         ORDER BY user_id LIMIT CAST($2 AS bigint)`,
+        projectId,
+        Math.ceil(limit / projects.length),
+      ),
+    );
+    return (await Promise.all(ofProjects)).flat();
+  },
 };
+
+const userColumns = 'project_id AS "projectId", user_id AS "userId"';
 
 /**
  * Returns the user's next memories without vectors in order of change: at most `limit`, and about
