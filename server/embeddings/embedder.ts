@@ -151,7 +151,9 @@ export function createEmbedder(options: {
       return answer;
     } catch (error) {
       const pausedMs = isOpened ? breakerMs : openingBreakerMs;
-      if (endpoint !== null && isSent) brokenUntil = performance.now() + pausedMs;
+      // Until the endpoint has been opened, sent questions may occupy all turns.
+      const isBroken = isSent || !isOpened;
+      if (endpoint !== null && isBroken) brokenUntil = performance.now() + pausedMs;
       log.debug('a question could not be embedded', { error });
       return 'unavailable';
     } finally {
@@ -172,7 +174,9 @@ export function createEmbedder(options: {
       if (performance.now() < brokenUntil) return;
       const withinMs = foundNothing ? foundNothingMs : embedNowMs;
       const turn = { projectId: user.projectId, withinMs };
-      await inTurn(embedding, turn, () => call('embedNow', user)).catch(() => {});
+      // The row of a user may be locked, which must not keep other users waiting.
+      const embed = () => within(withinMs, call('embedNow', user));
+      await inTurn(embedding, turn, embed).catch(() => {});
     },
     noteChange(projectId, userIds) {
       if (changed.size === 0) setImmediate(sendChanged);
@@ -196,20 +200,30 @@ function createTurns(atOnce: number): Admission {
   return createAdmission(limits, 'too many other calls were waiting');
 }
 
-/** Runs the call in its project's turn. Rejects if wait and call take longer than `withinMs`. */
-async function inTurn<T>(
+/**
+ * Runs the call in its project's turn. Rejects if wait and call take longer than `withinMs`. The
+ * wait may take half of this time: while there are more calls than the model can answer, each would
+ * otherwise begin too late. The turn lasts until the model has answered, although nobody may wait.
+ */
+function inTurn<T>(
   turns: Admission,
   { projectId, withinMs }: { projectId: number; withinMs: number },
   call: () => Promise<T>,
 ): Promise<T> {
-  const signal = AbortSignal.timeout(withinMs);
-  const end = await turns.admit({ projectId, size: 1, waitingSize: 0, signal });
-  const late = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(new Error('no answer in time')));
-  });
+  async function run(): Promise<T> {
+    const signal = AbortSignal.timeout(withinMs / 2);
+    const end = await turns.admit({ projectId, size: 1, waitingSize: 0, signal });
+    return call().finally(end);
+  }
+  return within(withinMs, run());
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error('no answer in time')), ms);
   try {
-    return await Promise.race([call(), late]);
+    return await Promise.race([work, late.promise]);
   } finally {
-    end();
+    clearTimeout(timer);
   }
 }

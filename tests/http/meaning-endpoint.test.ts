@@ -252,6 +252,38 @@ describe('while the endpoint', () => {
     expect((await client.health()).status).toBe('ok');
   });
 
+  test('gets more questions than it can answer, it answers some and is asked on', async () => {
+    const userId = newUser();
+    await client.save({ userId, content: car });
+    await embedded(userId, question);
+    endpoint.delayMs = () => 300;
+    const ask = async (query: string) => (await client.search({ userId, query })).meaning;
+    const asked = Array.from({ length: 60 }, (_, n) => ask(`does she own car number ${n}?`));
+    const answered = (await Promise.all(asked)).filter((meaning) => meaning === 'used');
+    // Eight at a time, until half of the second has passed that a question may take.
+    expect([8, 16]).toContain(answered.length);
+    endpoint.delayMs = () => 0;
+    expect(await ask('and which one does she drive?')).toBe('used');
+  });
+
+  test('does not answer at the start, searches soon wait for it no more', async () => {
+    await running.stop();
+    const released = Promise.withResolvers<void>();
+    endpoint.held = released.promise;
+    await start('second');
+    const ask = (query: string) => client.search({ userId: newUser(), query });
+    await Promise.all(Array.from({ length: 8 }, (_, n) => ask(`does she eat nut number ${n}?`)));
+    aheadMs += breakMs;
+    // Those are still on their way, so that this one is not sent.
+    await ask('which nuts does she eat?');
+    const begun = clock.call(performance);
+    const { meaning } = await ask('and which fruit?');
+    const waitedMs = clock.call(performance) - begun;
+    released.resolve();
+    expect(meaning).toBe('unavailable');
+    expect(waitedMs).toBeLessThan(500);
+  });
+
   // The last test, because the model thread obeys.
   test('asks to wait, it gets no requests', async () => {
     const userId = newUser();
