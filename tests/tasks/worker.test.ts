@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { ServiceError } from '../../server/errors.ts';
 import { createLogger, type LogEntry } from '../../server/log.ts';
 import { splitChunks } from '../../server/memory/chunks.ts';
+import { readSeries } from '../../server/metrics/counts.ts';
 import type { TaskStorage } from '../../server/storage/connected-storage.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { type Handler, indexMemory } from '../../server/tasks/handlers.ts';
@@ -89,17 +90,6 @@ test('tasks queued before the start are processed, even if a crashed process had
   expect(statuses.map(({ attempts }) => attempts)).toEqual([2, 1]);
 });
 
-test('a record is processed as soon as the worker is woken', async () => {
-  // The worker sleeps once it has asked for the time of the next task.
-  const idle = Promise.withResolvers<void>();
-  const nextTaskAt = () => storage.nextTaskAt().finally(idle.resolve);
-  start({ storage: { ...storage, nextTaskAt } });
-  await idle.promise;
-  const begun = performance.now();
-  await allEnded(await acceptTexts('text'));
-  expect(performance.now() - begun).toBeLessThan(2_000);
-});
-
 test('many records are each processed once, in order', async () => {
   const { seen, handler } = recorder();
   const ids = await acceptTexts(...numbered(700));
@@ -108,7 +98,12 @@ test('many records are each processed once, in order', async () => {
   expect(seen).toEqual(ids);
 });
 
+/** The attempts of all workers of this process: complete, retried and failed. */
+const attempts = () =>
+  readSeries('memory_task_attempts_total').map(({ counts: [value = 0] }) => value);
+
 test('a record whose handler always throws fails after five attempts, and others succeed', async () => {
+  const before = attempts();
   start({
     handler: async ({ text }) => {
       if (text === 'poison') throw new Error('cannot be split');
@@ -122,6 +117,7 @@ test('a record whose handler always throws fails after five attempts, and others
     expect(await ended(id)).toMatchObject({ status: 'complete', attempts: 1 });
   const ofPoison = logged.filter(({ fields }) => fields.memoryId === poison);
   expect(ofPoison.map(({ level }) => level)).toEqual(Array.from({ length: 5 }, () => 'warn'));
+  expect(attempts().map((count, at) => count - (before[at] ?? 0))).toEqual([2, 4, 1]);
 });
 
 test('a failed attempt waits for its backoff', async () => {
