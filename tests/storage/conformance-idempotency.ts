@@ -1,34 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { limits } from '../../sdk/contract/limits.ts';
-import type { WriteResult } from '../../server/storage/types/memories.ts';
-import {
-  deletedBody,
-  imported,
-  keyed,
-  memory,
-  newProject,
-  type OpenStorage,
-  type Project,
-  record,
-  type WriteFields,
-} from './fixtures.ts';
+import { deletedBody, keyed, memory, newProject, type OpenStorage } from './fixtures.ts';
 import { opened, project, withStorage } from './suite.ts';
 
 const idempotency = keyed('k');
 const day = 24 * 60 * 60 * 1_000;
 const kept = limits.idempotencyKeptMs;
-
-type KeyedWrite = (project: Project, write: WriteFields) => Promise<WriteResult | object>;
-
-/** All write operations, to be run in a project that contains `mem_known`. */
-const writes: [name: string, write: KeyedWrite][] = [
-  ['saveMemory', (project, write) => project.save(memory(), write)],
-  ['updateMemory', (project, write) => project.update('mem_known', { content: 'x' }, write)],
-  ['deleteMemory', (project, write) => project.remove('mem_known', write)],
-  ['eraseUser', (project, write) => project.erase('u', write)],
-  ['acceptRecords', (project, write) => project.accept([record(), record()], write)],
-  ['importMemories', (project, write) => project.import([imported(), imported()], write)],
-];
 
 /** Tests that a key has one effect, what a deletion leaves of it, and how long it is kept. */
 export function testIdempotency(name: string, open: OpenStorage): void {
@@ -38,19 +15,6 @@ export function testIdempotency(name: string, open: OpenStorage): void {
     /** Saves under the key and returns whether the response was a replay. */
     async function isReplayed(at: number, key = 'k'): Promise<boolean> {
       return (await project.save(memory(), { at, idempotency: keyed(key) })).replayed;
-    }
-
-    for (const [operation, write] of writes) {
-      test(`${operation} has one effect under one key`, async () => {
-        await project.save(memory({ id: 'mem_known' }));
-        const first = await write(project, { idempotency });
-        const state = async () => [await project.list(), (await project.users()).items];
-        const after = await state();
-        expect(await write(project, { idempotency, at: 2_000 })).toEqual(
-          'replayed' in first ? { response: first.response, replayed: true } : first,
-        );
-        expect(await state()).toEqual(after);
-      });
     }
 
     test('fifty concurrent requests under one key have one effect and one response', async () => {
