@@ -76,29 +76,6 @@ test.concurrent('every save of a locked user fails after five seconds', async ()
   expect(await project.list('stuck')).toHaveLength(2);
 });
 
-test.concurrent('one connection is left for other projects while updates of a locked user wait', async () => {
-  await using context = await setUp();
-  const { other, project } = context;
-  const [locked, free, neighbour] = [memory({ userId: 'locked' }), memory(), memory()];
-  await project.save(locked);
-  await project.save(free);
-  await other.save(neighbour);
-  const unlock = await lockUser('locked');
-  const wait = (count: number) =>
-    Array.from({ length: count }, () => project.update(locked.id, { content: 'waits' }));
-  const waiting = wait(2);
-  // The completion of one update must not free the connections of the updates that still wait.
-  await project.update(free.id, { content: 'ended' });
-  waiting.push(...wait(6));
-  // When this read ends, the updates have taken every connection that they are allowed to take.
-  await project.get(free.id);
-  const begun = performance.now();
-  await other.update(neighbour.id, { content: 'at once' });
-  expect(performance.now() - begun).toBeLessThan(2_500);
-  await unlock();
-  await Promise.all(waiting);
-});
-
 test.concurrent("the results of other tasks are stored even if one task's user is locked", async () => {
   await using context = await setUp();
   const { project, storage } = context;
