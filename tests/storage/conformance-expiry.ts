@@ -7,7 +7,6 @@ import {
   memory,
   newProject,
   type OpenStorage,
-  type Project,
   record,
 } from './fixtures.ts';
 import { opened, project, withStorage } from './suite.ts';
@@ -24,26 +23,6 @@ export function testExpiry(name: string, open: OpenStorage): void {
     beforeEach(async () => {
       // Removes the expired memories of earlier tests, which maintenance would count.
       await maintain(after.now);
-    });
-
-    test('affects the list of users until it expires, and only in its project', async () => {
-      const other = await newProject(opened);
-      for (const own of [project, other]) await own.save(memory(), { at: 1_000 });
-      await project.save(memory({ expiresAt }), { at: 3_000 });
-      await project.save(memory({ userId: 'v', expiresAt }), { at: 2_000 });
-      const usersOf = async ({ users }: Project, now: number) =>
-        (await users({ now })).items.map(({ userId, memories, lastCreatedAt }) => {
-          return [userId, memories, lastCreatedAt];
-        });
-      const both = [
-        ['u', 2, 3_000],
-        ['v', 1, 2_000],
-      ];
-      expect(await usersOf(project, before.now)).toEqual(both);
-      expect(await usersOf(project, after.now)).toEqual([['u', 1, 1_000]]);
-      for (const { now } of [before, after]) {
-        expect(await usersOf(other, now)).toEqual([['u', 1, 1_000]]);
-      }
     });
 
     test('is removed by maintenance with its task, and an unexpired memory is kept', async () => {

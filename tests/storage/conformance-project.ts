@@ -28,7 +28,7 @@ const anyMemory: fc.Arbitrary<ImportedMemory> = fc
       .map((text) => text.replaceAll('\0', '.')),
     metadata: fc.dictionary(fc.constantFrom('k', 'ü'), fc.constantFrom('v', '語', 1)),
     createdAt: fc.integer({ min: 0, max: 20 }),
-    expiresAt: fc.constantFrom(null, 1_500, 9_000),
+    expiresAt: fc.constantFrom(null, 1_500, 2_000, 9_000),
   })
   .map(({ metadata, ...fields }) => imported({ ...fields, metadata: JSON.stringify(metadata) }));
 

@@ -111,20 +111,6 @@ export function testReads(name: string, open: OpenStorage): void {
     });
   });
 
-  describe(`${name}: users`, () => {
-    withStorage(open);
-
-    test('are listed by their ids, page by page', async () => {
-      const ids = ['b', 'a', 'B', 'ä', '10', '9', 'u'];
-      for (const userId of ids) await project.save(memory({ userId }));
-      for (const limit of [1, 3, 7, 8]) {
-        const pages = await walk((after) => project.users({ after, limit }));
-        expect(pages.flat().map(({ userId }) => userId)).toEqual([...ids].sort());
-        expect(pages).toHaveLength(Math.ceil(ids.length / limit));
-      }
-    });
-  });
-
   describe(`${name}: statuses`, () => {
     withStorage(open);
 
