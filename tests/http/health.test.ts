@@ -110,13 +110,9 @@ async function startBehindProxy() {
     log,
   });
   const state = async () => (await fetch(`${own.url}/health`)).json() as Promise<Health>;
-  const failing = async () => {
-    const found = await state();
-    return found.message?.includes('cannot be reached') ? found : null;
-  };
   expect(await state()).toMatchObject({ status: 'ok', storage: 'postgres' });
   return {
-    ...{ own, proxy, lines, state, failing, databaseUrl: direct },
+    ...{ own, proxy, lines, state, databaseUrl: direct },
     async [Symbol.asyncDispose]() {
       proxy.heal();
       await own.stop();
@@ -128,22 +124,16 @@ async function startBehindProxy() {
 
 test('a database that cannot be reached is reported as 503, and logged once', async () => {
   await using running = await startBehindProxy();
-  const { own, proxy, lines, state, failing } = running;
+  const { own, proxy, lines, state } = running;
   proxy.refuse();
-  const { message = '' } = await until(failing);
+  const { message = '' } = await until(async () => {
+    const found = await state();
+    return found.message?.includes('cannot be reached') ? found : null;
+  });
   expect(await state()).toMatchObject({ status: 'failing', message, pending: 0 });
   expect((await readMetrics(own)).values.get('memory_healthy')).toBe(0);
   const logged = lines.filter((line) => JSON.parse(line).message === message);
   expect(logged).toHaveLength(1);
-});
-
-test('a database that stops responding is reported as 503 within three seconds', async () => {
-  await using running = await startBehindProxy();
-  const { proxy, failing } = running;
-  const begun = performance.now();
-  proxy.silence();
-  await until(failing);
-  expect(performance.now() - begun).toBeLessThan(4_000);
 });
 
 const counts = `SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)

@@ -121,15 +121,18 @@ test.concurrent('writes are unavailable while the database refuses connections',
 test.concurrent('a database that stops responding is reported within three seconds, and no write waits', async () => {
   await using context = await setUp();
   const { fault, project, proxy } = context;
-  const begun = performance.now();
-  proxy.silence();
-  expect(await until(fault, { what: 'a fault' })).toContain('cannot be reached');
-  expect(performance.now() - begun).toBeLessThan(4_000);
-  const asked = performance.now();
-  expect(await rejectionOf(project.save(memory()))).toMatchObject({ code: 'unavailable' });
-  expect(performance.now() - asked).toBeLessThan(500);
-  proxy.heal();
-  await until(async () => (await fault()) === null, { what: 'the end of the fault' });
+  // In the second round, the probe's connection is open.
+  for (let round = 1; round <= 2; round += 1) {
+    const begun = performance.now();
+    proxy.silence();
+    expect(await until(fault, { what: 'a fault' })).toContain('cannot be reached');
+    expect(performance.now() - begun).toBeLessThan(4_000);
+    const asked = performance.now();
+    expect(await rejectionOf(project.save(memory()))).toMatchObject({ code: 'unavailable' });
+    expect(performance.now() - asked).toBeLessThan(500);
+    proxy.heal();
+    await until(async () => (await fault()) === null, { what: 'the end of the fault' });
+  }
 });
 
 test.concurrent('reads use another connection if one stops responding', async () => {
