@@ -30,20 +30,6 @@ function newReserve(window: Omit<QuotaRequest, 'projectId' | 'amount'>) {
   };
 }
 
-function sum(grants: QuotaGrant[]): number {
-  return grants.reduce((total, { granted }) => total + granted, 0);
-}
-
-test('concurrent reservations by several servers are granted exactly the limit', async () => {
-  const reserve = newReserve({ limit: 100, seconds: 60 });
-  const grants = await Promise.all(Array.from({ length: 60 }, (_, index) => reserve(index % 2, 3)));
-  expect(sum(grants)).toBe(100);
-  expect(new Set(grants.map(({ endsAt }) => endsAt)).size).toBe(1);
-  expect(await reserve(0, 1)).toMatchObject({ granted: 0, available: 0 });
-  const ofOtherProject = newReserve({ limit: 100, seconds: 60 });
-  expect(await ofOtherProject(0, 1)).toMatchObject({ granted: 1, available: 99 });
-});
-
 test.each([
   ['has ended', '-1 second'],
   ['began before the clock was set back', '1 hour'],
@@ -56,4 +42,6 @@ test.each([
   const { endsInMs, ...grant } = await reserve(1, 3);
   expect(grant).toMatchObject({ granted: 3, available: 2 });
   expect(endsInMs).toBeWithin(59_000, 60_001);
+  const { endsAt } = grant;
+  expect(await reserve(0, 3)).toMatchObject({ granted: 2, available: 0, endsAt });
 });
