@@ -17,12 +17,14 @@ import { memory, newProject } from './fixtures.ts';
 import { scrubbed } from './scrub.ts';
 import {
   countIn,
+  inOtherProcess,
   type OpenedFile,
   openFile,
   openInFolder,
   openKeys,
   saveMany,
   saveOne,
+  withSmallFiles,
 } from './sqlite.ts';
 
 /* The files of a running storage: locks, modes, the write-ahead log, and moved files. */
@@ -181,7 +183,6 @@ test('writes are unavailable while another program holds a lock for a long time'
 
 /** A program that saves until a save is rejected, and prints the outcome of each save. */
 const savesUntilRejected = `
-  import { openFile, saveOne } from '${import.meta.dir}/sqlite.ts';
   const storage = await openFile(process.env.DATABASE);
   const content = 'x'.repeat(100_000);
   const save = () => saveOne(storage, { content }).then(() => 'stored', (error) => error.message);
@@ -195,11 +196,7 @@ const savesUntilRejected = `
 test('after a disk error, writes are rejected, and no acknowledged memory is lost', async () => {
   await using opened = await openInFolder();
   await opened.storage.close();
-  // Writing beyond the limit fails with EFBIG, which SQLite reports like any other disk error.
-  const limited = `trap '' XFSZ; ulimit -f 2000; exec "$0" -e "$1"`;
-  const child = Bun.spawn(['bash', '-c', limited, process.execPath, savesUntilRejected], {
-    env: { ...process.env, DATABASE: opened.path },
-  });
+  const child = inOtherProcess(savesUntilRejected, { DATABASE: opened.path }, withSmallFiles);
   const outcomes: string[] = JSON.parse(await child.stdout.text());
   expect(outcomes.at(-1)).toBe('the disk reported an error; nothing was stored');
   const stored = outcomes.filter((outcome) => outcome === 'stored').length;

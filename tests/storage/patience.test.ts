@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { backUp, countIn, fill, openFile, restore } from './sqlite.ts';
+import { backUp, countIn, fill, inOtherProcess, openFile, restore } from './sqlite.ts';
 
 /* Opening and restoring a database that another process has open. */
 
@@ -30,11 +30,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Starts a process that briefly opens the database with this SQLite locking mode. */
 async function startHolder(path: string, mode: 'normal' | 'exclusive') {
-  const holder = Bun.spawn([process.execPath, '-e', holds], {
-    env: { ...process.env, DATABASE: path, MODE: mode, HELD_MS: String(briefMs) },
-    stdout: 'pipe',
-    stderr: 'inherit',
-  });
+  const holder = inOtherProcess(holds, { DATABASE: path, MODE: mode, HELD_MS: String(briefMs) });
   await holder.stdout.getReader().read();
   return holder;
 }
@@ -57,15 +53,8 @@ test.concurrent('a database in use by another program is restored once that prog
   expect(await holder.exited).toBe(0);
 });
 
-const source = join(import.meta.dir, 'sqlite.ts');
-const opens = `
-  import { openFile } from '${source}';
-  await openFile(process.env.DATABASE);
-`;
-const restores = `
-  import { restore } from '${source}';
-  await restore(process.env.BACKUP, process.env.DATABASE);
-`;
+const opens = 'await openFile(process.env.DATABASE);';
+const restores = 'await restore(process.env.BACKUP, process.env.DATABASE);';
 
 // The cases run concurrently in separate processes, because each waits for five seconds.
 test.concurrent.each([
@@ -79,8 +68,7 @@ test.concurrent.each([
   other.run('PRAGMA journal_mode = wal');
   other.run(hold);
   other.run('SELECT 1 FROM sqlite_schema');
-  const env = { ...process.env, DATABASE: locked, BACKUP: backup };
-  const child = Bun.spawn([process.execPath, '-e', source], { env, stderr: 'pipe' });
+  const child = inOtherProcess(source, { DATABASE: locked, BACKUP: backup });
   expect(await child.stderr.text()).toContain('another program has');
   expect(await child.exited).not.toBe(0);
   other.close(true);

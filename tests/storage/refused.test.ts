@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inOtherProcess } from './sqlite.ts';
 
 /* A process that rejects a database leaves the file and its write-ahead log unchanged. */
 
-const source = join(import.meta.dir, 'sqlite.ts');
 const ours = 'PRAGMA application_id = 0x6d656d6f';
 
 let folder: string;
@@ -20,19 +20,13 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const opens = {
-  server: `
-    import { openFile } from '${source}';
-    await openFile(process.env.DATABASE);
-    process.kill(process.pid, 'SIGKILL');`,
-  command: `
-    import { openKeys } from '${source}';
-    await openKeys(process.env.DATABASE, { create: true });`,
+  server: `await openFile(process.env.DATABASE); process.kill(process.pid, 'SIGKILL');`,
+  command: 'await openKeys(process.env.DATABASE, { create: true });',
 };
 
 /** Runs the source and returns the error message, if any, that Bun prints below the source line. */
-function run(source: string): string {
-  const env = { ...process.env, DATABASE: path };
-  const shown = Bun.spawnSync([process.execPath, '-e', source], { env }).stderr.toString();
+async function run(source: string): Promise<string> {
+  const shown = await inOtherProcess(source, { DATABASE: path }).stderr.text();
   return /^error: [\s\S]*/m.exec(shown)?.[0] ?? '';
 }
 
@@ -42,8 +36,8 @@ const writes = (statements: string[]) => `
   for (const statement of ${JSON.stringify(statements)}) db.run(statement)`;
 
 /** Runs the statements in a process that is then killed, so that the write-ahead log remains. */
-function leave(statements: string[]): void {
-  run(`${writes(statements)}; process.kill(process.pid, 'SIGKILL');`);
+async function leave(statements: string[]): Promise<void> {
+  await run(`${writes(statements)}; process.kill(process.pid, 'SIGKILL');`);
 }
 
 function bytes(): { file: string; log: string } {
@@ -81,19 +75,19 @@ const files: [refusal: string, statements: string[], who: Who[]][] = [
 for (const [refusal, statements, who] of files) {
   describe(`a file that ${refusal}`, () => {
     for (const opener of who) {
-      test(`is rejected by a ${opener} and not changed while another program has it open`, () => {
+      test(`is rejected by a ${opener} and not changed while another program has it open`, async () => {
         const db = new Database(path);
         for (const statement of inLog(statements)) db.run(statement);
         const before = bytes();
-        expect(run(opens[opener])).toContain(refusal);
+        expect(await run(opens[opener])).toContain(refusal);
         expect(bytes()).toEqual(before);
         db.close(true);
       });
 
-      test(`is rejected by a ${opener} and keeps its write-ahead log`, () => {
-        leave(inLog(statements));
+      test(`is rejected by a ${opener} and keeps its write-ahead log`, async () => {
+        await leave(inLog(statements));
         const before = bytes();
-        expect(run(opens[opener])).toContain(refusal);
+        expect(await run(opens[opener])).toContain(refusal);
         expect(bytes()).toEqual(before);
       });
     }
@@ -109,12 +103,12 @@ const openWith = (version: string) => `
   };
   ${opens.server}`;
 
-test.each(['2.52.4', '3.50.9', '3.51.2'])('SQLite %s is too old', (version) => {
+test.each(['2.52.4', '3.50.9', '3.51.2'])('SQLite %s is too old', async (version) => {
   const refusal = `SQLite ${version} is too old: 3.51.3 or newer is required`;
-  expect(run(openWith(version))).toContain(refusal);
+  expect(await run(openWith(version))).toContain(refusal);
 });
 
-test.each(['3.51.3', '3.52.0', '4.0.0'])('SQLite %s is accepted', (version) => {
-  expect(run(openWith(version))).toBe('');
+test.each(['3.51.3', '3.52.0', '4.0.0'])('SQLite %s is accepted', async (version) => {
+  expect(await run(openWith(version))).toBe('');
   expect(existsSync(`${path}-wal`)).toBe(true);
 });

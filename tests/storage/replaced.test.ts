@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { straceMissing } from '../faults/strace.ts';
 import { until } from '../support/until.ts';
-import { backUp, countIn, fill, openFile, restore, saveMany } from './sqlite.ts';
+import { backUp, countIn, fill, inOtherProcess, openFile, restore, saveMany } from './sqlite.ts';
 
 /* A command opens the database while a restore replaces the file. */
 
 const delayMicros = 1_500_000;
 const createsKey = `
-  import { openAdmin } from '${join(import.meta.dir, '../../server/admin.ts')}';
-  const admin = await openAdmin('sqlite:' + process.env.DATABASE);
+  const admin = await openKeys(process.env.DATABASE, { create: true });
   await admin.createKey({ name: 'late', project: 'default' });
   await admin.close();
 `;
@@ -21,10 +20,7 @@ async function startSlowCommand(path: string, folder: string) {
   const calls = join(folder, 'calls');
   const delay = `inject=fcntl:delay_enter=${delayMicros}:when=1`;
   const traced = ['strace', '-f', '-o', calls, '-P', path, '-e', 'trace=fcntl,openat', '-e', delay];
-  const command = Bun.spawn([...traced, process.execPath, '-e', createsKey], {
-    env: { ...process.env, DATABASE: path },
-    stderr: 'inherit',
-  });
+  const command = inOtherProcess(createsKey, { DATABASE: path }, traced);
   await until(() => existsSync(calls) && readFileSync(calls, 'utf8').includes('fcntl('));
   return command;
 }

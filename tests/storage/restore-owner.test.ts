@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { chmodSync, chownSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { backUp, fill, restore } from './sqlite.ts';
+import { backUp, fill, inOtherProcess, restore } from './sqlite.ts';
 
 /* Owners and permissions of a database that root or another user administers. */
 
@@ -13,16 +13,8 @@ const canTest =
   Bun.which('setpriv') !== null &&
   Bun.spawnSync([...asNobody, process.execPath, '--version']).exitCode === 0;
 
-const source = join(import.meta.dir, 'sqlite.ts');
-const opens = `
-  import { openFile } from '${source}';
-  await (await openFile(process.env.DATABASE)).close();
-  process.exit();
-`;
-const restores = `
-  import { restore } from '${source}';
-  await restore(process.env.BACKUP, process.env.DATABASE);
-`;
+const opens = 'await (await openFile(process.env.DATABASE)).close(); process.exit();';
+const restores = 'await restore(process.env.BACKUP, process.env.DATABASE);';
 
 let folder: string;
 let path: string;
@@ -39,10 +31,9 @@ beforeEach(async () => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs the program as another user. Returns its errors, or '' if it succeeds. */
-function runAsNobody(program: string): string {
-  const env = { ...process.env, DATABASE: path, BACKUP: backup };
-  const child = Bun.spawnSync([...asNobody, process.execPath, '-e', program], { env });
-  return child.exitCode === 0 ? '' : child.stderr.toString();
+async function runAsNobody(program: string): Promise<string> {
+  const child = inOtherProcess(program, { DATABASE: path, BACKUP: backup }, asNobody);
+  return (await child.exited) === 0 ? '' : child.stderr.text();
 }
 
 function giveToNobody(...names: string[]): void {
@@ -61,7 +52,7 @@ describe.if(canTest)('a service that runs as another user', () => {
     await restore(backup, path);
     const { uid, gid } = statSync(path);
     expect([uid, gid]).toEqual([nobody, nobody]);
-    expect(runAsNobody(opens)).toBe('');
+    expect(await runAsNobody(opens)).toBe('');
   });
 
   test('owns a restored database as before, even in a folder of root', async () => {
@@ -76,25 +67,27 @@ describe.if(canTest)('a service that runs as another user', () => {
     rmSync(`${path}.lock`);
     giveToNobody(folder);
     await restore(backup, path);
-    expect(runAsNobody(opens)).toBe('');
+    expect(await runAsNobody(opens)).toBe('');
   });
 
   test.each([
     ['the database', () => giveToNobody(folder, `${path}.lock`), opens],
     ['the lock file', () => giveToNobody(folder, path), opens],
     ['a database to restore', () => chmodSync(folder, 0o777), restores],
-  ])('reports that root owns %s', (_, prepare, program) => {
+  ])('reports that root owns %s', async (_, prepare, program) => {
     chmodSync(backup, 0o644);
     prepare();
-    expect(runAsNobody(program)).toMatch(/permission denied: .*owned by root, running as nobody/);
+    expect(await runAsNobody(program)).toMatch(
+      /permission denied: .*owned by root, running as nobody/,
+    );
     expect(statSync(path).size).toBeGreaterThan(0);
   });
 
-  test('reports that root owns the folder', () => {
+  test('reports that root owns the folder', async () => {
     rmSync(`${path}.lock`);
     chmodSync(folder, 0o755);
     const reason = 'its folder cannot be written to: permission denied: owned by root';
-    expect(runAsNobody(opens)).toContain(
+    expect(await runAsNobody(opens)).toContain(
       `${path}.lock cannot be used: ${reason}, running as nobody`,
     );
   });

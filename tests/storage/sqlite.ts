@@ -87,3 +87,20 @@ export function countIn(file: string, table: 'memories' | 'api_keys' = 'memories
     db.close(true);
   }
 }
+
+const imports = `import { backUp, openFile, openKeys, restore, saveOne } from '${import.meta.path}';`;
+
+/** Runs a program, which can use functions of this file, in another process. */
+export function inOtherProcess(
+  program: string,
+  env: Record<string, string>,
+  under: readonly string[] = [],
+) {
+  return Bun.spawn([...under, process.execPath, '-e', `${imports}\n${program}`], {
+    env: { ...process.env, ...env },
+    stderr: 'pipe',
+  });
+}
+
+/** Runs a program with which SQLite gets EFBIG, like any other disk error, beyond 2 MB. */
+export const withSmallFiles = ['bash', '-c', `trap '' XFSZ; ulimit -f 2000; exec "$@"`, 'bash'];

@@ -3,12 +3,10 @@ import { expect, test } from 'bun:test';
 import { statSync } from 'node:fs';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
-import { openInFolder, saveOne } from './sqlite.ts';
+import { inOtherProcess, openInFolder, saveOne, withSmallFiles } from './sqlite.ts';
 
 /** A program that fills its disk page by page and prints the fault in the following second. */
 const fillsDisk = `
-  import { openFile } from '${import.meta.dir}/sqlite.ts';
-  import { saveOne } from '${import.meta.dir}/sqlite.ts';
   const storage = await openFile(process.env.DATABASE);
   await saveOne(storage, { content: 'x'.repeat(1_800_000) });
   const store = () => storage.maintain({ now: 0, elapsedMs: 1 }).then(() => true, () => false);
@@ -24,11 +22,7 @@ const fillsDisk = `
 test.concurrent('a disk error is reported for as long as no write succeeds', async () => {
   await using opened = await openInFolder();
   await opened.storage.close();
-  // Writing beyond the limit fails with EFBIG, which SQLite reports like any other disk error.
-  const limited = `trap '' XFSZ; ulimit -f 2000; exec "$0" -e "$1"`;
-  const child = Bun.spawn(['bash', '-c', limited, process.execPath, fillsDisk], {
-    env: { ...process.env, DATABASE: opened.path },
-  });
+  const child = inOtherProcess(fillsDisk, { DATABASE: opened.path }, withSmallFiles);
   const faults: string[] = JSON.parse(await child.stdout.text());
   expect(new Set(faults)).toEqual(new Set(['the disk reported an error']));
 });
