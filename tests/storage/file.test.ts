@@ -41,7 +41,7 @@ test('a second server is rejected, even if it opens the file under another path'
   for (const name of [opened.path, `${opened.path}.link`]) {
     const { message } = await rejectionOf(openFile(name));
     expect(message).toContain('a server is already using');
-    expect(message).toContain('MEMORY_DATABASE_URL');
+    expect(message).toContain('or use another database');
   }
   await saveOne(opened.storage);
 });
