@@ -31,18 +31,20 @@ function plainAddress(text: string): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/** A set of IP addresses, given as addresses and as subnets such as `10.0.0.0/8`. */
-type Subnets = { has(address: string): boolean };
-
-/** Throws if an entry is not valid; see `isSubnet`. */
-export function createSubnets(entries: readonly string[]): Subnets {
+/**
+ * A set of IP addresses, given as addresses and as subnets such as `10.0.0.0/8`. Throws if an entry
+ * is not valid; see `isSubnet`.
+ */
+export function createSubnets(entries: readonly string[]) {
   const list = new BlockList();
   for (const entry of entries) {
     const [address = '', prefix] = entry.split('/');
     if (prefix === undefined) list.addAddress(address, familyOf(address));
     else list.addSubnet(address, Number(prefix), familyOf(address));
   }
-  return { has: (address) => isIP(address) !== 0 && list.check(address, familyOf(address)) };
+  return {
+    has: (address: string) => isIP(address) !== 0 && list.check(address, familyOf(address)),
+  };
 }
 
 export function isSubnet(text: string): boolean {

@@ -3,18 +3,6 @@ import type { Storage } from '../storage/storage.ts';
 /** `left` is negative once the quota is exceeded. */
 export type Count = { left: number; resetSeconds: number };
 
-/**
- * Limits each project's request rate across several servers. A server reserves quota from the
- * storage in batches, each before the previous one is used up, and counts requests in memory:
- *
- *   spent -> reserve -> some left -> less than a batch left -> reserve in the background
- *                   \-> nothing granted: reject until the window ends
- *
- * All servers together allow at most the quota in a window. While the storage is unavailable, each
- * server counts separately. Quota that a server reserves but does not use is lost.
- */
-type SharedRateLimit = { count(projectId: number): Promise<Count> };
-
 type Reserve = NonNullable<Storage['reserveQuota']>;
 
 /** This server's share of a project's window. `spendUntil` and `resetsAt` are monotonic times. */
@@ -42,11 +30,21 @@ const batches = 128;
 const maxReservations = 5; // mutate-ignore constant: five windows never end in a row
 const maxShares = 10_000;
 
+/**
+ * Limits each project's request rate across several servers. A server reserves quota from the
+ * storage in batches, each before the previous one is used up, and counts requests in memory:
+ *
+ *   spent -> reserve -> some left -> less than a batch left -> reserve in the background
+ *                   \-> nothing granted: reject until the window ends
+ *
+ * All servers together allow at most the quota in a window. While the storage is unavailable, each
+ * server counts separately. Quota that a server reserves but does not use is lost.
+ */
 export function createSharedRateLimit(
   { requests, seconds }: { requests: number; seconds: number },
   clock: () => number,
   reserve: Reserve,
-): SharedRateLimit {
+) {
   const batch = Math.ceil(requests / batches);
   const shares = new Map<number, Share>();
 
@@ -104,7 +102,7 @@ export function createSharedRateLimit(
   }
 
   return {
-    async count(projectId) {
+    async count(projectId: number): Promise<Count> {
       const share = shareOf(projectId);
       for (let reservations = 0; ; reservations += 1) {
         if (clock() >= share.spendUntil) empty(share);

@@ -1,22 +1,15 @@
+/** Reads are held back for at most this time, even if the work takes longer. */
+const maxHoldMs = 100;
+
 /**
  * Holds back new reads, so that work can run while no read has a transaction open.
  *
  *   open -> waiting for the running reads -> working -> open
  *                        \----------------------\-> open, when the time is over
+ *
+ * `isIdle` returns whether no read is running. `onRelease` is called when reads may start.
  */
-export type ReadHold = {
-  isActive(): boolean;
-  /** Must be called when a read has ended. */
-  readEnded(): void;
-  /** Runs `work` when no read is running; does not run it if the running reads take too long. */
-  run(work: () => Promise<unknown>): Promise<void>;
-};
-
-/** Reads are held back for at most this time, even if the work takes longer. */
-const maxHoldMs = 100;
-
-/** `isIdle` returns whether no read is running. `onRelease` is called when reads may start. */
-export function createReadHold(isIdle: () => boolean, onRelease: () => void): ReadHold {
+export function createReadHold(isIdle: () => boolean, onRelease: () => void) {
   let isActive = false;
   let idle = Promise.withResolvers<boolean>();
 
@@ -28,11 +21,13 @@ export function createReadHold(isIdle: () => boolean, onRelease: () => void): Re
 
   return {
     isActive: () => isActive,
-    readEnded() {
+    /** Must be called when a read has ended. */
+    readEnded(): void {
       // mutate-ignore operand: the next run replaces `idle`
       if (isActive && isIdle()) idle.resolve(true);
     },
-    async run(work) {
+    /** Runs `work` when no read is running; does not run it if the running reads take too long. */
+    async run(work: () => Promise<unknown>): Promise<void> {
       isActive = true;
       idle = Promise.withResolvers();
       const timer = setTimeout(release, maxHoldMs);

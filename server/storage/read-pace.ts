@@ -1,21 +1,14 @@
-/**
- * Limits how fast a project reads text while other projects are active. Sending the text takes time
- * on the HTTP thread, which serves all projects. A project that exceeds the limit is paused until
- * its rate is below the limit.
- */
-export type ReadPace = {
-  isPaused(projectId: number): boolean;
-  /** Counts the text of a read in UTF-16 units. `begunAt` is when the read began. */
-  add(projectId: number, units: number, begunAt: number): void;
-};
-
 /** About a gigabit per second. */
 const maxUnitsPerMs = 128_000;
 /** A read that would cause a shorter pause is not counted, because timers cannot be shorter. */
 const minPauseMs = 1;
 
-/** `onResume` is called after a project's pause has ended. */
-export function createReadPace(onResume: () => void): ReadPace {
+/**
+ * Limits how fast a project reads text while other projects are active. Sending the text takes time
+ * on the HTTP thread, which serves all projects. A project that exceeds the limit is paused until
+ * its rate is below the limit. `onResume` is called after the pause has ended.
+ */
+export function createReadPace(onResume: () => void) {
   /** For each project, the time by which all of its text can be sent at the maximum rate. */
   const sentAt = new Map<number, number>();
   const paused = new Set<number>();
@@ -30,8 +23,9 @@ export function createReadPace(onResume: () => void): ReadPace {
   }
 
   return {
-    isPaused: (projectId) => paused.has(projectId),
-    add(projectId, units, begunAt) {
+    isPaused: (projectId: number) => paused.has(projectId),
+    /** Counts the text of a read in UTF-16 units. `begunAt` is when the read began. */
+    add(projectId: number, units: number, begunAt: number): void {
       const pauseMs = units / maxUnitsPerMs;
       if (pauseMs < minPauseMs) return;
       sentAt.set(projectId, Math.max(sentAt.get(projectId) ?? begunAt, begunAt) + pauseMs);

@@ -1,19 +1,14 @@
 /** An interruptible sleep. If nothing is waiting, a notification ends the next wait immediately. */
-type Notifier = {
-  notify(): void;
-  /** Resolves after `ms`, or at the next notification. */
-  wait(ms: number): Promise<void>;
-};
-
-export function createNotifier(): Notifier {
+export function createNotifier() {
   let isNotified = false;
   let wakeUp: (() => void) | null = null;
   return {
-    notify() {
+    notify(): void {
       isNotified = true;
       wakeUp?.();
     },
-    async wait(ms) {
+    /** Resolves after `ms`, or at the next notification. */
+    async wait(ms: number): Promise<void> {
       if (!isNotified) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, ms);

@@ -23,19 +23,8 @@ export function portOf(port: MessagePort): Port {
   };
 }
 
-export type Channel = {
-  call(operation: string, argument: unknown): Promise<unknown>;
-  /** Sends pending calls now, instead of at the end of this turn of the event loop. */
-  flush(): void;
-  pending(): number;
-  /** Rejects every call that has no reply yet. Replies that arrive later are ignored. */
-  failPending(error: Error): void;
-  /** Handles a message. Returns false if the message does not belong to this channel. */
-  receive(message: unknown): boolean;
-};
-
 /** Calls made in the same turn of the event loop are sent as one message. */
-export function createChannel(post: (message: Message) => void): Channel {
+export function createChannel(post: (message: Message) => void) {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let calls: Call[] = [];
   let texts: string[] = [];
@@ -52,7 +41,7 @@ export function createChannel(post: (message: Message) => void): Channel {
   }
 
   return {
-    call(operation, argument) {
+    call(operation: string, argument: unknown): Promise<unknown> {
       lastId += 1; // mutate-ignore constant: any id is unique
       const reply = Promise.withResolvers<unknown>();
       waiting.set(lastId, reply);
@@ -62,16 +51,19 @@ export function createChannel(post: (message: Message) => void): Channel {
       isPlanned = true;
       return reply.promise;
     },
+    /** Sends pending calls now, instead of at the end of this turn of the event loop. */
     flush,
     pending: () => waiting.size,
-    failPending(error) {
+    /** Rejects every call that has no reply yet. Replies that arrive later are ignored. */
+    failPending(error: Error): void {
       const failed = [...waiting.values()];
       waiting.clear();
       calls = [];
       texts = [];
       for (const { reject } of failed) reject(error);
     },
-    receive(message) {
+    /** Handles a message. Returns false if the message does not belong to this channel. */
+    receive(message: unknown): boolean {
       if (!Array.isArray(message)) return false;
       countTexts(message);
       const [json, ...texts] = message as Message;

@@ -1,5 +1,5 @@
 import type { LogEntry, LogLevel } from '../log.ts';
-import { type Channel, createChannel } from './channel.ts';
+import { createChannel } from './channel.ts';
 import { pingEveryMs, type Report, ticksIn } from './messages.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 
@@ -23,7 +23,7 @@ export type Threads = {
   fault(): string | null;
 };
 
-export type Thread = Channel & {
+export type Thread = ReturnType<typeof createChannel> & {
   /** Resolves when the thread is ready; rejects if it fails to start. */
   ready: Promise<void>;
   /** Returns why the thread does not respond, or null. */

@@ -5,7 +5,7 @@ import { QueueLimit } from '../queue-limit.ts';
 import type { Connection } from './connection.ts';
 import { notRead } from './errors.ts';
 import { createShortTx } from './tx.ts';
-import { createWriteQueue, type WriteQueue } from './write-queue.ts';
+import { createWriteQueue } from './write-queue.ts';
 
 /** The deadline of statements that depend on the amount of data, such as those of an erasure. */
 const longDeadlineMs = 10 * 60_000;
@@ -20,7 +20,7 @@ type QueueOptions = Partial<Parameters<typeof createWriteQueue>[0]>;
 /** Reads on `connection`. Writes on `connections`, or on the same one. */
 export function createShortEngine(
   given: { connection: Connection; queueLimit?: QueueLimit } & QueueOptions,
-): ShortEngine & Pick<WriteQueue, 'drain'> {
+): ShortEngine & { drain(): Promise<void> } {
   const { connection, queueLimit = new QueueLimit(), ...queue } = given;
   const tx = createShortTx(connection);
   const writes = createWriteQueue({ connections: [connection], ...queue });

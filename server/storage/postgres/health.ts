@@ -3,14 +3,6 @@ import { type Connection, createConnection, statement } from './connection.ts';
 import { faultOf, isLimitReached, isWriteFault } from './errors.ts';
 import { tableNames } from './migrate.ts';
 
-/** Tracks whether the database responds and accepts writes, so that /health can respond at once. */
-export type Health = {
-  state(): StorageHealth;
-  /** Records the error of a write, unless the error is specific to that write. */
-  note(error: unknown): void;
-  stop(): void;
-};
-
 const probeEveryMs = 500;
 const probeWithinMs = 2_000;
 const silentMs = 3_000;
@@ -24,10 +16,11 @@ const findMissing = statement(
 const write = statement(`UPDATE maintenance SET value = value + 1 WHERE name = 'probe'`);
 
 /**
- * Probes the database on a separate connection. A watched connection that does not respond causes
- * only a warning, because its statement may be slow.
+ * Tracks whether the database responds and accepts writes, so that /health can respond at once.
+ * Probes it on a separate connection. A watched connection that does not respond causes only a
+ * warning, because its statement may be slow.
  */
-export function createHealth(url: string, watched: readonly Connection[]): Health {
+export function createHealth(url: string, watched: readonly Connection[]) {
   const connection: Connection = createConnection({ url, purpose: 'health' });
   let fault: string | null = null;
   let writeFault: string | null = null;
@@ -75,14 +68,15 @@ export function createHealth(url: string, watched: readonly Connection[]): Healt
 
   const timer = setInterval(probe, probeEveryMs);
   return {
-    state() {
+    state(): StorageHealth {
       const isSilent = watched.some((one) => one.silentMs() > silentMs);
       return { fault: fault ?? writeFault, warning: isSilent ? silence : warning };
     },
-    note(error) {
+    /** Records the error of a write, unless the error is specific to that write. */
+    note(error: unknown): void {
       if (isWriteFault(error)) writeFault = faultOf(error);
     },
-    stop() {
+    stop(): void {
       clearInterval(timer);
       connection.close();
     },

@@ -12,24 +12,6 @@ import {
   WorkFailed,
 } from './transaction.ts';
 
-/**
- * Runs the writes of this server on a few connections. Projects take turns.
- *
- *   waiting -> in a group -> COMMIT -> resolved
- *     |  |               \-> rolled back: each write alone
- *     |  \-> alone -> COMMIT -> resolved
- *     |         |-> conflict with another transaction: retried
- *     |         \-> locked by another server: retried later, one such write at a time
- *     \-> its user or its key is in the hands of another transaction of this server: parked
- *
- * No write is acknowledged before COMMIT has succeeded.
- */
-export type WriteQueue = {
-  run<T>(write: QueuedWrite<T>): Promise<T>;
-  /** Rejects new writes and waits for the accepted ones. */
-  drain(): Promise<void>;
-};
-
 export type QueuedWrite<T> = {
   projectId: number;
   /** The approximate number of rows to write. */
@@ -63,13 +45,25 @@ const avoidedMs = 200;
 /** A write that waits longer than this for a row releases its connection to other writes. */
 const options: TransactionOptions = { settings: [statement(`SET LOCAL lock_timeout = '200ms'`)] };
 
+/**
+ * Runs the writes of this server on a few connections. Projects take turns.
+ *
+ *   waiting -> in a group -> COMMIT -> resolved
+ *     |  |               \-> rolled back: each write alone
+ *     |  \-> alone -> COMMIT -> resolved
+ *     |         |-> conflict with another transaction: retried
+ *     |         \-> locked by another server: retried later, one such write at a time
+ *     \-> its user or its key is in the hands of another transaction of this server: parked
+ *
+ * No write is acknowledged before COMMIT has succeeded.
+ */
 export function createWriteQueue(given: {
   connections: readonly Connection[];
   /** Returns why no write can succeed now, or null. */
   fault?(): string | null;
   /** Called with every error of a transaction. */
   note?(error: unknown): void;
-}): WriteQueue {
+}) {
   const { connections, fault = () => null, note = () => {} } = given;
   const idle = [...connections];
   const queue = new FairQueue<Waiting>();
@@ -277,7 +271,8 @@ export function createWriteQueue(given: {
         });
       });
     },
-    drain() {
+    /** Rejects new writes and waits for the accepted ones. */
+    drain(): Promise<void> {
       isDraining = true;
       plan();
       return drained.promise;

@@ -10,17 +10,6 @@ export type WriteRequest = {
   cost: number;
 };
 
-/**
- * The writes that wait for the writer thread. Projects take turns. At most one large write is in
- * flight, so that a save waits for at most one large write. A small write may overtake the large
- * writes of its project, none of which has been acknowledged.
- */
-export type WriteQueue = {
-  add(request: WriteRequest): Promise<unknown>;
-  /** Sends the waiting writes without pauses. Resolves when all writes have settled. */
-  drain(): Promise<void>;
-};
-
 type Waiting = WriteRequest & { resolve(result: unknown): void; reject(error: unknown): void };
 
 /** The maximum total number of rows in the small writes in flight. */
@@ -29,7 +18,12 @@ const maxRowsInHand = maxSmallRows;
 const pauseFactor = 3;
 const maxPauseMs = 250;
 
-export function createWriteQueue(send: (request: WriteRequest) => Promise<unknown>): WriteQueue {
+/**
+ * The writes that wait for the writer thread. Projects take turns. At most one large write is in
+ * flight, so that a save waits for at most one large write. A small write may overtake the large
+ * writes of its project, none of which has been acknowledged.
+ */
+export function createWriteQueue(send: (request: WriteRequest) => Promise<unknown>) {
   const small = new FairQueue<Waiting>();
   const large = new FairQueue<Waiting>();
   /** The projects that send small writes. */
@@ -91,7 +85,7 @@ export function createWriteQueue(send: (request: WriteRequest) => Promise<unknow
   }
 
   return {
-    add(request) {
+    add(request: WriteRequest): Promise<unknown> {
       return new Promise((resolve, reject) => {
         const { projectId, cost } = request;
         const queue = cost <= maxSmallRows ? small : large;
@@ -99,7 +93,8 @@ export function createWriteQueue(send: (request: WriteRequest) => Promise<unknow
         dispatch();
       });
     },
-    async drain() {
+    /** Sends the waiting writes without pauses. Resolves when all writes have settled. */
+    async drain(): Promise<void> {
       isDraining = true;
       dispatch();
       if (inHand > 0) await drained.promise;

@@ -5,6 +5,17 @@ import { unavailable } from '../../refusals.ts';
 import { notCommitted, notCompleted, notStored } from '../errors.ts';
 import type { WriteHealth } from './health.ts';
 
+export type PendingWrite = {
+  /** A write must wait for a paused write with the same idempotency key; null without a key. */
+  key: string | null;
+  run(tx: WriteTx): Promise<unknown>;
+  reply(result: unknown): void;
+  fail(error: unknown): void;
+};
+
+/** A group ends after this time, so that the thread can handle messages. */
+const maxGroupMs = 100;
+
 /**
  * Small writes that arrive together share one BEGIN IMMEDIATE … COMMIT, each in its own savepoint.
  * A large write is committed alone. Small writes that arrive in the meantime are committed before
@@ -18,30 +29,13 @@ import type { WriteHealth } from './health.ts';
  * Operations are asynchronous, but await only their transaction, which runs each statement at once.
  * So no message can arrive, and no other operation can run, between BEGIN and COMMIT.
  */
-export type GroupCommit = {
-  add(write: PendingWrite, size: 'small' | 'large'): void;
-  /** Commits all waiting writes. */
-  drain(): Promise<void>;
-};
-
-export type PendingWrite = {
-  /** A write must wait for a paused write with the same idempotency key; null without a key. */
-  key: string | null;
-  run(tx: WriteTx): Promise<unknown>;
-  reply(result: unknown): void;
-  fail(error: unknown): void;
-};
-
-/** A group ends after this time, so that the thread can handle messages. */
-const maxGroupMs = 100;
-
 export function createGroupCommit(options: {
   db: Database;
   health: WriteHealth;
   tx: Omit<WriteTx, 'pause'>;
   /** Called after each group, when its replies may be sent. */
   afterGroup(): void;
-}): GroupCommit {
+}) {
   const { db, health, afterGroup } = options;
   let current: Execution | null = null;
   const pause = async () => current?.pause();
@@ -176,11 +170,12 @@ export function createGroupCommit(options: {
   }
 
   return {
-    add(write, size) {
+    add(write: PendingWrite, size: 'small' | 'large'): void {
       (size === 'small' ? small : large).push(new Execution(write));
       plan();
     },
-    async drain() {
+    /** Commits all waiting writes. */
+    async drain(): Promise<void> {
       while (isWaiting()) await flush();
     },
   };

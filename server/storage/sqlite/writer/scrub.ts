@@ -6,26 +6,6 @@ import { announced } from '../../../threads/serve.ts';
 import { applySetting, openForWriting } from '../settings.ts';
 import type { Checkpoints } from './checkpoints.ts';
 
-/**
- * Removes the traces of deleted text. `secure_delete` overwrites a deleted row in place, but an
- * older copy of the row may remain in an unused part of another page or in the write-ahead log.
- * Together, rebuilding the file and truncating the log remove both. A rebuild blocks writes, so it
- * waits for a moment without writes, and is followed by a proportional pause.
- */
-
-export type ScrubNote = {
-  /** Called when a memory is deleted. The next erasure of a user then requires a rebuild. */
-  noteDeleted(): void;
-  /** Called when a user is erased. All traces of deleted text must then be removed. */
-  noteErased(): void;
-};
-
-export type Scrubber = ScrubNote & {
-  /** Called after each commit. */
-  noteWritten(): void;
-  runIfDue(): void;
-};
-
 /** A rebuild waits until nothing has been written for this time … */
 const quietMs = 1_000;
 /** … but at most for this time after the first erasure. */
@@ -38,12 +18,18 @@ const retryMs = 10_000;
 /** A larger file is not rebuilt, because that would block writes for too long. */
 export const maxRebuiltBytes = 1024 ** 3;
 
+/**
+ * Removes the traces of deleted text. `secure_delete` overwrites a deleted row in place, but an
+ * older copy of the row may remain in an unused part of another page or in the write-ahead log.
+ * Together, rebuilding the file and truncating the log remove both. A rebuild blocks writes, so it
+ * waits for a moment without writes, and is followed by a proportional pause.
+ */
 export function createScrubber(options: {
   db: Database;
   path: string;
   checkpoints: Checkpoints;
   warn(message: string, error: unknown): void;
-}): Scrubber {
+}) {
   const { db, path, checkpoints, warn } = options;
   const note = db.prepare(
     `INSERT INTO maintenance (name, value) SELECT 'scrub', 1
@@ -95,16 +81,19 @@ export function createScrubber(options: {
   }
 
   return {
+    /** Called when a memory is deleted. The next erasure of a user then requires a rebuild. */
     noteDeleted: () => void noteDeleted.run(),
-    noteErased() {
+    /** Called when a user is erased. All traces of deleted text must then be removed. */
+    noteErased(): void {
       if (note.run().changes === 0) return;
       if (!isNoted) latest = performance.now() + maxWaitMs;
       isNoted = true;
     },
-    noteWritten() {
+    /** Called after each commit. */
+    noteWritten(): void {
       writtenAt = performance.now();
     },
-    runIfDue() {
+    runIfDue(): void {
       const begun = performance.now();
       // After a failed sync, truncating the WAL could lose pages that the file lacks.
       if (!isNoted || begun < notBefore || checkpoints.syncFailed()) return;
