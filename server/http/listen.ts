@@ -3,22 +3,7 @@ import { newRequestId } from '../ids.ts';
 import type { Logger } from '../log.ts';
 import { errorResponse } from './errors.ts';
 
-/** The service's request handler. */
 export type Fetch = (request: Request) => Response | Promise<Response>;
-
-export type Listener = {
-  url: string;
-  /** Returns the address of the client or of the proxy that is connected; '' if there is none. */
-  peerOf(request: Request): string;
-  /** Extends the idle timeout of a request that may wait in a queue. */
-  waitLonger(request: Request): void;
-  /** Returns how many requests have arrived whose responses have not been sent. */
-  inFlight(): number;
-  /** Closes the connection soon, even if the client is still sending. */
-  closeSoon(request: Request): void;
-  /** Stops accepting connections and waits for in-flight requests, up to a time limit. */
-  stop(): Promise<void>;
-};
 
 /**
  * Longer than the idle timeouts of common proxies. With a shorter timeout, a proxy could send a
@@ -35,17 +20,24 @@ const closeSoonSeconds = 5;
 /** Shorter than the ten seconds that container runtimes usually wait before they kill a process. */
 const stopWithinMs = 5_000;
 
+export type Listener = ReturnType<typeof listen>;
+
 /** Throws an Error with advice if the address is not available. */
-export function listen(config: Config, fetch: Fetch, log: Logger): Listener {
+export function listen(config: Config, fetch: Fetch, log: Logger) {
   const server = open(config, fetch, log);
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return {
     url: `http://${host}:${server.port}`,
-    peerOf: (request) => server.requestIP(request)?.address ?? '',
-    waitLonger: (request) => server.timeout(request, maxWaitSeconds),
+    /** Returns the address of the client or of the proxy that is connected; '' if there is none. */
+    peerOf: (request: Request) => server.requestIP(request)?.address ?? '',
+    /** Extends the idle timeout of a request that may wait in a queue. */
+    waitLonger: (request: Request) => server.timeout(request, maxWaitSeconds),
+    /** Returns how many requests have arrived whose responses have not been sent. */
     inFlight: () => server.pendingRequests,
-    closeSoon: (request) => server.timeout(request, closeSoonSeconds),
-    async stop() {
+    /** Closes the connection soon, even if the client is still sending. */
+    closeSoon: (request: Request) => server.timeout(request, closeSoonSeconds),
+    /** Stops accepting connections and waits for in-flight requests, up to a time limit. */
+    async stop(): Promise<void> {
       const deadline = setTimeout(() => server.stop(true), stopWithinMs);
       await server.stop();
       clearTimeout(deadline);

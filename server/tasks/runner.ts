@@ -2,23 +2,15 @@ import type { Storage } from '../storage/storage.ts';
 import type { Threads } from '../threads/start.ts';
 import type { TasksStart } from './worker-thread.ts';
 
-/** The HTTP thread's handle to the tasks thread. */
-export type TaskRunner = {
-  /** Resolves when the thread is ready; rejects if it fails to start. */
-  ready: Promise<void>;
-  /** Notifies the worker of new work. This is cheap enough to call for every accepted record. */
-  wake(): void;
-  /** Returns the time of the worker's last progress, as a `performance.now()` timestamp. */
-  movedAt(): number;
-  stop(): Promise<void>;
-};
+export type TaskRunner = ReturnType<typeof startTasks>;
 
+/** Starts the tasks thread, and returns the HTTP thread's handle to it. */
 export function startTasks(options: {
   storage: Storage;
   threads: Threads;
   /** After how long a hanging HTTP thread ends the process, or null for never. */
   httpHungAfterMs: number | null;
-}): TaskRunner {
+}) {
   const { storage, threads, httpHungAfterMs } = options;
   const { data: connection, transfer } = storage.connection();
   const data: TasksStart = { connection, httpHungAfterMs };
@@ -37,7 +29,8 @@ export function startTasks(options: {
 
   return {
     ready: thread.ready,
-    wake() {
+    /** Notifies the worker of new work. This is cheap enough to call for every accepted record. */
+    wake(): void {
       if (isAwake) return;
       isAwake = true; // mutate-ignore boolean: wakes the thread too often
       // At most one message is sent per turn of the event loop, however many records were accepted.
@@ -46,6 +39,7 @@ export function startTasks(options: {
         thread.post('wake');
       });
     },
+    /** Returns the time of the worker's last progress, as a `performance.now()` timestamp. */
     movedAt: () => movedAt,
     stop: thread.stop,
   };

@@ -7,23 +7,6 @@ import { faultPoint } from '../threads/fault-points.ts';
 import type { Handlers } from './handlers.ts';
 import { createNotifier } from './notifier.ts';
 
-/**
- * The queue's worker: claims due tasks, does the work outside of any transaction, stores the
- * results under their leases, and sleeps until a task is accepted or due. Results share a commit
- * with the next claim.
- *
- *   idle -> claim -> work -> [complete, claim] -> work … -> idle
- *                       \-> the task fails and is retried later, up to `maxAttempts` attempts
- *
- * No exception ends the worker. An exception in a task fails that task. An exception in the queue
- * is logged, and the loop continues after a pause.
- */
-export type Worker = {
-  wake(): void;
-  /** Finishes the current task, releases the other claimed tasks, and stops. */
-  stop(): Promise<void>;
-};
-
 export type WorkerOptions = {
   storage: TaskStorage;
   handlers: Handlers;
@@ -50,7 +33,20 @@ const maxAttempts = 5;
 const baseBackoffMs = 500;
 const maxBackoffMs = 60_000;
 
-export function startWorker(options: WorkerOptions): Worker {
+export type Worker = ReturnType<typeof startWorker>;
+
+/**
+ * The queue's worker: claims due tasks, does the work outside of any transaction, stores the
+ * results under their leases, and sleeps until a task is accepted or due. Results share a commit
+ * with the next claim.
+ *
+ *   idle -> claim -> work -> [complete, claim] -> work … -> idle
+ *                       \-> the task fails and is retried later, up to `maxAttempts` attempts
+ *
+ * No exception ends the worker. An exception in a task fails that task. An exception in the queue
+ * is logged, and the loop continues after a pause.
+ */
+export function startWorker(options: WorkerOptions) {
   const { storage, handlers, owner, now, log, progress, random = Math.random } = options;
   const notifier = createNotifier();
   let isStopping = false;
@@ -162,7 +158,8 @@ export function startWorker(options: WorkerOptions): Worker {
   const ended = loop();
   return {
     wake: notifier.notify,
-    async stop() {
+    /** Finishes the current task, releases the other claimed tasks, and stops. */
+    async stop(): Promise<void> {
       isStopping = true;
       notifier.notify();
       await ended;

@@ -17,24 +17,6 @@ import { startWorker, type WorkerOptions } from './worker.ts';
  * A pause is counted in pings of this thread, not in time. A suspended process therefore loses no
  * thread, and this thread does not count while it waits for a core itself.
  */
-export type Threads = {
-  start(options: ThreadOptions): Thread;
-  /** Returns which thread does not respond, or null. Threads with `onLost` do not count. */
-  fault(): string | null;
-};
-
-export type Thread = ReturnType<typeof createChannel> & {
-  /** Resolves when the thread is ready; rejects if it fails to start. */
-  ready: Promise<void>;
-  /** Returns why the thread does not respond, or null. */
-  fault(): string | null;
-  /** Returns why the thread's calls fail at once, or null. */
-  refusal(): string | null;
-  post(message: unknown, transfer?: readonly MessagePort[]): void;
-  /** Asks the thread to finish and close its resources; terminates it after a timeout. */
-  stop(): Promise<void>;
-  terminate(): void;
-};
 
 type ThreadOptions = Omit<WorkerOptions, 'preload' | 'logLevel'> & {
   /** Creates the error for pending calls of a thread that exited or does not respond. */
@@ -65,13 +47,15 @@ const refusedShare = 1 / 3;
 const maxStartMs = 30_000;
 const stopWithinMs = 5_000;
 
+export type Threads = ReturnType<typeof createThreads>;
+
 export function createThreads({
   preload = [],
   onFatal = fail,
   hungAfterMs = defaultHungAfterMs,
   logLevel = 'silent',
   write = () => {},
-}: ThreadsOptions = {}): Threads {
+}: ThreadsOptions = {}) {
   const essential: Thread[] = [];
   let isEnding = false;
 
@@ -82,12 +66,13 @@ export function createThreads({
   }
 
   return {
-    start({ onLost, ...options }) {
+    start({ onLost, ...options }: ThreadOptions): Thread {
       const given = { preload, logLevel, write, hungTicks: ticksIn(hungAfterMs) };
       const thread = startThread({ ...options, ...given, onLost: onLost ?? end });
       if (onLost === undefined) essential.push(thread);
       return thread;
     },
+    /** Returns which thread does not respond, or null. Threads with `onLost` do not count. */
     fault: () => essential.map((thread) => thread.fault()).find((fault) => fault !== null) ?? null,
   };
 }
@@ -100,7 +85,9 @@ type Start = WorkerOptions &
   Required<Pick<ThreadOptions, 'onLost'> & Pick<ThreadsOptions, 'write'>> &
   Pick<ThreadOptions, 'lost' | 'onNotice'> & { hungTicks: number };
 
-function startThread(options: Start): Thread {
+export type Thread = ReturnType<typeof startThread>;
+
+function startThread(options: Start) {
   const { name, onLost, onNotice, write, hungTicks, ...start } = options;
   const { lost = (reason) => new Error(reason) } = options;
   const worker = startWorker({ name, ...start });
@@ -158,16 +145,21 @@ function startThread(options: Start): Thread {
 
   return {
     ...channel,
-    call(operation, argument) {
+    call(operation: string, argument: unknown): Promise<unknown> {
       const reason = refusal();
       if (reason !== null) return Promise.reject(lost(reason));
       return channel.call(operation, argument);
     },
+    /** Resolves when the thread is ready; rejects if it fails to start. */
     ready: ready.promise,
+    /** Returns why the thread's calls fail at once, or null. */
     refusal,
+    /** Returns why the thread does not respond, or null. */
     fault: () => (isStopping ? null : silentFor(silentTicks)),
-    post: (message, transfer = []) => worker.postMessage(message, [...transfer]),
-    async stop() {
+    post: (message: unknown, transfer: readonly MessagePort[] = []) =>
+      worker.postMessage(message, [...transfer]),
+    /** Asks the thread to finish and close its resources; terminates it after a timeout. */
+    async stop(): Promise<void> {
       isStopping = true;
       channel.flush();
       worker.postMessage('stop');
@@ -175,7 +167,7 @@ function startThread(options: Start): Thread {
       await ended.promise;
       clearTimeout(deadline);
     },
-    terminate() {
+    terminate(): void {
       isStopping = true;
       worker.terminate();
     },

@@ -1,13 +1,10 @@
 export type Json = string | number | boolean | null | Json[] | JsonObject;
 export type JsonObject = { [name: string]: Json };
 
-export type Components = {
-  schemas: JsonObject;
-  refer(schema: object): Json;
-};
+export type Components = ReturnType<typeof createComponents>;
 
 /** Converts the contract's schemas to OpenAPI. A schema with a title becomes a component. */
-export function createComponents(): Components {
+export function createComponents() {
   const schemas: JsonObject = {};
 
   function refer(schema: Json): Json {
@@ -35,7 +32,7 @@ export function createComponents(): Components {
     };
   }
 
-  return { schemas, refer: (schema) => refer(JSON.parse(JSON.stringify(schema))) };
+  return { schemas, refer: (schema: object) => refer(JSON.parse(JSON.stringify(schema))) };
 }
 
 /** Simplifies TypeBox's `anyOf` of literals and of nullable types, and its `patternProperties`. */

@@ -4,25 +4,17 @@ import type { WriterNotice, WriterOrder, WriterStart } from './protocol.ts';
 import { createWriteQueue, type WriteRequest } from './write-queue.ts';
 import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
+const fileNotSynced =
+  'the database file could not be synced to the disk; check the disk, then restart the service. ' +
+  'Until then, writes are stored but the write-ahead log keeps growing';
+
+export type WriterClient = ReturnType<typeof createWriterClient>;
+
 /**
  * The HTTP thread's handle to the writer thread and to the checkpoint thread, which starts with the
  * first checkpoint. If the writer exits or hangs, its unfinished writes fail with an unknown
  * outcome, and writes that have not been sent are rejected.
  */
-export type WriterClient = {
-  ready: Promise<void>;
-  write<T>(request: WriteRequest): Promise<T>;
-  /** Opens a port through which another thread can call the writer thread. */
-  openPort(): MessagePort;
-  fault(): string | null;
-  warning(): string | null;
-  stop(): Promise<void>;
-};
-
-const fileNotSynced =
-  'the database file could not be synced to the disk; check the disk, then restart the service. ' +
-  'Until then, writes are stored but the write-ahead log keeps growing';
-
 export function createWriterClient(
   path: string,
   options: {
@@ -30,7 +22,7 @@ export function createWriterClient(
     /** Runs `work` while no reader thread has a transaction open. */
     betweenReads(work: () => Promise<unknown>): Promise<void>;
   },
-): WriterClient {
+) {
   const { threads, betweenReads } = options;
   const queue = createWriteQueue(({ operation, argument }) => {
     const why = writer.refusal();
@@ -96,14 +88,15 @@ export function createWriterClient(
       if (why !== null) throw unavailable(`${why}; nothing was stored`);
       return (await queue.add(request)) as T;
     },
-    openPort() {
+    /** Opens a port through which another thread can call the writer thread. */
+    openPort(): MessagePort {
       const { port1, port2 } = new MessageChannel();
       order({ port: port1 }, [port1]);
       return port2;
     },
     fault: () => fault,
     warning: () => (syncFailed ? fileNotSynced : null),
-    async stop() {
+    async stop(): Promise<void> {
       isStopping = true;
       // Wait for the writes that were accepted before the stop.
       await queue.drain();

@@ -2,25 +2,6 @@ import type { Database } from 'bun:sqlite';
 import { statSync } from 'node:fs';
 import { isSyncFault } from '../errors.ts';
 
-/**
- * A checkpoint waits for the disk. Inside a commit, it would block all writes, so a separate thread
- * makes checkpoints (checkpoint/thread.ts). Under constant writes, that thread never fully catches
- * up. Once the WAL is long, the writer therefore checkpoints the rest itself. The next commit then
- * restarts the WAL from its beginning, unless a reader still uses the WAL. New reads are therefore
- * held back until the running ones have ended and the writer has finished.
- */
-export type Checkpoints = {
-  committed(): void;
-  /** Called after the checkpoint thread has made a checkpoint. */
-  made(outcome: CheckpointOutcome): void;
-  /** Checkpoints the rest of the WAL. Called while no reader thread has a transaction open. */
-  finish(): void;
-  /** Checkpoints and truncates the WAL. Returns false if a reader prevented this. */
-  emptyLog(): boolean;
-  /** Whether a sync has ever failed, so that the file may lack pages from the WAL. */
-  syncFailed(): boolean;
-};
-
 /** After a failed sync, no later sync would report that the file lacks pages from the WAL. */
 export type CheckpointOutcome = { syncFailed: boolean };
 
@@ -41,13 +22,22 @@ const maxLogBytes = 64 * 1024 * 1024;
  */
 const emptyLogTimeoutMs = 100;
 
+export type Checkpoints = ReturnType<typeof createCheckpoints>;
+
+/**
+ * A checkpoint waits for the disk. Inside a commit, it would block all writes, so a separate thread
+ * makes checkpoints (checkpoint/thread.ts). Under constant writes, that thread never fully catches
+ * up. Once the WAL is long, the writer therefore checkpoints the rest itself. The next commit then
+ * restarts the WAL from its beginning, unless a reader still uses the WAL. New reads are therefore
+ * held back until the running ones have ended and the writer has finished.
+ */
 export function createCheckpoints(options: {
   db: Database;
   path: string;
   request(checkpoint: { isLong: boolean }): void;
   /** Called when a sync by one of these checkpoints has failed. */
   onSyncFailure(): void;
-}): Checkpoints {
+}) {
   const { db, path, request, onSyncFailure } = options;
   // Returns the length of the WAL without making a checkpoint.
   const look = db.prepare<Log, []>('PRAGMA wal_checkpoint(NOOP)');
@@ -92,7 +82,7 @@ export function createCheckpoints(options: {
   }
 
   return {
-    committed() {
+    committed(): void {
       const now = performance.now();
       if (isRequested || hasFailed || now - lookedAt < lookEveryMs) return;
       lookedAt = now;
@@ -109,11 +99,13 @@ export function createCheckpoints(options: {
       isRequested = true;
       request({ isLong: log >= longLogPages });
     },
-    made({ syncFailed }) {
+    /** Called after the checkpoint thread has made a checkpoint. */
+    made({ syncFailed }: CheckpointOutcome): void {
       isRequested = false;
       hasFailed ||= syncFailed;
     },
-    finish() {
+    /** Checkpoints the rest of the WAL. Called while no reader thread has a transaction open. */
+    finish(): void {
       if (hasFailed) return;
       try {
         const { log, checkpointed } = run(checkpoint);
@@ -123,7 +115,9 @@ export function createCheckpoints(options: {
         // After any error other than a failed sync, a later checkpoint continues.
       }
     },
+    /** Checkpoints and truncates the WAL. Returns false if a reader prevented this. */
     emptyLog: () => truncateWithin(emptyLogTimeoutMs),
+    /** Whether a sync has ever failed, so that the file may lack pages from the WAL. */
     syncFailed: () => hasFailed,
   };
 }

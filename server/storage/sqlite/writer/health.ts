@@ -2,24 +2,20 @@ import type { Database } from 'bun:sqlite';
 import { faultOf } from '../errors.ts';
 import type { FileCheck } from '../file-identity.ts';
 
-/** Tracks whether writes can succeed, based on failed writes and checks of the file. */
-export type WriteHealth = {
-  /** Returns why writes fail, or null. Checks the file on every call. */
-  check(): string | null;
-  /** Records the error of a write; ignores errors that the database did not cause. */
-  note(error: unknown): void;
-  stop(): void;
-};
-
 /** How often to check the file and, after a fault, to make a test write. */
 const probeEveryMs = 500;
 
-/** `changed` is called when the fault changes. */
+export type WriteHealth = ReturnType<typeof createWriteHealth>;
+
+/**
+ * Tracks whether writes can succeed, based on failed writes and checks of the file. `changed` is
+ * called when the fault changes.
+ */
 export function createWriteHealth(options: {
   db: Database;
   fileCheck: FileCheck;
   changed(fault: string | null): void;
-}): WriteHealth {
+}) {
   const { db, fileCheck, changed } = options;
   let diskFault: string | null = null;
   let fileFault: string | null = null;
@@ -50,8 +46,10 @@ export function createWriteHealth(options: {
 
   const timer = setInterval(probe, probeEveryMs);
   return {
+    /** Returns why writes fail, or null. Checks the file on every call. */
     check,
-    note(error) {
+    /** Records the error of a write; ignores errors that the database did not cause. */
+    note(error: unknown): void {
       diskFault = faultOf(error) ?? diskFault;
       publish();
     },
