@@ -21,7 +21,7 @@ import { watchEventLoopDelay } from './metrics/event-loop-delay.ts';
 import { openStorage } from './storage/open.ts';
 import type { Storage } from './storage/storage.ts';
 import { startMaintenance } from './tasks/maintenance.ts';
-import { startTasks, type TaskRunner } from './tasks/runner.ts';
+import { startTasks } from './tasks/runner.ts';
 import { createThreads, defaultHungAfterMs, type Threads } from './threads/start.ts';
 
 export type StartOptions = {
@@ -58,15 +58,9 @@ export type RunningServer = {
   stop(): Promise<void>;
 };
 
-type Wiring = {
-  config: Config;
-  storage: Storage;
-  log: Logger;
-  tasks: TaskRunner;
-  embedder: Embedder | null;
+type Wiring = Pick<Services, 'config' | 'storage' | 'log' | 'tasks' | 'embedder' | 'now'> & {
   threads: Threads;
   keepFirstKey(key: string, url: string): Promise<boolean>;
-  now: () => number;
 };
 
 const defaultProject = 'default';

@@ -31,7 +31,7 @@ export function changesOf(request: Static<typeof UpdateRequest>): stored.MemoryC
   };
 }
 
-export function importedMemory(item: Memory): stored.ImportedMemory {
+export function importedMemory(item: Memory): stored.StoredMemory {
   return {
     ...item,
     metadata: JSON.stringify(item.metadata),

@@ -3,7 +3,7 @@ import { limits } from '../../sdk/contract/limits.ts';
 import { ExportQuery, ImportedMemory, ImportRequest } from '../../sdk/contract/transfer.ts';
 import { validator } from '../../sdk/contract/validate.ts';
 import { derivedMemoryId } from '../ids.ts';
-import type * as stored from '../storage/types/memories.ts';
+import type { StoredMemory } from '../storage/types/memories.ts';
 import type { Auth } from './auth.ts';
 import { type Caller, readBy } from './authenticate.ts';
 import { validateBatchBody, validateItems } from './batch.ts';
@@ -26,7 +26,7 @@ export function transfer(auth: Auth, services: RouteServices) {
    * learn that another user's memory has it, so only ids that the user already has are kept. The
    * other ids are derived from the user and the given id, so that a repeated import skips them.
    */
-  async function withOwnIds(caller: Caller, memories: stored.ImportedMemory[]) {
+  async function withOwnIds(caller: Caller, memories: StoredMemory[]) {
     const { userId } = caller;
     if (userId === null) return memories;
     const ids = memories.map(({ id }) => id);

@@ -1,6 +1,6 @@
 import type { Memory } from '../../sdk/contract/memory.ts';
 import type { User } from '../../sdk/contract/project.ts';
-import type { Highlight, MatchedBy, ScoreParts } from '../../sdk/contract/search.ts';
+import type { FoundMemory, ScoreParts } from '../../sdk/contract/search.ts';
 import type {
   ItemsJson,
   StoredMemory,
@@ -9,14 +9,7 @@ import type {
 } from '../storage/types/memories.ts';
 import type { UserRow } from '../storage/types/project.ts';
 
-export type FoundMemory = {
-  memory: StoredMemory;
-  score: number;
-  matchedBy: MatchedBy;
-  snippet: string;
-  highlights: Highlight[];
-  parts?: ScoreParts | undefined;
-};
+export type Found = Omit<FoundMemory, keyof Memory> & { memory: StoredMemory };
 
 export function memoryJson(memory: StoredMemory): string {
   const { contentLength } = memory;
@@ -48,7 +41,7 @@ export function tasksJson(tasks: readonly StoredTask[]): ItemsJson {
   );
 }
 
-export function foundJson(found: readonly FoundMemory[]): ItemsJson {
+export function foundJson(found: readonly Found[]): ItemsJson {
   const items = found.map(({ memory, score, parts, ...rest }) => {
     const shown = { ...shownMemory(memory), score: rounded(score), ...rest };
     return parts === undefined ? shown : { ...shown, parts: roundedParts(parts) };

@@ -1,3 +1,4 @@
+import type { ScoreParts } from '../../sdk/contract/search.ts';
 import type { Matcher } from './match.ts';
 
 export type RankedMemory = {
@@ -11,9 +12,6 @@ export type RankedMemory = {
   /** Whether the chunk was found by its meaning, besides by words or alone. */
   isMeant: boolean;
 };
-
-/** `date` is what is added because the chunk is of a day that the query is about. */
-type ScoreParts = { words: number; phrase: number; meaning: number; date: number };
 
 /**
  * The results of one search, best first and, among equal scores, newest first. The results are

@@ -1,9 +1,7 @@
+import type { Highlight } from '../../sdk/contract/search.ts';
 import type { Matcher } from './match.ts';
 import { normalizeWords } from './normalize.ts';
 import { isLowSurrogate, isUnspaced, unspacedRun } from './scripts.ts';
-
-/** A matched part of a snippet, in code points. */
-type Highlight = { start: number; end: number };
 
 /** About three terminal lines of 80 columns. */
 const snippetLength = 220;

@@ -1,5 +1,5 @@
 import type { MatchedBy } from '../../sdk/contract/search.ts';
-import { type FoundMemory, foundJson } from '../memory/json.ts';
+import { type Found, foundJson } from '../memory/json.ts';
 import type { Ranked, RankedMemory } from '../search/index.ts';
 import { snippet } from '../search/snippet.ts';
 import { announced } from '../threads/serve.ts';
@@ -15,7 +15,7 @@ const maxTextUnits = 64 * 1024 * 1024;
 const largeUnits = 1_000_000;
 
 export class SearchResults {
-  readonly #found: FoundMemory[] = [];
+  readonly #found: Found[] = [];
   readonly #matcher: Ranked['matcher'];
   readonly #read: Part & Pick<Search, 'limit' | 'explain'>;
   #units = 0;

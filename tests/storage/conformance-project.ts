@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { nothing } from '../../server/memory/measurement.ts';
-import type { ImportedMemory } from '../../server/storage/types/memories.ts';
+import type { StoredMemory } from '../../server/storage/types/memories.ts';
 import type { Measurement, UserRow } from '../../server/storage/types/project.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import {
@@ -18,7 +18,7 @@ import { fail, opened, project, withStorage } from './suite.ts';
 
 const userIds = ['a', 'ä', 'B', '🌊', '\uff5e', ' '];
 
-const anyMemory: fc.Arbitrary<ImportedMemory> = fc
+const anyMemory: fc.Arbitrary<StoredMemory> = fc
   .record({
     userId: fc.constantFrom(...userIds),
     type: fc.constantFrom('memory', 'ticket', 'document', 'event', 'profile', 'conversation'),
@@ -32,14 +32,14 @@ const anyMemory: fc.Arbitrary<ImportedMemory> = fc
   })
   .map(({ metadata, ...fields }) => imported({ ...fields, metadata: JSON.stringify(metadata) }));
 
-const visibleOf = (memories: readonly ImportedMemory[], now: number) =>
+const visibleOf = (memories: readonly StoredMemory[], now: number) =>
   memories.filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
 
-const sizeOf = ({ content, metadata }: ImportedMemory) =>
+const sizeOf = ({ content, metadata }: StoredMemory) =>
   Buffer.byteLength(content) + Buffer.byteLength(metadata);
 
 /** What a measurement of these memories must be. */
-function sumOf(memories: readonly ImportedMemory[], now: number): Measurement {
+function sumOf(memories: readonly StoredMemory[], now: number): Measurement {
   const sum = nothing();
   const visible = visibleOf(memories, now);
   for (const one of visible) {
@@ -55,7 +55,7 @@ function sumOf(memories: readonly ImportedMemory[], now: number): Measurement {
 }
 
 /** What the list of the users must be, in the bytewise order of their ids. */
-function usersOf(visible: readonly ImportedMemory[]): UserRow[] {
+function usersOf(visible: readonly StoredMemory[]): UserRow[] {
   const groups = Object.entries(Object.groupBy(visible, ({ userId }) => userId));
   return groups
     .map(([userId, own = []]) => ({
@@ -186,7 +186,7 @@ export function testProject(name: string, open: OpenStorage): void {
       const times = [5, 3, 5, 9, 5, 1, 3];
       const given = times.map((createdAt) => imported({ status, createdAt }));
       await project.import(given);
-      const key = ({ createdAt, id }: ImportedMemory) => `${createdAt} ${id}`;
+      const key = ({ createdAt, id }: StoredMemory) => `${createdAt} ${id}`;
       const sorted = given.map(key).sort().reverse();
       for (const limit of [1, 2, 7, 8]) {
         const pages = await walk((after) => project.tasks(status, { limit, after }));

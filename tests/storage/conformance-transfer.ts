@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { ImportedMemory } from '../../server/storage/types/memories.ts';
+import type { StoredMemory } from '../../server/storage/types/memories.ts';
 import { until } from '../support/until.ts';
 import { claim, imported, type OpenStorage } from './fixtures.ts';
 import { opened, project, withStorage } from './suite.ts';
@@ -17,7 +17,7 @@ export function testTransfer(name: string, open: OpenStorage): void {
       const expired = imported({ ...externalKey, expiresAt: 1_000 });
       const other = imported({ ...externalKey, expiresAt: 1_000 });
       const lasting = { ...expired, expiresAt: null, content: 'lasting' };
-      const counts = async (memories: ImportedMemory[]) => {
+      const counts = async (memories: StoredMemory[]) => {
         const { failed: _, ...report } = await project.import(memories, { at: 1_000 });
         return report;
       };

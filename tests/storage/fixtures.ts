@@ -12,13 +12,13 @@ import type {
   ExpectedVersion,
   Filter,
   Idempotency,
-  ImportedMemory,
   ItemsJson,
   MemoryChanges,
   NewMemory,
   PageRange,
   Part,
   Search,
+  StoredMemory,
   StoredStatus,
   WriteResult,
 } from '../../server/storage/types/memories.ts';
@@ -69,7 +69,7 @@ export function record(fields: Partial<NewMemory> = {}): NewMemory {
   return memory({ type: 'document', ...fields });
 }
 
-export function imported(fields: Partial<ImportedMemory> = {}): ImportedMemory {
+export function imported(fields: Partial<StoredMemory> = {}): StoredMemory {
   const times = { createdAt: 5, updatedAt: 7 };
   return { ...memory(), status: 'complete', version: 1, ...times, ...fields };
 }
@@ -143,7 +143,7 @@ export async function newProject(
       const [id = ''] = await accept([record(fields)], { at });
       return id;
     },
-    import: async (memories: ImportedMemory[], more: WriteFields = {}) => {
+    import: async (memories: StoredMemory[], more: WriteFields = {}) => {
       const batch = allOf(memories);
       return bodyOf<Imported>(
         await opened.storage.importMemories({ ...write(more), memories, batch }),

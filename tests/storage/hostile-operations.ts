@@ -1,9 +1,9 @@
 import { firstMs, lastMs } from '../../sdk/contract/times.ts';
 import type {
   Filter,
-  ImportedMemory,
   MemoryChanges,
   NewMemory,
+  StoredMemory,
 } from '../../server/storage/types/memories.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import {
@@ -116,7 +116,7 @@ const changesOf = (random: Random, n: number): MemoryChanges => ({
   ...(random.chance(0.3) && { expiresAt: anyTime(random, n) }),
 });
 
-const importedOf = (random: Random, n: number): ImportedMemory => {
+const importedOf = (random: Random, n: number): StoredMemory => {
   const createdAt = anyTime(random, n) ?? n;
   return {
     ...fieldsOf(random, n, idOf(random.fork('no strange id'), n).padEnd(5, 'x').slice(0, 68)),

@@ -1,6 +1,6 @@
 import type { Tx, Value } from '../engine.ts';
 import { WriteConflict } from '../refusals.ts';
-import type { ImportedMemory, NewMemory, StoredMemory } from '../types/memories.ts';
+import type { NewMemory, StoredMemory } from '../types/memories.ts';
 import { dropSnapshot } from './snapshots.ts';
 import { dropParts } from './vector-parts.ts';
 
@@ -77,7 +77,7 @@ export function externalKey({ source, externalId }: Pick<NewMemory, 'source' | '
   return new Bun.CryptoHasher('sha256').update(text).digest('base64url').slice(0, 22);
 }
 
-type Times = Pick<ImportedMemory, 'version' | 'createdAt' | 'updatedAt'>;
+type Times = Pick<StoredMemory, 'version' | 'createdAt' | 'updatedAt'>;
 
 export function insertMemory(
   tx: Tx,

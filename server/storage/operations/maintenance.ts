@@ -1,11 +1,17 @@
 import { limits } from '../../../sdk/contract/limits.ts';
 import type { ShortRead, WriteOperation } from '../engine.ts';
-import type { MaintenanceReport } from '../types/maintenance.ts';
 import { removeExpired } from './erasure.ts';
 import { sweepKeys } from './idempotency.ts';
 
 const expiredPerRun = 200;
 const keysPerRun = 1_000;
+
+type Report = {
+  expiredMemories: number;
+  expiredKeys: number;
+  /** Whether to call `maintain` again immediately. */
+  more: boolean;
+};
 
 /**
  * Runs one bounded step of the periodic cleanup, which deletes expired memories and old idempotency
@@ -13,7 +19,7 @@ const keysPerRun = 1_000;
  * deleted only if it is old by both the wall clock and the sum of these times, the uptime, so a
  * jump of the wall clock cannot delete a key early.
  */
-export const maintain: WriteOperation<{ now: number; elapsedMs: number }, MaintenanceReport> = {
+export const maintain: WriteOperation<{ now: number; elapsedMs: number }, Report> = {
   name: 'maintain',
   cost: () => expiredPerRun + keysPerRun,
   isLong: true,

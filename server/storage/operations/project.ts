@@ -11,7 +11,7 @@ import {
   parseListPosition,
 } from '../position.ts';
 import type { Page, PageRange, Read, StoredTask } from '../types/memories.ts';
-import type { MeasuredMemory, Measurement, UserPage, UserRow } from '../types/project.ts';
+import type { MeasuredMemory, Measurement, UserRow } from '../types/project.ts';
 import { memoriesWithTasks, memoryColumns, memoryStatus, notExpired } from './columns.ts';
 import { isBeyond } from './lists.ts';
 import { StatementValues } from './statement-values.ts';
@@ -35,7 +35,7 @@ const orders: Record<UserOrder, string> = {
  * Returns the project's users who have memories, ordered by id. In the order of their memories or
  * bytes, returns only one page, with the largest users first.
  */
-export const listUsers: ReadOperation<Users, UserPage> = {
+export const listUsers: ReadOperation<Users, { users: UserRow[]; next: string | null }> = {
   name: 'listUsers',
   async run(tx, read) {
     const { users, next } = usersPage(await countUsers(tx, read), read.limit);

@@ -2,14 +2,8 @@ import { type ImportOutcome, importedResponse } from '../../memory/responses.ts'
 import { isExpired } from '../../memory/visibility.ts';
 import type { Tx, WriteOperation, WriteTx } from '../engine.ts';
 import { WriteConflict } from '../refusals.ts';
-import type {
-  Batch,
-  ImportedMemory,
-  StoredResponse,
-  Write,
-  WriteResult,
-} from '../types/memories.ts';
-import { bytesOf, externalKey, insertMemory } from './columns.ts';
+import type { Batch, StoredMemory, StoredResponse, Write, WriteResult } from '../types/memories.ts';
+import { bytesOf, externalKey, insertMemory, type KnownMemory } from './columns.ts';
 import { removeCounted } from './erasure.ts';
 import { longLists, overIds } from './id-lists.ts';
 import { once } from './idempotency.ts';
@@ -17,14 +11,8 @@ import { findExternal } from './memories.ts';
 import { addFailedTask, queueTask, reserveInQueue } from './tasks.ts';
 import { keyOfUser, recordChanges } from './users.ts';
 
-type Import = Write & { memories: ImportedMemory[]; batch: Batch };
-type Known = {
-  id: string;
-  userId: string;
-  expiresAt: number | null;
-  bytes: number;
-  change: number;
-};
+type Import = Write & { memories: StoredMemory[]; batch: Batch };
+type Known = Pick<KnownMemory, 'id' | 'userId' | 'expiresAt' | 'bytes' | 'change'>;
 
 /**
  * Stores memories with the given ids, times, types, versions and statuses, and queues those with
@@ -40,7 +28,7 @@ export const importMemories: WriteOperation<Import, WriteResult> = {
 };
 
 /** A memory to store. `ordinal` is its position in the batch. */
-type Item = { memory: ImportedMemory; ordinal: number };
+type Item = { memory: StoredMemory; ordinal: number };
 
 async function importAll(tx: WriteTx, write: Import): Promise<StoredResponse> {
   const { projectId, at, memories, batch } = write;

@@ -1,10 +1,3 @@
-export type MaintenanceReport = {
-  expiredMemories: number;
-  expiredKeys: number;
-  /** Whether to call `maintain` again immediately. */
-  more: boolean;
-};
-
 /** `fault` is the reason that writes fail. `warning` is a problem that does not affect writes. */
 export type StorageHealth = { fault: string | null; warning: string | null };
 

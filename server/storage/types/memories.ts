@@ -1,4 +1,5 @@
 import type { MemoryStatus, MemoryType } from '../../../sdk/contract/memory.ts';
+import type { IngestStatus } from '../../../sdk/contract/status.ts';
 import type { SearchMeaning } from './vectors.ts';
 
 /**
@@ -132,18 +133,8 @@ export type StoredMemory = NewMemory & {
 /** A memory with the state of its task. */
 export type StoredTask = StoredMemory & { attempts: number; errorMessage: string | null };
 
-export type ImportedMemory = StoredMemory;
-
-export type StoredStatus = {
-  memoryId: string;
-  status: MemoryStatus;
-  chunksComplete: number;
-  chunksTotal: number;
-  attempts: number;
-  errorMessage: string | null;
-  createdAt: number;
-  updatedAt: number;
-};
+export type StoredStatus = Omit<IngestStatus, 'status' | 'createdAt' | 'updatedAt'> &
+  Pick<StoredMemory, 'status' | 'createdAt' | 'updatedAt'>;
 
 /** Plain data and ports that can be posted to a thread. */
 export type StorageConnection = { data: unknown; transfer: readonly MessagePort[] };

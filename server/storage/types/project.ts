@@ -1,32 +1,21 @@
-import type { MemoryStatus, MemoryType } from '../../../sdk/contract/memory.ts';
+import type { Stats } from '../../../sdk/contract/project.ts';
+import type { StoredMemory } from './memories.ts';
 
 /** Identifies a user among those of all projects. */
 export type UserRef = { projectId: number; userId: string };
 
-export type UserPage = { users: UserRow[]; next: string | null };
-
 export type UserRow = { userId: string; memories: number; bytes: number; lastCreatedAt: number };
 
 /** The sums over a set of memories. */
-export type Measurement = {
-  users: number;
-  memories: number;
-  bytes: number;
-  byType: Record<MemoryType, number>;
-  byStatus: Record<MemoryStatus, number>;
-  embedded: number;
+export type Measurement = Omit<Stats, 'pending' | 'failed' | 'oldestAt' | 'newestAt'> & {
   oldestAt: number | null;
   newestAt: number | null;
 };
 
 /** What is measured of a memory. `embedded` is 1 if its present text has vectors, or else 0. */
-export type MeasuredMemory = {
-  userId: string;
-  type: MemoryType;
-  status: MemoryStatus;
+export type MeasuredMemory = Pick<StoredMemory, 'userId' | 'type' | 'status' | 'createdAt'> & {
   bytes: number;
   embedded: number;
-  createdAt: number;
 };
 
 /**

@@ -36,12 +36,8 @@ export type NewVectors = { id: string; change: number; textHash: string; data: s
  * A question's vector as base64 of float32, and what a search needs to know of the model that made
  * it: the mean and deviation of the cosines that the question has with unrelated texts.
  */
-export type QuestionVector = {
-  modelId: number;
-  dims: number;
+export type QuestionVector = Pick<PresentModel, 'modelId' | 'dims' | 'mean' | 'deviation'> & {
   vector: string;
-  mean: number;
-  deviation: number;
 };
 
 /** `alone` says that only the meaning counts, not the words of the query. */
