@@ -1,30 +1,8 @@
-/** The functions of kernel.as. Pointers are byte offsets into `memory`. */
-type Functions = {
-  multiply(
-    a: number,
-    scalesA: number,
-    b: number,
-    scalesB: number,
-    bias: number,
-    out: number,
-    rows: number,
-    depth: number,
-    columns: number,
-  ): void;
-  quantize(x: number, out: number, scales: number, rows: number, columns: number): void;
-  addNorm(x: number, y: number, weight: number, bias: number, rows: number, columns: number): void;
-  gelu(x: number, count: number): void;
-  attend(
-    q: number,
-    k: number,
-    v: number,
-    out: number,
-    row: number,
-    tokens: number,
-    heads: number,
-    size: number,
-  ): void;
-};
+/** The functions of kernel.as, which describes their parameters. Pointers are byte offsets. */
+type Functions = Record<
+  'multiply' | 'quantize' | 'addNorm' | 'gelu' | 'attend',
+  (...parameters: number[]) => void
+>;
 
 const pageBytes = 65_536;
 /** The first page holds the module's own constants. */
