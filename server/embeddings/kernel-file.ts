@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from './kernel.wasm' with { type: 'file' };
-import { VectorScan } from './vector.ts';
+import { createVectorScan, type VectorScan } from './vector.ts';
 
 /** Reads kernel.wasm. */
 export function readKernel(): Uint8Array<ArrayBuffer> {
@@ -11,6 +11,6 @@ let scan: { dims: number; opened: VectorScan } | null = null;
 
 /** Returns this thread's means to compare vectors. */
 export function openScan(dims: number): VectorScan {
-  if (scan?.dims !== dims) scan = { dims, opened: new VectorScan(readKernel(), dims) };
+  if (scan?.dims !== dims) scan = { dims, opened: createVectorScan(readKernel(), dims) };
   return scan.opened;
 }

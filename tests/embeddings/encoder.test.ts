@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Encoder } from '../../server/embeddings/encoder.ts';
-import { packVector, VectorScan } from '../../server/embeddings/vector.ts';
+import { createVectorScan, packVector } from '../../server/embeddings/vector.ts';
 import { WordPiece } from '../../server/embeddings/wordpiece.ts';
 import { openFiles } from './files.ts';
 import golden from './tokens.json';
@@ -66,7 +66,7 @@ test('a vector has length 1, and its stored form keeps the similarities', () => 
     scales: Float32Array.from({ length: copies * 4 }, (_, row) => scales[row % 4] ?? 0),
     data: Int8Array.from({ length: copies * 4 * 384 }, (_, at) => data[at % (4 * 384)] ?? 0),
   };
-  const found = new VectorScan(module, 384).dotProducts(query, [table]);
+  const found = createVectorScan(module, 384).dotProducts(query, [table]);
   const expected = texts.map((text) => dot(query, embed(text)));
   found.forEach((similarity, row) => {
     expect(Math.abs(similarity - (expected[row % 4] ?? Number.NaN))).toBeLessThan(0.005);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { packVector, VectorScan } from '../../server/embeddings/vector.ts';
+import { createVectorScan, packVector } from '../../server/embeddings/vector.ts';
 import { SearchIndex } from '../../server/search/index.ts';
 import type { Meaning } from '../../server/search/meaning.ts';
 import { parseQuery } from '../../server/search/query.ts';
@@ -12,7 +12,7 @@ import { searchWeights } from '../../server/search/weights.ts';
 const dims = 8;
 const now = Date.parse('2023-10-04');
 const kernel = join(import.meta.dir, '../../server/embeddings/kernel.wasm');
-const scan = new VectorScan(new Uint8Array(readFileSync(kernel)), dims);
+const scan = createVectorScan(new Uint8Array(readFileSync(kernel)), dims);
 
 /** A vector of length 1 at this angle, in degrees, to the question's. */
 function at(degrees: number): Float32Array {
