@@ -23,48 +23,41 @@ const maxBytesPerUnit = 6;
  * Collects a page: at most `limit` memories, fewer if they are large, but at least one if there are
  * any.
  */
-export class PageBuilder<Row extends StoredMemory> {
-  readonly #items: Row[] = [];
-  readonly #limit: number;
-  readonly #positionOf: (memory: Row) => string;
-  readonly #toJson: (items: readonly Row[]) => ItemsJson;
-  #bytes = 0;
-
-  constructor(
-    limit: number,
-    positionOf: (memory: Row) => string,
-    toJson: (items: readonly Row[]) => ItemsJson = memoriesJson,
-  ) {
-    this.#limit = limit;
-    this.#positionOf = positionOf;
-    this.#toJson = toJson;
-  }
+export function createPage<Row extends StoredMemory>(
+  limit: number,
+  positionOf: (memory: Row) => string,
+  toJson: (items: readonly Row[]) => ItemsJson = memoriesJson,
+) {
+  const items: Row[] = [];
+  let total = 0;
 
   /** Whether a memory with so much text, in bytes, may fit on the page. */
-  hasRoom(bytes: number): boolean {
-    const count = this.#items.length;
-    return count === 0 || (count < this.#limit && this.#bytes + bytes <= maxPageBytes);
-  }
-
-  /** Adds the memory and returns true, or returns false if its JSON does not fit on the page. */
-  add(memory: Row): boolean {
-    const bytes = sizeOf(memory);
-    if (!this.hasRoom(bytes)) return false;
-    this.#items.push(memory);
-    this.#bytes += bytes;
-    return true;
-  }
-
-  /** The page, if another one follows. */
-  cut(): Page {
-    const last = this.#items.at(-1);
-    return { ...this.whole(), next: last === undefined ? null : this.#positionOf(last) };
+  function hasRoom(bytes: number): boolean {
+    return items.length === 0 || (items.length < limit && total + bytes <= maxPageBytes);
   }
 
   /** The page, if it is the last one. */
-  whole(): Page {
-    return { items: this.#toJson(this.#items), next: null };
+  function whole(): Page {
+    return { items: toJson(items), next: null };
   }
+
+  return {
+    hasRoom,
+    whole,
+    /** Adds the memory and returns true, or returns false if its JSON does not fit on the page. */
+    add(memory: Row): boolean {
+      const bytes = sizeOf(memory);
+      if (!hasRoom(bytes)) return false;
+      items.push(memory);
+      total += bytes;
+      return true;
+    },
+    /** The page, if another one follows. */
+    cut(): Page {
+      const last = items.at(-1);
+      return { ...whole(), next: last === undefined ? null : positionOf(last) };
+    },
+  };
 }
 
 /** Returns a page of users. If `rows` has more than `limit` rows, another page follows. */

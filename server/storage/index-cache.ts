@@ -9,7 +9,7 @@ import { searchWeights } from '../search/weights.ts';
 import { countText, freeBytes } from '../threads/garbage.ts';
 import { announced } from '../threads/serve.ts';
 import { unavailable } from './refusals.ts';
-import { SearchResults } from './search-results.ts';
+import { createSearchResults, type SearchResults } from './search-results.ts';
 import type { Search, SearchResult } from './types/memories.ts';
 import type { SearchMeaning } from './types/vectors.ts';
 
@@ -174,7 +174,7 @@ export class CachedIndex {
     const query = parseQuery(read.query, read.now);
     const search = () => index.search(query, searchWeights, meaning);
     const ranked = index.bytes > largeIndexBytes ? announced(search) : search();
-    return { ranked, results: new SearchResults(ranked, read) };
+    return { ranked, results: createSearchResults(ranked, read) };
   }
 
   /** Says for how many memories a search had vectors. */

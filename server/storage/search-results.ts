@@ -14,40 +14,36 @@ const maxTextUnits = 64 * 1024 * 1024;
 /** Encoding more text than this, in UTF-16 units, may take a second on a busy machine. */
 const largeUnits = 1_000_000;
 
-export class SearchResults {
-  readonly #found: Found[] = [];
-  readonly #matcher: Ranked['matcher'];
-  readonly #read: Part & Pick<Search, 'limit' | 'explain'>;
-  #units = 0;
+export type SearchResults = ReturnType<typeof createSearchResults>;
 
-  constructor({ matcher }: Ranked, read: Part & Pick<Search, 'limit' | 'explain'>) {
-    this.#matcher = matcher;
-    this.#read = read;
-  }
-
-  /** The number of memories that are still to be found. */
-  get room(): number {
-    return this.#read.limit - this.#found.length;
-  }
-
-  /** Adds the next best memory, which matches the filter. */
-  add(ranked: RankedMemory, memory: StoredMemory): void {
-    const { range, explain } = this.#read;
-    const { start, length, score, parts } = ranked;
-    const chunk = memory.content.slice(start, start + length);
-    const content = range === undefined ? memory.content : partOf(memory.content, range);
-    this.#units += content.length;
-    if (this.#found.length > 0 && this.#units > maxTextUnits) throw tooMuchText(this.#found.length);
-    const match = { score, matchedBy: matchedBy(ranked), ...snippet(chunk, this.#matcher) };
-    const shown = { memory: { ...memory, content }, ...match };
-    this.#found.push(explain ? { ...shown, parts } : shown);
-  }
-
-  /** Encodes the results as JSON, best first. */
-  items(): ItemsJson {
-    const encode = () => foundJson(this.#found);
-    return this.#units > largeUnits ? announced(encode) : encode();
-  }
+export function createSearchResults(
+  { matcher }: Ranked,
+  { range, limit, explain }: Part & Pick<Search, 'limit' | 'explain'>,
+) {
+  const found: Found[] = [];
+  let units = 0;
+  return {
+    /** The number of memories that are still to be found. */
+    get room(): number {
+      return limit - found.length;
+    },
+    /** Adds the next best memory, which matches the filter. */
+    add(ranked: RankedMemory, memory: StoredMemory): void {
+      const { start, length, score, parts } = ranked;
+      const chunk = memory.content.slice(start, start + length);
+      const content = range === undefined ? memory.content : partOf(memory.content, range);
+      units += content.length;
+      if (found.length > 0 && units > maxTextUnits) throw tooMuchText(found.length);
+      const match = { score, matchedBy: matchedBy(ranked), ...snippet(chunk, matcher) };
+      const shown = { memory: { ...memory, content }, ...match };
+      found.push(explain ? { ...shown, parts } : shown);
+    },
+    /** Encodes the results as JSON, best first. */
+    items(): ItemsJson {
+      const encode = () => foundJson(found);
+      return units > largeUnits ? announced(encode) : encode();
+    },
+  };
 }
 
 function matchedBy({ parts: { words, phrase }, isMeant }: RankedMemory): MatchedBy {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { SearchResults } from '../../server/storage/search-results.ts';
+import { createSearchResults, type SearchResults } from '../../server/storage/search-results.ts';
 import { imported } from '../storage/fixtures.ts';
 import { thrownBy } from '../support/thrown.ts';
 
@@ -11,7 +11,7 @@ const ranked = { start: 0, length: 5, score: 1, parts, isMeant: false };
 
 function open(limit: number): SearchResults {
   const matcher = { match: () => null, prefix: null };
-  return new SearchResults({ matcher } as never, { limit });
+  return createSearchResults({ matcher } as never, { limit });
 }
 
 function add(results: SearchResults, content: string, fields = {}): void {

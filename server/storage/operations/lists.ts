@@ -1,6 +1,6 @@
 import type { Order } from '../../../sdk/contract/page.ts';
 import { matches, necessaryTexts } from '../../memory/filter.ts';
-import { PageBuilder } from '../../memory/page.ts';
+import { createPage } from '../../memory/page.ts';
 import { isExpired } from '../../memory/visibility.ts';
 import type { ReadOperation, ShortRead, Tx } from '../engine.ts';
 import {
@@ -55,7 +55,7 @@ export const listMemories: ShortRead<List, Page | 'large'> = {
     const rows = await listRows(tx, read, { after: read.after, upTo: null });
     const unexpired = rows.filter((row) => !isExpired(row, read.now));
     if (unexpired.length < rows.length && rows.length > read.limit) return 'large';
-    const page = new PageBuilder(read.limit, listPosition);
+    const page = createPage(read.limit, listPosition);
     for (const row of unexpired) {
       // mutate-ignore removal: affects only speed
       if (!page.hasRoom(row.bytes)) return page.cut();
@@ -131,7 +131,7 @@ async function fillPage(
   positionOf: (memory: StoredMemory) => string,
   readBatch: (after: string | null) => Promise<Batch>,
 ): Promise<Page> {
-  const page = new PageBuilder(read.limit, positionOf);
+  const page = createPage(read.limit, positionOf);
   let after = read.after;
   for (;;) {
     const { rows, end } = await readBatch(after);

@@ -2,7 +2,7 @@ import type { UserOrder } from '../../../sdk/contract/project.ts';
 import type { TaskStatus } from '../../../sdk/contract/tasks.ts';
 import { tasksJson } from '../../memory/json.ts';
 import { addMemories } from '../../memory/measurement.ts';
-import { PageBuilder, usersPage } from '../../memory/page.ts';
+import { createPage, usersPage } from '../../memory/page.ts';
 import type { ReadOperation, Tx } from '../engine.ts';
 import {
   exportPosition,
@@ -166,7 +166,7 @@ export const listTasks: ReadOperation<Tasks, Page> = {
        ORDER BY m.created_at DESC, m.id DESC LIMIT ${values.bigint(limit + 1)}`,
       ...values.list,
     );
-    const page = new PageBuilder<StoredTask>(limit, listPosition, tasksJson);
+    const page = createPage<StoredTask>(limit, listPosition, tasksJson);
     for (const { userId, id, bytes } of keys) {
       if (!page.hasRoom(bytes)) return page.cut();
       const task = await tx.one<StoredTask>(
