@@ -21,7 +21,6 @@ export type Admin = {
     project: string;
     userId?: string | null;
     readOnly?: boolean;
-    /** Whether the key can only read the metrics. */
     metricsOnly?: boolean;
     expiresAt?: number | null;
   }): Promise<{ key: string; id: string; project: string; name: string }>;

@@ -89,7 +89,6 @@ const settings = {
     listOf(isSubnet),
     'a comma-separated list of addresses and subnets such as 10.0.0.0/8',
   ),
-  /** Whether /metrics exists. */
   metrics: setting('MEMORY_METRICS', 'on', oneOf(['on', 'off']), 'on or off'),
   /** Whether /console and /docs are served. */
   console: setting('MEMORY_CONSOLE', 'on', oneOf(['on', 'off']), 'on or off'),

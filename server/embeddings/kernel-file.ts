@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import path from './kernel.wasm' with { type: 'file' };
 import { createVectorScan, type VectorScan } from './vector.ts';
 
-/** Reads kernel.wasm. */
 export function readKernel(): Uint8Array<ArrayBuffer> {
   return new Uint8Array(readFileSync(path));
 }

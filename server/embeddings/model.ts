@@ -20,7 +20,6 @@ export type EmbeddingModel = {
 
 export type Distribution = { mean: number; deviation: number };
 
-/** The name of the built-in model. */
 export const builtInModel = 'all-MiniLM-L6-v2';
 
 export type Priority = 'question' | 'background';

@@ -5,7 +5,6 @@ import type { Storage } from '../storage/storage.ts';
 import type { Read } from '../storage/types/memories.ts';
 import type { Measurement } from '../storage/types/project.ts';
 
-/** Measures the memories of a project or of a user. */
 export type Measure = (read: Read) => Promise<Measurement>;
 
 /** Fewer memories than this are measured again for each request. */
@@ -42,7 +41,6 @@ export function createMeasure(
     return sum;
   }
 
-  /** Drops old measurements. */
   function sweep(): void {
     const [oldest] = cache.keys();
     // mutate-ignore removal: affects only memory

@@ -17,7 +17,6 @@ import type { RouteServices } from './services.ts';
 
 const validateItem = validator(ImportedMemory);
 
-/** Serves the routes that export and import memories. */
 export function transfer(auth: Auth, services: RouteServices) {
   const { storage, tasks, embedder, now, bodies, sender } = services;
 

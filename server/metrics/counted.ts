@@ -2,7 +2,6 @@ import { readSeries, type Series } from './counts.ts';
 import type { Family, Sample } from './exposition.ts';
 import { type Metric, type MetricName, metrics } from './table.ts';
 
-/** Returns the counters and histograms of this process. */
 export function countedFamilies(): Family[] {
   return Object.entries<Metric>(metrics).map(([name, { type, help, bounds }]) => {
     const series = readSeries(name as MetricName);

@@ -6,14 +6,12 @@ import { type Family, family, type Sample } from './exposition.ts';
 /** The state of the service. A part is null if it could not be read. */
 export type Observed = {
   version: string;
-  /** The name of the backend. */
   storage: string;
   /** The name of the model, or an empty string. */
   model: string;
   inFlight: number;
   health: Health['status'] | null;
   queue: QueueState | null;
-  /** The number of memories without vectors. */
   toEmbed: number | null;
   figures: StorageFigures | null;
   /** Milliseconds since 1970. */

@@ -114,7 +114,6 @@ export function likelyYears(today: number): number[] {
   return Array.from({ length: latestYear - earliestYear + 1 }, (_, index) => from + index);
 }
 
-/** Returns the index of the month with this name. */
 export function monthNamed(name: string): number {
   return monthNames.indexOf(name.slice(0, 3).toLowerCase());
 }

@@ -77,7 +77,6 @@ type Labels = {
 
 const nobody: ReadonlyMap<string, string> = new Map();
 
-/** Normalizes a chunk. */
 export function normalize(text: string, labels: Labels = {}): string {
   const { author = '', anyOnFirstLine = true, speakers = nobody } = labels;
   const labelled = author === '' || text.startsWith(author) ? text : `${author}: ${text}`;
