@@ -60,13 +60,6 @@ export function createPage<Row extends StoredMemory>(
   };
 }
 
-/** Returns a page of users. If `rows` has more than `limit` rows, another page follows. */
-export function usersPage<User extends { userId: string }>(rows: readonly User[], limit: number) {
-  const users = rows.slice(0, limit);
-  const last = rows.length > limit ? users.at(-1) : undefined;
-  return { users, next: last?.userId ?? null };
-}
-
 /** Returns the size of a memory in the JSON of a page, or slightly more. */
 function sizeOf({ userId, content, metadata, source, externalId }: StoredMemory): number {
   const values = metadata === '{}' ? 0 : (metadata.match(/[,[{]/g)?.length ?? 0);

@@ -2,7 +2,7 @@ import type { UserOrder } from '../../../sdk/contract/project.ts';
 import type { TaskStatus } from '../../../sdk/contract/tasks.ts';
 import { tasksJson } from '../../memory/json.ts';
 import { addMemories } from '../../memory/measurement.ts';
-import { createPage, usersPage } from '../../memory/page.ts';
+import { createPage } from '../../memory/page.ts';
 import type { ReadOperation, Tx } from '../engine.ts';
 import {
   exportPosition,
@@ -38,11 +38,14 @@ const orders: Record<UserOrder, string> = {
 export const listUsers: ReadOperation<Users, { users: UserRow[]; next: string | null }> = {
   name: 'listUsers',
   async run(tx, read) {
-    const { users, next } = usersPage(await countUsers(tx, read), read.limit);
+    const { limit, order } = read;
+    const counted = await countUsers(tx, read);
+    const users = counted.slice(0, limit);
     const times = await newestOf(tx, read, users);
     // mutate-ignore constant: every user has a memory
     const shown = users.map((user) => ({ ...user, lastCreatedAt: times.get(user.userId) ?? 0 }));
-    return { users: shown, next: read.order === 'userId' ? next : null };
+    const last = order === 'userId' && counted.length > limit ? users.at(-1) : undefined;
+    return { users: shown, next: last?.userId ?? null };
   },
 };
 
@@ -73,15 +76,13 @@ const byBytes = (one: string, other: string) =>
 
 /** The plus keeps SQLite from reading all memories of the project by another index. */
 async function countExpired(tx: Tx, { projectId, now }: Users): Promise<Map<string, Sizes>> {
-  const values = new StatementValues();
-  const where = [
-    `+project_id = ${values.bigint(projectId)}`,
-    `expires_at <= ${values.bigint(now)}`,
-  ];
   const rows = await tx.all<Counted>(
     `SELECT user_id AS "userId", count(*) AS memories, CAST(sum(bytes) AS bigint) AS bytes
-     FROM memories WHERE ${where.join(' AND ')} GROUP BY user_id`,
-    ...values.list,
+     FROM memories
+     WHERE +project_id = CAST($1 AS bigint) AND expires_at <= CAST($2 AS bigint)
+     GROUP BY user_id`,
+    projectId,
+    now,
   );
   return new Map(rows.map(({ userId, ...sizes }) => [userId, sizes]));
 }

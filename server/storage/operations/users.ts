@@ -34,18 +34,16 @@ export async function recordChange(
     -randomNumber(),
   );
   if (row === undefined) throw new Error('the user was neither found nor created');
-  // The row contains the user's id, which must not remain after an erasure.
-  if (row.memories === 0 && memories < 0) await removeEmpty(tx, projectId, userId);
+  if (row.memories === 0 && memories < 0) {
+    // The row contains the user's id, which must not remain after an erasure. Another write in the
+    // same transaction may have saved a memory of the user meanwhile.
+    await tx.run(
+      'DELETE FROM users WHERE project_id = $1 AND user_id = $2 AND memories = 0',
+      projectId,
+      userId,
+    );
+  }
   return row.change;
-}
-
-/** Another write in the same transaction may have saved a memory of the user meanwhile. */
-async function removeEmpty(tx: Tx, projectId: number, userId: string): Promise<void> {
-  await tx.run(
-    'DELETE FROM users WHERE project_id = $1 AND user_id = $2 AND memories = 0',
-    projectId,
-    userId,
-  );
 }
 
 /** Like `recordChange`, but does not create the user. Returns null if there is none. */

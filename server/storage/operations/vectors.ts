@@ -62,18 +62,16 @@ export const ensureModel: WriteOperation<Model, PresentModel> = {
     // Another server has stored another model with the same number.
     if (found === undefined) throw new WriteConflict();
     const { isPresent, ...present } = found;
-    if (isPresent !== 1) await choose(tx, present.modelId);
+    if (isPresent !== 1) {
+      await tx.run(
+        'UPDATE models SET is_present = CASE WHEN model_id = CAST($1 AS bigint) THEN 1 ELSE 0 END',
+        present.modelId,
+      );
+      await tx.run('UPDATE users SET embedded_change = -1');
+    }
     return present;
   },
 };
-
-async function choose(tx: Tx, modelId: number): Promise<void> {
-  await tx.run(
-    'UPDATE models SET is_present = CASE WHEN model_id = CAST($1 AS bigint) THEN 1 ELSE 0 END',
-    modelId,
-  );
-  await tx.run('UPDATE users SET embedded_change = -1');
-}
 
 /**
  * Stores the vectors of the memories that are still at the given change, and records that the
