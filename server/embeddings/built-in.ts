@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { freeBytes } from '../threads/garbage.ts';
@@ -20,7 +19,7 @@ const maxUnknownShare = 0.3;
 /** Loads the built-in model, all-MiniLM-L6-v2. It takes some 50 MB of memory. */
 export async function openBuiltInModel(): Promise<EmbeddingModel> {
   const weights = await readFile(weightsPath);
-  const found = createHash('sha256').update(weights).digest('hex');
+  const found = Bun.CryptoHasher.hash('sha256', weights, 'hex');
   if (found !== digest) throw new ModelError('the file of the built-in model is damaged');
   const encoder = new Encoder(weights, readKernel());
   freeBytes(weights);
@@ -66,9 +65,8 @@ export async function openBuiltInModel(): Promise<EmbeddingModel> {
       const isUrgent = priority === 'question';
       if (isUrgent) urgent += 1;
       try {
-        const vectors: (Float32Array | null)[] = [];
-        for (const text of texts) vectors.push(await embedOne(text, priority));
-        return vectors;
+        // One text after the other.
+        return await Array.fromAsync(texts, (text) => embedOne(text, priority));
       } finally {
         if (isUrgent) urgent -= 1;
       }

@@ -7,7 +7,7 @@ import { assertOurs } from './migrate.ts';
 import { assertWhole } from './path.ts';
 
 /** The minimum version. Older versions have a bug that can corrupt the file on a WAL reset. */
-const minSqlite = [3, 51, 3];
+const minSqlite = '3.51.3';
 
 /** When opening or closing the database, how long to wait for a lock that another process holds. */
 export const busyTimeoutMs = 5_000;
@@ -164,11 +164,6 @@ export function applySetting(db: Database, name: string, value: string | number)
 
 function assertVersion(db: Database): void {
   const { version } = db.prepare('SELECT sqlite_version() AS version').get() as { version: string };
-  const parts = version.split('.').map(Number);
-  for (const [index, min] of minSqlite.entries()) {
-    const part = parts[index] ?? 0;
-    if (part > min) return;
-    if (part < min)
-      throw new Error(`SQLite ${version} is too old: ${minSqlite.join('.')} or newer is required`);
-  }
+  if (Bun.semver.order(version, minSqlite) === -1)
+    throw new Error(`SQLite ${version} is too old: ${minSqlite} or newer is required`);
 }
