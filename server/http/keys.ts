@@ -10,8 +10,10 @@ const checksumLength = 6;
  * recognize a real key. The key is shown once; only its hash is stored.
  */
 export function makeKey(): string {
-  const body = `mk_${randomBase62(randomLength)}`;
-  return body + base62(crc32(body), checksumLength);
+  // The remainder of a number with 256 bits favors no character noticeably.
+  const random = BigInt(`0x${crypto.getRandomValues(new Uint8Array(32)).toHex()}`);
+  const body = `mk_${base62(random, randomLength)}`;
+  return body + base62(BigInt(crc32(body)), checksumLength);
 }
 
 /** Returns the SHA-256 hash in hex. The keys are random, so a slow hash would add no security. */
@@ -28,21 +30,11 @@ export function keyToStore(
   return { ...about, id, hash: hashKey(key), prefix: key.slice(0, 7), lastFour: key.slice(-4) };
 }
 
-function randomBase62(length: number): string {
+/** Returns the last `length` digits. */
+function base62(value: bigint, length: number): string {
   let text = '';
-  while (text.length < length) {
-    // 248 is the largest multiple of 62 in a byte; higher values would favor some characters.
-    for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
-      if (byte < 248 && text.length < length) text += alphabet[byte % 62];
-    }
-  }
-  return text;
-}
-
-function base62(value: number, length: number): string {
-  let text = '';
-  for (let rest = value; text.length < length; rest = Math.floor(rest / 62)) {
-    text = `${alphabet[rest % 62]}${text}`;
+  for (let rest = value; text.length < length; rest /= 62n) {
+    text = `${alphabet[Number(rest % 62n)]}${text}`;
   }
   return text;
 }

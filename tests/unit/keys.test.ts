@@ -31,7 +31,7 @@ test('every character is equally likely', () => {
     for (const one of makeKey().slice(3, 35)) counts.set(one, (counts.get(one) ?? 0) + 1);
   }
   // Each of the 62 characters occurs 2,581 times on average, with a standard deviation of 50.
-  // Without the rejection of high bytes, the first 8 would occur 3,125 times.
+  // As remainders of single bytes, the first 8 would occur 3,125 times.
   expect(Math.max(...counts.values())).toBeLessThan(2_581 + 6 * 50);
   expect(Math.min(...counts.values())).toBeGreaterThan(2_581 - 6 * 50);
 });
