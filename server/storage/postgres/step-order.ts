@@ -13,18 +13,9 @@ const reading = 0;
 const lockingUsers = 1;
 const storingKeys = 2;
 
-const ranks = new Map<string, number>();
-
 function rankOf(text: string): number {
-  const known = ranks.get(text);
-  if (known !== undefined) return known; // mutate-ignore removal: affects only speed
-  const rank = /^\s*(INSERT INTO|UPDATE) users\b/.test(text)
-    ? lockingUsers
-    : /^\s*INSERT INTO idempotency_keys\b/.test(text)
-      ? storingKeys
-      : reading;
-  ranks.set(text, rank);
-  return rank;
+  if (/^\s*(INSERT INTO|UPDATE) users\b/.test(text)) return lockingUsers;
+  return /^\s*INSERT INTO idempotency_keys\b/.test(text) ? storingKeys : reading;
 }
 
 /** Returns which of the waiting statements are sent next, sorted, and which wait longer. */
