@@ -24,27 +24,20 @@ export const builtInModel = 'all-MiniLM-L6-v2';
 
 export type Priority = 'question' | 'background';
 
-/**
- * `retryAfterMs` is how long the model asks to be left alone. `isOtherModel` says that the vectors
- * are not those of the model that was opened, and `rejection` whether the cause is a text.
- */
 export class ModelError extends Error {
-  readonly retryAfterMs: number;
-  readonly isOtherModel: boolean;
-  readonly rejection: 'clear' | 'unclear' | null;
+  override readonly name = 'ModelError';
+  /** How long the model asks to be left alone. */
+  readonly retryAfterMs: number = 0;
+  /** Whether the vectors are not those of the model that was opened. */
+  readonly isOtherModel: boolean = false;
+  /** Whether the cause is a text. */
+  readonly rejection: 'clear' | 'unclear' | null = null;
 
   constructor(
     message: string,
-    {
-      retryAfterMs = 0,
-      isOtherModel = false,
-      rejection = null,
-    }: Partial<Pick<ModelError, 'retryAfterMs' | 'isOtherModel' | 'rejection'>> = {},
+    more: Partial<Pick<ModelError, 'retryAfterMs' | 'isOtherModel' | 'rejection'>> = {},
   ) {
     super(message);
-    this.name = 'ModelError';
-    this.retryAfterMs = retryAfterMs;
-    this.isOtherModel = isOtherModel;
-    this.rejection = rejection;
+    Object.assign(this, more);
   }
 }
