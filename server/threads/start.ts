@@ -1,7 +1,7 @@
 import type { LogEntry, LogLevel } from '../log.ts';
+import { sharedCounts } from '../metrics/counts.ts';
 import { createChannel } from './channel.ts';
-import { pingEveryMs, type Report, ticksIn } from './messages.ts';
-import { startWorker, type WorkerOptions } from './worker.ts';
+import { pingEveryMs, type Report, type Start, ticksIn } from './messages.ts';
 
 /*
  * The threads of the service. Each responds to pings, reports progress from inside a long
@@ -18,7 +18,12 @@ import { startWorker, type WorkerOptions } from './worker.ts';
  * thread, and this thread does not count while it waits for a core itself.
  */
 
-type ThreadOptions = Omit<WorkerOptions, 'preload' | 'logLevel'> & {
+type ThreadOptions = {
+  name: string;
+  /** The path of the thread's module, relative to the repository root. */
+  module: string;
+  data: unknown;
+  transfer?: readonly MessagePort[];
   /** Creates the error for pending calls of a thread that exited or does not respond. */
   lost?(reason: string): Error;
   /** Called if the thread is lost. By default, the service ends. */
@@ -81,16 +86,16 @@ function fail(reason: string): void {
   throw new Error(reason);
 }
 
-type Start = WorkerOptions &
-  Required<Pick<ThreadOptions, 'onLost'> & Pick<ThreadsOptions, 'write'>> &
-  Pick<ThreadOptions, 'lost' | 'onNotice'> & { hungTicks: number };
+type StartOptions = ThreadOptions &
+  Required<Pick<ThreadOptions, 'onLost'>> &
+  Required<Pick<ThreadsOptions, 'preload' | 'logLevel' | 'write'>> & { hungTicks: number };
 
 export type Thread = ReturnType<typeof startThread>;
 
-function startThread(options: Start) {
-  const { name, onLost, onNotice, write, hungTicks, ...start } = options;
+function startThread(options: StartOptions) {
+  const { name, onLost, onNotice, write, hungTicks } = options;
   const { lost = (reason) => new Error(reason) } = options;
-  const worker = startWorker({ name, ...start });
+  const worker = startWorker(options);
   const channel = createChannel((message) => worker.postMessage(message));
   const ready = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
@@ -172,6 +177,26 @@ function startThread(options: Start) {
       worker.terminate();
     },
   };
+}
+
+/** A thread of node:worker_threads would take 40 ms more of a core to start. */
+function startWorker(options: StartOptions): Worker {
+  const { name, module, data, transfer = [], preload, logLevel } = options;
+  // `smol` collects garbage before the heap has grown by 32 MB, which the other threads could not
+  // use.
+  const worker = new Worker(urlOf(module), { name, preload: [...preload], smol: true });
+  const start: Start = { start: data, counts: sharedCounts(), logLevel };
+  worker.postMessage(start, [...transfer]);
+  return worker;
+}
+
+/**
+ * In a compiled executable, every `thread.ts` and `*-thread.ts` is an entry point at its path
+ * relative to the root.
+ */
+function urlOf(module: string): URL {
+  const isSource = import.meta.url.endsWith('/server/threads/start.ts');
+  return new URL(isSource ? `../../${module}` : `./${module}`, import.meta.url);
 }
 
 /** Bun reports an error of a thread with the lines of code around it. */
