@@ -3,20 +3,15 @@ import { isDamage } from './errors.ts';
 
 const maxFaults = 5;
 
-/** Returns the structural faults that SQLite finds. Changed text inside a row is not detected. */
-export function structuralFaults(db: Database): string[] {
-  return faultsBy(db, 'integrity_check');
-}
-
 /**
- * Runs a faster check that does not compare indexes with tables. It takes about a second per
- * gigabyte if the file is cached.
+ * Returns the structural faults that SQLite finds. Changed text inside a row is not detected.
+ * `quick_check` does not compare indexes with tables. It takes about a second per gigabyte if the
+ * file is cached.
  */
-export function coarseFaults(db: Database): string[] {
-  return faultsBy(db, 'quick_check');
-}
-
-function faultsBy(db: Database, check: 'integrity_check' | 'quick_check'): string[] {
+export function structuralFaults(
+  db: Database,
+  check: 'integrity_check' | 'quick_check' = 'integrity_check',
+): string[] {
   try {
     const rows = db.prepare<unknown, []>(`PRAGMA ${check}(${maxFaults})`).values();
     // SQLite puts a heading and the first fault in one row.

@@ -1,5 +1,5 @@
 import { announced, answerCalls, parent, startData, watched } from '../../../threads/serve.ts';
-import { coarseFaults } from '../check.ts';
+import { structuralFaults } from '../check.ts';
 import { openForReading } from '../settings.ts';
 
 /* Checks the file in a separate thread, because checking a large file can take hours. */
@@ -9,7 +9,7 @@ const { path } = await startData<{ path: string }>();
 function check(): string[] {
   const db = openForReading(path);
   try {
-    return coarseFaults(db);
+    return structuralFaults(db, 'quick_check');
   } finally {
     db.close(true);
   }
