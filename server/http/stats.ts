@@ -10,8 +10,6 @@ export type Measure = (read: Read) => Promise<Measurement>;
 /** Fewer memories than this are measured again for each request. */
 const cachedMemories = 1_000;
 const cachedMs = 60_000;
-/** The number of measurements to cache. */
-const maxCachedMeasurements = 200;
 
 export function shownStats({ oldestAt, newestAt, ...sums }: Measurement): Stats {
   const { processing: pending, failed } = sums.byStatus;
@@ -41,14 +39,6 @@ export function createMeasure(
     return sum;
   }
 
-  function sweep(): void {
-    const [oldest] = cache.keys();
-    // mutate-ignore removal: affects only memory
-    if (cache.size >= maxCachedMeasurements && oldest !== undefined) cache.delete(oldest);
-    const now = clock();
-    for (const [name, { until }] of cache) if (until <= now) cache.delete(name);
-  }
-
   function begin(name: string, read: Read): Promise<Measurement> {
     const measurement = measure(read);
     const cached = { measurement, until: Number.POSITIVE_INFINITY };
@@ -63,7 +53,8 @@ export function createMeasure(
   }
 
   return (read) => {
-    sweep();
+    const now = clock();
+    for (const [name, { until }] of cache) if (until <= now) cache.delete(name);
     const name = JSON.stringify([read.projectId, read.onlyUserId ?? null]);
     return cache.get(name)?.measurement ?? begin(name, read);
   };
