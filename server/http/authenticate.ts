@@ -55,7 +55,7 @@ export function createAuthenticator(options: {
   // Unknown keys are not cached, so that clients without a valid key cannot fill it.
   const cache = new Map<string, Known>();
   const used = new Map<string, number>();
-  const wrongKeys = createRateLimit(wrongKeysPerMinute, 60, clock);
+  const countWrongKey = createRateLimit(wrongKeysPerMinute, 60, clock);
 
   const isFresh = ({ at }: Known) => clock() - at < cachedMs;
 
@@ -92,7 +92,7 @@ export function createAuthenticator(options: {
   }
 
   function reject(addressOf: () => string): never {
-    const { left, resetSeconds } = wrongKeys.count(addressOf());
+    const { left, resetSeconds } = countWrongKey(addressOf());
     if (left >= 0) throw new ServiceError('unauthorized', wrongKey);
     const message = `too many invalid API keys from this address; try again in ${resetSeconds} s`;
     throw new ServiceError('rate_limited', message, { retryAfterSeconds: resetSeconds });

@@ -9,25 +9,23 @@ import { type Count, createSharedRateLimit } from './shared-rate-limit.ts';
 const maxNames = 10_000;
 
 /**
- * Counts calls per name in fixed windows. The first count of a name starts its window. `clock` is
- * monotonic, in ms, like `performance.now()`.
+ * Returns a function that counts calls per name in fixed windows. The first count of a name starts
+ * its window. `clock` is monotonic, in ms, like `performance.now()`.
  */
 export function createRateLimit(quota: number, seconds: number, clock: () => number) {
   const counts = new Map<string | number, { endsAt: number; used: number }>();
-  return {
-    count(name: string | number): Count {
-      const at = clock();
-      let entry = counts.get(name);
-      if (entry === undefined || at >= entry.endsAt) {
-        counts.delete(name);
-        entry = { endsAt: at + seconds * 1_000, used: 0 };
-        counts.set(name, entry);
-        // mutate-ignore boundary: one more name
-        if (counts.size > maxNames) counts.delete(counts.keys().next().value ?? '');
-      }
-      entry.used += 1;
-      return { left: quota - entry.used, resetSeconds: Math.ceil((entry.endsAt - at) / 1_000) };
-    },
+  return (name: string | number): Count => {
+    const at = clock();
+    let entry = counts.get(name);
+    if (entry === undefined || at >= entry.endsAt) {
+      counts.delete(name);
+      entry = { endsAt: at + seconds * 1_000, used: 0 };
+      counts.set(name, entry);
+      // mutate-ignore boundary: one more name
+      if (counts.size > maxNames) counts.delete(counts.keys().next().value ?? '');
+    }
+    entry.used += 1;
+    return { left: quota - entry.used, resetSeconds: Math.ceil((entry.endsAt - at) / 1_000) };
   };
 }
 
@@ -44,12 +42,12 @@ export function createProjectLimit(
   const { requests, seconds } = rateLimit;
   const { reserveQuota } = storage;
   const policy = `"default";q=${requests};w=${seconds}`;
-  const limit =
+  const count =
     reserveQuota === null
       ? createRateLimit(requests, seconds, clock)
       : createSharedRateLimit(rateLimit, clock, reserveQuota);
   return async ({ projectId }: { projectId: number }, headers: ResponseHead['headers']) => {
-    const { left, resetSeconds } = await limit.count(projectId);
+    const { left, resetSeconds } = await count(projectId);
     headers[headerNames.rateLimitPolicy] = policy;
     headers[headerNames.rateLimit] = `"default";r=${Math.max(0, left)};t=${resetSeconds}`;
     if (left >= 0) return;

@@ -101,19 +101,17 @@ export function createSharedRateLimit(
     return counted(share, share.left + share.available);
   }
 
-  return {
-    async count(projectId: number): Promise<Count> {
-      const share = shareOf(projectId);
-      for (let reservations = 0; ; reservations += 1) {
-        if (clock() >= share.spendUntil) empty(share);
-        if (share.left > 0) return spend(projectId, share);
-        // mutate-ignore operand: five windows never end in a row
-        if (share.isExhausted || reservations === maxReservations) return counted(share, -1);
-        share.waiting += 1;
-        await refill(projectId, share);
-        share.waiting -= 1;
-      }
-    },
+  return async (projectId: number): Promise<Count> => {
+    const share = shareOf(projectId);
+    for (let reservations = 0; ; reservations += 1) {
+      if (clock() >= share.spendUntil) empty(share);
+      if (share.left > 0) return spend(projectId, share);
+      // mutate-ignore operand: five windows never end in a row
+      if (share.isExhausted || reservations === maxReservations) return counted(share, -1);
+      share.waiting += 1;
+      await refill(projectId, share);
+      share.waiting -= 1;
+    }
   };
 }
 

@@ -10,7 +10,7 @@ test('quota that is left in a window is not added to the next window', async () 
     { granted: 2, available: 252, endsAt: 120_000, endsInMs: 60_000 },
   ];
   const reserve = async () => answers.shift() ?? Promise.reject(new Error('no more quota'));
-  const { count } = createSharedRateLimit({ requests: 256, seconds: 60 }, () => 0, reserve);
+  const count = createSharedRateLimit({ requests: 256, seconds: 60 }, () => 0, reserve);
   expect((await count(1)).left).toBe(255);
   expect((await count(1)).left).toBe(254);
   // The second reservation ends in the background.
@@ -24,7 +24,7 @@ test('quota that is left in a window is not added to the next one, if the storag
   const first = { granted: 3, available: 253, endsAt: 60_000, endsInMs: 60_000 };
   const answers = [Promise.resolve(first), failure.promise];
   const reserve = () => answers.shift() ?? Promise.reject(new Error('no more quota'));
-  const { count } = createSharedRateLimit({ requests: 256, seconds: 60 }, () => now, reserve);
+  const count = createSharedRateLimit({ requests: 256, seconds: 60 }, () => now, reserve);
   await count(1);
   expect((await count(1)).left).toBe(254);
   // The reservation in the background fails after the window has ended.
