@@ -11,24 +11,13 @@ import type { CopySide } from './storage/copy/side.ts';
 import { isPostgres, locationOf, sqlitePath } from './storage/open.ts';
 import { createKey, listKeys, revokeKey } from './storage/operations/keys.ts';
 import type { BackupContents, Finding, Restored } from './storage/types/admin.ts';
-import type { StoredKey } from './storage/types/keys.ts';
+import type { NewKey } from './storage/types/keys.ts';
 
-/** Administers the database, with or without a running server. */
-export type Admin = {
-  /** Returns the new key, which cannot be read again. `expiresAt` is in milliseconds since 1970. */
-  createKey(request: {
-    name: string;
-    project: string;
-    userId?: string | null;
-    readOnly?: boolean;
-    metricsOnly?: boolean;
-    expiresAt?: number | null;
-  }): Promise<{ key: string; id: string; project: string; name: string }>;
-  listKeys(): Promise<StoredKey[]>;
-  /** Returns false if the key does not exist or was already revoked. */
-  revokeKey(id: string): Promise<boolean>;
-  close(): Promise<void>;
-};
+export type Admin = Awaited<ReturnType<typeof openAdmin>>;
+
+/** `expiresAt` is in milliseconds since 1970. */
+type KeyRequest = Pick<NewKey, 'name' | 'project'> &
+  Partial<Pick<NewKey, 'userId' | 'readOnly' | 'metricsOnly' | 'expiresAt'>>;
 
 export type { BackupContents, Comparison, Finding, Restored };
 
@@ -145,20 +134,22 @@ function checked(databaseUrl: string): string {
 }
 
 /**
- * Opens the database and creates it if it does not exist. With `create: false`, throws an Error if
- * the database does not exist, so that a mistyped path does not create one.
+ * Opens the database to administer its keys, with or without a running server. Creates it if it
+ * does not exist. With `create: false`, throws an Error instead, so that a mistyped path does not
+ * create one.
  */
 export async function openAdmin(
   databaseUrl: string,
   { create }: { create: boolean } = { create: true },
-): Promise<Admin> {
+) {
   const url = checked(databaseUrl);
   const { openEngine } = isPostgres(url)
     ? await import('./storage/postgres/admin/keys.ts')
     : await import('./storage/sqlite/admin/keys.ts');
   const engine = await openEngine(locationOf(url), { create });
   return {
-    async createKey({ name, project, ...limits }) {
+    /** Returns the new key, which cannot be read again. */
+    async createKey({ name, project, ...limits }: KeyRequest) {
       const key = makeKey();
       const { userId = null, readOnly = false, metricsOnly = false, expiresAt = null } = limits;
       const kind = { userId, readOnly, metricsOnly };
@@ -167,7 +158,8 @@ export async function openAdmin(
       return { key, id, project, name };
     },
     listKeys: () => engine.readShort(listKeys, undefined),
-    revokeKey: (id) => engine.write(revokeKey, { id, at: Date.now() }),
+    /** Returns false if the key does not exist or was already revoked. */
+    revokeKey: (id: string) => engine.write(revokeKey, { id, at: Date.now() }),
     close: async () => engine.close(),
   };
 }
