@@ -5,33 +5,13 @@ import { hashKey } from './keys.ts';
 import { createRateLimit } from './rate-limit.ts';
 
 /** A request's API key, without its secret. */
-export type Caller = Pick<
-  StoredKey,
-  | 'projectId'
-  | 'project'
-  | 'name'
-  | 'lastFour'
-  | 'userId'
-  | 'readOnly'
-  | 'metricsOnly'
-  | 'expiresAt'
->;
+export type Caller = Omit<StoredKey, 'id' | 'prefix' | 'createdAt' | 'lastUsedAt' | 'revokedAt'>;
 
 /** What the routes under /v1 and /mcp know of a request. */
 export type Authenticated = {
   caller: Caller;
   /** The JSON of the body, unchanged, for the fingerprint of the request. */
   sent: unknown;
-};
-
-export type Authenticator = {
-  /**
-   * Returns the caller for an Authorization header. Throws `unauthorized`, or `rate_limited` for an
-   * address that keeps sending wrong keys. Calls `addressOf` only for a wrong key.
-   */
-  authenticate(header: string | null, addressOf: () => string): Caller | Promise<Caller>;
-  /** Stores when keys were last used, and drops stale cache entries. Called by maintenance. */
-  flushKeyUsage(): Promise<void>;
 };
 
 type Known = { caller: Caller; key: StoredKey | null; at: number };
@@ -41,6 +21,8 @@ const cachedMs = 500;
 const maxCached = 10_000;
 const wrongKeysPerMinute = 60;
 
+export type Authenticator = ReturnType<typeof createAuthenticator>;
+
 export function createAuthenticator(options: {
   storage: Storage;
   now(): number;
@@ -48,7 +30,7 @@ export function createAuthenticator(options: {
   clock(): number;
   /** The key from the settings, for the project `default`. */
   fixed: { key: string; projectId: number } | null;
-}): Authenticator {
+}) {
   const { storage, now, clock, fixed } = options;
   const fixedHash = fixed === null ? null : hashKey(fixed.key);
   // The cache is keyed by the API key itself, because hashing it in every request is expensive.
@@ -59,6 +41,10 @@ export function createAuthenticator(options: {
 
   const isFresh = ({ at }: Known) => clock() - at < cachedMs;
 
+  /**
+   * Returns the caller for an Authorization header. Throws `unauthorized`, or `rate_limited` for an
+   * address that keeps sending wrong keys. Calls `addressOf` only for a wrong key.
+   */
   function authenticate(header: string | null, addressOf: () => string): Caller | Promise<Caller> {
     const token = bearerToken(header ?? '');
     if (token === null) throw new ServiceError('unauthorized', noKey);
@@ -98,6 +84,7 @@ export function createAuthenticator(options: {
     throw new ServiceError('rate_limited', message, { retryAfterSeconds: resetSeconds });
   }
 
+  /** Stores when keys were last used, and drops stale cache entries. Called by maintenance. */
   async function flushKeyUsage(): Promise<void> {
     for (const [token, known] of cache) if (!isFresh(known)) cache.delete(token);
     if (used.size === 0) return;
