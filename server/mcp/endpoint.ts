@@ -11,19 +11,6 @@ import type { Thread, Threads } from '../threads/start.ts';
 import type { InnerRequest, InnerResponse, McpRequest, McpResponse, McpStart } from './protocol.ts';
 import type { ContentRange } from './tools/session.ts';
 
-/** The HTTP thread's handle to the MCP thread, which starts on the first request. */
-export type Mcp = {
-  /** Waits for the project's turn. `signal` cancels a call that is still waiting. */
-  handle(
-    message: { headers: Headers; body: unknown; requestId: string; signal: AbortSignal },
-    caller: Pick<Caller, 'projectId' | 'readOnly'>,
-    userId: string,
-  ): Promise<Response>;
-  /** Returns the part of each memory's content that a tool's request asks for. */
-  rangeOf(request: Request): ContentRange | undefined;
-  stop(): Promise<void>;
-};
-
 /**
  * Limits the calls that run, and the bytes of the messages that wait. A message has at most
  * `limits.saveBodyBytes`, and so does each request of its tool.
@@ -36,12 +23,15 @@ const admissionLimits: AdmissionLimits = faultPoint('mcp-turns', {
 /** A waiting message also needs memory for its request and its parsed form. */
 const minWaitingBytes = 4 * 1024;
 
+export type Mcp = ReturnType<typeof createMcp>;
+
+/** The HTTP thread's handle to the MCP thread, which starts on the first request. */
 export function createMcp(options: {
   version: string;
   /** The service's request handler. Tools call it with the client's API key. */
   fetch: Fetch;
   threads: Threads;
-}): Mcp {
+}) {
   const { version, fetch, threads } = options;
   const admission = createAdmission(
     admissionLimits,
@@ -71,7 +61,13 @@ export function createMcp(options: {
   }
 
   return {
-    async handle({ headers, body, requestId, signal }, { projectId, readOnly }, userId) {
+    /** Waits for the project's turn. `signal` cancels a call that is still waiting. */
+    async handle(
+      message: { headers: Headers; body: unknown; requestId: string; signal: AbortSignal },
+      { projectId, readOnly }: Pick<Caller, 'projectId' | 'readOnly'>,
+      userId: string,
+    ): Promise<Response> {
+      const { headers, body, requestId, signal } = message;
       const request: McpRequest = { headers: [...headers], body, requestId, userId, readOnly };
       // Without a declared length, a message counts as one of the maximum size.
       const bytes = declaredBytes(headers) ?? limits.saveBodyBytes;
@@ -84,8 +80,9 @@ export function createMcp(options: {
         end();
       }
     },
-    rangeOf: (request) => ranges.get(request),
-    async stop() {
+    /** Returns the part of each memory's content that a tool's request asks for. */
+    rangeOf: (request: Request) => ranges.get(request),
+    async stop(): Promise<void> {
       await thread?.stop();
     },
   };
