@@ -109,7 +109,5 @@ function serveRequests(port: Port, fetchInner: FetchInner) {
  */
 async function textsOf({ body }: Response): Promise<string[]> {
   const decoder = new TextDecoder();
-  const texts: string[] = [];
-  for await (const part of body ?? []) texts.push(decoder.decode(part, { stream: true }));
-  return texts;
+  return Array.fromAsync(body ?? [], (part) => decoder.decode(part, { stream: true }));
 }
