@@ -9,21 +9,6 @@ import { createMemoryVectors, type OpenModel, type Prepared } from './memory-vec
 import { ModelError, type Priority } from './model.ts';
 import { textsToEmbed } from './texts.ts';
 
-/**
- * Makes the vectors of all memories that have none, in the background. It learns of users with new
- * memories by notices, and finds all others when it sweeps the users: at the start, when there is
- * nothing else to do, and once a minute, because another server or a crash may have left work.
- * Projects take turns, and the users of each.
- */
-export type Backlog = {
-  /** Embeds the memories of these users next. */
-  notify(users: readonly UserRef[]): void;
-  /** Embeds a few new memories of the user now. Rejects if the model or the storage fails. */
-  embedNow(user: UserRef): Promise<void>;
-  /** Stops without waiting for the model, because the next start repeats what is interrupted. */
-  stop(): void;
-};
-
 /** What came of embedding a user's next memories. `overtaken` by another thread or server. */
 type Step = 'none' | 'stored' | 'overtaken' | 'tooMany';
 
@@ -39,6 +24,12 @@ const sweepEveryMs = 60_000;
 const sweepAfterWorkMs = 5_000;
 const pauseAfterFaultMs = 5_000;
 
+/**
+ * Makes the vectors of all memories that have none, in the background. It learns of users with new
+ * memories by notices, and finds all others when it sweeps the users: at the start, when there is
+ * nothing else to do, and once a minute, because another server or a crash may have left work.
+ * Projects take turns, and the users of each.
+ */
 export function startBacklog(options: {
   storage: ConnectedStorage;
   /** Returns the present model, and loads it when it is first needed. */
@@ -46,7 +37,7 @@ export function startBacklog(options: {
   /** Rejects if another server has changed the model. Called by each sweep. */
   check(): Promise<void>;
   log: Logger;
-}): Backlog {
+}) {
   const { storage, open, check, log } = options;
   const users = createUserQueue();
   const vectorsOf = createMemoryVectors();
@@ -144,19 +135,22 @@ export function startBacklog(options: {
 
   void loop();
   return {
-    notify(changed) {
+    /** Embeds the memories of these users next. */
+    notify(changed: readonly UserRef[]): void {
       for (const user of changed) {
         if (!users.add(user)) isIdle = false;
       }
       work.notify();
     },
-    async embedNow(user) {
+    /** Embeds a few new memories of the user now. Rejects if the model or the storage fails. */
+    async embedNow(user: UserRef): Promise<void> {
       // The background may have stored vectors of an older change in the meantime.
       for (let step: Step = 'overtaken'; step === 'overtaken'; ) {
         step = await embedSome(user, memoriesNow, 'question');
       }
     },
-    stop() {
+    /** Stops without waiting for the model, because the next start repeats what is interrupted. */
+    stop(): void {
       isStopping = true;
     },
   };
