@@ -10,30 +10,6 @@ import type { Changed, ModelNotice, ModelStart } from './model-thread.ts';
 
 type Answer = QuestionVector | null | 'unavailable';
 
-/**
- * The HTTP thread's handle to the model thread. If the thread ends or hangs, only the search by
- * meaning is unavailable; the thread is started again after a pause that doubles each time.
- */
-export type Embedder = {
-  /** The name of the model. */
-  readonly model: string;
-  /** Starts the thread. Until then, the model is unavailable. */
-  start(): Promise<void>;
-  /**
-   * Returns the question's vector; null if it has none, because the model does not know its
-   * script; or 'unavailable' if the model fails or takes too long.
-   */
-  ask(projectId: number, question: string): Promise<Answer>;
-  /**
-   * Embeds the few newest memories of a user. Resolves in any case, at most after a moment, or
-   * after a longer one if the search has found nothing without them.
-   */
-  embedNow(user: UserRef, options: { foundNothing: boolean }): Promise<void>;
-  /** Notifies the thread of changed memories. This is cheap enough to call after every write. */
-  noteChange(projectId: number, userIds: Iterable<string>): void;
-  stop(): Promise<void>;
-};
-
 const cachedQuestions = 256;
 const embedNowMs = 100;
 /** The built-in model may still be loading, or share a busy core. */
@@ -54,13 +30,19 @@ const maxNoted = 10_000;
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
 
+export type Embedder = ReturnType<typeof createEmbedder>;
+
+/**
+ * The HTTP thread's handle to the model thread. If the thread ends or hangs, only the search by
+ * meaning is unavailable; the thread is started again after a pause that doubles each time.
+ */
 export function createEmbedder(options: {
   storage: Storage;
   /** Null for the built-in model. */
   endpoint: Endpoint | null;
   log: Logger;
   threads: Threads;
-}): Embedder {
+}) {
   const { storage, endpoint, log, threads } = options;
   const answers = new Map<string, QuestionVector | null>();
   const atOnce = endpoint === null ? 1 : endpointCalls;
@@ -76,6 +58,7 @@ export function createEmbedder(options: {
   let pauseMs = firstPauseMs;
   let brokenUntil = 0;
 
+  /** Starts the thread. Until then, the model is unavailable. */
   async function start(): Promise<void> {
     usedModel = (await storage.presentModel())?.modelId ?? null;
     startThread();
@@ -164,13 +147,21 @@ export function createEmbedder(options: {
   return {
     model: endpoint === null ? builtInModel : endpoint.model,
     start,
-    async ask(projectId, question) {
+    /**
+     * Returns the question's vector; null if it has none, because the model does not know its
+     * script; or 'unavailable' if the model fails or takes too long.
+     */
+    async ask(projectId: number, question: string): Promise<Answer> {
       const known = answers.get(question);
       if (known === undefined) return askModel(projectId, question);
       remember(question, known);
       return known;
     },
-    async embedNow(user, { foundNothing }) {
+    /**
+     * Embeds the few newest memories of a user. Resolves in any case, at most after a moment, or
+     * after a longer one if the search has found nothing without them.
+     */
+    async embedNow(user: UserRef, { foundNothing }: { foundNothing: boolean }): Promise<void> {
       if (performance.now() < brokenUntil) return;
       const withinMs = foundNothing ? foundNothingMs : embedNowMs;
       const turn = { projectId: user.projectId, withinMs };
@@ -178,14 +169,15 @@ export function createEmbedder(options: {
       const embed = () => within(withinMs, call('embedNow', user));
       await inTurn(embedding, turn, embed).catch(() => {});
     },
-    noteChange(projectId, userIds) {
+    /** Notifies the thread of changed memories. This is cheap enough to call after every write. */
+    noteChange(projectId: number, userIds: Iterable<string>): void {
       if (changed.size === 0) setImmediate(sendChanged);
       for (const userId of userIds) {
         if (changed.size >= maxNoted) return;
         changed.set(`${projectId} ${userId}`, { projectId, userId });
       }
     },
-    async stop() {
+    async stop(): Promise<void> {
       isStopping = true;
       await thread?.stop();
     },

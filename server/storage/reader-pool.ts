@@ -8,25 +8,6 @@ import { createReadPace } from './read-pace.ts';
 import { unavailable } from './refusals.ts';
 import type { Page, StorageConnection } from './types/memories.ts';
 
-/**
- * The pool of reader threads. A thread runs one read at a time. The pool has one more thread than
- * the machine has cores, up to `maxThreads`. A project may use all threads but one, so that it
- * cannot occupy the whole pool. While other projects are active, it may use all but two, so that it
- * leaves them a core, and is paused after large reads. Projects with waiting reads take turns.
- */
-export type ReaderPool = {
-  /** Records that the project has sent a request. */
-  noteActive(projectId: number): void;
-  /** Resolves to undefined if the read was canceled. */
-  read<Result>(request: ReadRequest): Promise<Result>;
-  /**
-   * Holds back new reads until the running ones have ended, and runs `work`. Does not run it if the
-   * running reads take too long.
-   */
-  betweenReads(work: () => Promise<unknown>): Promise<void>;
-  stop(): Promise<void>;
-};
-
 export type ReadRequest = {
   projectId: number;
   operation: string;
@@ -60,12 +41,20 @@ type Waiting = ReadRequest & {
 
 type Reader = { thread: Thread; projectId: number | null; users: Set<string> };
 
+export type ReaderPool = ReturnType<typeof createReaderPool>;
+
+/**
+ * The pool of reader threads. A thread runs one read at a time. The pool has one more thread than
+ * the machine has cores, up to `maxThreads`. A project may use all threads but one, so that it
+ * cannot occupy the whole pool. While other projects are active, it may use all but two, so that it
+ * leaves them a core, and is paused after large reads. Projects with waiting reads take turns.
+ */
 export function createReaderPool(options: {
   /** The module of the backend's reader thread. `start` returns what to pass to a new thread. */
   module: string;
   start(limits: { maxIndexBytes: number }): StorageConnection;
   threads: Threads;
-}): ReaderPool {
+}) {
   const size = Math.min(maxThreads, availableParallelism() + 1);
   const queue = new FairQueue<Waiting>();
   const readers: Reader[] = [];
@@ -153,8 +142,10 @@ export function createReaderPool(options: {
   }
 
   return {
-    noteActive: (projectId) => activity.note(projectId),
-    read<Result>(request: ReadRequest) {
+    /** Records that the project has sent a request. */
+    noteActive: (projectId: number) => activity.note(projectId),
+    /** Resolves to undefined if the read was canceled. */
+    read<Result>(request: ReadRequest): Promise<Result> {
       if (isStopping) return Promise.reject(unavailable('the service is shutting down'));
       if (queue.countOf(request.projectId) >= maxWaiting) return Promise.reject(waitedTooLong());
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -164,7 +155,7 @@ export function createReaderPool(options: {
       return promise as Promise<Result>;
     },
     betweenReads: hold.run,
-    async stop() {
+    async stop(): Promise<void> {
       isStopping = true;
       for (const { reject } of queue.clear()) reject(unavailable('the service is shutting down'));
       await Promise.all(readers.map(({ thread }) => thread.stop()));
