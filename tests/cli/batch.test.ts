@@ -106,10 +106,10 @@ describe('memory ingest batch', () => {
 test('chunks are halved until they fit within a smaller body limit', async () => {
   const small = await startTestServer({ MEMORY_MAX_BODY_BYTES: '4096' });
   const names = Array.from({ length: 99 }, (_, index) => `${index}`.repeat(50));
-  const stdin = [...names, 'x'.repeat(5000)].map((name) => event('small', name)).join('\n');
+  const stdin = ['x'.repeat(5000), ...names].map((name) => event('small', name)).join('\n');
   const first = await memoryAt(small)([...batch, '-'], { stdin });
   expect(first.stderr).toContain(summary(99, 0, 1));
-  expect(first.stderr).toContain('line 100: the body must be at most 4096 bytes');
+  expect(first.stderr).toContain('line 1: the body must be at most 4096 bytes');
   expect(await memoryAt(small)([...batch, '-'], { stdin })).toMatchObject({
     stderr: expect.stringContaining(summary(0, 99, 1)),
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Memory } from '../../sdk/index.ts';
 import { dropped, json, startFaultServer } from '../support/fault-server.ts';
-import { startTestServer, withProject } from '../support/server.ts';
+import { withProject } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 import { lines, memoryAt, summaryOf, temporaryFolder } from './command.ts';
 import { startService } from './service.ts';
@@ -145,19 +145,6 @@ describe('memory import', () => {
   test('imports an empty export without an error', async () => {
     const answer = await memory(['import', '-'], { stdin: '\n' });
     expect(answer).toEqual({ code: 0, stdout: '', stderr: summary(0, 0, 0) });
-  });
-
-  test('under a smaller body limit, imports the lines that fit and reports the others', async () => {
-    const small = await startTestServer({ MEMORY_MAX_BODY_BYTES: '4096' });
-    const all = many('small', 50);
-    const stdin = jsonl([...all, { ...importable('huge'), content: 'x'.repeat(5_000) }]);
-    const { code, stderr } = await memoryAt(small)(['import', '-'], { stdin });
-    expect({ code, stderr }).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(summary(50, 0, 1)),
-    });
-    expect(stderr).toContain('line 51: the body must be at most 4096 bytes');
-    await small.stop();
   });
 
   test('continues if the first lines are not JSON', async () => {
