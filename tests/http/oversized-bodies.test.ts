@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { limits } from '../../sdk/contract/limits.ts';
-import { documented } from '../support/document.ts';
 import { askRaw, bodyOf, expectError, getPage, newUser } from '../support/http.ts';
 import { startTestServer, type TestServer, withProject } from '../support/server.ts';
 import { exchange, head } from '../support/socket.ts';
@@ -14,12 +13,6 @@ const server = await withProject();
 
 const json = 'Content-Type: application/json';
 const chunked = 'Transfer-Encoding: chunked';
-
-test('the OpenAPI document states the limits of a save and of other requests', () => {
-  const sizeOf = (id: string) => documented.find((one) => one.operationId === id)?.requestBody;
-  expect(sizeOf('saveMemory')).toHaveProperty('description', 'At most 1 MiB by default.');
-  expect(sizeOf('ingestBatch')).toHaveProperty('description', 'At most 5 MiB by default.');
-});
 
 describe('a save and an update', () => {
   const textOf = (bytes: number, fields: object) => {
