@@ -152,17 +152,6 @@ describe('memory migrate is rejected', () => {
     expect(existsSync(folder.file('none.db'))).toBe(false);
   });
 
-  test('while a server runs, after the server that did the cleanup has stopped', async () => {
-    await using database = await freshDatabase();
-    const first = await serve(database.url);
-    const second = await serve(database.url);
-    await first.stop();
-    const from = await memory(migrating(database.url, `sqlite:${folder.file('none.db')}`));
-    await second.stop();
-    expect(from.stderr).toContain('a server is using the database');
-    expect(from.code).toBe(1);
-  });
-
   test('for a target with data, a finished copy, or a copy of another source', async () => {
     await using used = await freshDatabase();
     await (await serve(used.url)).stop();

@@ -253,14 +253,6 @@ test('a start that loses PostgreSQL before the first key is created ends, exit 1
   expect({ code, stderr }).toEqual({ code: 1, stderr: `Error: ${reason}\n` });
 });
 
-test('a database that another server uses is reported, exit 1', async () => {
-  const url = `sqlite:${folder.file('used.db')}`;
-  const other = await startServer({ env: quiet, port: 0, databaseUrl: url });
-  const { code, stderr } = await inProcess(['serve', '-p', '0', '--database', url]);
-  await other.stop();
-  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^Error: .*already/) });
-});
-
 test('a file that is no database is rejected in one line that says what to do', async () => {
   const path = folder.file('notes.db');
   writeFileSync(path, 'Buy milk. '.repeat(1_000));
