@@ -173,15 +173,6 @@ export function testProject(name: string, open: OpenStorage): void {
       expect(await ids('processing')).toEqual([]);
     });
 
-    test('of imported memories that had failed say so', async () => {
-      const given = imported({ status: 'failed' });
-      await project.import([given, imported(), imported({ status: 'processing' })]);
-      const errorMessage = 'processing failed before the memory was imported';
-      const { items } = await project.tasks('failed');
-      expect(items).toMatchObject([{ id: given.id, attempts: 0, errorMessage }]);
-      expect(await project.status(given.id)).toMatchObject({ errorMessage });
-    });
-
     test.each(['processing', 'failed'] as const)('that are %s have pages', async (status) => {
       const times = [5, 3, 5, 9, 5, 1, 3];
       const given = times.map((createdAt) => imported({ status, createdAt }));

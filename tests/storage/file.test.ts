@@ -157,17 +157,6 @@ for (const moved of ['', '-wal']) {
   });
 }
 
-test('a short write by another program delays writes but does not make them fail', async () => {
-  await using opened = await openInFolder();
-  const other = new Database(opened.path);
-  other.run('BEGIN IMMEDIATE');
-  const saving = saveOne(opened.storage);
-  await Bun.sleep(100);
-  other.run('COMMIT');
-  expect((await saving).response.status).toBe(201);
-  other.close(true);
-});
-
 test('writes are unavailable while another program holds a lock for a long time', async () => {
   await using opened = await openInFolder();
   const other = new Database(opened.path);

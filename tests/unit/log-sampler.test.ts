@@ -10,12 +10,6 @@ function samplerAt() {
   return { clock, sample, samples };
 }
 
-test('a burst of twenty lines of one kind is written, and the next line is suppressed', () => {
-  const { samples } = samplerAt();
-  expect(samples('401', 21)).toEqual([...Array(20).fill(0), null]);
-  expect(samples('429', 1)).toEqual([0]);
-});
-
 test('after the burst, two lines a second are written, each with the number of suppressed lines', () => {
   const { clock, samples } = samplerAt();
   samples('401', 120);

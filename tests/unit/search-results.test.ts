@@ -38,15 +38,6 @@ test('an error names the number of memories that fit into a response', () => {
   expect(thrownBy(() => add(results, 'z'))).toMatchObject({ code: 'invalid_request', details });
 });
 
-test('each added memory takes room, in order', () => {
-  const results = open(2);
-  add(results, 'first');
-  expect(results.room).toBe(1);
-  add(results, 'second');
-  expect(results.room).toBe(0);
-  expect(found(results).map(({ content }) => content)).toEqual(['first', 'second']);
-});
-
 test('two memories that together exceed the limit are not returned in one response', () => {
   const results = open(10);
   add(results, 'x'.repeat(maxText));

@@ -18,16 +18,6 @@ function start(check: () => Promise<[]>): () => Promise<void> {
   return () => turn();
 }
 
-test('the tables are checked again and again', async () => {
-  let checks = 0;
-  const turn = start(async () => {
-    checks += 1;
-    return [];
-  });
-  for (let n = 0; n < 3; n += 1) await turn();
-  expect(checks).toBe(3);
-});
-
 test('a check does not begin while another one runs', async () => {
   let checks = 0;
   const running = Promise.withResolvers<[]>();
