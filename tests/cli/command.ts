@@ -1,3 +1,4 @@
+import { expect } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,6 +37,17 @@ export async function memory(argv: string[], around: Surroundings = {}): Promise
   const ran: Ran = { code: -1, stdout: '', stderr: '' };
   ran.code = await run(argv, testTerminal(ran, around));
   return ran;
+}
+
+/** Expects an exit code and what stderr contains, or that it is empty if no words are given. */
+export function expectRan(
+  { code, stderr }: Pick<Ran, 'code' | 'stderr'>,
+  expected: number,
+  ...words: (string | RegExp)[]
+): void {
+  const all = words.length === 0 ? '' : stderr;
+  expect({ code, stderr }).toEqual({ code: expected, stderr: all });
+  for (const word of words) expect(stderr).toMatch(word);
 }
 
 /** Returns a `memory` that uses the server through MEMORY_BASE_URL and MEMORY_API_KEY. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { withProject } from '../support/server.ts';
-import { memoryAt } from './command.ts';
+import { expectRan, memoryAt } from './command.ts';
 
 const server = await withProject();
 const memory = memoryAt(server);
@@ -35,9 +35,7 @@ describe('memory delete --user', () => {
 
   test('does nothing if the question cannot be shown on a terminal: exit 2', async () => {
     await fill('unseen', 1);
-    const { code, stderr } = await memory(['delete', '--user', 'unseen'], { typed: 'y\n' });
-    expect(stderr).toContain('requires --yes');
-    expect(code).toBe(2);
+    expectRan(await memory(['delete', '--user', 'unseen'], { typed: 'y\n' }), 2, 'requires --yes');
     expect(await left('unseen')).toBe(1);
   });
 

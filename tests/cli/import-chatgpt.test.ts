@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { newUser } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
-import { memoryAt, summaryOf } from './command.ts';
+import { expectRan, memoryAt, summaryOf } from './command.ts';
 
 /* Imports messages from an export of ChatGPT. */
 
@@ -64,12 +64,10 @@ describe('memory import --from chatgpt', () => {
 
   test('makes a memory of each visible message, and counts all other data', async () => {
     const userId = newUser();
-    const { code, stderr } = await importFrom('chatgpt', text, '--user', userId);
-    expect({ code, stderr }).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining(imported(2)),
-    });
-    expect(stderr).toContain(
+    expectRan(
+      await importFrom('chatgpt', text, '--user', userId),
+      0,
+      imported(2),
       'Not imported: messages on abandoned branches: 1, hidden messages: 1, images and files: 1, ' +
         'tool messages: 2, thoughts: 1.\n',
     );
@@ -96,11 +94,7 @@ describe('memory import --from chatgpt', () => {
     const earlier = { ...conversation, mapping: shorter, current_node: 'd' };
     await importFrom('chatgpt', JSON.stringify([earlier]), '--user', userId);
     const [before] = await all(userId);
-    const { code, stderr } = await importFrom('chatgpt', text, '--user', userId);
-    expect({ code, stderr }).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining(imported(1, 1)),
-    });
+    expectRan(await importFrom('chatgpt', text, '--user', userId), 0, imported(1, 1));
     const after = await all(userId);
     expect(after.map(({ externalId }) => externalId)).toEqual(['c-1#a', 'c-1#f']);
     expect(after[0]).toEqual(before ?? expect.anything());

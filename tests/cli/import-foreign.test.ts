@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { newUser } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
-import { memoryAt, summaryOf } from './command.ts';
+import { expectRan, memoryAt, summaryOf } from './command.ts';
 
 /* Imports small files in the formats of other services. */
 
@@ -102,8 +102,7 @@ test('lines without an id are recognized by their text after the file has grown'
 test('memories with the same text and different ids are all imported', async () => {
   const userId = newUser();
   const list = ['1', '2'].map((id) => ({ id, memory: 'Likes tea', user_id: userId }));
-  const ran = await importFrom('mem0', JSON.stringify(list));
-  expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining(summary(2, 0, 0)) });
+  expectRan(await importFrom('mem0', JSON.stringify(list)), 0, summary(2, 0, 0));
   expect((await all(userId)).map(({ externalId }) => externalId).sort()).toEqual(['1', '2']);
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { until } from '../support/until.ts';
-import { lines, memory, temporaryFolder } from './command.ts';
+import { expectRan, lines, memory, temporaryFolder } from './command.ts';
 import { program } from './shell.ts';
 
 test.each([
@@ -14,10 +14,9 @@ test.each([
   await Bun.write(text === null ? config : `${config}/memory-service/profile.json`, text ?? '');
   const database = ['--database', folder.file('new.db')];
   const create = ['keys', 'create', '--save', '--base-url', 'http://127.0.0.1:9', ...database];
-  const { code, stdout, stderr } = await memory(create, { env: { XDG_CONFIG_HOME: config } });
+  const { stdout, ...ran } = await memory(create, { env: { XDG_CONFIG_HOME: config } });
   expect(stdout).toMatch(/^mk_\w+\n$/);
-  expect(stderr).toMatch(new RegExp(`\nError: The key could not be stored \\(.*${reason}`));
-  expect(code).toBe(1);
+  expectRan(ran, 1, new RegExp(`\nError: The key could not be stored \\(.*${reason}`));
 });
 
 test.if(process.platform === 'linux')('the commands close the database', async () => {

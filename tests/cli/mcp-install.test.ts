@@ -10,7 +10,13 @@ import {
 } from 'node:fs';
 import { installationOf } from '../../cli/commands/mcp-clients.ts';
 import { withProject } from '../support/server.ts';
-import { memoryAt, type Surroundings, temporaryFolder, testTerminal } from './command.ts';
+import {
+  expectRan,
+  memoryAt,
+  type Surroundings,
+  temporaryFolder,
+  testTerminal,
+} from './command.ts';
 
 /* What transcripts/mcp.txt cannot show: other programs, links, systems and answers. */
 
@@ -38,8 +44,7 @@ test.each([
   const script = `#!/bin/sh\necho "$@" >> ${home.file('calls')}; [ "$2" = add ]\n`;
   writeFileSync(home.file(program), script, { mode: 0o755 });
   const env = { PATH: `${home.path}:/bin` };
-  const { code, stderr } = await home.install(client, ['--read-only', '--yes'], { env });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^Done\. Restart /) });
+  expectRan(await home.install(client, ['--read-only', '--yes'], { env }), 0, /^Done\. Restart /);
   const lines = readFileSync(home.file('calls'), 'utf8').trim().split('\n');
   const entry = '/opt/memory mcp --user ada --read-only';
   expect(lines).toEqual(calls.map((call) => call.replace(/-- $/, `-- ${entry}`)));
@@ -49,9 +54,7 @@ test('the error of the command of a client is reported', async () => {
   using home = await homeOf();
   writeFileSync(home.file('codex'), '#!/bin/sh\necho no >&2; exit 3\n', { mode: 0o755 });
   const env = { PATH: `${home.path}:/bin` };
-  const { code, stderr } = await home.install('codex', ['--yes'], { env });
-  expect(stderr).toContain('Error: codex failed: no\n');
-  expect(code).toBe(1);
+  expectRan(await home.install('codex', ['--yes'], { env }), 1, 'Error: codex failed: no\n');
 });
 
 test.each([
@@ -62,8 +65,7 @@ test.each([
   const script = `#!/bin/sh\n[ "$2" = ${succeeds} ] || { echo no >&2; exit 3; }\n`;
   writeFileSync(home.file('claude'), script, { mode: 0o755 });
   const env = { PATH: `${home.path}:/bin` };
-  const { code, stderr } = await home.install('claude-code', ['--yes'], { env });
-  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(said) });
+  expectRan(await home.install('claude-code', ['--yes'], { env }), 1, said);
 });
 
 test('a symbolic link to a blank file stays a link, and the file mode is kept', async () => {
@@ -86,35 +88,28 @@ test.each([
 ])('the answer %j to the question is obeyed', async (typed, code, said) => {
   using home = await homeOf();
   const ran = await home.install('cursor', [], { typed, terminal: 80 });
-  expect(ran.stderr).toContain('Write this to ~/.cursor/mcp.json? [y/N] ');
-  expect(ran.stderr).toContain(said);
-  expect(ran.code).toBe(code);
+  expectRan(ran, code, 'Write this to ~/.cursor/mcp.json? [y/N] ', said);
   expect(await Bun.file(home.file('.cursor/mcp.json')).exists()).toBe(code === 0);
 });
 
 test('a key that is not the one in the profile is refused', async () => {
   using home = await homeOf();
   const env = { MEMORY_API_KEY: await server.createKey('other') };
-  const { code, stderr } = await home.install('cursor', ['--yes'], { env });
-  expect(stderr).toContain('Error: The key is not in the profile');
-  expect(code).toBe(4);
+  const ran = await home.install('cursor', ['--yes'], { env });
+  expectRan(ran, 4, 'Error: The key is not in the profile');
 });
 
 test('a settings file that is a folder is not replaced', async () => {
   using home = await homeOf();
   mkdirSync(home.file('.cursor/mcp.json'), { recursive: true });
-  const { code, stderr } = await home.install('cursor', ['--yes']);
-  expect(stderr).toContain('Add the entry shown above by hand.');
-  expect(code).toBe(1);
+  expectRan(await home.install('cursor', ['--yes']), 1, 'Add the entry shown above by hand.');
 });
 
 test('a read-only settings file is not replaced', async () => {
   using home = await homeOf();
   mkdirSync(home.file('.cursor'));
   writeFileSync(home.file('.cursor/mcp.json'), '{}', { mode: 0o400 });
-  const { code, stderr } = await home.install('cursor', ['--yes']);
-  expect(stderr).toContain('cannot be changed: it is read-only.');
-  expect(code).toBe(1);
+  expectRan(await home.install('cursor', ['--yes']), 1, 'cannot be changed: it is read-only.');
   expect(readFileSync(home.file('.cursor/mcp.json'), 'utf8')).toBe('{}');
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Memory, Page } from '../../sdk/index.ts';
 import { withProject } from '../support/server.ts';
-import { lines, memory, memoryAt } from './command.ts';
+import { expectRan, lines, memory, memoryAt } from './command.ts';
 
 const server = await withProject();
 
@@ -123,9 +123,8 @@ describe('a key created by memory keys create', () => {
     const { items }: Page = JSON.parse((await as(['list', '--json'])).stdout);
     expect(items.map((one) => one.userId)).toEqual(writes.map(() => userId));
     expect(lines((await as(['search', 'zebra'])).stdout)).not.toEqual([]);
-    const { code, stderr } = await memoryAt(server)(['list']);
-    expect(stderr).toContain('Error: userId: is required.\nSpecify the user: --user <id>');
-    expect(code).toBe(1);
+    const ran = await memoryAt(server)(['list']);
+    expectRan(ran, 1, 'Error: userId: is required.\nSpecify the user: --user <id>');
   });
 });
 

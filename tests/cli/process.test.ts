@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { startChild } from '../support/process.ts';
 import { withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { memoryAt, temporaryFolder } from './command.ts';
+import { expectRan, memoryAt, temporaryFolder } from './command.ts';
 import { program, shellAt } from './shell.ts';
 
 /* Tests that require a separate process: pipes, signals and exit codes. */
@@ -81,9 +81,7 @@ print(process_count)`;
   });
 
   test('a full disk is reported, exit 1', async () => {
-    const { stderr, code } = await shell(`$MEMORY list --user ${userId} > /dev/full`).ended;
-    expect(stderr).toContain('ENOSPC');
-    expect(code).toBe(1);
+    expectRan(await shell(`$MEMORY list --user ${userId} > /dev/full`).ended, 1, 'ENOSPC');
   });
 
   test.each([

@@ -6,7 +6,7 @@ import { startServer } from '../../server/main.ts';
 import { noHome } from '../support/process.ts';
 import { hasIpv6 } from '../support/socket.ts';
 import { until } from '../support/until.ts';
-import { memory, temporaryFolder, testTerminal } from './command.ts';
+import { expectRan, memory, temporaryFolder, testTerminal } from './command.ts';
 import { program } from './shell.ts';
 
 /* What transcripts/profile.txt cannot show: files, terminals and other systems. */
@@ -35,8 +35,7 @@ test('a link to the profile stays a link, and a broken one is not replaced', asy
   symlinkSync(folder.file('real.json'), path);
   const around = { home: folder.path, env: { MEMORY_API_KEY: 'a-key-for-tests-1234' } };
   const set = ['profile', 'set', 'http://x'];
-  const { code, stderr } = await memory(set, around);
-  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(path) });
+  expectRan(await memory(set, around), 1, path);
   writeFileSync(folder.file('real.json'), '{}');
   expect((await memory(set, around)).code).toBe(0);
   expect(lstatSync(path).isSymbolicLink()).toBe(true);
@@ -106,9 +105,8 @@ test.each([
   const path = profilePath(terminalIn(folder.path));
   if (text === null) mkdirSync(path, { recursive: true });
   else await Bun.write(path, text);
-  const { code, stderr } = await memory(['list', '--user', 'ada'], { home: folder.path });
-  expect(stderr).toContain(`The profile ${path} cannot be read: ${reason}`);
-  expect(code).toBe(1);
+  const ran = await memory(['list', '--user', 'ada'], { home: folder.path });
+  expectRan(ran, 1, `The profile ${path} cannot be read: ${reason}`);
 });
 
 test('a key typed at a terminal is not shown, may be corrected, and ends with Enter', async () => {
@@ -137,9 +135,7 @@ test('a key created here never replaces the key of a remote service', async () =
       JSON.stringify({ baseUrl, keys: { [baseUrl]: { apiKey: 'a-key-of-the-server' } } }),
     );
   write('https://memory.example');
-  const refused = await memory(create, { home });
-  expect(refused.stderr).toContain("Specify the key's service with --base-url");
-  expect(refused.code).toBe(2);
+  expectRan(await memory(create, { home }), 2, "Specify the key's service with --base-url");
   write('http://127.0.0.1:9');
   const { stdout } = await memory(create, { home });
   const { keys } = readProfile(terminalIn(home));

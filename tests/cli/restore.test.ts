@@ -5,7 +5,7 @@ import { backend } from '../support/backend.ts';
 import { send, startTestServer, type TestServer } from '../support/server.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
-import { memory, temporaryFolder } from './command.ts';
+import { expectRan, memory, temporaryFolder } from './command.ts';
 
 /* What a restore must not undo: revocations, erasures and changes that clients know by an ETag. */
 
@@ -135,8 +135,7 @@ describe.skipIf(backend !== 'sqlite')('a restore', () => {
     const path = server.databaseUrl.slice('sqlite:'.length);
     await server.restart(async () => {
       writeFileSync(path, 'no database at all '.repeat(1_000));
-      const refused = await run('restore', backup, '--erase-again');
-      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('not a database') });
+      expectRan(await run('restore', backup, '--erase-again'), 1, 'not a database');
       expect(readFileSync(path, 'utf8')).toStartWith('no database');
       const { stdout } = await run('restore', backup, '--json');
       expect(JSON.parse(stdout)).toMatchObject({

@@ -7,7 +7,7 @@ import {
   startFaultServer,
   text,
 } from '../support/fault-server.ts';
-import { memory } from './command.ts';
+import { expectRan, memory } from './command.ts';
 
 const around = (url: string) => ({ env: { MEMORY_API_KEY: 'k', MEMORY_BASE_URL: url } });
 
@@ -55,10 +55,9 @@ test.concurrent.each(['2592000', 'Fri, 31 Dec 9999 23:59:59 GMT', '9'.repeat(20)
     await reported.promise;
     for (let other = 0; other < 50; other += 1) await fetch(server.url);
     interruption.abort('SIGINT');
-    const { code, stderr } = await running;
+    const ran = await running;
     expect(server.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-    expect(stderr).toContain('It is rate_limited. Retrying in 2147484 s.\n');
-    expect(code).toBe(130);
+    expectRan(ran, 130, 'It is rate_limited. Retrying in 2147484 s.\n');
   },
 );
 

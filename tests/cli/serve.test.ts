@@ -7,7 +7,7 @@ import { startServer } from '../../server/main.ts';
 import { createTrigger, newDatabase } from '../support/postgres.ts';
 import { hasIpv6 } from '../support/socket.ts';
 import { until } from '../support/until.ts';
-import { memory as inProcess, type Surroundings, temporaryFolder } from './command.ts';
+import { expectRan, memory as inProcess, type Surroundings, temporaryFolder } from './command.ts';
 
 /* The first start must not fail if the key cannot be stored, and must not log the key. */
 
@@ -216,11 +216,7 @@ test.skipIf(process.platform !== 'linux').each(['NO_PROXY', 'no_proxy'])(
 
 test('a database that cannot be created is reported, exit 1', async () => {
   const argv = ['serve', '-p', '0', '--database', '/dev/null/x.db'];
-  const { code, stderr } = await inProcess(argv);
-  expect({ code, stderr }).toEqual({
-    code: 1,
-    stderr: expect.stringContaining("not a directory, lstat '/dev/null/x.db'"),
-  });
+  expectRan(await inProcess(argv), 1, "not a directory, lstat '/dev/null/x.db'");
 });
 
 test('a start that cannot create the first key ends, exit 1', async () => {

@@ -5,7 +5,7 @@ import { emptyDatabase } from '../support/backend.ts';
 import { save } from '../support/http.ts';
 import { startTestServer, withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { lines, memory, memoryAt, type Surroundings } from './command.ts';
+import { expectRan, lines, memory, memoryAt, type Surroundings } from './command.ts';
 
 const server = await withProject();
 
@@ -86,24 +86,19 @@ describe('a failure is explained', () => {
   test('without a key for metrics, through a proxy, exit 4', async () => {
     await using proxy = startProxy();
     const argv = [...once, '--base-url', proxy.url];
-    const { code, stderr } = await top(argv);
-    expect(code).toBe(4);
-    expect(stderr).toContain('only to a key for metrics');
-    expect(stderr).toContain('memory keys create --metrics');
+    expectRan(await top(argv), 4, 'only to a key for metrics', 'memory keys create --metrics');
     const key = await server.createKey('default', { metricsOnly: true });
     expect(await top(argv, { env: { MEMORY_API_KEY: key } })).toMatchObject({ code: 0 });
   });
 
   test('with MEMORY_METRICS=off', async () => {
     const own = await startTestServer({ MEMORY_METRICS: 'off' });
-    const { code, stderr } = await memoryAt(own)(once);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('no metrics at') });
+    expectRan(await memoryAt(own)(once), 1, 'no metrics at');
     await own.stop();
   });
 
   test('if there is no server, exit 5', async () => {
-    const { code, stderr } = await memory([...once, '--base-url', 'http://127.0.0.1:1']);
-    expect({ code, stderr }).toEqual({ code: 5, stderr: expect.stringContaining('refused') });
+    expectRan(await memory([...once, '--base-url', 'http://127.0.0.1:1']), 5, 'refused');
   });
 
   test.each(['0', '3601', '1.5', 'x'])('an interval of %s, exit 2', async (interval) => {

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { withProject } from '../support/server.ts';
-import { memory, temporaryFolder } from './command.ts';
+import { expectRan, memory, temporaryFolder } from './command.ts';
 import { startService } from './service.ts';
 import { shellAt } from './shell.ts';
 
@@ -48,9 +48,7 @@ describe('memory ingest document', () => {
 
   test('still fails if a file fails and the pipe is closed', async () => {
     using folder = folderOf('bad');
-    const { code, stderr } = await unread(`${folder.command} none.md`);
-    expect(stderr).toContain(`${count} accepted, 1 failed.\n`);
-    expect(code).toBe(1);
+    expectRan(await unread(`${folder.command} none.md`), 1, `${count} accepted, 1 failed.\n`);
   });
 
   test.each(['', ' --json'])(
@@ -99,11 +97,9 @@ describe('a full disk: stderr reports what was created', () => {
   test.each(['', ' --json', ' --wait'])('a queued record%s', async (as) => {
     const user = `queued${as.trim()}`;
     const command = `echo text | $MEMORY ingest document --user ${user} -${as}`;
-    const { code, stderr } = await toFullDisk(command);
+    const ran = await toFullDisk(command);
     const { items } = await server.client.list({ userId: user });
-    expect(stderr).toContain(`memory wait ${items[0]?.id}\n`);
-    expect(stderr).toContain('Error: ENOSPC');
-    expect(code).toBe(1);
+    expectRan(ran, 1, `memory wait ${items[0]?.id}\n`, 'Error: ENOSPC');
   });
 
   test('the id of a key', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { IngestStatuses } from '../../sdk/index.ts';
 import { startTestServer, withProject } from '../support/server.ts';
-import { lines, memoryAt } from './command.ts';
+import { expectRan, lines, memoryAt } from './command.ts';
 import { foldersFor } from './folder.ts';
 import { forward, startService } from './service.ts';
 
@@ -97,12 +97,11 @@ test.concurrent('if a rate limit outlasts the wait, unread statuses are reported
   await limited.client.key();
   const startedAt = performance.now();
   const argv = ['wait', memoryId, 'mem_other', '--timeout', '1s'];
-  const { code, stdout, stderr } = await memoryAt(limited)(argv);
+  const { stdout, ...ran } = await memoryAt(limited)(argv);
   expect(performance.now() - startedAt).toBeLessThan(6_000);
   expect(lines(stdout)).toEqual([`${memoryId}\tprocessing`, 'mem_other\tprocessing']);
   const hint = `Still processing: 2 memories. Nothing is lost. Continue waiting: memory wait ${memoryId} mem_other\n`;
-  expect(stderr).toContain(hint);
-  expect(code).toBe(8);
+  expectRan(ran, 8, hint);
   await limited.stop();
 });
 
@@ -110,11 +109,11 @@ test.concurrent('the summary counts the documents that are still processing', as
   const inFolder = foldersFor(() => memoryAt(server));
   await using busy = busyServer(() => true);
   using folder = inFolder('docs', { 'a.md': 'a', 'b.md': 'b' });
-  const { code, stderr } = await folder.ingest(['.', '--timeout', '1s'], {
-    env: busy.env,
-  });
-  expect(stderr).toContain('2 accepted, 0 complete, 2 still processing, 0 failed.\n');
-  expect(code).toBe(8);
+  expectRan(
+    await folder.ingest(['.', '--timeout', '1s'], { env: busy.env }),
+    8,
+    '2 accepted, 0 complete, 2 still processing, 0 failed.\n',
+  );
 });
 
 test.concurrent('deleted memories are counted separately and reported with their ids', async () => {
@@ -137,11 +136,9 @@ test.concurrent('deleted memories of documents are also counted separately', asy
     return true;
   });
   using folder = foldersFor(() => memoryAt(server))('gone-docs', { 'a.md': 'a', 'b.md': 'b' });
-  const { code, stderr } = await folder.ingest(['.', '--wait'], { env: busy.env });
+  const ran = await folder.ingest(['.', '--wait'], { env: busy.env });
   const [id] = asked;
-  expect(stderr).toContain(`${id}: not found\n`);
-  expect(stderr).toContain('2 accepted, 1 complete, 1 not found, 0 failed.\n');
-  expect(code).toBe(3);
+  expectRan(ran, 3, `${id}: not found\n`, '2 accepted, 1 complete, 1 not found, 0 failed.\n');
 });
 
 test.concurrent('if the server is gone at the deadline, known statuses are reported and counted', async () => {
@@ -150,13 +147,12 @@ test.concurrent('if the server is gone at the deadline, known statuses are repor
     if (busy.looks.length > 1) setImmediate(() => busy[Symbol.asyncDispose]());
     return true;
   });
-  const { code, stdout, stderr } = await memoryAt(server)([...batch, '--timeout', '1s'], {
+  const { stdout, ...ran } = await memoryAt(server)([...batch, '--timeout', '1s'], {
     stdin: events('away', 12),
     env: busy.env,
   });
   expect(JSON.parse(stdout)).toMatchObject({ accepted: 12, complete: 0, stillProcessing: 12 });
   const { items } = await server.client.list({ userId: 'away' });
   const ids = items.map(({ id }) => id).reverse();
-  expect(stderr).toContain(`Continue waiting: memory wait ${ids.join(' ')}\n`);
-  expect(code).toBe(8);
+  expectRan(ran, 8, `Continue waiting: memory wait ${ids.join(' ')}\n`);
 });

@@ -3,7 +3,7 @@ import { startServer } from '../../server/main.ts';
 import { leaseRecord } from '../support/queue.ts';
 import type { TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { memory, memoryAt, temporaryFolder } from './command.ts';
+import { expectRan, memory, memoryAt, temporaryFolder } from './command.ts';
 import { startService } from './service.ts';
 
 /** More connections than the attempts of one request. */
@@ -91,9 +91,7 @@ test.concurrent('a wait for many memories fails immediately if the service has n
   const service = processingService();
   await service[Symbol.asyncDispose]();
   const argv = ['wait', 'mem_1', 'mem_2', '--timeout', '30s'];
-  const { code, stderr } = await memory(argv, service.around);
-  expect(stderr).toContain('Cannot reach');
-  expect(code).toBe(5);
+  expectRan(await memory(argv, service.around), 5, 'Cannot reach');
 });
 
 test.concurrent('a wait ends in time if the wall clock is set back', async () => {
