@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { ErrorBody } from '../../sdk/contract/errors.ts';
 import { operations } from '../../sdk/contract/operations.ts';
 import { document } from '../support/document.ts';
-import { ask, bodyOf, expectError, expectInvalid, readAnswer, save } from '../support/http.ts';
+import { ask, bodyOf, expectError, readAnswer, save } from '../support/http.ts';
 import { withServer } from '../support/server.ts';
 
 const server = await withServer();
@@ -168,38 +168,12 @@ describe('method not allowed', () => {
   });
 });
 
-describe('an invalid query gets a 400', () => {
-  const badOfUser: [query: string, field: string][] = [
-    ['userId=a&userId=a', 'userId'],
-    ['userId=%ff', ''],
-    ['userId=a%00b', 'userId'],
-    ['', 'userId'],
-    ['userId=', 'userId'],
-    [`userId=${'x'.repeat(257)}`, 'userId'],
-    ['userId=a&__proto__=b', '__proto__'],
-  ];
-  test.each(badOfUser)('userId: ?%s', async (query, field) => {
-    expectInvalid(await ask(server, 'GET', `/v1/memories?${query}`), field);
-    expectInvalid(await ask(server, 'DELETE', `/v1/memories?${query}`), field);
-    expectInvalid(await ask(server, 'GET', `/v1/memories/search?query=x&${query}`), field);
-    // An export without a user is valid, and covers the whole project.
-    const isExport = query === '';
-    if (!isExport) expectInvalid(await ask(server, 'GET', `/v1/export?${query}`), field);
-  });
-
-  test('an empty cursor and a parameter without a name are reported as such', async () => {
-    const message = async (query: string) =>
-      bodyOf<{ message: string }>(await ask(server, 'GET', `/v1/memories?userId=a&${query}`), 400)
-        .message;
-    expect(await message('cursor=')).toContain('cursor: must not be empty');
-    expect(await message('=b')).toContain('a parameter without a name');
-  });
-
-  test('a repeated limit', async () => {
-    const query = 'userId=a&limit=1&limit=2';
-    expectInvalid(await ask(server, 'GET', `/v1/memories?${query}`), 'limit');
-    expectInvalid(await ask(server, 'GET', `/v1/export?${query}`), 'limit');
-  });
+test('an empty cursor and a parameter without a name are reported as such', async () => {
+  const message = async (query: string) =>
+    bodyOf<{ message: string }>(await ask(server, 'GET', `/v1/memories?userId=a&${query}`), 400)
+      .message;
+  expect(await message('cursor=')).toContain('cursor: must not be empty');
+  expect(await message('=b')).toContain('a parameter without a name');
 });
 
 test('every response has a different X-Request-Id', async () => {

@@ -6,7 +6,6 @@ import {
   ask,
   bodyOf,
   getMemory,
-  getPage,
   ingest,
   newUser,
   save,
@@ -92,16 +91,4 @@ test('an export and a list of users contain nothing of another project', async (
     expect(text).not.toContain(canary);
     expect(text).not.toContain(`"${userId}"`);
   }
-});
-
-describe('the same userId in both projects', () => {
-  test("returns no data of the other project for the other project's cursor", async () => {
-    const userId = newUser();
-    for (const content of [canary, canary, canary]) await save(theirs, userId, content);
-    await save(server, userId, 'ours');
-    const { nextCursor } = await getPage(theirs, userId, 'limit=1');
-    expect(nextCursor).not.toBeNull();
-    const path = `/v1/memories?userId=${userId}&cursor=${nextCursor}`;
-    expect((await ask(server, 'GET', path)).text).not.toContain(canary);
-  });
 });

@@ -46,15 +46,6 @@ describe('without a model', async () => {
     expect(await search(server, 'peanuts', { mode: 'words' })).toEqual(plain);
     expect(await search(server, 'peanuts', { mode: 'auto' })).toEqual(plain);
   });
-
-  test.each([
-    ['mode', 'meaning'],
-    ['mode', 'both'],
-    ['explain', 'yes'],
-  ])('%s=%s is rejected', async (name, value) => {
-    const path = `/v1/memories/search?userId=u&query=peanuts&${name}=${value}`;
-    expectError(await ask(server, 'GET', path), 400, 'invalid_request', name);
-  });
 });
 
 describe('with the built-in model', async () => {

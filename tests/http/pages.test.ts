@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Memory } from '../../sdk/contract/memory.ts';
 import type { Page } from '../../sdk/contract/page.ts';
-import { ask, expectInvalid, getPage, ingest, newUser, save } from '../support/http.ts';
+import { ask, getPage, ingest, newUser, save } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
 
 const server = await withProject();
@@ -86,42 +86,6 @@ describe('GET /v1/memories', () => {
     await ask(server, 'DELETE', `/v1/memories/${items[1]?.id}`);
     const rest = await getPage(server, userId, `cursor=${nextCursor}`);
     expect(idsOf(rest.items)).toEqual(all.slice(2));
-  });
-
-  test.each(['0', '101', '1e1'])('returns 400 for limit=%s', async (limit) => {
-    expectInvalid(await ask(server, 'GET', `/v1/memories?userId=u&limit=${limit}`), 'limit');
-  });
-
-  test.each(['', 'DESC', 'up', 'asc,desc'])('returns 400 for order=%s', async (order) => {
-    expectInvalid(await ask(server, 'GET', `/v1/memories?userId=u&order=${order}`), 'order');
-  });
-
-  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  test.each([
-    '',
-    'x',
-    '????',
-    'null',
-    '0',
-    '%20',
-    'mem_0199c2a4f1e87c3d9b5e6a7f80912b3c',
-    'x'.repeat(5_000),
-    ...[null, {}, [], [1], [1, 'mem_x'], ['1', 'mem_x', 'y'], [1e300, 'x', 'y']].map(encode),
-  ])('returns 400 for cursor=%s', async (cursor) => {
-    expectInvalid(await ask(server, 'GET', `/v1/memories?userId=u&cursor=${cursor}`), 'cursor');
-  });
-
-  test('returns 400 for a cursor of another user or order', async () => {
-    const userId = newUser();
-    await saveMany(userId, 2);
-    const { nextCursor } = await getPage(server, userId, 'limit=1');
-    const path = '/v1/memories?userId=';
-    const other = `${path}${newUser()}&cursor=${nextCursor}`;
-    expectInvalid(await ask(server, 'GET', other), 'cursor');
-    const asc = `${path}${userId}&order=asc&cursor=${nextCursor}`;
-    expectInvalid(await ask(server, 'GET', asc), 'cursor');
-    const same = `${path}${userId}&order=desc&cursor=${nextCursor}`;
-    expect((await ask(server, 'GET', same)).status).toBe(200);
   });
 });
 

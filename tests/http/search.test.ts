@@ -80,19 +80,6 @@ describe('search', () => {
     expect(await found({ source: 'desk', externalId: '8' })).toEqual([]);
   });
 
-  test.each([
-    ['query', 'is required', '?userId=u'],
-    ['query', 'must not be empty', '?userId=u&query='],
-    ['query', 'must be at most 1000 characters', `?userId=u&query=${'x'.repeat(1_001)}`],
-    ['limit', 'must be at most 100', '?userId=u&query=x&limit=101'],
-    ['cursor', 'is not a known field', '?userId=u&query=x&cursor=y'],
-  ])('returns 400 for %s: %s', async (field, message, query) => {
-    const answer = await ask(server, 'GET', `/v1/memories/search${query}`);
-    expect(answer.status).toBe(400);
-    expect(answer.body).toMatchObject({ error: 'invalid_request' });
-    expect(String((answer.body as { message: string }).message)).toContain(`${field}: ${message}`);
-  });
-
   test('a document is found by its title, and by its last words', async () => {
     const text = `${'A sentence about nothing. '.repeat(2_000)}The end is a walrus.`;
     const data = { text, title: 'Handbook of moustaches' };

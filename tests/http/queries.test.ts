@@ -1,0 +1,72 @@
+import { describe, test } from 'bun:test';
+import { writeCursor } from '../../server/http/cursor.ts';
+import { ask, expectInvalid } from '../support/http.ts';
+import { withProject } from '../support/server.ts';
+
+/* Every invalid parameter of a query gets a 400 that names the parameter. */
+
+const server = await withProject();
+
+const list = 'GET /v1/memories?userId=u&';
+const search = 'GET /v1/memories/search?userId=u&query=x&';
+const both = [list, search];
+const [users, failed, exported] = [
+  'GET /v1/users?',
+  'GET /v1/tasks?status=failed&',
+  'GET /v1/export?',
+];
+/** The routes that need a user. */
+const ofUser = ['GET /v1/memories?', 'DELETE /v1/memories?', 'GET /v1/memories/search?query=x&'];
+
+const tooLong = 'x'.repeat(257);
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const cursors = [
+  ...['', 'x', '????', 'null', '0', '%20', 'mem_0199c2a4f1e87c3d9b5e6a7f80912b3c'],
+  'x'.repeat(5_000),
+  ...[null, {}, [], [1], [1, 'mem_x'], ['1', 'mem_x', 'y'], [1e300, 'x', 'y']].map(encode),
+];
+
+/** A value is what follows the name of the parameter, or a query in which the name is missing. */
+const invalid: [field: string, routes: string[], values: string[]][] = [
+  ['userId', ofUser, ['']],
+  ['userId', [...ofUser, exported], ['=', '=a&userId=a', '=a%00b', `=${tooLong}`]],
+  ['', [...ofUser, exported], ['userId=%ff']],
+  ['__proto__', [...ofUser, exported].map((route) => `${route}userId=a&`), ['=b']],
+  ['userId', [users, failed, 'GET /v1/stats?'], ['=a']],
+  ['nope', [list, 'GET /v1/key?'], ['=1']],
+  ['limit', [...both, users, failed], ['=101', '=1&limit=2']],
+  ['limit', [list], ['=0', '=1e1']],
+  ['limit', [exported], ['=1001', '=1&limit=2']],
+  ['order', [list], ['=', '=DESC', '=up', '=asc,desc']],
+  ['order', [users], ['=', '=size', '=desc']],
+  ['order', [exported], ['=asc']],
+  ['cursor', [list], cursors.map((cursor) => `=${cursor}`)],
+  ['cursor', [search, failed, exported], ['=x']],
+  ['cursor', [users], [`=${writeCursor('a\0b', ['users'])}`]],
+  ['type', both, ['=nope']],
+  ['type', [exported], ['=memory']],
+  ['status', both, ['=done']],
+  ['status', ['GET /v1/tasks?'], ['', '=complete']],
+  ['source', both, ['=', `=${tooLong}`, '=a%00b']],
+  ['externalId', both, ['=', `=${tooLong}`]],
+  ['from', both, ['=', '=now', '=2026-02-30']],
+  ['to', both, ['=', '=now', '=2026-02-30']],
+  ['metadata', both, ['=x']],
+  ['metadata[]', both, ['=x']],
+  ['metadata.k', both, ['=x']],
+  ['metadata[k', both, ['=x']],
+  ['metadata[k]', [exported], ['=v']],
+  ['query', ['GET /v1/memories/search?userId=u&'], ['', '=', `=${'x'.repeat(1_001)}`]],
+  ['mode', [search], ['=meaning', '=both']],
+  ['explain', [search], ['=yes']],
+];
+
+describe.each(invalid)('the parameter %p', (field, routes, values) => {
+  test.each(routes)('%s', async (route) => {
+    const [method = '', path = ''] = route.split(' ');
+    for (const value of values) {
+      const query = value.startsWith('=') ? field + value : value;
+      expectInvalid(await ask(server, method, path + query), field);
+    }
+  });
+});
