@@ -98,7 +98,7 @@ describe('memory ingest batch', () => {
 });
 
 test('chunks are halved until they fit within a smaller body limit', async () => {
-  const small = await startTestServer({ MEMORY_MAX_BODY_BYTES: '4096' });
+  await using small = await startTestServer({ MEMORY_MAX_BODY_BYTES: '4096' });
   const names = Array.from({ length: 99 }, (_, index) => `${index}`.repeat(50));
   const stdin = ['x'.repeat(5000), ...names].map((name) => event('small', name)).join('\n');
   const first = await memoryAt(small)([...batch, '-'], { stdin });
@@ -107,7 +107,6 @@ test('chunks are halved until they fit within a smaller body limit', async () =>
   expect(await memoryAt(small)([...batch, '-'], { stdin })).toMatchObject({
     stderr: expect.stringContaining(summary(0, 99, 1)),
   });
-  await small.stop();
 });
 
 test('chunks with too many JSON values are halved, and only a line nested too deeply fails', async () => {

@@ -45,12 +45,11 @@ describe('an unreadable file', () => {
   });
 
   test('a rejection by the service is reported with the file name', async () => {
-    const small = await startTestServer({ MEMORY_MAX_BODY_BYTES: '2000' });
+    await using small = await startTestServer({ MEMORY_MAX_BODY_BYTES: '2000' });
     const long = `${'x'.repeat(200)}/${'y'.repeat(100)}.md`;
     using folder = inFolder('small', { 'a.md': 'a', 'b.md': 'b'.repeat(3000), [long]: 'c' });
     const env = { MEMORY_BASE_URL: small.url, MEMORY_API_KEY: small.key };
     const { code, stdout, stderr } = await folder.ingest(['.'], { env });
-    await small.stop();
     expect(names(stdout)).toEqual(['a.md']);
     expect(stderr).toContain('b.md: the body must be at most 2000 bytes');
     expect(stderr).toContain(`${long}: externalId: must be at most 256 characters`);

@@ -92,9 +92,8 @@ describe('a failure is explained', () => {
   });
 
   test('with MEMORY_METRICS=off', async () => {
-    const own = await startTestServer({ MEMORY_METRICS: 'off' });
+    await using own = await startTestServer({ MEMORY_METRICS: 'off' });
     expectRan(await memoryAt(own)(once), 1, 'no metrics at');
-    await own.stop();
   });
 
   test('if there is no server, exit 5', async () => {

@@ -73,26 +73,24 @@ const ofManyUsers = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, at) => events(`${prefix}-${at}`, 1)).join('\n');
 
 test.concurrent('waiting for a batch larger than the rate limit needs few requests', async () => {
-  const limited = await startTestServer({ MEMORY_RATE_LIMIT: '50/60' });
+  await using limited = await startTestServer({ MEMORY_RATE_LIMIT: '50/60' });
   const stdin = [events('one', 1_250), events('two', 750), ofManyUsers('some', 20)].join('\n');
   const { code, stdout, stderr } = await memoryAt(limited)(batch, { stdin });
   expect(JSON.parse(stdout)).toMatchObject({ accepted: 2_020, complete: 2_020, failed: 0 });
   expect(code).toBe(0);
   expect(said(stderr)).toBe('');
-  await limited.stop();
 });
 
 test.concurrent('a 429 in the middle of the wait only delays it', async () => {
-  const limited = await startTestServer({ MEMORY_RATE_LIMIT: '20/2' });
+  await using limited = await startTestServer({ MEMORY_RATE_LIMIT: '20/2' });
   const stdin = ofManyUsers('flood', 60);
   const { code, stdout } = await memoryAt(limited)(batch, { stdin });
   expect(JSON.parse(stdout)).toMatchObject({ complete: 60 });
   expect(code).toBe(0);
-  await limited.stop();
 });
 
 test.concurrent('if a rate limit outlasts the wait, unread statuses are reported as processing', async () => {
-  const limited = await startTestServer({ MEMORY_RATE_LIMIT: '2/60' });
+  await using limited = await startTestServer({ MEMORY_RATE_LIMIT: '2/60' });
   const { memoryId } = await limited.client.ingest.document({ userId: 'u', data: { text: 'a' } });
   await limited.client.key();
   const startedAt = performance.now();
@@ -102,7 +100,6 @@ test.concurrent('if a rate limit outlasts the wait, unread statuses are reported
   expect(lines(stdout)).toEqual([`${memoryId}\tprocessing`, 'mem_other\tprocessing']);
   const hint = `Still processing: 2 memories. Nothing is lost. Continue waiting: memory wait ${memoryId} mem_other\n`;
   expectRan(ran, 8, hint);
-  await limited.stop();
 });
 
 test.concurrent('the summary counts the documents that are still processing', async () => {

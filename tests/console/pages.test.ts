@@ -105,14 +105,13 @@ test('each page and its files stay below 60 KB, compressed', async () => {
 });
 
 test('the pages exist only if the setting says so', async () => {
-  const without = await startTestServer({ MEMORY_CONSOLE: 'off' });
+  await using without = await startTestServer({ MEMORY_CONSOLE: 'off' });
   for (const path of ['/console', '/docs', '/assets/console.js', '/assets/console.css']) {
     expect((await fetch(server.url + path)).status).toBe(200);
     expect((await fetch(without.url + path)).status).toBe(404);
   }
   const home = await fetch(without.url, { headers: { accept: 'text/html' } });
   expect(await home.text()).not.toMatch(/href="(?:console|docs)"/);
-  await without.stop();
 });
 
 describe('The API reference at /docs', () => {

@@ -134,12 +134,11 @@ describe('Health', () => {
   });
 
   inBrowser('says why there are no metrics', async () => {
-    const without = await startTestServer({ MEMORY_METRICS: 'off' });
+    await using without = await startTestServer({ MEMORY_METRICS: 'off' });
     const { page, problems } = await open(`${without.url}/console#key=${without.key}`, {});
     await page.getByRole('link', { name: 'Health' }).click();
     await page.getByText('the metrics are turned off with MEMORY_METRICS').waitFor();
     expect(problems.splice(0)).toEqual([expect.stringContaining('404')]);
     await page.context().close();
-    await without.stop();
   });
 });

@@ -54,14 +54,13 @@ describe.each(cases)('%s %s %i', (method, path, status, options) => {
 });
 
 test('a 429 has the same headers', async () => {
-  const spent = await startTestServer({ MEMORY_RATE_LIMIT: '1/3600' });
+  await using spent = await startTestServer({ MEMORY_RATE_LIMIT: '1/3600' });
   await send(spent, 'GET', '/v1/none');
   const response = await send(spent, 'GET', '/v1/none', { headers: { 'x-request-id': 'mine' } });
   expect(response.status).toBe(429);
   expect(response.headers.get('cache-control')).toBe('no-store');
   expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   expect(response.headers.get('x-request-id')).toBe('mine');
-  await spent.stop();
 });
 
 describe('a request id', () => {

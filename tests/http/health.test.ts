@@ -61,7 +61,7 @@ describe('GET /health', () => {
 });
 
 test('returns 503 while records are waiting and the queue has made no progress for a minute', async () => {
-  const own = await startTestServer();
+  await using own = await startTestServer();
   const clock = performance.now;
   let aheadMs = 0;
   performance.now = () => clock.call(performance) + aheadMs;
@@ -93,7 +93,6 @@ test('returns 503 while records are waiting and the queue has made no progress f
     expect(moving.pending).toBeGreaterThan(0);
   } finally {
     performance.now = clock;
-    await own.stop();
   }
 });
 

@@ -67,8 +67,7 @@ test('a flood of requests with a key is not sampled', async () => {
 });
 
 test('a flood of health checks is not logged at the default level', async () => {
-  const own = await start('info');
+  await using own = await start('info');
   expect(await flood(60, '/health', {}, own)).toEqual([]);
   expect(await flood(1, '/openapi.json', {}, own)).toEqual([{ status: 200, suppressed: 0 }]);
-  await own.stop();
 });

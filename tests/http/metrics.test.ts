@@ -76,12 +76,11 @@ describe('a counter counts', () => {
   });
 
   test('requests over the rate limit', async () => {
-    const own = await startTestServer({ MEMORY_RATE_LIMIT: '1/3600' });
+    await using own = await startTestServer({ MEMORY_RATE_LIMIT: '1/3600' });
     const series = 'memory_http_errors_total{error="rate_limited"}';
     const before = (await readMetrics(own)).get(series);
     for (let sent = 0; sent < 3; sent += 1) await ask(own, 'GET', '/v1/key');
     expect((await readMetrics(own)).get(series)).toBe(before + 2);
-    await own.stop();
   });
 
   test('no erasure that a replay only reports', async () => {
@@ -97,7 +96,7 @@ describe('a counter counts', () => {
 
 test('with a model, searches by meaning and embedded memories are counted', async () => {
   await using endpoint = startEndpoint();
-  const own = await startTestServer({
+  await using own = await startTestServer({
     MEMORY_EMBEDDINGS: endpoint.url,
     MEMORY_EMBEDDINGS_MODEL: 'first "quoted" \\',
   });
@@ -117,7 +116,6 @@ test('with a model, searches by meaning and embedded memories are counted', asyn
   expect(after.get(used)).toBeGreaterThan(before.get(used));
   const embedded = 'memory_embedded_memories_total';
   expect(after.get(embedded)).toBe(before.get(embedded) + 1);
-  await own.stop();
 });
 
 describe('a gauge shows', () => {

@@ -70,7 +70,7 @@ describe('a 413 is returned', () => {
 });
 
 test.concurrent('64 rejected uploads are read, each for at most ten seconds', async () => {
-  const own = await startTestServer();
+  await using own = await startTestServer();
   const lines = `POST /v1/ingest HTTP/1.1\r\nHost: x\r\nContent-Length: ${50 * MiB}\r\n\r\n`;
   const answers = Array.from({ length: 65 }, async () => {
     const { status, elapsedMs, closed } = await drip(own, lines);
@@ -80,7 +80,6 @@ test.concurrent('64 rejected uploads are read, each for at most ten seconds', as
   const [first = 0, ...others] = (await Promise.all(answers)).sort((a, b) => a - b);
   expect(first).toBeLessThan(5_000);
   for (const elapsedMs of others) expect(elapsedMs).toBeWithin(9_900, 15_000);
-  await own.stop();
 });
 
 test.concurrent('a stalled upload does not keep the service from stopping', async () => {

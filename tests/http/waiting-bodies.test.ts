@@ -77,7 +77,7 @@ test('a body that will be rejected as too large does not block other requests', 
 });
 
 test('a body reserves only as much memory as its declared length', async () => {
-  const larger = await startTestServer({ MEMORY_MAX_BODY_BYTES: String(2 * bodyBytes) });
+  await using larger = await startTestServer({ MEMORY_MAX_BODY_BYTES: String(2 * bodyBytes) });
   const stalled = await stall(75_000, 80_000, larger);
   try {
     // If the whole limit were reserved, the body would wait for 30 seconds.
@@ -85,7 +85,6 @@ test('a body reserves only as much memory as its declared length', async () => {
     expect(answer?.status).toBe(202);
   } finally {
     stalled.destroy();
-    await larger.stop();
   }
 });
 

@@ -139,7 +139,7 @@ describe('the official client', () => {
   });
 
   test('shows the reason when it calls a tool, with each version', async () => {
-    const limited = await startTestServer({ MEMORY_RATE_LIMIT: '12/60' });
+    await using limited = await startTestServer({ MEMORY_RATE_LIMIT: '12/60' });
     for (const way of ways.filter(({ transport }) => transport === 'http')) {
       const key = await limited.createKey(way.version);
       await using memory = await connectTo(limited, way, { userId: 'u', key });
@@ -147,6 +147,5 @@ describe('the official client', () => {
       while ((await send(limited, 'GET', '/v1/key', { headers })).status === 200);
       await expect(memory.call('list_memories')).rejects.toThrow('more than 12 requests');
     }
-    await limited.stop();
   });
 });

@@ -72,7 +72,7 @@ describe('the headers Host and Origin', () => {
       MEMORY_MCP_HOSTS: 'memory.example',
       MEMORY_CORS_ORIGINS: 'https://app.example',
     };
-    const other = await startTestServer(env);
+    await using other = await startTestServer(env);
     const host = 'localhost';
     expect(await statusAt(other, { host: 'Memory.example:443' })).toBe(200);
     expect(await statusAt(other, { host, origin: 'https://app.example' })).toBe(200);
@@ -86,14 +86,12 @@ describe('the headers Host and Origin', () => {
     expect(await statusAt(other, { host })).toBe(200);
     expect(await statusAt(other, { host: '0.0.0.0' })).toBe(403);
     expect(await statusAt(other, { host, origin: 'http://0.0.0.0' })).toBe(403);
-    await other.stop();
   });
 
   // Only Linux assigns all addresses in 127.0.0.0/8 to the loopback interface.
   test.skipIf(process.platform !== 'linux')('the address that it listens on', async () => {
-    const own = await startTestServer({ HOST: '127.0.0.2' });
+    await using own = await startTestServer({ HOST: '127.0.0.2' });
     expect(await statusAt(own, {})).toBe(200);
-    await own.stop();
   });
 });
 

@@ -38,9 +38,8 @@ test('a tool can read a response with a character split between two parts of the
 
 test('a large message does not block the requests of its own tool', async () => {
   // Too little for the message and the tool's request together.
-  const narrow = await startTestServer({ MEMORY_MAX_BODY_BYTES: '150000' });
+  await using narrow = await startTestServer({ MEMORY_MAX_BODY_BYTES: '150000' });
   const save = call('save_memory', { content: 'öäü '.repeat(15_000).trim() });
   const { json } = await post('/mcp/users/u', save, {}, narrow);
   expect(json.result.content[0].text).toStartWith('Saved: ');
-  await narrow.stop();
 });

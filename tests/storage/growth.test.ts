@@ -15,7 +15,7 @@ test.skipIf(backend !== 'sqlite')(
   async () => {
     await using endpoint = startEndpoint();
     const model = { MEMORY_EMBEDDINGS: endpoint.url, MEMORY_EMBEDDINGS_MODEL: 'first' };
-    const server = await startTestServer(model);
+    await using server = await startTestServer(model);
     const options = { idempotencyKey: null };
     async function saveAll(text: string): Promise<string[]> {
       const saves = Array.from({ length: memories }, async (_, index) => {
@@ -39,7 +39,6 @@ test.skipIf(backend !== 'sqlite')(
       await server.restart();
       sizes.push(sizeOf(server.databaseUrl.replace('sqlite:', '')));
     }
-    await server.stop();
     expect(Math.max(...sizes)).toBeLessThanOrEqual(1.2 * (sizes[0] ?? 0));
   },
 );

@@ -26,6 +26,7 @@ export type TestServer = {
    */
   restart(between?: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 };
 
 /** By default, a test server logs nothing and has neither a rate limit nor a model. */
@@ -67,6 +68,9 @@ export async function startTestServer(
     async stop() {
       await running.stop();
       await remove();
+    },
+    [Symbol.asyncDispose]() {
+      return this.stop();
     },
   };
   return server;

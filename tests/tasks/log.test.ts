@@ -1,32 +1,16 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { MemoryClient } from '../../sdk/index.ts';
-import { startServer } from '../../server/main.ts';
-import { emptyDatabase } from '../support/backend.ts';
+import { startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { unsplittable } from './unsplittable-text.ts';
 
 /** Starts a server whose tasks thread cannot process some texts. */
 async function start(level: string) {
-  const { url: databaseUrl, remove } = await emptyDatabase();
   const lines: string[] = [];
-  const server = await startServer({
-    env: { LOG_LEVEL: level, MEMORY_EMBEDDINGS: 'off' },
-    port: 0,
-    databaseUrl,
-    preload: [join(import.meta.dir, 'unsplittable-text.ts')],
-    log: (line) => lines.push(line),
-  });
-  return {
-    lines,
-    databaseUrl,
-    client: new MemoryClient({ apiKey: server.firstKey ?? '', baseUrl: server.url }),
-    async [Symbol.asyncDispose]() {
-      await server.stop();
-      await remove();
-    },
-  };
+  const preload = [join(import.meta.dir, 'unsplittable-text.ts')];
+  const log = (line: string) => void lines.push(line);
+  return { lines, ...(await startTestServer({ LOG_LEVEL: level }, preload, { log })) };
 }
 
 const text = `${unsplittable}. `.repeat(100);

@@ -26,21 +26,17 @@ test('a record is processed as soon as it is accepted, not at the next poll of t
 });
 
 test('a normal stop uses up no attempt of the tasks that the service had claimed', async () => {
-  const own = await startTestServer();
-  try {
-    const data = { text: 'A sentence of some length. '.repeat(170) };
-    const body = { items: Array(1_000).fill({ type: 'document', userId: newUser(), data }) };
-    const answer = await ask(own, 'POST', '/v1/ingest/batch', { body });
-    const memoryIds = bodyOf<BatchAccepted>(answer, 202).items.map(({ memoryId }) => memoryId);
-    await own.restart();
-    const processed = async () => {
-      const found = await ask(own, 'POST', '/v1/memories/status', { body: { memoryIds } });
-      const { items } = bodyOf<IngestStatuses>(found, 200);
-      return items.every(({ status }) => status === 'complete') ? items : null;
-    };
-    const statuses = await until(processed, { what: 'the processing', timeoutMs: 30_000 });
-    expect(new Set(statuses.map(({ attempts }) => attempts))).toEqual(new Set([1]));
-  } finally {
-    await own.stop();
-  }
+  await using own = await startTestServer();
+  const data = { text: 'A sentence of some length. '.repeat(170) };
+  const body = { items: Array(1_000).fill({ type: 'document', userId: newUser(), data }) };
+  const answer = await ask(own, 'POST', '/v1/ingest/batch', { body });
+  const memoryIds = bodyOf<BatchAccepted>(answer, 202).items.map(({ memoryId }) => memoryId);
+  await own.restart();
+  const processed = async () => {
+    const found = await ask(own, 'POST', '/v1/memories/status', { body: { memoryIds } });
+    const { items } = bodyOf<IngestStatuses>(found, 200);
+    return items.every(({ status }) => status === 'complete') ? items : null;
+  };
+  const statuses = await until(processed, { what: 'the processing', timeoutMs: 30_000 });
+  expect(new Set(statuses.map(({ attempts }) => attempts))).toEqual(new Set([1]));
 });
