@@ -15,11 +15,11 @@ export type Value = string | number | null | Uint8Array;
  */
 export type Tx = {
   readonly dialect: Dialect;
-  all<Row>(text: string, ...values: readonly Value[]): Promise<Row[]>;
+  all<Row>(text: string, values?: readonly Value[]): Promise<Row[]>;
   /** Returns the first row. */
-  one<Row>(text: string, ...values: readonly Value[]): Promise<Row | undefined>;
+  one<Row>(text: string, values?: readonly Value[]): Promise<Row | undefined>;
   /** Returns the number of changed rows. */
-  run(text: string, ...values: readonly Value[]): Promise<number>;
+  run(text: string, values?: readonly Value[]): Promise<number>;
 };
 
 /** The transaction of a write. */

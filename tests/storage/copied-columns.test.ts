@@ -65,10 +65,10 @@ test('a copy reads each table in the order of an index', async () => {
     const explain = side.kind === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
     if (side.kind === 'postgres') await side.read('SET enable_sort = off');
     for (const table of copiedTables) {
-      const read: CopySide['read'] = async (text, ...values) => {
-        const plan = JSON.stringify(await side.read(`${explain} ${text}`, ...values));
+      const read: CopySide['read'] = async (text, values = []) => {
+        const plan = JSON.stringify(await side.read(`${explain} ${text}`, values));
         if (/Sort|TEMP B-TREE/.test(plan)) sorted.push(`${side.kind} ${table.name}`);
-        return side.read(text, ...values);
+        return side.read(text, values);
       };
       await readBatch({ ...side, read }, table, null);
     }

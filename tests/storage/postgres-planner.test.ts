@@ -42,13 +42,13 @@ test('a statement is prepared once, whatever its values are', async () => {
   const text = 'SELECT CAST($1 AS text) AS text, CAST($2 AS bigint) AS number';
   for (const one of ['text', null]) {
     for (const number of [1, 2 ** 40, null]) {
-      expect(await connection.run([statement(text, one, number)])).toEqual([
+      expect(await connection.run([statement(text, [one, number])])).toEqual([
         [{ text: one, number }],
       ]);
     }
   }
   const prepared = 'SELECT statement FROM pg_prepared_statements WHERE statement = $1';
-  expect(await connection.run([statement(prepared, text)])).toEqual([[{ statement: text }]]);
+  expect(await connection.run([statement(prepared, [text])])).toEqual([[{ statement: text }]]);
   connection.close();
 });
 

@@ -34,7 +34,7 @@ afterAll(async () => {
 function planned(db: Database): { tx: Tx; plans: string[] } {
   const plans: string[] = [];
   const tx = createTx(db);
-  function explain(text: string, values: readonly Value[]): void {
+  function explain(text: string, values: readonly Value[] = []): void {
     const plan = db.prepare<{ detail: string }, Value[]>(
       `EXPLAIN QUERY PLAN ${text.replaceAll('$', '?')}`,
     );
@@ -45,17 +45,17 @@ function planned(db: Database): { tx: Tx; plans: string[] } {
     plans,
     tx: {
       ...tx,
-      all(text, ...values) {
+      all(text, values) {
         explain(text, values);
-        return tx.all(text, ...values);
+        return tx.all(text, values);
       },
-      one(text, ...values) {
+      one(text, values) {
         explain(text, values);
-        return tx.one(text, ...values);
+        return tx.one(text, values);
       },
-      run(text, ...values) {
+      run(text, values) {
         explain(text, values);
-        return tx.run(text, ...values);
+        return tx.run(text, values);
       },
     },
   };

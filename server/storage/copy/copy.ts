@@ -117,7 +117,7 @@ async function sourceId(source: CopySide): Promise<number> {
 }
 
 async function numberOf(side: CopySide, name: string): Promise<number | null> {
-  const [row] = await side.read('SELECT value FROM maintenance WHERE name = $1', name);
+  const [row] = await side.read('SELECT value FROM maintenance WHERE name = $1', [name]);
   return row === undefined ? null : Number(row.value);
 }
 

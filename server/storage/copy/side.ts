@@ -8,7 +8,7 @@ export type Statement = { text: string; values: readonly Value[] };
 /** One of the two databases of a copy. No server may have it open. */
 export type CopySide = {
   readonly kind: 'sqlite' | 'postgres';
-  read(text: string, ...values: readonly Value[]): Promise<Row[]>;
+  read(text: string, values?: readonly Value[]): Promise<Row[]>;
   /** Runs the statements in order in one transaction. */
   write(...statements: readonly Statement[]): Promise<void>;
   isUnfinished(): Promise<boolean>;

@@ -89,7 +89,7 @@ function readRows(
   const parameters = keys.map((_, index) => `$${index + 1}`).join(', ');
   const beyond = after === null ? '' : `AND (${order}) > (${parameters})`;
   const text = `SELECT ${columns} FROM ${name} WHERE ${where} ${beyond} ORDER BY ${order} LIMIT ${limit}`;
-  return side.read(text, ...(after ?? []));
+  return side.read(text, after ?? []);
 }
 
 export async function countRows(side: CopySide): Promise<number> {

@@ -1,4 +1,4 @@
-import type { Tx, Value } from '../engine.ts';
+import type { Tx } from '../engine.ts';
 import { WriteConflict } from '../refusals.ts';
 import type { NewMemory, StoredMemory } from '../types/memories.ts';
 import { dropSnapshot } from './snapshots.ts';
@@ -86,22 +86,14 @@ export function insertMemory(
   { version, createdAt, updatedAt: updated, change }: Times & { change: number },
 ): Promise<number> {
   const { id, userId, type, metadata, source, externalId, occurredAt, expiresAt } = memory;
-  const values: Value[] = [projectId, userId, id, type, metadata, source, externalId];
+  const values = [projectId, userId, id, type, metadata, source, externalId, externalKey(memory)];
+  const numbers = [version, change, bytesOf(memory), occurredAt, expiresAt, createdAt, updated];
   return tx.run(
     `INSERT INTO memories (project_id, user_id, id, type, metadata, source, external_id,
        external_key, version, first_change, last_change, bytes, occurred_at, expires_at,
        created_at, updated_at, content)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14, $15, $16)`,
-    ...values,
-    externalKey(memory),
-    version,
-    change,
-    bytesOf(memory),
-    occurredAt,
-    expiresAt,
-    createdAt,
-    updated,
-    memory.content,
+    [...values, ...numbers, memory.content],
   );
 }
 
@@ -114,9 +106,7 @@ export async function readContent(
 ): Promise<string> {
   const row = await tx.one<{ content: string }>(
     'SELECT content FROM memories WHERE project_id = $1 AND user_id = $2 AND id = $3',
-    projectId,
-    userId,
-    id,
+    [projectId, userId, id],
   );
   return row?.content ?? '';
 }
@@ -130,8 +120,7 @@ export async function isAtChange(
   const same = await tx.one(
     `SELECT 1 AS one FROM memories
      WHERE project_id = $1 AND user_id = $2 AND id = $3 AND last_change = CAST($4 AS bigint)`,
-    ...memory,
-    change,
+    [...memory, change],
   );
   return same !== undefined;
 }
@@ -152,25 +141,14 @@ export async function replaceMemory(
   memory: KnownMemory,
 ): Promise<void> {
   const { userId, id, type, content, metadata, occurredAt, expiresAt, version, updatedAt } = memory;
+  const values = [type, content, metadata, bytesOf(memory), occurredAt, expiresAt];
   const replaced = await tx.run(
     `UPDATE memories SET type = $5, content = $6, metadata = $7, bytes = CAST($8 AS bigint),
        occurred_at = CAST($9 AS bigint), expires_at = CAST($10 AS bigint),
        version = CAST($11 AS bigint), updated_at = CAST($12 AS bigint),
        last_change = CAST($13 AS bigint)
      WHERE project_id = $1 AND user_id = $2 AND id = $3 AND last_change = CAST($4 AS bigint)`,
-    projectId,
-    userId,
-    id,
-    known.change,
-    type,
-    content,
-    metadata,
-    bytesOf(memory),
-    occurredAt,
-    expiresAt,
-    version,
-    updatedAt,
-    memory.change,
+    [projectId, userId, id, known.change, ...values, version, updatedAt, memory.change],
   );
   if (replaced === 0) throw new WriteConflict();
   const isSameText = content === known.content && metadata === known.metadata;

@@ -47,11 +47,7 @@ export const eraseUser: WriteOperation<Erase, WriteResult> = {
          WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
            AND first_change <= CAST($3 AS bigint) AND (created_at, id) > (CAST($4 AS bigint), $5)
          ORDER BY created_at, id LIMIT ${rowsPerPart + 1}`,
-        projectId,
-        userId,
-        begun,
-        last.createdAt,
-        last.id,
+        [projectId, userId, begun, last.createdAt, last.id],
       );
       const rows = firstBytes(found.slice(0, rowsPerPart), bytesPerPart);
       erased += rows.filter((row) => !isExpired(row, at)).length;
@@ -110,7 +106,7 @@ async function removeRows(
   const [, ...deleted] = await Promise.all([
     removeWork(tx, { projectId, userId }, ids),
     ...deleteByIds(tx)(ids).map(({ text, ids }) =>
-      tx.run(text, projectId, userId, ...range, ...ids),
+      tx.run(text, [projectId, userId, ...range, ...ids]),
     ),
   ]);
   const count = deleted.reduce((sum, some) => sum + some, 0);
@@ -141,7 +137,7 @@ async function removeWork(
   memoryIds: readonly string[],
 ): Promise<void> {
   const statements = [...deleteTasks(memoryIds), ...deleteVectors(memoryIds)];
-  await Promise.all(statements.map(({ text, ids }) => tx.run(text, projectId, userId, ...ids)));
+  await Promise.all(statements.map(({ text, ids }) => tx.run(text, [projectId, userId, ...ids])));
 }
 
 /** Deletes at most `limit` memories that have expired by `now`. */
@@ -152,8 +148,7 @@ export async function removeExpired(
   const found = await tx.all<Removed & UserRef>(
     `SELECT project_id AS "projectId", user_id AS "userId", id, bytes, last_change AS change
      FROM memories WHERE expires_at <= CAST($1 AS bigint) ORDER BY expires_at LIMIT CAST($2 AS bigint)`,
-    now,
-    limit,
+    [now, limit],
   );
   const rows = firstBytes(found, bytesPerPart);
   const users = Map.groupBy(rows, ({ projectId, userId }) => keyOfUser(projectId, userId));

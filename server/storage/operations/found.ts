@@ -74,7 +74,7 @@ async function readMatching(
 ): Promise<Found[]> {
   const rows = new Map<string, Row>();
   for (const { text, ids } of foundMemories(some.map(({ id }) => id))) {
-    for (const row of await tx.all<Row>(text, projectId, userId, now, ...ids)) {
+    for (const row of await tx.all<Row>(text, [projectId, userId, now, ...ids])) {
       reportProgress();
       if (matches(row, filter)) rows.set(row.id, row);
     }

@@ -43,9 +43,7 @@ export async function findResponse(
   const row = await tx.one<Row>(
     `SELECT fingerprint, status, body, memory_id AS "memoryId", version FROM idempotency_keys
      WHERE project_id = $1 AND scope = $2 AND key = $3`,
-    projectId,
-    idempotency.scope,
-    idempotency.key,
+    [projectId, idempotency.scope, idempotency.key],
   );
   if (row === undefined) return null;
   const { fingerprint, ...response } = row;
@@ -54,8 +52,7 @@ export async function findResponse(
   if (memoryId === null) return { response, replayed: true };
   const memory = await tx.one<{ expiresAt: number | null }>(
     'SELECT expires_at AS "expiresAt" FROM memories WHERE project_id = $1 AND id = $2',
-    projectId,
-    memoryId,
+    [projectId, memoryId],
   );
   if (memory === undefined || !isExpired(memory, at)) return { response, replayed: true };
   const deleted = { ...response, body: deletedBody(memoryId), version: null };
@@ -75,15 +72,7 @@ export async function storeResponse(
        version, stored_uptime, created_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, ${tx.dialect.uptime}, $9)
      ON CONFLICT DO NOTHING`,
-    projectId,
-    scope,
-    key,
-    fingerprint,
-    status,
-    body,
-    memoryId,
-    version,
-    at,
+    [projectId, scope, key, fingerprint, status, body, memoryId, version, at],
   );
   // Another server has committed a write with this key since the beginning of this one.
   if (stored === 0) throw new WriteConflict();
@@ -109,7 +98,7 @@ export async function removeFromResponses(
 ): Promise<void> {
   const statements = removeTexts(memories.map(({ id }) => id));
   await Promise.all(
-    statements.map(({ text, ids }) => tx.run(text, ...bodyParts, projectId, ...ids)),
+    statements.map(({ text, ids }) => tx.run(text, [...bodyParts, projectId, ...ids])),
   );
 }
 
@@ -131,9 +120,6 @@ export function sweepKeys(
     `DELETE FROM idempotency_keys
      WHERE created_at < CAST($1 AS bigint) AND stored_uptime < CAST($2 AS bigint)
        AND (project_id, scope, key) IN (${oldest})`,
-    now - keptMs,
-    uptime - keptMs,
-    now,
-    limit,
+    [now - keptMs, uptime - keptMs, now, limit],
   );
 }

@@ -21,12 +21,12 @@ export const createKey: WriteOperation<NewKey, StoredKey> = {
     const { hash, ...shown } = key;
     const { id, name, prefix, lastFour, userId, createdAt, expiresAt } = key;
     const projectId = await ensure(tx, key.project);
+    const flags = [Number(key.readOnly), Number(key.metricsOnly)];
     await tx.run(
       `INSERT INTO api_keys (id, project_id, name, hash, prefix, last_four, user_id, read_only,
          metrics_only, created_at, expires_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-      ...[id, projectId, name, hash, prefix, lastFour],
-      ...[userId, Number(key.readOnly), Number(key.metricsOnly), createdAt, expiresAt],
+      [id, projectId, name, hash, prefix, lastFour, userId, ...flags, createdAt, expiresAt],
     );
     return { ...shown, projectId, lastUsedAt: null, revokedAt: null };
   },
@@ -38,8 +38,7 @@ export const revokeKey: WriteOperation<{ id: string; at: number }, boolean> = {
   async run(tx, { id, at }) {
     const revoked = await tx.run(
       'UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL',
-      at,
-      id,
+      [at, id],
     );
     return revoked > 0;
   },
@@ -51,7 +50,7 @@ export const touchKeys: WriteOperation<{ id: string; at: number }[], void> = {
   cost: (used) => used.length,
   async run(tx, used) {
     const touch = `UPDATE api_keys SET last_used_at = ${later('last_used_at', '$1')} WHERE id = $2`;
-    await Promise.all(used.map(({ id, at }) => tx.run(touch, at, id)));
+    await Promise.all(used.map(({ id, at }) => tx.run(touch, [at, id])));
   },
 };
 
@@ -68,7 +67,7 @@ async function ensure(tx: Tx, name: string): Promise<number> {
     `INSERT INTO projects (project_id, name)
      SELECT coalesce(max(project_id), 0) + 1, CAST($1 AS text) FROM projects
      WHERE true ON CONFLICT DO NOTHING`,
-    name,
+    [name],
   );
   const made = await findProject.run(tx, name);
   // Another server has created another project with the same number.
@@ -81,7 +80,7 @@ export const findProject: ShortRead<string, number | null> = {
   async run(tx, name) {
     const row = await tx.one<{ id: number }>(
       'SELECT project_id AS id FROM projects WHERE name = $1',
-      name,
+      [name],
     );
     return row?.id ?? null;
   },
@@ -93,7 +92,7 @@ export const findKey: ShortRead<string, StoredKey | null> = {
   async run(tx, hash) {
     const row = await tx.one<KeyRow>(
       `SELECT ${keyColumns} FROM ${keysWithProjects} WHERE k.hash = $1`,
-      hash,
+      [hash],
     );
     return row === undefined ? null : asKey(row);
   },

@@ -100,7 +100,7 @@ export const exportMemories: ReadOperation<Read & PageRange, Page> = {
       const rows = await tx.all<Row>(
         `SELECT ${listedColumns({}, values)} FROM ${memoriesWithTasks} WHERE ${where.join(' AND ')}
          ORDER BY m.user_id, m.created_at, m.id LIMIT ${values.bigint(limit + 1)}`,
-        ...values.list,
+        values.list,
       );
       return { rows, end: null };
     }),
@@ -178,7 +178,7 @@ function listRows(
     `SELECT ${columns} FROM ${memoriesWithTasks} WHERE ${where.join(' AND ')}
      ORDER BY m.created_at ${direction}, m.id ${direction}
      LIMIT ${values.bigint(limit + 1)}`,
-    ...values.list,
+    values.list,
   );
 }
 
@@ -191,7 +191,7 @@ async function boundary(tx: Tx, read: List, after: string | null): Promise<strin
   const last = await tx.one<Pick<StoredMemory, 'createdAt' | 'id'>>(
     `SELECT m.created_at AS "createdAt", m.id FROM memories AS m WHERE ${where.join(' AND ')}
      ORDER BY m.created_at ${direction}, m.id ${direction} LIMIT 1 OFFSET ${filteredRows - 1}`,
-    ...values.list,
+    values.list,
   );
   return last === undefined ? null : listPosition(last);
 }

@@ -28,7 +28,7 @@ export const maintain: WriteOperation<{ now: number; elapsedMs: number }, Report
     const row = await tx.one<{ uptime: number }>(
       `UPDATE maintenance SET value = value + CAST($1 AS bigint) WHERE name = 'uptime'
        RETURNING value AS uptime`,
-      Math.round(elapsedMs),
+      [Math.round(elapsedMs)],
     );
     const expired = await removeExpired(tx, { now, limit: expiredPerRun });
     const expiredKeys = await sweepKeys(tx, {

@@ -137,8 +137,7 @@ async function readVisible(tx: Tx, write: Located): Promise<KnownMemory> {
   const memory = await tx.one<KnownMemory>(
     `SELECT ${knownColumns} FROM ${memoriesWithTasks}
      WHERE m.project_id = CAST($1 AS bigint) AND m.id = CAST($2 AS text)`,
-    projectId,
-    id,
+    [projectId, id],
   );
   if (memory === undefined || isExpired(memory, at)) throw noSuchMemory();
   if (!mayAccess(onlyUserId, memory)) throw noSuchMemory();
@@ -163,17 +162,13 @@ export async function findExternal(
     `SELECT ${knownColumns} FROM ${memoriesWithTasks}
      WHERE m.project_id = CAST($1 AS bigint) AND m.user_id = CAST($2 AS text)
        AND m.external_key = CAST($3 AS text)`,
-    projectId,
-    userId,
-    key,
+    [projectId, userId, key],
   );
   if (known === undefined || !isExpired(known, at)) return known ?? null;
   await tx.run(
     `UPDATE memories SET external_id = NULL, external_key = NULL
      WHERE project_id = $1 AND user_id = $2 AND id = $3`,
-    projectId,
-    userId,
-    known.id,
+    [projectId, userId, known.id],
   );
   return null;
 }

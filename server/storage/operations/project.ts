@@ -81,8 +81,7 @@ async function countExpired(tx: Tx, { projectId, now }: Users): Promise<Map<stri
      FROM memories
      WHERE +project_id = CAST($1 AS bigint) AND expires_at <= CAST($2 AS bigint)
      GROUP BY user_id`,
-    projectId,
-    now,
+    [projectId, now],
   );
   return new Map(rows.map(({ userId, ...sizes }) => [userId, sizes]));
 }
@@ -101,7 +100,7 @@ function readUsers(
   return tx.all<Counted>(
     `SELECT user_id AS "userId", memories, bytes FROM users WHERE ${where.join(' AND ')}
      ORDER BY ${orders[order]} LIMIT ${values.bigint(limit)}`,
-    ...values.list,
+    values.list,
   );
 }
 
@@ -121,7 +120,7 @@ async function newestOf(
         WHERE m.project_id = u.project_id AND m.user_id = u.user_id AND ${current}
         ORDER BY m.created_at DESC, m.id DESC LIMIT 1) AS "lastCreatedAt"
      FROM users AS u WHERE u.project_id = ${values.bigint(projectId)} AND u.user_id IN (${ids})`,
-    ...values.list,
+    values.list,
   );
   return new Map(rows.map(({ userId, lastCreatedAt }) => [userId, lastCreatedAt]));
 }
@@ -165,7 +164,7 @@ export const listTasks: ReadOperation<Tasks, Page> = {
        WHERE m.project_id = t.project_id AND m.user_id = t.user_id AND m.id = t.memory_id
          AND ${where.join(' AND ')}
        ORDER BY m.created_at DESC, m.id DESC LIMIT ${values.bigint(limit + 1)}`,
-      ...values.list,
+      values.list,
     );
     const page = createPage<StoredTask>(limit, listPosition, tasksJson);
     for (const { userId, id, bytes } of keys) {
@@ -175,9 +174,7 @@ export const listTasks: ReadOperation<Tasks, Page> = {
          FROM ${memoriesWithTasks}
          WHERE m.project_id = CAST($1 AS bigint) AND m.user_id = CAST($2 AS text)
            AND m.id = CAST($3 AS text)`,
-        projectId,
-        userId,
-        id,
+        [projectId, userId, id],
       );
       if (task !== undefined && !page.add(task)) return page.cut();
     }
@@ -215,7 +212,7 @@ export const measureMemories: ReadOperation<Measure, Measured> = {
          AND v.model_id = (SELECT model_id FROM models WHERE is_present = 1)
        WHERE ${where.join(' AND ')}
        ORDER BY m.user_id, m.created_at, m.id LIMIT ${measuredRows}`,
-      ...values.list,
+      values.list,
     );
     const last = rows.length < measuredRows ? undefined : rows.at(-1);
     return {

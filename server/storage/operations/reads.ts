@@ -24,10 +24,11 @@ const findPart = findMemory(`length(m.content) AS "contentLength",
 export const getMemory: ShortRead<Get, StoredMemory | null> = {
   name: 'getMemory',
   async run(tx, { projectId, id, now, onlyUserId, range }) {
+    const values = [projectId, id, now];
     const found =
       range === undefined
-        ? await tx.one<StoredMemory>(findWhole, projectId, id, now)
-        : await tx.one<StoredMemory>(findPart, projectId, id, now, range.offset + 1, range.length);
+        ? await tx.one<StoredMemory>(findWhole, values)
+        : await tx.one<StoredMemory>(findPart, [...values, range.offset + 1, range.length]);
     return found !== undefined && mayAccess(onlyUserId, found) ? found : null;
   },
 };
@@ -105,7 +106,7 @@ async function visibleStatus<Row extends StatusRow>(
   read: GetStatus,
 ): Promise<Row | null> {
   const { projectId, id, now, onlyUserId } = read;
-  const row = await tx.one<Row>(text, projectId, id, now);
+  const row = await tx.one<Row>(text, [projectId, id, now]);
   return row !== undefined && mayAccess(onlyUserId, row) ? row : null;
 }
 
@@ -160,7 +161,8 @@ export const readTexts: ShortRead<readonly Lease[], (string | null)[]> = {
     );
     await Promise.all(
       statements.map(async ({ projectId, text, ids }) => {
-        const found = await tx.all<{ id: string; content: string | null }>(text, projectId, ...ids);
+        const values = [projectId, ...ids];
+        const found = await tx.all<{ id: string; content: string | null }>(text, values);
         for (const { id, content } of found) texts.set(`${projectId} ${id}`, content);
       }),
     );

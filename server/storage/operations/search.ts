@@ -120,7 +120,7 @@ function readUser(tx: Tx, user: User): Promise<UserRow | undefined> {
     `SELECT memories, last_change AS "lastChange", embedded_change AS "embeddedChange",
        snapshot_change AS "snapshotChange" FROM users
      WHERE project_id = $1 AND user_id = $2`,
-    ...user,
+    user,
   );
 }
 
@@ -160,8 +160,7 @@ async function nextChange(
      WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
        AND last_change > CAST($3 AS bigint)
      ORDER BY last_change LIMIT 1 OFFSET ${rowsPerBatch - 1}`,
-    ...user,
-    from,
+    [...user, from],
   );
   return row?.change ?? null;
 }
@@ -185,8 +184,7 @@ function readChanged(
      UNION ALL
      SELECT ${columns} FROM tasks AS t JOIN memories AS m ON ${isTaskOf}
      WHERE ${ofUser('t')} AND m.last_change <= CAST($5 AS bigint)`,
-    ...user,
-    ...[from, upTo, before],
+    [...user, from, upTo, before],
   );
 }
 
@@ -235,10 +233,10 @@ async function deletedIn(
   const range = [...user, ...ordinals.flatMap((at) => [index.timeAt(at), index.idAt(at)])];
   const counted = await tx.one<{ memories: number }>(
     `SELECT count(*) AS memories FROM memories WHERE ${inRange}`,
-    ...range,
+    range,
   );
   if (counted?.memories === end - start) return [];
-  const rows = await tx.all<{ id: string }>(`SELECT id FROM memories WHERE ${inRange}`, ...range);
+  const rows = await tx.all<{ id: string }>(`SELECT id FROM memories WHERE ${inRange}`, range);
   const existing = new Set(rows.map(({ id }) => id));
   const ids = Array.from({ length: end - start }, (_, at) => index.idAt(start + at));
   return ids.filter((id) => !existing.has(id));
@@ -258,7 +256,6 @@ function readVectors(
      FROM memories AS m JOIN vectors AS v ON v.project_id = m.project_id
        AND v.user_id = m.user_id AND v.memory_id = m.id
      WHERE ${ofUser('m')} AND v.model_id = CAST($5 AS bigint) AND v.change = m.last_change`,
-    ...user,
-    ...[change, upTo, modelId],
+    [...user, change, upTo, modelId],
   );
 }

@@ -93,17 +93,14 @@ export const storeSnapshot: WriteOperation<Stored, boolean> = {
     const isCurrent = await tx.run(
       `UPDATE users SET snapshot_change = CAST($3 AS bigint)
        WHERE project_id = $1 AND user_id = $2 AND snapshot_change = CAST($4 AS bigint)`,
-      ...user,
-      change,
-      from,
+      [...user, change, from],
     );
     if (isCurrent === 0 || data === null) return false;
     await claimed(tx);
     await tx.run(
       `INSERT INTO snapshots (project_id, user_id, data) VALUES ($1, $2, $3)
        ON CONFLICT (project_id, user_id) DO UPDATE SET data = excluded.data`,
-      ...user,
-      Buffer.from(data, 'latin1'),
+      [...user, Buffer.from(data, 'latin1')],
     );
     return true;
   },
@@ -127,8 +124,7 @@ export async function nextUnstored(tx: Tx, after: UserRef | null): Promise<UserR
          OR embedded_change = last_change AND memories - ${inParts} >= ${minMemories}
            AND memories - ${inParts} >= memories * ${replacedShare})
      ORDER BY project_id, user_id LIMIT 1`,
-    projectId,
-    userId,
+    [projectId, userId],
   );
   return next ?? null;
 }
@@ -137,7 +133,7 @@ export async function nextUnstored(tx: Tx, after: UserRef | null): Promise<UserR
 export async function restore(tx: Tx, cached: CachedIndex, user: User): Promise<void> {
   const stored = await tx.one<{ data: Uint8Array }>(
     'SELECT data FROM snapshots WHERE project_id = $1 AND user_id = $2',
-    ...user,
+    user,
   );
   if (stored === undefined) return;
   const packed = withoutChecksum(stored.data, ownerOf(cached, user, cached.snapshotChange));
@@ -158,8 +154,8 @@ export async function dropSnapshot(tx: Tx, projectId: number, userId: string): P
   await Promise.all([
     tx.run(
       'UPDATE users SET snapshot_change = last_change WHERE project_id = $1 AND user_id = $2',
-      ...user,
+      user,
     ),
-    tx.run('DELETE FROM snapshots WHERE project_id = $1 AND user_id = $2', ...user),
+    tx.run('DELETE FROM snapshots WHERE project_id = $1 AND user_id = $2', user),
   ]);
 }

@@ -46,7 +46,7 @@ async function countPending(tx: Tx, projectId: number): Promise<number> {
   const row = await tx.one<{ pending: number }>(
     `SELECT count(*) AS pending FROM tasks
      WHERE run_at IS NOT NULL AND +project_id = CAST($1 AS bigint)`,
-    projectId,
+    [projectId],
   );
   // mutate-ignore constant: a count always has a row
   return row?.pending ?? 0;
@@ -69,12 +69,7 @@ export function queueTask(
        last_change = NULL,
        updated_at = CASE WHEN t.updated_at > excluded.updated_at THEN t.updated_at
          ELSE excluded.updated_at END`,
-    projectId,
-    userId,
-    memoryId,
-    at,
-    ordinal,
-    randomNumber(),
+    [projectId, userId, memoryId, at, ordinal, randomNumber()],
   );
 }
 
@@ -90,12 +85,7 @@ export function addFailedTask(
     `INSERT INTO tasks (project_id, user_id, memory_id, kind, state, accepted_at, ordinal, run_at,
        updated_at, error_message, lease_token)
      VALUES ($1, $2, $3, 'index', 'failed', $4, 0, NULL, $4, $5, $6)`,
-    projectId,
-    userId,
-    memoryId,
-    at,
-    failedBeforeImport,
-    randomNumber(),
+    [projectId, userId, memoryId, at, failedBeforeImport, randomNumber()],
   );
 }
 
@@ -110,12 +100,7 @@ export function settleTask(
        lease_token = lease_token + 1, chunks_complete = CAST($5 AS bigint),
        chunks_total = CAST($5 AS bigint), updated_at = ${laterThan6}
      WHERE ${isTask}`,
-    projectId,
-    userId,
-    memoryId,
-    'index',
-    chunks,
-    at,
+    [projectId, userId, memoryId, 'index', chunks, at],
   );
 }
 
@@ -160,7 +145,7 @@ async function claim(tx: Tx, due: Due[], { owner, now, leaseMs, horizon }: Claim
       leased_until = ${tx.dialect.leaseClock('$7')} + CAST($8 AS bigint)
     WHERE ${isTask} AND lease_token = CAST($5 AS bigint) AND ${isDue(tx, '$7', '$9')}`;
   const claimed = await Promise.all(
-    due.map((task) => tx.run(text, ...leaseOf(task), owner, now, leaseMs, horizon)),
+    due.map((task) => tx.run(text, [...leaseOf(task), owner, now, leaseMs, horizon])),
   );
   return due
     .filter((_, index) => claimed[index] !== 0)
@@ -180,9 +165,7 @@ function readDue(tx: Tx, { now, horizon, limit }: Claim): Promise<Due[]> {
        lease_token AS "leaseToken", attempts
      FROM tasks WHERE run_at IS NOT NULL AND ${isDue(tx, '$1', '$2')}
      ORDER BY run_at, ordinal LIMIT CAST($3 AS bigint)`,
-    now,
-    horizon,
-    limit,
+    [now, horizon, limit],
   );
 }
 
@@ -193,7 +176,7 @@ export const renewLeases: WriteOperation<{ leases: Lease[]; leaseMs: number }, v
     const now = tx.dialect.leaseClock('$6');
     const text = `UPDATE tasks SET leased_until = ${now} + CAST($7 AS bigint)
       WHERE ${isLeased} AND leased_until > ${now}`;
-    await Promise.all(leases.map((lease) => tx.run(text, ...leaseOf(lease), 0, leaseMs)));
+    await Promise.all(leases.map((lease) => tx.run(text, [...leaseOf(lease), 0, leaseMs])));
   },
 };
 
@@ -222,7 +205,7 @@ export const completeTasks: WriteOperation<TaskResult[], boolean[]> = {
         const change = changes.get(keyOfUser(result.projectId, result.userId));
         // Without a change, the user and the task have been erased.
         if (change === undefined) return 0;
-        return tx.run(complete, ...leaseOf(result), result.chunks, result.now, change);
+        return tx.run(complete, [...leaseOf(result), result.chunks, result.now, change]);
       }),
     );
     return completed.map((count) => count > 0);
@@ -241,11 +224,7 @@ export const failTask: WriteOperation<Failure, boolean> = {
       `UPDATE tasks SET state = $6, run_at = CAST($7 AS bigint), error_message = $8,
          lease_owner = NULL, updated_at = ${laterThan9}
        WHERE ${isLeased}`,
-      ...leaseOf(failure),
-      retryAt === null ? 'failed' : 'waiting',
-      retryAt,
-      errorMessage,
-      now,
+      [...leaseOf(failure), retryAt === null ? 'failed' : 'waiting', retryAt, errorMessage, now],
     );
     return failed > 0;
   },
@@ -258,7 +237,7 @@ export const releaseTask: WriteOperation<Lease, boolean> = {
     const released = await tx.run(
       `UPDATE tasks SET state = 'waiting', attempts = attempts - 1, lease_owner = NULL
        WHERE ${isLeased}`,
-      ...leaseOf(lease),
+      leaseOf(lease),
     );
     return released > 0;
   },
@@ -276,8 +255,7 @@ export const recoverTasks: WriteOperation<{ owner: string; now: number }, number
       `UPDATE tasks SET state = 'waiting', lease_owner = NULL
        WHERE run_at IS NOT NULL AND state = 'running'
          AND (${tx.dialect.hasOtherOwner('$1')} OR leased_until <= ${tx.dialect.leaseClock('$2')})`,
-      owner,
-      now,
+      [owner, now],
     ),
 };
 

@@ -65,7 +65,7 @@ async function importAll(tx: WriteTx, write: Import): Promise<StoredResponse> {
 /** Another import of the same transaction would not see the memories of this one. */
 async function lockIds(tx: Tx, projectId: number): Promise<void> {
   const { lockIds: text } = tx.dialect;
-  if (text !== null && (await tx.run(text, projectId)) === 0) throw new WriteConflict();
+  if (text !== null && (await tx.run(text, [projectId])) === 0) throw new WriteConflict();
 }
 
 const findByIds = overIds(
@@ -79,7 +79,7 @@ const findByIds = overIds(
 async function findKnown(tx: Tx, { projectId, memories }: Import): Promise<(Known | undefined)[]> {
   const statements = findByIds(memories.map(({ id }) => id));
   const found = await Promise.all(
-    statements.map(({ text, ids }) => tx.all<Known>(text, projectId, ...ids)),
+    statements.map(({ text, ids }) => tx.all<Known>(text, [projectId, ...ids])),
   );
   const byId = new Map(found.flat().map((row) => [row.id, row]));
   return memories.map(({ id }) => byId.get(id));

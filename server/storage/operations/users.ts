@@ -26,22 +26,16 @@ export async function recordChange(
      ON CONFLICT (project_id, user_id) DO UPDATE SET memories = u.memories + excluded.memories,
        bytes = u.bytes + excluded.bytes, last_change = u.last_change + 1
      RETURNING memories, last_change AS change`,
-    projectId,
-    userId,
-    memories,
-    bytes,
-    randomNumber(),
-    -randomNumber(),
+    [projectId, userId, memories, bytes, randomNumber(), -randomNumber()],
   );
   if (row === undefined) throw new Error('the user was neither found nor created');
   if (row.memories === 0 && memories < 0) {
     // The row contains the user's id, which must not remain after an erasure. Another write in the
     // same transaction may have saved a memory of the user meanwhile.
-    await tx.run(
-      'DELETE FROM users WHERE project_id = $1 AND user_id = $2 AND memories = 0',
+    await tx.run('DELETE FROM users WHERE project_id = $1 AND user_id = $2 AND memories = 0', [
       projectId,
       userId,
-    );
+    ]);
   }
   return row.change;
 }
@@ -56,8 +50,7 @@ export async function changeKnownUser(
     `UPDATE users SET last_change = last_change + 1
      WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
      RETURNING last_change AS change`,
-    projectId,
-    userId,
+    [projectId, userId],
   );
   return row?.change ?? null;
 }
@@ -70,8 +63,7 @@ export async function lockUser(tx: Tx, projectId: number, userId: string): Promi
   const row = await tx.one<{ change: number }>(
     `UPDATE users SET last_change = last_change WHERE project_id = $1 AND user_id = $2
      RETURNING last_change AS change`,
-    projectId,
-    userId,
+    [projectId, userId],
   );
   return row?.change ?? -1;
 }

@@ -55,9 +55,7 @@ export const storeVectorPart: WriteOperation<Stored, boolean> = {
       `SELECT count(*) AS memories FROM memories
        WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
          AND last_change > CAST($3 AS bigint) AND last_change <= CAST($4 AS bigint)`,
-      ...user,
-      after,
-      upTo,
+      [...user, after, upTo],
     );
     if (present?.memories !== memories) return false;
     await dropParts(tx, user, after, upTo);
@@ -65,9 +63,7 @@ export const storeVectorPart: WriteOperation<Stored, boolean> = {
       `INSERT INTO vector_parts
          (project_id, user_id, model_id, after_change, last_change, memories, data)
        VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-      ...user,
-      ...[modelId, after, upTo, memories],
-      Buffer.from(data, 'latin1'),
+      [...user, modelId, after, upTo, memories, Buffer.from(data, 'latin1')],
     );
     return true;
   },
@@ -90,9 +86,7 @@ export async function nextPart(
        AND last_change > CAST($3 AS bigint) AND after_change >= CAST($3 AS bigint)
        AND last_change <= CAST($4 AS bigint)
      ORDER BY last_change LIMIT 1`,
-    ...user,
-    change,
-    upTo,
+    [...user, change, upTo],
   );
   if (found === undefined) return null;
   const { data, ...part } = found;
@@ -105,9 +99,7 @@ export async function dropParts(tx: Tx, user: User, after: number, upTo: number)
     `DELETE FROM vector_parts
      WHERE project_id = $1 AND user_id = $2 AND last_change > CAST($3 AS bigint)
        AND after_change < CAST($4 AS bigint)`,
-    ...user,
-    after,
-    upTo,
+    [...user, after, upTo],
   );
 }
 
@@ -120,9 +112,7 @@ export async function dropPartsOf(tx: Tx, user: User, changes: readonly number[]
     `SELECT after_change AS after, last_change AS "upTo" FROM vector_parts
      WHERE project_id = CAST($1 AS bigint) AND user_id = CAST($2 AS text)
        AND last_change > CAST($3 AS bigint) AND after_change < CAST($4 AS bigint)`,
-    ...user,
-    after,
-    upTo,
+    [...user, after, upTo],
   );
   const dropped = parts.filter((part) =>
     changes.some((change) => change > part.after && change <= part.upTo),

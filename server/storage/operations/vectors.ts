@@ -51,13 +51,12 @@ export const ensureModel: WriteOperation<Model, PresentModel> = {
          CAST($3 AS bigint), CAST($4 AS double precision), CAST($5 AS double precision),
          CAST($6 AS text), CAST($7 AS text), 0
        FROM models WHERE true ON CONFLICT DO NOTHING`,
-      ...[name, digest, dims, mean, deviation, centre, probe],
+      [name, digest, dims, mean, deviation, centre, probe],
     );
     const found = await tx.one<Known>(
       `SELECT ${modelColumns}, is_present AS "isPresent"
        FROM models WHERE name = $1 AND digest = $2`,
-      name,
-      digest,
+      [name, digest],
     );
     // Another server has stored another model with the same number.
     if (found === undefined) throw new WriteConflict();
@@ -65,7 +64,7 @@ export const ensureModel: WriteOperation<Model, PresentModel> = {
     if (isPresent !== 1) {
       await tx.run(
         'UPDATE models SET is_present = CASE WHEN model_id = CAST($1 AS bigint) THEN 1 ELSE 0 END',
-        present.modelId,
+        [present.modelId],
       );
       await tx.run('UPDATE users SET embedded_change = -1');
     }
@@ -88,17 +87,14 @@ export const storeVectors: WriteOperation<Stored, boolean> = {
     const present = await tx.one(
       `SELECT 1 AS one FROM models WHERE model_id = CAST($1 AS bigint) AND is_present = 1
        ${tx.dialect.forShare}`,
-      modelId,
+      [modelId],
     );
     if (present === undefined) return false;
     const advanced = await tx.run(
       `UPDATE users SET embedded_change = CAST($3 AS bigint)
        WHERE project_id = $1 AND user_id = $2 AND embedded_change = CAST($4 AS bigint)
          AND last_change >= CAST($3 AS bigint)`,
-      projectId,
-      userId,
-      upTo,
-      from,
+      [projectId, userId, upTo, from],
     );
     if (advanced === 0) return false;
     // Only vectors of a former model can be there already.
@@ -121,8 +117,7 @@ async function storeOne(
       `UPDATE vectors SET change = CAST($4 AS bigint)
        WHERE project_id = $1 AND user_id = $2 AND memory_id = $3
          AND model_id = CAST($5 AS bigint) AND text_hash = $6`,
-      ...memory,
-      ...[change, modelId, textHash],
+      [...memory, change, modelId, textHash],
     );
     return;
   }
@@ -131,9 +126,7 @@ async function storeOne(
      VALUES ($1, $2, $3, $4, $5, $6, $7)
      ON CONFLICT (project_id, user_id, memory_id) DO UPDATE SET model_id = excluded.model_id,
        change = excluded.change, text_hash = excluded.text_hash, data = excluded.data`,
-    ...memory,
-    ...[modelId, change, textHash],
-    Buffer.from(data, 'base64'),
+    [...memory, modelId, change, textHash, Buffer.from(data, 'base64')],
   );
 }
 
@@ -148,21 +141,20 @@ export const usersToEmbed: ShortRead<{ limit: number }, UserRef[]> = {
     const first = await tx.all<UserRef>(
       `SELECT ${userColumns} FROM users WHERE embedded_change < last_change
        ORDER BY project_id, user_id LIMIT CAST($1 AS bigint)`,
-      limit,
+      [limit],
     );
     if (first.length < limit) return first;
     const projects = await tx.all<Pick<UserRef, 'projectId'>>(
       `SELECT DISTINCT project_id AS "projectId" FROM users WHERE embedded_change < last_change
        ORDER BY project_id LIMIT CAST($1 AS bigint)`,
-      limit,
+      [limit],
     );
     const ofProjects = projects.map(({ projectId }) =>
       tx.all<UserRef>(
         `SELECT ${userColumns} FROM users
          WHERE project_id = CAST($1 AS bigint) AND embedded_change < last_change
          ORDER BY user_id LIMIT CAST($2 AS bigint)`,
-        projectId,
-        Math.ceil(limit / projects.length),
+        [projectId, Math.ceil(limit / projects.length)],
       ),
     );
     return (await Promise.all(ofProjects)).flat();
@@ -182,7 +174,7 @@ export const memoriesToEmbed: ShortRead<Wanted, ToEmbed> = {
     const found = await tx.one<{ from: number; last: number }>(
       `SELECT embedded_change AS "from", last_change AS last FROM users
        WHERE project_id = $1 AND user_id = $2`,
-      ...user,
+      user,
     );
     const { from, last } = found ?? { from: -1, last: -1 };
     // A memory that is written between two of these statements gets a later change, so that no
@@ -196,8 +188,7 @@ export const memoriesToEmbed: ShortRead<Wanted, ToEmbed> = {
          AND m.last_change > CAST($3 AS bigint) AND m.last_change <= CAST($4 AS bigint)
          AND (v.model_id = CAST($5 AS bigint) AND v.change = m.last_change) IS NOT TRUE
        ORDER BY m.last_change LIMIT CAST($6 AS bigint)`,
-      ...user,
-      ...[from, last, modelId, limit + 1],
+      [...user, from, last, modelId, limit + 1],
     );
     const chosen = firstBytes(rows.slice(0, limit), maxBytes);
     const next = rows[chosen.length];
@@ -216,9 +207,7 @@ async function readText(
   const text = await tx.one<Pick<MemoryToEmbed, 'content' | 'metadata'>>(
     `SELECT content, metadata FROM memories
      WHERE project_id = $1 AND user_id = $2 AND id = $3`,
-    projectId,
-    userId,
-    row.id,
+    [projectId, userId, row.id],
   );
   return text === undefined ? [] : [{ ...row, ...text }];
 }

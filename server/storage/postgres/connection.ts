@@ -44,7 +44,7 @@ export type Statement = { text: string; values: readonly Value[]; isScript?: tru
  */
 export type Outcome = { rows: Row[]; command: string; count: number } | { error: unknown };
 
-export function statement(text: string, ...values: Value[]): Statement {
+export function statement(text: string, values: readonly Value[] = []): Statement {
   return { text, values };
 }
 
@@ -52,9 +52,9 @@ export function statement(text: string, ...values: Value[]): Statement {
 export async function query<Found = Row>(
   connection: Pick<Connection, 'run'>,
   text: string,
-  ...values: Value[]
+  values: readonly Value[] = [],
 ): Promise<Found[]> {
-  const [rows = []] = await connection.run([statement(text, ...values)]);
+  const [rows = []] = await connection.run([statement(text, values)]);
   return rows as Found[];
 }
 

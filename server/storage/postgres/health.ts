@@ -11,7 +11,7 @@ const silence = 'a connection to the database has not responded for three second
 /** Looks the tables up in the catalog, without locking them. */
 const findMissing = statement(
   `SELECT name FROM unnest(string_to_array($1, ' ')) AS name WHERE to_regclass(name) IS NULL`,
-  tableNames.join(' '),
+  [tableNames.join(' ')],
 );
 const write = statement(`UPDATE maintenance SET value = value + 1 WHERE name = 'probe'`);
 

@@ -106,7 +106,8 @@ export async function assertFinished(connection: Reading): Promise<void> {
 }
 
 async function hasTable(connection: Reading, name: string): Promise<boolean> {
-  const [found] = await query(connection, 'SELECT to_regclass($1) IS NOT NULL AS "isThere"', name);
+  const text = 'SELECT to_regclass($1) IS NOT NULL AS "isThere"';
+  const [found] = await query(connection, text, [name]);
   return found?.isThere === true;
 }
 
@@ -127,7 +128,7 @@ async function migrateOnce(connection: Connection): Promise<void> {
     const stored = Number(row?.version);
     for (let version = Math.max(firstVersion, stored + 1); version <= schemaVersion; version += 1) {
       await run({ text: migrations[version - firstVersion] ?? '', values: [], isScript: true });
-      await run(statement('INSERT INTO schema_versions (version) VALUES ($1::int4)', version));
+      await run(statement('INSERT INTO schema_versions (version) VALUES ($1::int4)', [version]));
     }
     // Only new tables are distributed. To distribute tables with rows, the operator has to stop all
     // servers.

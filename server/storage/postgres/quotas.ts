@@ -27,7 +27,7 @@ export async function reserveQuota(
   connection: Connection,
   { projectId, amount, limit, seconds }: QuotaRequest,
 ): Promise<QuotaGrant> {
-  const wanted = statement(reserve, projectId, amount, seconds);
+  const wanted = statement(reserve, [projectId, amount, seconds]);
   const [[row] = []] = (await connection.run([wanted], deadlineMs)) as Row[][];
   if (row === undefined) throw new Error('no quota row was returned');
   const { used, ...window } = row;

@@ -16,7 +16,7 @@ const claimTurn: WriteOperation<string, boolean> = {
       `INSERT INTO turns AS t (name, holder, held_until) VALUES ('cleanup', $1, ${now} + ${turnMs})
        ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, held_until = excluded.held_until
        WHERE t.holder = excluded.holder OR t.held_until < ${now}`,
-      holder,
+      [holder],
     );
     return claimed > 0;
   },
@@ -24,7 +24,7 @@ const claimTurn: WriteOperation<string, boolean> = {
 
 const endTurn: WriteOperation<string, number> = {
   name: 'endTurn',
-  run: (tx, holder) => tx.run(`DELETE FROM turns WHERE name = 'cleanup' AND holder = $1`, holder),
+  run: (tx, holder) => tx.run(`DELETE FROM turns WHERE name = 'cleanup' AND holder = $1`, [holder]),
 };
 
 /**

@@ -49,13 +49,13 @@ export function createTx(send: Send, hasCitus = false): Tx {
 
   return {
     dialect: hasCitus ? { ...dialect, lockIds } : dialect,
-    all: (text, ...values) => rows(statement(text, ...values)),
-    async one<Row>(text: string, ...values: Statement['values']) {
-      const [first] = await rows<Row>(statement(text, ...values));
+    all: (text, values) => rows(statement(text, values)),
+    async one<Row>(text: string, values?: Statement['values']) {
+      const [first] = await rows<Row>(statement(text, values));
       return first;
     },
-    async run(text, ...values) {
-      const outcome = await send(statement(text, ...values));
+    async run(text, values) {
+      const outcome = await send(statement(text, values));
       if ('error' in outcome) throw outcome.error;
       return outcome.count;
     },

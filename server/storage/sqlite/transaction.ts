@@ -48,10 +48,11 @@ export function createTx(db: Database, { isWriting = false } = {}): Tx {
 
   return {
     dialect,
-    all: async <Row>(text: string, ...values: Value[]) => prepared(text).all(...values) as Row[],
-    one: async <Row>(text: string, ...values: Value[]) =>
+    all: async <Row>(text: string, values: readonly Value[] = []) =>
+      prepared(text).all(...values) as Row[],
+    one: async <Row>(text: string, values: readonly Value[] = []) =>
       (prepared(text).get(...values) ?? undefined) as Row | undefined,
-    run: async (text, ...values) => prepared(text).run(...values).changes,
+    run: async (text, values = []) => prepared(text).run(...values).changes,
   };
 }
 

@@ -26,8 +26,8 @@ export async function openCopySide(
   }
   return {
     kind: 'postgres',
-    async read(text, ...values) {
-      const [rows = []] = await mapped(connection.run([statement(text, ...values)], deadlineMs));
+    async read(text, values) {
+      const [rows = []] = await mapped(connection.run([statement(text, values)], deadlineMs));
       return rows as Row[];
     },
     write: (...statements) =>

@@ -38,7 +38,7 @@ function copySideOf(db: Database, release: () => void): CopySide {
 
   return {
     kind: 'sqlite',
-    read: async (text, ...values) => run(text, values),
+    read: async (text, values = []) => run(text, values),
     async write(...all) {
       const writeAll = db.transaction(() => {
         for (const { text, values } of all) run(text, values);
