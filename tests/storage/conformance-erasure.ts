@@ -104,16 +104,6 @@ export function testErasure(name: string, open: OpenStorage): void {
       expect(await saveElsewhere()).toEqual({ ...second, replayed: true });
     });
 
-    test('counts only its own memory if another project has a memory with the same id', async () => {
-      const other = await newProject(opened);
-      const given = memory();
-      await project.save(given);
-      await other.save(given);
-      expect(await deleted(project.erase())).toBe(1);
-      expect(await other.get(given.id)).toMatchObject({ content: given.content });
-      expect((await other.users()).items).toMatchObject([{ userId: 'u', memories: 1 }]);
-    });
-
     test('under a key is separate from concurrent erasures of other users and projects', async () => {
       const other = await newProject(opened);
       await project.import(many(600));
