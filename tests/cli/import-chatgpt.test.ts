@@ -8,11 +8,14 @@ import { expectRan, memoryAt, summaryOf } from './command.ts';
 const server = await withProject();
 const memory = memoryAt(server);
 
-const importFrom = (format: string, text: string, ...more: string[]) =>
-  memory(['import', '--from', format, ...more, '-'], { stdin: text });
+const importFor = (userId: string, ...conversations: object[]) => {
+  const argv = ['import', '--from', 'chatgpt', '--user', userId, '-'];
+  return memory(argv, { stdin: JSON.stringify(conversations) });
+};
 const imported = (count: number, skipped = 0) => summaryOf({ imported: count, skipped, failed: 0 });
 const all = async (userId: string) =>
   (await server.client.list({ userId, order: 'asc', limit: 100 })).items;
+const contentsOf = async (userId: string) => (await all(userId)).map(({ content }) => content);
 
 describe('memory import --from chatgpt', () => {
   const at = 1_771_000_000.5;
@@ -49,23 +52,23 @@ describe('memory import --from chatgpt', () => {
     },
   };
   const empty = { ...conversation, conversation_id: 'c-2', mapping: node('root', null, null) };
-  const whole = {
-    ...conversation,
-    current_node: 'a',
-    mapping: { ...node('root', null, null), ...node('a', 'root', say('user', 'Likes tea')) },
+  /** A conversation of these messages, with the ids 0, 1, and so on. */
+  const conversationOf = (...messages: object[]) => {
+    const nodes = messages.map((one, n) => node(`${n}`, n === 0 ? null : `${n - 1}`, one));
+    const mapping: object = Object.assign({}, ...nodes);
+    return { ...conversation, mapping, current_node: `${messages.length - 1}` };
   };
-  const text = JSON.stringify([conversation, empty]);
 
   test('says nothing about lost data if none is lost', async () => {
-    const ran = await importFrom('chatgpt', JSON.stringify([whole]), '--user', newUser());
-    expect(ran.stderr).toContain(imported(1));
-    expect(ran.stderr).not.toContain('Not imported');
+    const { stderr } = await importFor(newUser(), conversationOf(say('user', 'Likes tea')));
+    expect(stderr).toContain(imported(1));
+    expect(stderr).not.toContain('Not imported');
   });
 
   test('makes a memory of each visible message, and counts all other data', async () => {
     const userId = newUser();
     expectRan(
-      await importFrom('chatgpt', text, '--user', userId),
+      await importFor(userId, conversation, empty),
       0,
       imported(2),
       'Not imported: messages on abandoned branches: 1, hidden messages: 1, images and files: 1, ' +
@@ -92,9 +95,9 @@ describe('memory import --from chatgpt', () => {
     const userId = newUser();
     const { f: _, ...shorter } = conversation.mapping;
     const earlier = { ...conversation, mapping: shorter, current_node: 'd' };
-    await importFrom('chatgpt', JSON.stringify([earlier]), '--user', userId);
+    await importFor(userId, earlier);
     const [before] = await all(userId);
-    expectRan(await importFrom('chatgpt', text, '--user', userId), 0, imported(1, 1));
+    expectRan(await importFor(userId, conversation, empty), 0, imported(1, 1));
     const after = await all(userId);
     expect(after.map(({ externalId }) => externalId)).toEqual(['c-1#a', 'c-1#f']);
     expect(after[0]).toEqual(before ?? expect.anything());
@@ -102,18 +105,14 @@ describe('memory import --from chatgpt', () => {
 
   test('keeps the order of messages, even of those with the same time', async () => {
     const userId = newUser();
-    const nodes = Array.from({ length: 100 }, (_, n) =>
-      node(`${n}`, n === 0 ? null : `${n - 1}`, say('user', `message ${n}`)),
-    );
-    const long = { ...conversation, mapping: Object.assign({}, ...nodes), current_node: '99' };
-    await importFrom('chatgpt', JSON.stringify([long]), '--user', userId);
-    const contents = (await all(userId)).map(({ content }) => content);
-    expect(contents).toEqual(nodes.map((_, n) => `message ${n}`));
+    const contents = Array.from({ length: 100 }, (_, n) => `message ${n}`);
+    await importFor(userId, conversationOf(...contents.map((content) => say('user', content))));
+    expect(await contentsOf(userId)).toEqual(contents);
   });
 
   test('a search prefers what the user said to the replies', async () => {
     const userId = newUser();
-    await importFrom('chatgpt', text, '--user', userId);
+    await importFor(userId, conversation);
     const { items } = await server.client.search({ userId, query: 'Where did I move?' });
     expect(items[0]?.externalId).toBe('c-1#a');
   });
@@ -127,9 +126,8 @@ describe('memory import --from chatgpt', () => {
     };
     const importWith = async (end: string | undefined) => {
       const userId = newUser();
-      const one = { ...conversation, mapping, current_node: end };
-      await importFrom('chatgpt', JSON.stringify([one]), '--user', userId);
-      return (await all(userId)).map(({ content }) => content);
+      await importFor(userId, { ...conversation, mapping, current_node: end });
+      return contentsOf(userId);
     };
     expect(await importWith('b')).toEqual(['question', 'shown answer']);
     // Without a current node, the branch of the last node is used.
@@ -139,35 +137,24 @@ describe('memory import --from chatgpt', () => {
   test('omits and counts messages that ChatGPT does not show', async () => {
     const userId = newUser();
     const metadata = { is_visually_hidden_from_conversation: true };
-    const mapping = {
-      ...node('root', null, null),
-      ...node('a', 'root', { ...say('user', 'about me'), metadata }),
-      ...node('b', 'a', { ...say('user', 'without weight'), weight: 0 }),
-      ...node('c', 'b', {
-        ...say('assistant'),
-        content: { content_type: 'model_editable_context' },
-      }),
-      ...node('d', 'c', say('user', 'Likes tea')),
-    };
-    const one = { ...conversation, title: null, mapping, current_node: 'd' };
-    const { stderr } = await importFrom('chatgpt', JSON.stringify([one]), '--user', userId);
+    const one = conversationOf(
+      { ...say('user', 'about me'), metadata },
+      { ...say('user', 'without weight'), weight: 0 },
+      { ...say('assistant'), content: { content_type: 'model_editable_context' } },
+      say('user', 'Likes tea'),
+    );
+    const { stderr } = await importFor(userId, { ...one, title: null });
     expect(stderr).toMatch(/^Not imported: .*hidden messages: 2\b/m);
     expect(stderr).toMatch(/^Not imported: .*model_editable_context: 1\b/m);
-    const [memory] = await all(userId);
-    expect(memory?.content).toBe('Likes tea');
+    expect(await contentsOf(userId)).toEqual(['Likes tea']);
   });
 
   test('dates a message without a time by the message before it, or by its conversation', async () => {
     const importWith = async (times: (number | null)[], createTime: number | null) => {
       const userId = newUser();
-      const nodes = times.map((time, n) => {
-        const message = { ...say('user', `message ${n}`), create_time: time };
-        return node(`${n}`, n === 0 ? null : `${n - 1}`, message);
-      });
-      const mapping = Object.assign({}, ...nodes);
+      const messages = times.map((time) => ({ ...say('user', 'dated'), create_time: time }));
       const dated = { create_time: createTime, update_time: at + 60 };
-      const one = { ...conversation, ...dated, mapping, current_node: `${times.length - 1}` };
-      await importFrom('chatgpt', JSON.stringify([one]), '--user', userId);
+      await importFor(userId, { ...conversationOf(...messages), ...dated });
       return (await all(userId)).map(({ occurredAt }) => occurredAt?.slice(14, 19));
     };
     expect(await importWith([at + 5, null, at + 7], at)).toEqual(['26:45', '26:45', '26:47']);
@@ -181,31 +168,24 @@ describe('memory import --from chatgpt', () => {
   test('keeps the transcript of a spoken message', async () => {
     const userId = newUser();
     const spoken = { content_type: 'audio_transcription', text: 'Likes tea', direction: 'in' };
-    const mapping = { ...node('root', null, null), ...node('a', 'root', say('user', spoken)) };
-    const one = JSON.stringify([{ ...whole, title: null, mapping }]);
-    const { stderr } = await importFrom('chatgpt', one, '--user', userId);
-    expect(stderr).not.toContain('Not imported');
-    const [memory] = await all(userId);
-    expect(memory?.content).toBe('Likes tea');
+    const one = { ...conversationOf(say('user', spoken)), title: null };
+    expect((await importFor(userId, one)).stderr).not.toContain('Not imported');
+    expect(await contentsOf(userId)).toEqual(['Likes tea']);
   });
 
   test('imports messages that name no recipient', async () => {
     const userId = newUser();
     const { recipient: _, ...message } = say('user', 'Likes coffee');
-    const mapping = { ...node('root', null, null), ...node('a', 'root', message) };
-    const one = JSON.stringify([{ ...whole, mapping }]);
-    const { stderr } = await importFrom('chatgpt', one, '--user', userId);
+    const { stderr } = await importFor(userId, conversationOf(message));
     expect(stderr).not.toContain('Not imported');
-    expect((await all(userId))[0]?.content).toBe('Likes coffee');
+    expect(await contentsOf(userId)).toEqual(['Likes coffee']);
   });
 
   test('names a message by the id of a conversation that has no conversation_id', async () => {
     const userId = newUser();
-    const { conversation_id: _, ...older } = whole;
-    for (const title of ['First', 'Second']) {
-      const one = JSON.stringify([{ ...older, id: 'c-9', title }]);
-      await importFrom('chatgpt', one, '--user', userId);
-    }
-    expect(await all(userId)).toMatchObject([{ externalId: 'c-9#a' }]);
+    const { conversation_id: _, ...older } = conversationOf(say('user', 'Likes tea'));
+    for (const title of ['First', 'Second'])
+      await importFor(userId, { ...older, id: 'c-9', title });
+    expect(await all(userId)).toMatchObject([{ externalId: 'c-9#0' }]);
   });
 });
