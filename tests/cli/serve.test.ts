@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { relative } from 'node:path';
 import { startServer } from '../../server/main.ts';
 import { createTrigger, newDatabase } from '../support/postgres.ts';
+import { freePort } from '../support/process.ts';
 import { hasIpv6 } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 import { expectRan, memory as inProcess, type Surroundings, temporaryFolder } from './command.ts';
@@ -78,7 +79,7 @@ test.each([
   'the first key is printed on a terminal if the profile contains %s',
   async (_, profile, words, needsAddress) => {
     using home = temporaryFolder();
-    const port = await freePort();
+    const port = freePort();
     const baseUrl = `http://127.0.0.1:${port}`;
     const text = JSON.stringify(profile).replace('URL', baseUrl);
     await Bun.write(home.file('.config/memory-service/profile.json'), text);
@@ -107,7 +108,7 @@ test.if(hasIpv6).each([
   ['::', '127.0.0.1'],
 ])('a service that listens on %s is reached at %s', async (host, reached) => {
   using home = temporaryFolder();
-  const port = await freePort();
+  const port = freePort();
   const argv = ['-p', `${port}`, '--host', host, '--database', home.file('first.db')];
   const output = await startAndStop(argv, { home: home.path });
   const url = `http://${reached}:${port}`;
@@ -119,7 +120,7 @@ test.if(hasIpv6).each([
 test.if(hasIpv6)('a service at ::1 on the default port is used with --base-url only', async () => {
   using home = temporaryFolder();
   const profile = { baseUrl: 'http://127.0.0.1:PORT', keys: {} };
-  const port = await freePort();
+  const port = freePort();
   const text = JSON.stringify(profile).replace('PORT', `${port}`);
   await Bun.write(home.file('.config/memory-service/profile.json'), text);
   const argv = ['-p', `${port}`, '--host', '::1', '--database', home.file('first.db')];
@@ -137,7 +138,7 @@ test('without the console, no start names it', async () => {
 
 test('a start names the whole path of the database', async () => {
   using home = temporaryFolder();
-  const port = String(await freePort());
+  const port = String(freePort());
   const started = (database: string) =>
     startAndStop(['-p', port, '--database', database], { home: home.path });
   const database = home.file('first.db');
@@ -168,13 +169,6 @@ async function startAndStop(argv: string[], around: Surroundings): Promise<strin
     onOutput: (text) => /Ctrl-C to stop/.test(text) && setImmediate(() => interruption.abort()),
   });
   return stderr;
-}
-
-async function freePort(): Promise<number> {
-  const listener = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
-  const { port = 0 } = listener;
-  await listener.stop(true);
-  return port;
 }
 
 test.concurrent.each([

@@ -7,7 +7,7 @@ import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { openAdmin } from '../../server/admin.ts';
 import { type RunningServer, startServer } from '../../server/main.ts';
 import { endsThread } from '../storage/faulty-threads.ts';
-import { startChild } from '../support/process.ts';
+import { freePort, startChild } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
 /* Each request is logged as one line. */
@@ -256,12 +256,6 @@ test('the same if nothing is read from the start', async () => {
   });
   await stop();
 });
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
-  listener.stop(true);
-  return listener.port;
-}
 
 test('a write that a read-only key may not make is logged with the key', async () => {
   const admin = await openAdmin(`sqlite:${join(folder, 'memory.db')}`);

@@ -5,7 +5,7 @@ import { MemoryClient } from '../../sdk/index.ts';
 import { temporaryFolder } from '../cli/command.ts';
 import { program } from '../cli/shell.ts';
 import { backend, emptyDatabase } from '../support/backend.ts';
-import { type Child, startChild } from '../support/process.ts';
+import { type Child, freePort, startChild } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
 /*
@@ -79,12 +79,6 @@ function start(command: string[], env: Record<string, string> = {}): Child {
   const child = startChild(command, env);
   children.push(child);
   return child;
-}
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
-  listener.stop(true);
-  return listener.port;
 }
 
 const isHealthy = (port: number) =>

