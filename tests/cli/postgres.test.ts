@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { startServer } from '../../server/main.ts';
 import { newDatabase, postgresUrl, query, type TestDatabase } from '../support/postgres.ts';
 import { doctor, lines, memory } from './command.ts';
 
 /* Tests of the administrative commands on a PostgreSQL database. */
 
-let database: TestDatabase;
-let on: string[];
-beforeAll(async () => {
-  database = await newDatabase();
-  on = ['--database', database.url];
-});
-afterAll(() => database.drop());
+const database = await newDatabase();
+afterAll(database.drop);
+const on = ['--database', database.url];
 
 test("keys list fails on a database without the service's tables", async () => {
   const { code, stdout, stderr } = await memory(['keys', 'list', ...on]);
@@ -32,7 +28,7 @@ test('keys are created, listed and revoked', async () => {
 });
 
 test('doctor counts only keys that are in use', async () => {
-  const own = await newDatabase();
+  await using own = await newDatabase();
   const flags = ['--database', own.url];
   const create = () => memory(['keys', 'create', '--json', ...flags]);
   const { id } = JSON.parse((await create()).stdout);
@@ -41,7 +37,6 @@ test('doctor counts only keys that are in use', async () => {
   await memory(['keys', 'revoke', id, ...flags]);
   const { find } = await doctor(own.url);
   expect(find('keys')).toMatchObject({ level: 'ok', found: '2 in use' });
-  await own.drop();
 });
 
 test('servers that start at the same time on an empty database share it', async () => {
@@ -90,7 +85,7 @@ test('doctor runs the PostgreSQL checks and reports no problem', async () => {
 });
 
 test('doctor warns if commits do not wait for a connected synchronous standby', async () => {
-  const own = await newDatabase();
+  await using own = await newDatabase();
   const there = await shadow(own, [
     settingAs('synchronous_standby_names', 'any 1 (*)'),
     'VIEW pg_stat_replication AS SELECT 1',
@@ -102,11 +97,10 @@ test('doctor warns if commits do not wait for a connected synchronous standby', 
     found: '1 connected, synchronous: any 1 (*)',
     advice: expect.stringContaining('set synchronous_commit = on'),
   });
-  await own.drop();
 });
 
 test('doctor warns if dead rows reach 100% of a table', async () => {
-  const own = await newDatabase();
+  await using own = await newDatabase();
   const schema = new URL(own.url).searchParams.get('search_path');
   await memory(['keys', 'create', '--database', own.url]);
   // Shadows PostgreSQL's statistics. The percentage is of the live rows plus 10,000.
@@ -118,7 +112,6 @@ test('doctor warns if dead rows reach 100% of a table', async () => {
     found: 'at most 100% of any table',
     advice: expect.stringContaining('autovacuum'),
   });
-  await own.drop();
 });
 
 test.each([
@@ -162,7 +155,7 @@ test.each([
   ['full_page_writes', 'off', 'durability', 'set full_page_writes = on'],
   ['synchronous_standby_names', 'any 1 (*)', 'standbys', 'every write waits for a standby'],
 ])('doctor fails if %s is %s', async (setting, value, name, words) => {
-  const own = await newDatabase();
+  await using own = await newDatabase();
   const none = 'VIEW pg_stat_replication AS SELECT 1 WHERE false';
   const { code, find } = await doctor(await shadow(own, [settingAs(setting, value), none]));
   expect(find(name)).toMatchObject({
@@ -170,11 +163,10 @@ test.each([
     advice: expect.stringContaining(words),
   });
   expect(code).toBe(1);
-  await own.drop();
 });
 
 test('doctor warns about many connections, a long transaction and WAL of an inactive slot', async () => {
-  const own = await newDatabase();
+  await using own = await newDatabase();
   const database = await shadow(own, [
     settingAs('max_connections', '100'),
     'VIEW pg_stat_database AS SELECT 40 AS numbackends FROM generate_series(1, 2)',
@@ -191,15 +183,13 @@ test('doctor warns about many connections, a long transaction and WAL of an inac
     'replication slots: 1024 MB of WAL retained for inactive slots',
   ]);
   expect(code).toBe(0);
-  await own.drop();
 });
 
 test('a database URL may also begin with postgresql:', async () => {
-  const own = await newDatabase();
+  await using own = await newDatabase();
   const made = await memory(['keys', 'create', '--json', '--database', own.url]);
   const url = own.url.replace(/^postgres:/, 'postgresql:');
   const { code, stdout } = await memory(['keys', 'list', '--json', '--database', url]);
-  await own.drop();
   expect(code).toBe(0);
   expect(JSON.parse(stdout).items).toMatchObject([{ id: JSON.parse(made.stdout).id }]);
 });
@@ -208,48 +198,44 @@ test.each([
   ['any 1 (*)', 'on', '1 connected, synchronous: any 1 (*)'],
   ['', 'local', '1 connected, synchronous: none'],
 ])('doctor accepts the standbys %p with synchronous_commit = %s', async (names, commit, found) => {
-  const own = await newDatabase();
+  await using own = await newDatabase();
   const database = await shadow(own, [
     settingAs('synchronous_standby_names', names),
     'VIEW pg_stat_replication AS SELECT 1',
     `VIEW pg_settings AS SELECT 'synchronous_commit' AS name, '${commit}' AS reset_val`,
   ]);
   expect((await doctor(database)).find('standbys')).toMatchObject({ level: 'ok', found });
-  await own.drop();
 });
 
 test('doctor says that the next server start creates the tables, until they exist', async () => {
-  const own = await newDatabase();
+  await using own = await newDatabase();
   const advice = async () => (await doctor(own.url)).find('version')?.advice ?? 'none';
   expect(await advice()).toContain('the next server start creates');
   await memory(['keys', 'create', '--database', own.url]);
   expect(await advice()).toBe('none');
-  await own.drop();
 });
 
 test.each([
   [-4.5, 'ok'],
   [5.1, 'warning'],
 ])('doctor reports a database clock that differs by %d s as %s', async (seconds, level) => {
-  const own = await newDatabase();
+  await using own = await newDatabase();
   const database = await shadow(own, [
     `FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$
        SELECT pg_catalog.clock_timestamp() + interval '${seconds} seconds' $$`,
   ]);
   const { find } = await doctor(database);
-  await own.drop();
   expect(find('clock')).toMatchObject({ level });
 });
 
 test('doctor accepts a transaction of 14 minutes and 1023 MB of retained WAL', async () => {
-  const own = await newDatabase();
+  await using own = await newDatabase();
   const database = await shadow(own, [
     `VIEW pg_stat_activity AS SELECT 0 AS pid, now() - interval '14 minutes' AS xact_start`,
     `FUNCTION pg_current_wal_lsn() RETURNS pg_lsn LANGUAGE sql AS $$ SELECT '1/0'::pg_lsn $$`,
     `VIEW pg_replication_slots AS SELECT '0/C0100000'::pg_lsn AS restart_lsn, false AS active`,
   ]);
   const { items } = await doctor(database);
-  await own.drop();
   const shown = items.map(({ name, level, found }) => `${name} ${level}: ${found}`);
   const oldest = /^transactions ok: the oldest has been open for 84\d s$/;
   expect(shown).toContainEqual(expect.stringMatching(oldest));

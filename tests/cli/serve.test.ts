@@ -230,15 +230,14 @@ test('a start that cannot create the first key ends, exit 1', async () => {
 
 test('a start that loses PostgreSQL before the first key is created ends, exit 1', async () => {
   using home = temporaryFolder();
-  const { url, drop } = await newDatabase();
+  await using database = await newDatabase();
   const env = { ...quiet, MEMORY_API_KEY: 'a-key-for-tests-1234' };
-  await (await startServer({ env, port: 0, databaseUrl: url })).stop();
+  await (await startServer({ env, port: 0, databaseUrl: database.url })).stop();
   const disconnect = 'PERFORM pg_terminate_backend(pg_backend_pid());';
-  await createTrigger(url, 'BEFORE INSERT ON api_keys', disconnect);
-  const args = ['serve', '-p', '0', '--database', url];
+  await createTrigger(database.url, 'BEFORE INSERT ON api_keys', disconnect);
+  const args = ['serve', '-p', '0', '--database', database.url];
   const child = memory(args, { ...quiet, XDG_CONFIG_HOME: home.path });
   const [code, stderr] = await Promise.all([child.exited, child.stderr.text()]);
-  await drop();
   const reason = 'the database cannot be reached; nothing was stored';
   expect({ code, stderr }).toEqual({ code: 1, stderr: `Error: ${reason}\n` });
 });
@@ -256,8 +255,8 @@ test('a file that is no database is rejected in one line that says what to do', 
 
 test('serve on PostgreSQL prints the database', async () => {
   using home = temporaryFolder();
-  const { url, drop } = await newDatabase();
-  const output = await startAndStop(['-p', '0', '--database', url], { home: home.path });
-  await drop();
+  await using database = await newDatabase();
+  const args = ['-p', '0', '--database', database.url];
+  const output = await startAndStop(args, { home: home.path });
   expect(output).toContain('\nData is stored in postgres');
 });

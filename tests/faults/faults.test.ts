@@ -23,9 +23,8 @@ test('every control names variants that exist', () => {
 });
 
 test('the service passes all SQL and exactly the fault points that variants change', async () => {
-  const database = await newDatabase();
+  await using database = await newDatabase();
   const notes = [...(await notesOf()), ...(await notesOf(database.url))];
-  await database.drop();
   const changed = Object.values(variants).flatMap(({ points = {} }) => Object.keys(points));
   const passed = notes.filter((line) => line.startsWith(reached('')));
   expect([...new Set(passed)].sort()).toEqual([...new Set(changed.map(reached))].sort());

@@ -44,18 +44,14 @@ async function run(run: Run): Promise<Figures> {
   const sqlite = await killWhileStoring(run, await fillSqlite(run));
   // The control, which is a quick run, depends on how the only writer of SQLite commits.
   if (run.tier === 'quick') return { kills: sqlite.kills, partlyStored: sqlite.partly };
-  const database = await newWholeDatabase();
-  try {
-    const postgres = await killWhileStoring(run, await fillPostgres(database));
-    return {
-      kills: sqlite.kills,
-      partlyStored: sqlite.partly,
-      killsOnPostgres: postgres.kills,
-      partlyStoredOnPostgres: postgres.partly,
-    };
-  } finally {
-    await database.drop();
-  }
+  await using database = await newWholeDatabase();
+  const postgres = await killWhileStoring(run, await fillPostgres(database));
+  return {
+    kills: sqlite.kills,
+    partlyStored: sqlite.partly,
+    killsOnPostgres: postgres.kills,
+    partlyStoredOnPostgres: postgres.partly,
+  };
 }
 
 /** Runs a statement. Returns the first column of the first row. */
@@ -202,13 +198,9 @@ async function fillPostgres({ name, url }: { name: string; url: string }): Promi
   await using target = createTarget({ env, databaseUrl: url });
   await fill({ target, sql: postgresOf(url) });
   return async (variants, work) => {
-    const database = await newWholeDatabase(`TEMPLATE ${name}`);
-    try {
-      await using copy = createTarget({ variants, env, databaseUrl: database.url });
-      await work(copy, postgresOf(database.url));
-    } finally {
-      await database.drop();
-    }
+    await using database = await newWholeDatabase(`TEMPLATE ${name}`);
+    await using copy = createTarget({ variants, env, databaseUrl: database.url });
+    await work(copy, postgresOf(database.url));
   };
 }
 

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { type RunningServer, startServer } from '../../server/main.ts';
-import { newDatabase, type TestDatabase } from '../support/postgres.ts';
+import { newDatabase } from '../support/postgres.ts';
 import { proxyTo } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
@@ -9,12 +9,8 @@ import { until } from '../support/until.ts';
 const requests = 25;
 const key = 'a-key-for-several-servers';
 
-let database: TestDatabase;
-let servers: RunningServer[];
-beforeAll(async () => {
-  database = await newDatabase();
-  servers = [await start(database.url, requests), await start(database.url, requests)];
-});
+const database = await newDatabase();
+const servers = [await start(database.url, requests), await start(database.url, requests)];
 afterAll(async () => {
   for (const server of servers) await server.stop();
   await database.drop();
@@ -56,7 +52,7 @@ test('all servers together allow the announced number of requests', async () => 
 });
 
 test('a server counts requests locally while the database is unreachable', async () => {
-  const own = await newDatabase();
+  await using own = await newDatabase();
   const proxy = proxyTo(own.url);
   const server = await start(proxy.url, 8, 2);
   expect(leftOf(await ask(server))).toBe(7);
@@ -72,5 +68,4 @@ test('a server counts requests locally while the database is unreachable', async
   proxy.heal();
   await server.stop();
   proxy.stop();
-  await own.drop();
 });

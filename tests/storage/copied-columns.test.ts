@@ -31,15 +31,14 @@ async function columnsOfSqlite(): Promise<Column[]> {
 }
 
 async function columnsOfPostgres(): Promise<Column[]> {
-  const { url, drop } = await newDatabase();
-  await (await openStorage(url)).close();
+  await using database = await newDatabase();
+  await (await openStorage(database.url)).close();
   const columns = await query(
     await postgresUrl(),
     `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
      WHERE table_schema = $1`,
-    [new URL(url).searchParams.get('search_path')],
+    [new URL(database.url).searchParams.get('search_path')],
   );
-  await drop();
   return columns as Column[];
 }
 
@@ -56,10 +55,10 @@ test('every table is copied', async () => {
 });
 
 test('a copy reads each table in the order of an index', async () => {
-  const { url, drop } = await newDatabase();
+  await using database = await newDatabase();
   await using opened = await openInFolder();
   await opened.storage.close();
-  const sides = await openCopySides(opened.url, url, { create: true });
+  const sides = await openCopySides(opened.url, database.url, { create: true });
   const sorted: string[] = [];
   for (const side of sides) {
     const explain = side.kind === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
@@ -75,7 +74,6 @@ test('a copy reads each table in the order of an index', async () => {
     side.close();
   }
   opened.storage = await openStorage(opened.url);
-  await drop();
   expect(sorted).toEqual([]);
 });
 

@@ -48,7 +48,8 @@ test('commands for keys and doctor do not upgrade a file that a server of an old
 });
 
 test('neither commands for keys nor a refused copy upgrade a shared database', async () => {
-  const { url, drop } = await newDatabase();
+  await using database = await newDatabase();
+  const { url } = database;
   await (await openStorage(url)).close();
   await query(url, 'DELETE FROM schema_versions WHERE version > 7');
   await query(url, 'DROP TABLE vector_parts');
@@ -62,7 +63,6 @@ test('neither commands for keys nor a refused copy upgrade a shared database', a
   expect((await rejectionOf(copying)).message).toContain('a server is using the database');
   const versions = await query(url, 'SELECT version FROM schema_versions');
   expect(versions).toEqual([{ version: 7 }]);
-  await drop();
 });
 
 async function useKeys(url: string): Promise<void> {

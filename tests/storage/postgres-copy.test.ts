@@ -58,7 +58,8 @@ function openUnused(url: string) {
 }
 
 test('a copy is rejected until the cleanup turn of a server without visible sessions ends', async () => {
-  const { url, drop } = await newDatabase();
+  await using database = await newDatabase();
+  const { url } = database;
   await (await openStorage(url)).close();
   const hold = (seconds: number) =>
     query(url, 'INSERT INTO turns VALUES ($1, $2, $3)', [
@@ -71,7 +72,6 @@ test('a copy is rejected until the cleanup turn of a server without visible sess
   expect(message).toMatch(/^a server is using the database.* wait 3[56]\d\d seconds\.$/);
   await query(url, 'UPDATE turns SET held_until = 0');
   (await openUnused(url)).close();
-  await drop();
 });
 
 test('pending tasks of several batches keep their order in the queue', async () => {

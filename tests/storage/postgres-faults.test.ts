@@ -1,12 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, test } from 'bun:test';
 import { openStorage } from '../../server/storage/open.ts';
-import {
-  createTrigger,
-  endSessions,
-  newWholeDatabase,
-  query,
-  type TestDatabase,
-} from '../support/postgres.ts';
+import { createTrigger, endSessions, newWholeDatabase, query } from '../support/postgres.ts';
 import { proxyTo } from '../support/tcp-proxy.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
@@ -15,12 +9,9 @@ import { keyed, memory, newProject, record } from './fixtures.ts';
 
 /* Writes and reads during faults of the database or of the connection to it. */
 
-let database: TestDatabase;
-beforeAll(async () => {
-  // One test terminates all writer sessions of the database, so no other file may share it.
-  database = await newWholeDatabase();
-});
-afterAll(() => database.drop());
+// One test terminates all writer sessions of the database, so no other file may share it.
+const database = await newWholeDatabase();
+afterAll(database.drop);
 
 /** Opens a storage through a proxy. Most of the tests wait, so they run concurrently. */
 async function setUp() {

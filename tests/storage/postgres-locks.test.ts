@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { connectStorage, openStorage } from '../../server/storage/open.ts';
-import { newDatabase, type TestDatabase } from '../support/postgres.ts';
+import { newDatabase } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { claim, memory, newProject } from './fixtures.ts';
 import { lockUser as lockUserIn } from './postgres.ts';
@@ -10,11 +10,8 @@ import { lockUser as lockUserIn } from './postgres.ts';
  * user's row.
  */
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await newDatabase();
-});
-afterAll(() => database.drop());
+const database = await newDatabase();
+afterAll(database.drop);
 
 /** Opens a storage with its own connections. The tests wait for locks, so they run concurrently. */
 async function setUp() {

@@ -1,28 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import { openStorage } from '../../server/storage/open.ts';
-import type { Storage } from '../../server/storage/storage.ts';
-import {
-  areWaiting,
-  newDatabase,
-  openTransaction,
-  query,
-  type TestDatabase,
-} from '../support/postgres.ts';
+import { areWaiting, newDatabase, openTransaction, query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { newKey } from './conformance-keys.ts';
 import { memory, newProject } from './fixtures.ts';
 import { openInSchema } from './postgres.ts';
 
-let database: TestDatabase;
-let first: Storage;
-let second: Storage;
-
-beforeAll(async () => {
-  database = await newDatabase();
-  first = await openStorage(database.url);
-  second = await openStorage(database.url);
-});
+const database = await newDatabase();
+const first = await openStorage(database.url);
+const second = await openStorage(database.url);
 afterAll(async () => {
   await second.close();
   await database.drop();

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { openStorage } from '../../server/storage/open.ts';
-import type { Storage } from '../../server/storage/storage.ts';
 import type { QuotaGrant, QuotaRequest } from '../../server/storage/types/project.ts';
-import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
+import { newDatabase, query } from '../support/postgres.ts';
 
 /* Two servers reserve requests from the same rate-limit window. */
 
-let database: TestDatabase;
-let storages: Storage[];
-beforeAll(async () => {
-  database = await newDatabase();
-  storages = [await openStorage(database.url), await openStorage(database.url)];
-});
+const database = await newDatabase();
+const storages = [await openStorage(database.url), await openStorage(database.url)];
 afterAll(async () => {
   for (const storage of storages) await storage.close();
   await database.drop();

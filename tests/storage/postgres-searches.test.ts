@@ -1,25 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { openStorage } from '../../server/storage/open.ts';
-import type { Storage } from '../../server/storage/storage.ts';
-import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
-import { recordStatements } from '../support/statement-recorder.ts';
-import { imported, newProject, type Project } from './fixtures.ts';
+import { newDatabase, query } from '../support/postgres.ts';
+import { imported } from './fixtures.ts';
+import { openRecorded } from './postgres.ts';
 
 /* What a search of a user with thousands of memories sends to the database, and reads from it. */
 
 const memories = 3_000;
 const word = 'lantern';
 
-let database: TestDatabase;
-let recorder: ReturnType<typeof recordStatements>;
-let storage: Storage;
-let project: Project;
+const recorded = await openRecorded(await newDatabase());
+const { database, project, recorder } = recorded;
 
 beforeAll(async () => {
-  database = await newDatabase();
-  recorder = recordStatements(database.url);
-  storage = await openStorage(recorder.url);
-  project = await newProject({ storage });
   const given = Array.from({ length: memories }, (_, n) =>
     // Equal texts are found newest first.
     imported({ createdAt: n, content: word, metadata: n === 0 ? '{"of":"ada"}' : '{}' }),
@@ -28,11 +20,7 @@ beforeAll(async () => {
   await query(database.url, 'ANALYZE');
   await project.search(word);
 });
-afterAll(async () => {
-  await storage.close();
-  recorder.stop();
-  await database.drop();
-});
+afterAll(() => recorded[Symbol.asyncDispose]());
 
 async function sentBy(search: () => Promise<unknown>) {
   recorder.drain();

@@ -82,7 +82,7 @@ function ask(path: string): Promise<{ url?: string; error?: string } | undefined
   return promise;
 }
 
-export type TestDatabase = { url: string; drop(): Promise<void> };
+export type TestDatabase = AsyncDisposable & { url: string; drop(): Promise<void> };
 
 /** Creates an empty schema and returns a database URL that selects it. */
 export async function newDatabase(): Promise<TestDatabase> {
@@ -91,10 +91,8 @@ export async function newDatabase(): Promise<TestDatabase> {
   await query(base, `CREATE SCHEMA ${schema}`);
   const url = new URL(base);
   url.searchParams.set('search_path', schema);
-  return {
-    url: url.href,
-    drop: async () => void (await query(base, `DROP SCHEMA ${schema} CASCADE`)),
-  };
+  const drop = async () => void (await query(base, `DROP SCHEMA ${schema} CASCADE`));
+  return { url: url.href, drop, [Symbol.asyncDispose]: drop };
 }
 
 /** Creates a separate database, for tests that terminate all connections or need `options`. */
@@ -104,11 +102,8 @@ export async function newWholeDatabase(options = ''): Promise<TestDatabase & { n
   await query(base, `CREATE DATABASE ${name} ${options}`);
   const url = new URL(base);
   url.pathname = `/${name}`;
-  return {
-    url: url.href,
-    name,
-    drop: async () => void (await query(base, `DROP DATABASE ${name} WITH (FORCE)`)),
-  };
+  const drop = async () => void (await query(base, `DROP DATABASE ${name} WITH (FORCE)`));
+  return { url: url.href, name, drop, [Symbol.asyncDispose]: drop };
 }
 
 /** Runs the statement in a transaction that stays open. Returns a function that commits it. */
