@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { memory, memoryAt, type Surroundings, temporaryFolder } from './command.ts';
 import { startService } from './service.ts';
 
@@ -9,20 +9,15 @@ const hostile = 'a\x1b[2J\x07\x9b31m\x7f\u202eb\u2066c';
 const shown = '\\u001b[2J\\u0007';
 const steering = /(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u;
 
-let server: TestServer;
-let id: string;
+const server = await withServer();
+const saved = { userId: hostile, content: hostile, metadata: { [hostile]: hostile } };
+const { id } = await server.client.save(saved);
 const folder = temporaryFolder();
 beforeAll(async () => {
-  server = await startTestServer();
-  const saved = { userId: hostile, content: hostile, metadata: { [hostile]: hostile } };
-  id = (await server.client.save(saved)).id;
   await Bun.write(folder.file(`docs/${hostile}.md`), 'text');
   await Bun.write(folder.file(`bad/${hostile}.md`), 'a\0b');
 });
-afterAll(() => {
-  folder[Symbol.dispose]();
-  return server.stop();
-});
+afterAll(() => folder[Symbol.dispose]());
 
 const terminal = { terminal: 200 };
 const user = ['--user', hostile];

@@ -3,15 +3,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { examplesBelow } from '../../cli/commander.ts';
 import { createProgram } from '../../cli/program.ts';
 import { backend } from '../support/backend.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 import { memory, temporaryFolder, testTerminal } from './command.ts';
 import { parse } from './transcript.ts';
 
 const folder = temporaryFolder();
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
+const server = await withServer();
+beforeAll(() => {
   const ticket = { userId: 'u-1', data: { subject: 'Refund', comments: [] } };
   const chat = { userId: 'u-1', data: { messages: [{ role: 'user', content: 'Hi' }] } };
   const event = { type: 'event', userId: 'u-1', data: { name: 'signed up' } };
@@ -46,10 +45,7 @@ beforeEach(() => {
   };
   writeFileSync(folder.file('.config/memory-service/profile.json'), JSON.stringify({ keys }));
 });
-afterAll(async () => {
-  await server.stop();
-  folder[Symbol.dispose]();
-});
+afterAll(() => folder[Symbol.dispose]());
 
 async function realIds(example: string): Promise<string> {
   if (example.includes('key_')) {

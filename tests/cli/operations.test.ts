@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, test } from 'bun:test';
 import {
   chmodSync,
   existsSync,
@@ -11,22 +11,16 @@ import {
 import { openAdmin } from '../../server/admin.ts';
 import { diagnoseFile } from '../storage/sqlite.ts';
 import { backend } from '../support/backend.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { doctor, expectRan, memory, temporaryFolder } from './command.ts';
 import { shellAt } from './shell.ts';
 
 /* Tests of backup, restore and doctor on the database of a running server. */
 
 const folder = temporaryFolder();
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-  await server.client.save({ userId: 'u', content: 'kept' });
-});
-afterAll(async () => {
-  await server.stop();
-  folder[Symbol.dispose]();
-});
+afterAll(() => folder[Symbol.dispose]());
+const server = await withServer();
+await server.client.save({ userId: 'u', content: 'kept' });
 
 /** Backups require SQLite. */
 const ofFile = test.skipIf(backend !== 'sqlite');

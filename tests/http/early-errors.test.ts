@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 
 /*
  * An error that is known before the body has arrived reaches clients that read the response only
@@ -22,18 +22,15 @@ const MB = 1_000_000;
 /** More than the buffers of a socket hold, and nearly as much as the service reads. */
 const sizes = [2 * MB, 60 * MB] as const;
 
-let server: TestServer;
-let limited: TestServer;
+const server = await withServer();
+const limited = await withServer({ MEMORY_RATE_LIMIT: '1/3600' });
 let cases: Case[];
 
 beforeAll(async () => {
-  server = await startTestServer();
-  limited = await startTestServer({ MEMORY_RATE_LIMIT: '1/3600' });
   const authorization = `Bearer ${limited.key}`;
   await fetch(`${limited.url}/v1/key`, { headers: { authorization } });
   cases = await earlyErrors();
 });
-afterAll(() => Promise.all([server.stop(), limited.stop()]));
 
 async function earlyErrors(): Promise<Case[]> {
   const readOnly = await server.createKey('default', { readOnly: true });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { limits } from '../../sdk/contract/limits.ts';
 import { openAdmin } from '../../server/admin.ts';
 import { readMetrics } from '../support/metrics.ts';
@@ -10,7 +10,6 @@ import { sendKeyed } from '../support/writes.ts';
 /* The periodic cleanup of a running server, and what a server stores when it stops. */
 
 const everyMs = 30_000;
-let server: TestServer;
 
 /** Starts a server whose cleanup runs every few milliseconds. */
 async function startWithFastCleanup(): Promise<TestServer> {
@@ -24,9 +23,7 @@ async function startWithFastCleanup(): Promise<TestServer> {
   }
 }
 
-beforeAll(async () => {
-  server = await startWithFastCleanup();
-});
+const server = await startWithFastCleanup();
 afterAll(() => server.stop());
 
 async function lastUse({ databaseUrl }: TestServer): Promise<number | null> {

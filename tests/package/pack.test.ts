@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { $ } from 'bun';
 import { packSdk } from '../../.release/sdk.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { emptyProject, type Project, writeScenario } from './project.ts';
 import { compileProgram, settings } from './types.ts';
 
@@ -12,12 +12,11 @@ import { compileProgram, settings } from './types.ts';
 
 const root = join(import.meta.dir, '../..');
 let project: Project;
-let server: TestServer;
+const server = await withServer();
 let installed = '';
 
 beforeAll(async () => {
   project = await emptyProject();
-  server = await startTestServer();
   const folder = await mkdtemp(join(tmpdir(), 'memory-dist-'));
   const tarball = await packSdk(folder);
   installed = project.file('node_modules/memory-service-sdk');
@@ -29,10 +28,7 @@ beforeAll(async () => {
     await symlink(join(root, 'node_modules', name), project.file(`node_modules/${name}`));
   }
 });
-afterAll(async () => {
-  await server.stop();
-  await project[Symbol.asyncDispose]();
-});
+afterAll(() => project[Symbol.asyncDispose]());
 
 test.if(Bun.which('node') !== null)('the packed SDK works as documented on Node', async () => {
   await writeScenario(project);

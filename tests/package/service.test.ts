@@ -3,7 +3,7 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MemoryClient } from '../../sdk/index.ts';
 import { startChild } from '../support/process.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { type Installed, installService, runInstallScript } from './install.ts';
 import { mcpHello } from './mcp-hello.ts';
@@ -13,21 +13,17 @@ import { emptyProject, type Project } from './project.ts';
 /* Tests of the packed service and CLI that need no package registry. */
 
 let project: Project;
-let server: TestServer;
+const server = await withServer();
 let installed: Installed;
 let env: Record<string, string> = {};
 
 beforeAll(async () => {
   project = await emptyProject();
   installed = await installService(project.folder);
-  server = await startTestServer();
   const home = { HOME: project.folder, XDG_CONFIG_HOME: project.folder };
   env = { ...home, MEMORY_API_KEY: server.key, MEMORY_BASE_URL: server.url };
 });
-afterAll(async () => {
-  await server.stop();
-  await project[Symbol.asyncDispose]();
-});
+afterAll(() => project[Symbol.asyncDispose]());
 
 test('the CLI is one file with bytecode and contains no server code', async () => {
   const text = await Bun.file(join(installed.folder, 'cli/main.js')).text();
