@@ -33,7 +33,6 @@ const commands: [string, string[], Surroundings][] = [
   ['search', ['search', ...user, 'a'], terminal],
   ['search --json', ['search', ...user, 'a', '--json'], terminal],
   ['export', ['export'], terminal],
-  ['list for an unknown user', ['list', '--user', `${hostile}!`], terminal],
   ['delete for an unknown user', ['delete', '--user', `${hostile}!`, '--yes'], terminal],
   ['wait for an unknown id', ['wait', hostile], terminal],
   ['wait for an unknown id --json', ['wait', hostile, '--json'], terminal],
@@ -43,14 +42,13 @@ const commands: [string, string[], Surroundings][] = [
   ['an invalid value', ['list', '--limit', hostile], terminal],
   ['an invalid base URL', ['list', ...user, '--base-url', hostile], terminal],
   ['a missing database', ['keys', 'list', '--database', hostile], terminal],
-  ['an unknown key', ['keys', 'revoke', `key_${hostile}`, '--database', 'DB'], terminal],
   ['a document', ['ingest', 'document', ...user, 'docs'], terminal],
   ['a document --json', ['ingest', 'document', ...user, 'bad', '--json'], terminal],
   ['a document that is not text', ['ingest', 'document', ...user, 'bad'], terminal],
 ];
 
 test.each(commands)('control characters are escaped in: %s', async (_, argv, around) => {
-  const real = argv.map((word) => ({ ID: id, DB: server.databaseUrl })[word] ?? word);
+  const real = argv.map((word) => (word === 'ID' ? id : word));
   const options = { ...around, cwd: folder.path };
   const { stdout, stderr } = await memoryAt(server)(real, options);
   expect(stdout + stderr).not.toMatch(steering);
