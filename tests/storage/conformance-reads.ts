@@ -4,8 +4,6 @@ import { rejectionOf } from '../support/thrown.ts';
 import { imported, memory, type OpenStorage, record, walk } from './fixtures.ts';
 import { project, withStorage } from './suite.ts';
 
-const withKey = (key: string, value: string): Partial<Filter> => ({ metadata: [{ key, value }] });
-
 const foreignPositions = [
   '',
   'x',
@@ -55,51 +53,32 @@ export function testReads(name: string, open: OpenStorage): void {
       }
     });
 
-    test('with a filter return each match once, with thousands of memories between two', async () => {
-      const typeAt = (n: number) => (n % 2_050 === 0 ? 'event' : 'memory');
-      const given = Array.from({ length: 2_100 }, (_, createdAt) => {
-        return imported({ createdAt, type: typeAt(createdAt) });
+    /** Contains both texts of the filter, but the value belongs to another key. */
+    const seeming = '{"tag":"no","next":"yes"}';
+    const ofTag = (value: string): Partial<Filter> => ({ metadata: [{ key: 'tag', value }] });
+
+    test.each<[others: string, count: number, every: number, other: string, pages: number[]]>([
+      ['thousands between two matches', 4_100, 2_050, '{"tag":"no"}', [2]],
+      ['many', 5_000, 500, '{"tag":"no"}', [4, 4, 2]],
+      ['many that only seem to match', 600, 100, seeming, [4, 2]],
+    ])('with a filter skip other memories: %s', async (_, count, every, other, lengths) => {
+      const isMatch = (n: number) => (n + 1) % every === 0;
+      const given = Array.from({ length: count }, (_, createdAt) => {
+        return imported({ createdAt, metadata: isMatch(createdAt) ? '{"tag":"yes"}' : other });
       });
       await project.import(given);
+      const wanted = given.filter((_, n) => isMatch(n)).map(({ id }) => id);
       for (const order of ['asc', 'desc'] as const) {
-        const listed = await project.list('u', { order, filter: { type: 'event' } });
-        const ids = given.filter(({ type }) => type === 'event').map(({ id }) => id);
-        expect(listed.map(({ id }) => id)).toEqual(order === 'asc' ? ids : ids.reverse());
-      }
-    });
-
-    test('with a filter continue past many memories that do not match', async () => {
-      const tagOf = (n: number) => JSON.stringify({ tag: n % 500 === 7 ? 'yes' : 'no' });
-      const given = Array.from({ length: 5_000 }, (_, n) =>
-        imported({ createdAt: n, metadata: tagOf(n) }),
-      );
-      await project.import(given);
-      const wanted = given.filter((_, n) => n % 500 === 7).map(({ id }) => id);
-      for (const order of ['asc', 'desc'] as const) {
-        const walkTag = (tag: string) => {
-          const filter = withKey('tag', tag);
-          return walk((after) => project.page('u', { filter, order, limit: 4, after }));
+        const walkTag = (value: string) => {
+          const range = { filter: ofTag(value), order, limit: 4 };
+          return walk((after) => project.page('u', { ...range, after }));
         };
         const pages = await walkTag('yes');
-        expect(pages.map((page) => page.length)).toEqual([4, 4, 2]);
+        expect(pages.map((page) => page.length)).toEqual(lengths);
         const ids = pages.flat().map(({ id }) => id);
         expect(ids).toEqual(order === 'asc' ? wanted : wanted.toReversed());
         expect(await walkTag('maybe')).toEqual([[]]);
       }
-    });
-
-    test('with a filter continue past many memories that only seem to match', async () => {
-      // Most memories contain both texts of the filter, but the value belongs to another key.
-      const seeming = '{"tag":"no","next":"yes"}';
-      const given = Array.from({ length: 600 }, (_, n) =>
-        imported({ createdAt: n, metadata: n % 100 === 7 ? '{"tag":"yes"}' : seeming }),
-      );
-      await project.import(given);
-      const range = { filter: withKey('tag', 'yes'), order: 'asc', limit: 4 } as const;
-      const pages = await walk((after) => project.page('u', { ...range, after }));
-      const wanted = given.filter((_, n) => n % 100 === 7).map(({ id }) => id);
-      const ids = pages.map((page) => page.map(({ id }) => id));
-      expect(ids).toEqual([wanted.slice(0, 4), wanted.slice(4)]);
     });
 
     test('continue after a memory that is several times as large as a page', async () => {
