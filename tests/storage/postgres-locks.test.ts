@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { connectStorage, openStorage } from '../../server/storage/open.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { rejectionOf } from '../support/thrown.ts';
-import { claim, memory, newProject } from './fixtures.ts';
+import { claim, memory, newProject, type Project } from './fixtures.ts';
 import { lockUser as lockUserIn } from './postgres.ts';
 
 /*
@@ -23,33 +23,37 @@ async function setUp() {
 
 const lockUser = (userId: string) => lockUserIn(database.url, userId);
 
-test.concurrent('a save does not wait for the lock on the user of another save in its group', async () => {
+test.concurrent.each<[string, saves: number, pauseMs: number, run: (project: Project) => unknown]>([
+  ['a save in the group of its save', 1, 0, (project) => project.save(memory({ userId: 'v' }))],
+  [
+    'saves beside 20 of its saves',
+    20,
+    500,
+    (project) => Promise.all(['w', 'x', 'y'].map((userId) => project.save(memory({ userId })))),
+  ],
+  [
+    'an update beside 60 of its saves',
+    60,
+    500,
+    (project) => project.update('mem_free', { content: 'at once' }),
+  ],
+])('other users do not wait for a locked user: %s', async (_, saves, pauseMs, run) => {
   await using context = await setUp();
   const { project } = context;
-  await project.save(memory({ userId: 'locked' }));
-  const unlock = await lockUser('locked');
+  const userId = `locked for ${saves} saves`;
+  await project.save(memory({ userId }));
+  await project.save(memory({ id: 'mem_free', userId: 'free' }));
+  const unlock = await lockUser(userId);
+  const waiting = Array.from({ length: saves }, () => project.save(memory({ userId })));
+  if (pauseMs > 0) await Bun.sleep(pauseMs);
   const begun = performance.now();
-  const waiting = project.save(memory({ userId: 'locked' }));
-  await project.save(memory({ userId: 'free' }));
-  expect(performance.now() - begun).toBeLessThan(4_000);
-  await unlock();
-  await waiting;
-  expect(await project.list('locked')).toHaveLength(2);
-});
-
-test.concurrent('saves of other users do not wait for many saves of a locked user', async () => {
-  await using context = await setUp();
-  const { project } = context;
-  await project.save(memory({ userId: 'busy' }));
-  const unlock = await lockUser('busy');
-  const waiting = Array.from({ length: 20 }, () => project.save(memory({ userId: 'busy' })));
-  await Bun.sleep(500);
-  const begun = performance.now();
-  await Promise.all([1, 2, 3].map((user) => project.save(memory({ userId: `idle ${user}` }))));
-  expect(performance.now() - begun).toBeLessThan(4_000);
+  await run(project);
+  const elapsedMs = performance.now() - begun;
   await unlock();
   await Promise.all(waiting);
-  expect(await project.list('busy')).toHaveLength(21);
+  // Otherwise, it would wait until the saves fail, five seconds after they began.
+  expect(elapsedMs).toBeLessThan(4_000);
+  expect(await project.list(userId)).toHaveLength(saves + 1);
 });
 
 test.concurrent('every save of a locked user fails after five seconds', async () => {
@@ -93,23 +97,4 @@ test.concurrent("the results of other tasks are stored even if one task's user i
     results.map(({ memoryId }) => memoryId === locked),
   );
   await tasks.close();
-});
-
-test.concurrent('an update of another user does not wait for sixty saves of a locked user', async () => {
-  await using context = await setUp();
-  const { project } = context;
-  const free = memory({ userId: 'alone' });
-  await project.save(free);
-  await project.save(memory({ userId: 'crowded' }));
-  const unlock = await lockUser('crowded');
-  const waiting = Array.from({ length: 60 }, () => project.save(memory({ userId: 'crowded' })));
-  await Bun.sleep(500);
-  const begun = performance.now();
-  await project.update(free.id, { content: 'at once' });
-  const elapsedMs = performance.now() - begun;
-  await unlock();
-  await Promise.all(waiting);
-  // Otherwise, it would wait until the saves fail, five seconds after they began.
-  expect(elapsedMs).toBeLessThan(4_000);
-  expect(await project.list('crowded')).toHaveLength(61);
 });
