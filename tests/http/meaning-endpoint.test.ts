@@ -256,12 +256,12 @@ describe('while the endpoint', () => {
     const userId = newUser();
     await client.save({ userId, content: car });
     await embedded(userId, question);
-    endpoint.delayMs = () => 300;
+    endpoint.delayMs = () => 100;
     const ask = async (query: string) => (await client.search({ userId, query })).meaning;
-    const asked = Array.from({ length: 60 }, (_, n) => ask(`does she own car number ${n}?`));
+    const asked = Array.from({ length: 120 }, (_, n) => ask(`does she own car number ${n}?`));
     const answered = (await Promise.all(asked)).filter((meaning) => meaning === 'used');
     // Eight at a time, until half of the second has passed that a question may take.
-    expect([8, 16]).toContain(answered.length);
+    expect(answered.length).toBeWithin(8, 8 * 6);
     endpoint.delayMs = () => 0;
     expect(await ask('and which one does she drive?')).toBe('used');
   });
