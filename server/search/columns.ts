@@ -60,17 +60,6 @@ export class Uint32List implements Column {
     this.values[this.length++] = value;
   }
 
-  insert(index: number, value: number): void {
-    this.push(value);
-    this.values.copyWithin(index + 1, index, this.length - 1);
-    this.values[index] = value;
-  }
-
-  delete(index: number): void {
-    this.values.copyWithin(index, index + 1, this.length);
-    this.length -= 1;
-  }
-
   toBytes(): Uint8Array {
     return bytesOf(this.values.subarray(0, this.length));
   }

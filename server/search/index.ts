@@ -73,6 +73,7 @@ export class SearchIndex {
   /** Returns the index as it is to be stored. Nothing of removed memories is in it. */
   toBytes(): Uint8Array {
     if (this.#memories.emptySlots > 0) this.#compact();
+    this.#memories.order();
     const columns = this.#columns().map((column) => column.toBytes());
     return joinColumns(this.#seed, columns);
   }
@@ -110,10 +111,12 @@ export class SearchIndex {
 
   /** The id of a memory, by its position in the order of time and id. */
   idAt(ordinal: number): string {
+    this.#memories.order();
     return this.#memories.idAt(ordinal);
   }
 
   timeAt(ordinal: number): number {
+    this.#memories.order();
     return this.#memories.timeAt(ordinal);
   }
 
@@ -180,6 +183,7 @@ export class SearchIndex {
   }
 
   #compact(): void {
+    this.#memories.order();
     const memories = new MemoryTable();
     const table = new ChunkTable(this.#seed);
     const copy = this.#table.copier(table);

@@ -3,6 +3,9 @@ import { bytesOf, type Column, Uint32List } from './columns.ts';
 /** The approximate size of a memory's id, time and Map entry, which the columns do not include. */
 const bytesPerMemory = 150;
 
+/** The first chunk of an empty slot. A higher number would be no int32, and reading it slower. */
+const noChunk = 2 ** 31 - 1;
+
 /** The rows of a memory's chunks in the chunk table. */
 export type ChunkRange = { first: number; count: number };
 
@@ -20,6 +23,10 @@ export class MemoryTable {
   readonly #chunkCounts = new Uint32List();
   /** The slots, oldest memory first. */
   readonly #order = new Uint32List();
+  /** The slots of memories that were not the newest when added, until `order` is called. */
+  #late: number[] = [];
+  /** Whether `#order` and `#late` may contain empty slots. */
+  #hasRemoved = false;
 
   get size(): number {
     return this.#ids.length - this.#emptySlots;
@@ -60,7 +67,10 @@ export class MemoryTable {
     this.#times.push(createdAt);
     this.#firstChunks.push(first);
     this.#chunkCounts.push(count);
-    this.#order.insert(this.#ordinalOf(slot), slot);
+    const { length } = this.#order;
+    const isNewest = length === 0 || this.#isOlder(this.#order.at(length - 1), slot);
+    if (isNewest && !this.#hasRemoved) this.#order.push(slot);
+    else this.#late.push(slot);
   }
 
   /** Removes a memory. Returns its chunks, or null if there is no memory with this id. */
@@ -68,11 +78,45 @@ export class MemoryTable {
     const slots = this.#slotsById();
     const slot = slots.get(id);
     if (slot === undefined) return null;
-    this.#order.delete(this.#ordinalOf(slot));
     slots.delete(id);
+    const chunks = this.#chunksOf(slot);
     this.#ids[slot] = '';
+    this.#firstChunks.values[slot] = noChunk;
     this.#emptySlots += 1;
-    return this.#chunksOf(slot);
+    this.#hasRemoved = true;
+    return chunks;
+  }
+
+  /**
+   * Brings the memories in order, after any number of changes in one pass. Must be called between a
+   * change and reading memories by their ordinals, or the columns.
+   */
+  order(): void {
+    if (this.#late.length === 0 && !this.#hasRemoved) return;
+    if (this.#hasRemoved) this.#dropRemoved();
+    const late = this.#late.sort((a, b) => (this.#isOlder(a, b) ? -1 : 1));
+    let end = this.#order.length;
+    for (const slot of late) this.#order.push(slot);
+    const { values } = this.#order;
+    for (let slot = late.pop(); slot !== undefined; slot = late.pop()) {
+      const ordinal = this.#ordinalOf(slot, end);
+      values.copyWithin(ordinal + late.length + 1, ordinal, end);
+      values[ordinal + late.length] = slot;
+      end = ordinal;
+    }
+  }
+
+  #dropRemoved(): void {
+    const firstChunks = this.#firstChunks.values;
+    const { length, values } = this.#order;
+    let kept = 0;
+    for (let at = 0; at < length; at += 1) {
+      const slot = values[at] ?? 0;
+      if (firstChunks[slot] !== noChunk) values[kept++] = slot;
+    }
+    this.#order.length = kept;
+    this.#late = this.#late.filter((slot) => firstChunks[slot] !== noChunk);
+    this.#hasRemoved = false;
   }
 
   #slotsById(): Map<string, number> {
@@ -96,12 +140,10 @@ export class MemoryTable {
     return { first: this.#firstChunks.at(slot), count: this.#chunkCounts.at(slot) };
   }
 
-  /** Returns the number of older memories, which is the slot's position in `#order`. */
-  #ordinalOf(slot: number): number {
-    let high = this.#order.length;
-    // Fast path: an added memory is usually the newest.
-    if (high === 0 || this.#isOlder(this.#order.at(high - 1), slot)) return high;
-    for (let low = 0; low < high; ) {
+  /** Returns how many of the first `end` memories in `#order` are older. */
+  #ordinalOf(slot: number, end: number): number {
+    let [low, high] = [0, end];
+    while (low < high) {
       const middle = (low + high) >>> 1;
       if (this.#isOlder(this.#order.at(middle), slot)) low = middle + 1;
       else high = middle;

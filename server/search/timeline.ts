@@ -23,6 +23,7 @@ export type Timeline = {
 export const timelineBytes = 21;
 
 export function buildTimeline(memories: MemoryTable, table: ChunkTable): Timeline {
+  memories.order();
   let total = 0;
   for (let ordinal = 0; ordinal < memories.size; ordinal += 1)
     total += memories.chunksAt(ordinal).count;

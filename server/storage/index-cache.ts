@@ -7,7 +7,7 @@ import { parseQuery } from '../search/query.ts';
 import { VectorTable } from '../search/vector-table.ts';
 import { searchWeights } from '../search/weights.ts';
 import { countText, freeBytes } from '../threads/garbage.ts';
-import { announced } from '../threads/serve.ts';
+import { announced, reportProgress } from '../threads/serve.ts';
 import { unavailable } from './refusals.ts';
 import { createSearchResults, type SearchResults } from './search-results.ts';
 import type { Search, SearchResult } from './types/memories.ts';
@@ -156,6 +156,7 @@ export class CachedIndex {
   }
 
   remove(id: string): void {
+    reportProgress();
     this.index.remove(id);
     this.vectors?.table.remove(id);
   }

@@ -181,6 +181,28 @@ describe('search index', () => {
     }
   });
 
+  test.each(['adding', 'removing'])(
+    'takes about as long for %s old memories as new ones',
+    (what) => {
+      const oldestFirst = Array.from({ length: 200_000 }, (_, number) => number);
+      const newestFirst = oldestFirst.toReversed();
+      const put = (index: SearchIndex, number: number) =>
+        index.put({ id: `mem_${number}`, createdAt: number, chunks: [] });
+      const msOf = (order: number[]) => {
+        const index = new SearchIndex();
+        if (what === 'removing') for (const number of oldestFirst) put(index, number);
+        const begun = performance.now();
+        if (what === 'adding') for (const number of order) put(index, number);
+        else for (const number of order.slice(0, 100_000)) index.remove(`mem_${number}`);
+        index.search(parseQuery('tea'));
+        return performance.now() - begun;
+      };
+      const leastOf = (order: number[]) => Math.min(...[1, 2].map(() => msOf(order)));
+      const [oldest, newest] = [leastOf(oldestFirst), leastOf(newestFirst)];
+      expect(Math.max(oldest, newest) / Math.min(oldest, newest)).toBeLessThan(4);
+    },
+  );
+
   test('rejects reading the results of a search that ran before the last change', () => {
     const index = indexOf([{ id: 'a', createdAt: 1, chunks: [chunkOf('tea')] }]);
     const ranked = index.search(parseQuery('tea'));
