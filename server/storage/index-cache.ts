@@ -37,11 +37,19 @@ export type ChangedMemory = {
   memoryChange: number;
 };
 
+/** A cached index, and its size when it was last used. */
+type Entry = { index: CachedIndex; bytes: number };
+
 export type IndexCache = ReturnType<typeof createIndexCache>;
 
 export function createIndexCache(maxBytes: number) {
   /** The indexes in order of use, with the most recently used last. */
-  const cached = new Map<string, CachedIndex>();
+  const cached = new Map<string, Entry>();
+  /** Those that were used since `bytes` was updated. Only these may have changed their size. */
+  const used = new Set<Entry>();
+  /** The size of all indexes. */
+  let bytes = 0;
+
   return {
     /** Returns a new index that is not kept. */
     create: () => new CachedIndex(),
@@ -50,30 +58,37 @@ export function createIndexCache(maxBytes: number) {
       const known = cached.get(name);
       const result = known === undefined ? 'miss' : 'hit';
       count('memory_search_index_lookups_total', { result });
-      const index = known ?? new CachedIndex();
+      const entry = known ?? { index: new CachedIndex(), bytes: 0 };
       cached.delete(name);
-      cached.set(name, index);
-      return index;
+      cached.set(name, entry);
+      used.add(entry);
+      return entry.index;
     },
     /**
      * Drops the least recently used indexes until the rest fit within the limit. Keeps the most
      * recent index even if it exceeds the limit by itself. Otherwise, each search would rebuild it.
      */
     dropOldest(): void {
-      let bytes = 0;
-      for (const one of cached.values()) bytes += one.bytes;
+      for (const one of used) {
+        bytes -= one.bytes;
+        one.bytes = one.index.bytes;
+        bytes += one.bytes;
+      }
+      used.clear();
       for (const [name, one] of cached) {
         // mutate-ignore boundary: no indexes have exactly this size
         if (bytes <= maxBytes || cached.size === 1) return;
         cached.delete(name);
         count('memory_search_index_evictions_total', {});
         bytes -= one.bytes;
-        one.release();
+        one.index.release();
       }
     },
     dropAll(): void {
-      for (const one of cached.values()) one.release();
+      for (const { index } of cached.values()) index.release();
       cached.clear();
+      used.clear();
+      bytes = 0;
     },
   };
 }

@@ -18,7 +18,7 @@ function cacheOf(...users: string[]) {
   const fill = (user: string, memories: number) => filled(indexes.get(user).index, memories);
   for (const user of users) fill(user, 1);
   const sizeOf = (user: string) => indexes.get(user).index.size;
-  return { sizeOf, fill, dropOldest: indexes.dropOldest };
+  return { sizeOf, fill, dropOldest: indexes.dropOldest, dropAll: indexes.dropAll };
 }
 
 test('indexes within the memory limit are kept', () => {
@@ -48,6 +48,21 @@ test('over the memory limit, the indexes that were used least recently are dropp
   fill('d', large);
   dropOldest();
   expect(['d', 'a', 'c', 'b'].map(sizeOf)).toEqual([large, 1, 0, 0]);
+});
+
+test('an index counts toward the limit with its present size, until it is dropped', () => {
+  const { sizeOf, fill, dropOldest, dropAll } = cacheOf('a');
+  for (let round = 0; round < 2; round += 1) {
+    fill('b', large);
+    dropOldest();
+    fill('a', 1);
+    dropOldest();
+    expect(sizeOf('b')).toBe(large);
+    fill('a', large);
+    dropOldest();
+    expect(['a', 'b'].map(sizeOf)).toEqual([large, 0]);
+    dropAll();
+  }
 });
 
 test('an index that exceeds the limit by itself is kept until another index is used', () => {
