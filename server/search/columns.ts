@@ -1,7 +1,7 @@
 /** One column of an index, in the form in which an index is stored. */
 export type Column = {
   toBytes(): Uint8Array;
-  /** Takes over stored bytes. They begin at a multiple of eight in their buffer. */
+  /** Frees the column, and copies stored bytes, which begin at a multiple of eight in a buffer. */
   fill(bytes: Uint8Array): void;
 };
 
@@ -40,11 +40,21 @@ export function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Ui
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
+/** A restored column has this share more room, so that the next save does not double it. */
+const spareShare = 1 / 16;
+
+/** Copies the bytes to a new buffer with some room behind them. */
+export function withRoom(bytes: Uint8Array): ArrayBuffer {
+  const buffer = new ArrayBuffer(aligned(bytes.length * (1 + spareShare)));
+  new Uint8Array(buffer).set(bytes);
+  return buffer;
+}
+
 const minLength = 16;
 
 /** A Uint32Array that grows. Hot loops read `values` directly. */
 export class Uint32List implements Column {
-  values: Uint32Array = new Uint32Array(minLength);
+  values = new Uint32Array(minLength);
   length = 0;
 
   get bytes(): number {
@@ -64,9 +74,10 @@ export class Uint32List implements Column {
     return bytesOf(this.values.subarray(0, this.length));
   }
 
-  fill({ buffer, byteOffset, byteLength }: Uint8Array): void {
-    this.length = byteLength / Uint32Array.BYTES_PER_ELEMENT;
-    this.values = new Uint32Array(buffer, byteOffset, this.length);
+  fill(bytes: Uint8Array): void {
+    this.values.buffer.transfer(0);
+    this.length = bytes.length / Uint32Array.BYTES_PER_ELEMENT;
+    this.values = new Uint32Array(withRoom(bytes));
   }
 
   #grow(): void {

@@ -78,6 +78,11 @@ export class SearchIndex {
     return joinColumns(this.#seed, columns);
   }
 
+  /** Frees the columns at once. The index must not be used any more. */
+  release(): void {
+    for (const column of this.#columns()) column.fill(new Uint8Array());
+  }
+
   #columns(): Column[] {
     return [...this.#memories.columns(), ...this.#table.columns()];
   }

@@ -1,4 +1,4 @@
-import { bytesOf, type Column, Uint32List } from './columns.ts';
+import { bytesOf, type Column, Uint32List, withRoom } from './columns.ts';
 
 /** The number that stands for no word. It matches nothing. */
 export const noWord = 0;
@@ -12,7 +12,7 @@ const minUnits = 64;
  */
 export class WordTable {
   /** The UTF-16 units of all words; word n is at `starts[n]` to `starts[n + 1]`. */
-  units: Uint16Array = new Uint16Array(minUnits);
+  units = new Uint16Array(minUnits);
   readonly starts = new Uint32List();
   readonly #hashes = new Uint32List();
   /** A hash table of word numbers with linear probing; 0 is a free slot. */
@@ -39,9 +39,9 @@ export class WordTable {
   columns(): Column[] {
     const units: Column = {
       toBytes: () => bytesOf(this.units.subarray(0, this.starts.at(this.size))),
-      fill: ({ buffer, byteOffset, byteLength }) => {
-        const length = byteLength / Uint16Array.BYTES_PER_ELEMENT;
-        this.units = new Uint16Array(buffer, byteOffset, length);
+      fill: (bytes) => {
+        this.units.buffer.transfer(0);
+        this.units = new Uint16Array(withRoom(bytes));
       },
     };
     const hashes: Column = {

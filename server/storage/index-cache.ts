@@ -6,7 +6,7 @@ import type { Meaning } from '../search/meaning.ts';
 import { parseQuery } from '../search/query.ts';
 import { VectorTable } from '../search/vector-table.ts';
 import { searchWeights } from '../search/weights.ts';
-import { countText, freeBytes } from '../threads/garbage.ts';
+import { countText } from '../threads/garbage.ts';
 import { announced, reportProgress } from '../threads/serve.ts';
 import { unavailable } from './refusals.ts';
 import { createSearchResults, type SearchResults } from './search-results.ts';
@@ -116,7 +116,6 @@ export class CachedIndex {
   unstored = 0;
   /** The vectors of one model, once a search has needed them. */
   vectors: CachedVectors | null = null;
-  #restored: Uint8Array | null = null;
   #deadline = 0;
 
   get bytes(): number {
@@ -128,16 +127,15 @@ export class CachedIndex {
     Object.assign(this, new CachedIndex());
   }
 
-  /** Begins with the bytes of an index that is complete up to this change. Takes them over. */
+  /** Begins with the bytes of an index that is complete up to this change. */
   restore(bytes: Uint8Array, change: number): void {
-    this.#restored = bytes;
     this.index = SearchIndex.fromBytes(bytes);
     this.lastChange = change;
   }
 
   /** Frees the index, which must not be used any more. */
   release(): void {
-    if (this.#restored !== null) freeBytes(this.#restored);
+    this.index.release();
   }
 
   /** Begins to apply changed memories, in batches of whole changes; see `complete`. */

@@ -1,26 +1,33 @@
 import { heapStats } from 'bun:jsc';
-import { SearchIndex } from '../../server/search/index.ts';
 import { normalize } from '../../server/search/normalize.ts';
 import { parseQuery } from '../../server/search/query.ts';
+import { CachedIndex } from '../../server/storage/index-cache.ts';
 
 /**
  * Prints what a number of search indexes report as their memory use, divided by what the heap grew
  * by. A program of its own, because the heap of a test has what other tests leave.
- * Arguments: the number of indexes, the number of memories in each.
+ * Arguments: the number of indexes, of memories in each, and of sentences in each memory;
+ * `restored` if the index is stored and restored before its last memory is added.
  */
-const [indexes = 1, memories = 1] = process.argv.slice(2).map(Number);
+const [indexes = 1, memories = 1, sentences = 1] = process.argv.slice(2).map(Number);
+const isRestored = process.argv.includes('restored');
 
-const sentence = 'The quick brown fox jumps over the lazy dog, said Ana. '.repeat(3);
+const text = 'The quick brown fox jumps over the lazy dog, said Ana. '.repeat(sentences);
 
-function build(): SearchIndex {
-  const index = new SearchIndex();
+function build(): CachedIndex {
+  const cached = new CachedIndex();
   for (let number = 0; number < memories; number += 1) {
+    if (isRestored && number === memories - 1) cached.restore(cached.index.toBytes(), 1);
     const id = `mem_${crypto.randomUUID()}`;
-    const text = normalize(`${sentence}${number}`);
-    index.put({ id, createdAt: number, chunks: [{ text, start: 0, length: text.length }] });
+    const own = normalize(`${text}${number}`);
+    cached.index.put({
+      id,
+      createdAt: number,
+      chunks: [{ text: own, start: 0, length: own.length }],
+    });
   }
-  index.search(parseQuery('fox'));
-  return index;
+  cached.index.search(parseQuery('fox'));
+  return cached;
 }
 
 build();

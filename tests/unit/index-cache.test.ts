@@ -77,16 +77,16 @@ test('an index that exceeds the limit by itself is kept until another index is u
 
 test('the memory of a dropped index is freed at once, and that of a kept one is not', () => {
   const indexes = createIndexCache(maxBytes);
-  const stored = ['a', 'b'].map((user) => {
-    const bytes = filled(new SearchIndex(), large).toBytes();
-    indexes.get(user).restore(bytes, 1);
-    return bytes;
-  });
+  const bytes = filled(new SearchIndex(), large).toBytes();
+  for (const user of ['a', 'b']) indexes.get(user).restore(bytes, 1);
+  const restored = ['a', 'b'].map((user) => indexes.get(user).index);
+  const areFreed = () => restored.map((index) => index.bytes < bytes.length);
+  expect(areFreed()).toEqual([false, false]);
   indexes.dropOldest();
-  expect(stored.map(({ length }) => length > 0)).toEqual([false, true]);
+  expect(areFreed()).toEqual([true, false]);
   expect(indexes.get('b').index.size).toBe(large);
   indexes.dropAll();
-  expect(stored.map(({ length }) => length > 0)).toEqual([false, false]);
+  expect(areFreed()).toEqual([true, true]);
   expect(indexes.get('b').index.size).toBe(0);
 });
 

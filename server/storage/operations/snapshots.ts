@@ -139,8 +139,10 @@ export async function restore(tx: Tx, cached: CachedIndex, user: User): Promise<
   const packed = withoutChecksum(stored.data, ownerOf(cached, user, cached.snapshotChange));
   if (packed === null) return;
   count('memory_search_index_restores_total', {});
-  cached.restore(Bun.zstdDecompressSync(packed), cached.snapshotChange);
+  const bytes = Bun.zstdDecompressSync(packed);
   freeBytes(stored.data);
+  cached.restore(bytes, cached.snapshotChange);
+  freeBytes(bytes);
   // Small objects, such as ids, remain as garbage when the index is dropped.
   countText(stored.data.length / 2);
 }
