@@ -4,12 +4,14 @@ import { createIndexCache, type IndexCache } from './index-cache.ts';
 import { exportMemories, listFiltered } from './operations/lists.ts';
 import { listTasks, listUsers, measureMemories } from './operations/project.ts';
 import { getMemory, getStatuses, taskQueueState } from './operations/reads.ts';
-import { searchMemories, storeNextSnapshot } from './operations/search.ts';
+import { searchMemories, storeSnapshotOf } from './operations/search.ts';
+import { nextUnstored } from './operations/snapshots.ts';
 import { embeddingBacklog } from './operations/vectors.ts';
 
 const operations: ReadOperation<unknown, unknown>[] = [
   searchMemories,
-  storeNextSnapshot,
+  nextUnstored,
+  storeSnapshotOf,
   listFiltered,
   exportMemories,
   listUsers,

@@ -25,7 +25,8 @@ import {
   getStatuses,
   taskQueueState,
 } from './operations/reads.ts';
-import { searchMemories, storeNextSnapshot } from './operations/search.ts';
+import { searchMemories, storeSnapshotOf } from './operations/search.ts';
+import { nextUnstored } from './operations/snapshots.ts';
 import { importMemories } from './operations/transfer.ts';
 import { embeddingBacklog } from './operations/vectors.ts';
 import type { StorageFigures, StorageHealth } from './types/maintenance.ts';
@@ -107,7 +108,8 @@ export function createStorage(engine: Engine) {
       (await engine.readShort(findProject, name)) ?? engine.write(ensureProject, name),
 
     maintain: write(maintain),
-    storeNextSnapshot: read(storeNextSnapshot),
+    nextUnstored: read(nextUnstored),
+    storeSnapshotOf: read(storeSnapshotOf),
   };
 }
 

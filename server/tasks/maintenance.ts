@@ -26,7 +26,7 @@ export function startMaintenance(options: {
   let running: Promise<void> | null = null;
   let lastRunAt = clock();
   const pause = createNotifier();
-  /** The last user whose search index was stored. Null after all users. */
+  /** The last user whose search index was stored, or could not be built. Null after all users. */
   let stored: UserRef | null = null;
 
   async function run(): Promise<void> {
@@ -51,9 +51,14 @@ export function startMaintenance(options: {
     do {
       if (isStopped) return;
       const begunOne = clock();
-      stored = await storage.storeNextSnapshot({ after: stored });
+      stored = await storage.nextUnstored({ after: stored });
+      if (stored !== null) await storage.storeSnapshotOf({ owner: stored }).catch(logFailure);
       await pause.wait(pauseFactor * (clock() - begunOne));
     } while (stored !== null && clock() - begun < everyMs);
+  }
+
+  function logFailure(error: unknown): void {
+    log.warn("a user's search index could not be stored and will be tried again", { error });
   }
 
   const timer = setInterval(() => {

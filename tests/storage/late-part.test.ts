@@ -16,7 +16,7 @@ test('a part is not stored with the vectors of a memory that was deleted in the 
   await project.import(memories);
   await embed(opened, { projectId: project.id, userId: 'u', modelId });
   const held = `${path}.held`;
-  await storage.storeNextSnapshot({ after: null });
+  await storage.storeSnapshotOf({ owner: { projectId: project.id, userId: 'u' } });
   await until(() => existsSync(held), { what: 'the part' });
   await project.remove(memories[7]?.id ?? '');
   rmSync(held);

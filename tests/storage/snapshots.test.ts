@@ -79,11 +79,11 @@ describe.each(databases)('%s: a snapshot', (database, open) => {
 
   async function sweep(): Promise<string[]> {
     const found: string[] = [];
-    let user: UserRef | null = null;
-    do {
-      user = await opened.storage.storeNextSnapshot({ after: user });
-      if (user?.projectId === project.id) found.push(user.userId);
-    } while (user !== null);
+    const next = (after: UserRef | null) => opened.storage.nextUnstored({ after });
+    for (let user = await next(null); user !== null; user = await next(user)) {
+      await opened.storage.storeSnapshotOf({ owner: user });
+      if (user.projectId === project.id) found.push(user.userId);
+    }
     return found;
   }
 

@@ -108,7 +108,7 @@ test.each<[name: string, uses: string, run: (tx: ReaderTx) => Promise<unknown>]>
   [
     'a search for users with much to store',
     'PRIMARY KEY ((project_id,user_id)>(?,?))',
-    (tx) => nextUnstored(tx, { projectId: 1, userId: 'ada' }),
+    (tx) => nextUnstored.run(tx, { after: { projectId: 1, userId: 'ada' } }),
   ],
 ])('of %s begin with %s', async (_, uses, run) => {
   const { tx, plans } = planned(db);

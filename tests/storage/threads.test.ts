@@ -16,6 +16,7 @@ import {
   slowsThread,
 } from './faulty-threads.ts';
 import { imported, keyed, memory, newProject, record } from './fixtures.ts';
+import { leapsClock } from './leaping-clock.ts';
 import { openInFolder } from './sqlite.ts';
 
 /* What happens to pending and later calls when a storage thread ends or hangs. */
@@ -180,8 +181,8 @@ test('a status request that repeats an id reads the text of its memory once', as
 test.concurrent('an index that takes long to build is completed, and is not searched before that', async () => {
   await using opened = await openInFolder({ preload: [join(import.meta.dir, 'leaping-clock.ts')] });
   const project = await newProject(opened);
-  for (let n = 0; n < 20; n += 1) await project.save(memory({ content: `lantern ${n}` }));
-  const search = () => project.search('lantern', { limit: 100 });
+  for (let n = 0; n < 20; n += 1) await project.save(memory({ content: `${leapsClock} ${n}` }));
+  const search = () => project.search(leapsClock, { limit: 100 });
   expect(await rejectionOf(search())).toMatchObject({ code: 'unavailable' });
   const found = await until(() => search().catch(() => null), { what: 'the index' });
   expect(found).toHaveLength(20);

@@ -19,7 +19,7 @@ test.each(databases)('%s: memories that expire together drop only their parts', 
     await project.import([expiring, ...others]);
   }
   await embed(opened, { projectId: project.id, userId, modelId });
-  await opened.storage.storeNextSnapshot({ after: null });
+  await opened.storage.storeSnapshotOf({ owner: { projectId: project.id, userId } });
   const stored = () => rowsOf(opened.url, 'SELECT last_change FROM vector_parts ORDER BY 1');
   await until(async () => (await stored()).length === 3, { what: 'the parts' });
   const [, middle] = await stored();

@@ -1,7 +1,11 @@
 import { afterEach, expect, jest, test } from 'bun:test';
-import { createLogger } from '../../server/log.ts';
+import { join } from 'node:path';
+import { createLogger, type LogEntry } from '../../server/log.ts';
 import { startMaintenance } from '../../server/tasks/maintenance.ts';
+import { imported, newProject } from '../storage/fixtures.ts';
+import { leapsClock } from '../storage/leaping-clock.ts';
 import { openInFolder } from '../storage/sqlite.ts';
+import { rowsOf } from '../support/rows.ts';
 import { until } from '../support/until.ts';
 
 afterEach(() => {
@@ -56,4 +60,28 @@ test('a stop does not wait for the rest of a long cleanup', async () => {
   jest.useRealTimers();
   await until(() => runs > 1, { what: 'the cleanup' });
   await stop();
+});
+
+test('a user whose search index takes too long to build does not keep others from theirs', async () => {
+  const preload = [join(import.meta.dir, '../storage/leaping-clock.ts')];
+  await using opened = await openInFolder({ preload });
+  const project = await newProject(opened);
+  for (const [userId, content] of Object.entries({ ada: leapsClock, ben: 'a lantern' })) {
+    await project.import(Array.from({ length: 200 }, () => imported({ userId, content })));
+  }
+  const logged: LogEntry[] = [];
+  jest.useFakeTimers();
+  const stop = startMaintenance({
+    storage: opened.storage,
+    authenticator: { flushKeyUsage: async () => {} },
+    ...common,
+    log: createLogger('warn', (entry) => logged.push(entry)),
+  });
+  jest.advanceTimersByTime(30_000);
+  jest.useRealTimers();
+  const stored = () => rowsOf(opened.url, 'SELECT user_id FROM snapshots');
+  await until(async () => (await stored()).length > 0, { what: 'the snapshot' });
+  await stop();
+  expect(await stored()).toEqual([{ user_id: 'ben' }]);
+  expect(logged).toMatchObject([{ fields: { error: { code: 'unavailable' } } }]);
 });

@@ -4,7 +4,7 @@ import type { Search, SearchResult } from '../types/memories.ts';
 import type { UserRef } from '../types/project.ts';
 import { isTaskOf, memoriesWithTasks, readContent } from './columns.ts';
 import { addFound } from './found.ts';
-import { minMemories, nextUnstored, restore, storeBuilt } from './snapshots.ts';
+import { minMemories, restore, storeBuilt } from './snapshots.ts';
 import { nextPart } from './vector-parts.ts';
 import { presentModel } from './vectors.ts';
 
@@ -55,22 +55,15 @@ export const searchMemories: ReadOperation<Search, SearchResult> = {
   },
 };
 
-/**
- * Stores the search index of the next user who has many changes since the last time, so that the
- * user's first search is fast. `after` is the user that the previous call returned. Returns the
- * user, or null if none is left.
- */
-export const storeNextSnapshot: ReadOperation<{ after: UserRef | null }, UserRef | null> = {
-  name: 'storeNextSnapshot',
-  async run(tx, { after }) {
-    const next = await nextUnstored(tx, after);
-    if (next === null) return null;
-    const user = [next.projectId, next.userId] as const;
+/** Stores a user's search index after the call, so that the user's first search is fast. */
+export const storeSnapshotOf: ReadOperation<{ owner: UserRef }, void> = {
+  name: 'storeSnapshotOf',
+  async run(tx, { owner }) {
+    const user = [owner.projectId, owner.userId] as const;
     // The thread keeps the indexes of users who search.
     const cached = tx.indexes.create();
     await catchUp(tx, cached, user, await presentModel.run(tx));
     storeBuilt(tx, cached, user, true);
-    return next;
   },
 };
 

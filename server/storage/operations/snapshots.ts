@@ -1,7 +1,7 @@
 import { count } from '../../metrics/counts.ts';
 import { faultPoint } from '../../threads/fault-points.ts';
 import { countText, freeBytes } from '../../threads/garbage.ts';
-import type { ReaderTx, Tx, WriteOperation, Writer, WriteTx } from '../engine.ts';
+import type { ReaderTx, ReadOperation, Tx, WriteOperation, Writer, WriteTx } from '../engine.ts';
 import type { CachedIndex } from '../index-cache.ts';
 import type { UserRef } from '../types/project.ts';
 import { withChecksum, withoutChecksum } from './checksum.ts';
@@ -108,26 +108,29 @@ export const storeSnapshot: WriteOperation<Stored, boolean> = {
 
 /**
  * Returns the first user after this one with much to store: with many changes since the snapshot,
- * or, once all memories are embedded, with many that are not in parts.
+ * or, once all memories are embedded, with many that are not in parts. Null if there is none.
  */
-export async function nextUnstored(tx: Tx, after: UserRef | null): Promise<UserRef | null> {
-  // mutate-ignore constant: ids of projects are positive
-  const { projectId, userId } = after ?? { projectId: -1, userId: '' };
-  const inParts = `(SELECT coalesce(sum(p.memories), 0) FROM vector_parts AS p
-    WHERE p.project_id = u.project_id AND p.user_id = u.user_id)`;
-  const next = await tx.one<UserRef>(
-    `SELECT project_id AS "projectId", user_id AS "userId" FROM users AS u
-     WHERE (project_id, user_id) > (CAST($1 AS bigint), $2)
-       AND memories >= ${minMemories} AND bytes <= ${maxTextBytes}
-       AND (last_change - snapshot_change >= ${minMemories}
-           AND last_change - snapshot_change >= memories * ${replacedShare}
-         OR embedded_change = last_change AND memories - ${inParts} >= ${minMemories}
-           AND memories - ${inParts} >= memories * ${replacedShare})
-     ORDER BY project_id, user_id LIMIT 1`,
-    [projectId, userId],
-  );
-  return next ?? null;
-}
+export const nextUnstored: ReadOperation<{ after: UserRef | null }, UserRef | null> = {
+  name: 'nextUnstored',
+  async run(tx, { after }) {
+    // mutate-ignore constant: ids of projects are positive
+    const { projectId, userId } = after ?? { projectId: -1, userId: '' };
+    const inParts = `(SELECT coalesce(sum(p.memories), 0) FROM vector_parts AS p
+      WHERE p.project_id = u.project_id AND p.user_id = u.user_id)`;
+    const next = await tx.one<UserRef>(
+      `SELECT project_id AS "projectId", user_id AS "userId" FROM users AS u
+       WHERE (project_id, user_id) > (CAST($1 AS bigint), $2)
+         AND memories >= ${minMemories} AND bytes <= ${maxTextBytes}
+         AND (last_change - snapshot_change >= ${minMemories}
+             AND last_change - snapshot_change >= memories * ${replacedShare}
+           OR embedded_change = last_change AND memories - ${inParts} >= ${minMemories}
+             AND memories - ${inParts} >= memories * ${replacedShare})
+       ORDER BY project_id, user_id LIMIT 1`,
+      [projectId, userId],
+    );
+    return next ?? null;
+  },
+};
 
 /** Begins with the index in the user's snapshot, if there is one. */
 export async function restore(tx: Tx, cached: CachedIndex, user: User): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Engine, WriteOperation } from '../engine.ts';
 import { maintain } from '../operations/maintenance.ts';
-import { storeNextSnapshot } from '../operations/search.ts';
+import { nextUnstored } from '../operations/snapshots.ts';
 import type { Storage } from '../storage.ts';
 
 /** How long a turn lasts, which is longer than the interval between two runs of the cleanup. */
@@ -41,10 +41,10 @@ export async function createCleanup(engine: Pick<Engine, 'read' | 'write'>) {
       (await engine.write(claimTurn, holder))
         ? engine.write(maintain, run)
         : nothingDone) satisfies Storage['maintain'],
-    storeNextSnapshot: (async (sweep) =>
+    nextUnstored: (async (sweep) =>
       (await engine.write(claimTurn, holder))
-        ? engine.read(storeNextSnapshot, sweep)
-        : null) satisfies Storage['storeNextSnapshot'],
+        ? engine.read(nextUnstored, sweep)
+        : null) satisfies Storage['nextUnstored'],
     /** Ends this server's turn, so that another server can run the cleanup at once. */
     release: () => engine.write(endTurn, holder),
   };
