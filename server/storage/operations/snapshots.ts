@@ -37,10 +37,11 @@ const replacedShare = 0.25;
 /** A larger snapshot is not stored, because other writes wait while it is written or dropped. */
 const maxBytes = 8 * 1024 * 1024;
 /**
- * With more text of a user that nobody searches, a reader thread would be busy for too long, and
- * take too much memory.
+ * With more text or memories of a user that nobody searches, a reader thread would be busy for too
+ * long, and take too much memory. More memories rarely fit, either, even if they are short.
  */
 const maxTextBytes = 8 * 1024 * 1024;
+const maxMemories = 200_000;
 
 /** Called when only the change is stored up to which the snapshot will be complete. */
 const claimed = faultPoint('snapshot-claimed', async (_: WriteTx) => {});
@@ -120,7 +121,7 @@ export const nextUnstored: ReadOperation<{ after: UserRef | null }, UserRef | nu
     const next = await tx.one<UserRef>(
       `SELECT project_id AS "projectId", user_id AS "userId" FROM users AS u
        WHERE (project_id, user_id) > (CAST($1 AS bigint), $2)
-         AND memories >= ${minMemories} AND bytes <= ${maxTextBytes}
+         AND memories BETWEEN ${minMemories} AND ${maxMemories} AND bytes <= ${maxTextBytes}
          AND (last_change - snapshot_change >= ${minMemories}
              AND last_change - snapshot_change >= memories * ${replacedShare}
            OR embedded_change = last_change AND memories - ${inParts} >= ${minMemories}
