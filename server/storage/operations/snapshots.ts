@@ -36,6 +36,8 @@ export const minMemories = 200; // mutate-ignore constant: affects only speed
 const replacedShare = 0.25;
 /** A larger snapshot is not stored, because other writes wait while it is written or dropped. */
 const maxBytes = 8 * 1024 * 1024;
+/** Even an index of equal texts takes less than sixteen times as much memory as its snapshot. */
+const maxIndexBytes = 16 * maxBytes; // mutate-ignore constant: affects only cost
 /**
  * With more text or memories of a user that nobody searches, a reader thread would be busy for too
  * long, and take too much memory. More memories rarely fit, either, even if they are short.
@@ -77,11 +79,16 @@ async function storeIndex(write: Writer, cached: CachedIndex, user: User): Promi
   const [projectId, userId] = user;
   const { lastChange: change, snapshotChange: from } = cached;
   cached.unstored = 0; // mutate-ignore constant: one change sooner
-  const packed = Bun.zstdCompressSync(cached.index.toBytes(), { level: 1 });
-  const bytes = withChecksum(packed, ownerOf(cached, user, change));
   // mutate-ignore boundary: no index has exactly this size
-  const data = bytes.length > maxBytes ? null : bytes.toString('latin1');
+  const data = cached.index.bytes > maxIndexBytes ? null : pack(cached, user);
   await write(storeSnapshot, { projectId, userId, from, change, data });
+}
+
+function pack(cached: CachedIndex, user: User): string | null {
+  const packed = Bun.zstdCompressSync(cached.index.toBytes(), { level: 1 });
+  const bytes = withChecksum(packed, ownerOf(cached, user, cached.lastChange));
+  // mutate-ignore boundary: no index has exactly this size
+  return bytes.length > maxBytes ? null : bytes.toString('latin1');
 }
 
 /** Stores nothing, and returns false, if text of the user has been removed in the meantime. */
