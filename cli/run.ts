@@ -10,7 +10,7 @@ import { CliError, ExitWith, errorText, exitCodes, usageError } from './errors.t
 import { createProgram } from './program.ts';
 import { printJson } from './terminal/output.ts';
 import { OutputClosed } from './terminal/process-output.ts';
-import { asCalled, commandNames, noteStyled, type Terminal } from './terminal/terminal.ts';
+import { asCalled, noteStyled, type Terminal } from './terminal/terminal.ts';
 import { capitalized, escapeControls, escapeLine, paint } from './terminal/text.ts';
 
 export async function run(argv: string[], term: Terminal): Promise<number> {
@@ -19,10 +19,7 @@ export async function run(argv: string[], term: Terminal): Promise<number> {
     await printCompletions(term, await createProgram(term), argv.slice(1));
     return exitCodes.done;
   }
-  // Commander's own help command knows only the commands at the top.
-  const asked = argv.slice(1).concat(commandNames.includes(argv[1] ?? '') ? '--help' : []);
-  const words = argv[0] === 'help' && argv.length > 1 ? asked : argv;
-  const program = await createProgram(term, words);
+  const program = await createProgram(term, argv);
   let called: AnyCommand = program;
   for (const parent of [program, ...program.commands]) {
     parent.hook('preSubcommand', (_, command) => {
@@ -30,7 +27,8 @@ export async function run(argv: string[], term: Terminal): Promise<number> {
     });
   }
   try {
-    await program.parseAsync(words, { from: 'user' });
+    if (argv[0] === 'help') await showHelp(program, argv);
+    else await program.parseAsync(argv, { from: 'user' });
     return exitCodes.done;
   } catch (error) {
     if (error instanceof ExitWith) return error.exitCode;
@@ -44,6 +42,20 @@ export async function run(argv: string[], term: Terminal): Promise<number> {
     await reportFailure({ ...term, options }, failure).catch(() => reportFailure(term, failure));
     return failure.exitCode;
   }
+}
+
+/** Commander's own help command knows only the commands at the top. */
+async function showHelp(program: AnyCommand, argv: string[]): Promise<void> {
+  const words = argv.filter((word) => word !== 'help' && !word.startsWith('-'));
+  let command = program;
+  for (const word of words) {
+    const below = command.commands.find((one) => one.name() === word);
+    if (below !== undefined) command = below;
+    // Commander suggests a similar command. A command without subcommands would run.
+    else if (command.commands.length > 0) await program.parseAsync(words, { from: 'user' });
+    else throw usageError(`Unknown command '${word}'`, helpFor(command));
+  }
+  command.outputHelp();
 }
 
 /** Writes the failure to stderr as text or, with --json, to stdout as JSON. */
@@ -82,6 +94,10 @@ async function failureOf(term: Terminal, error: unknown, called: AnyCommand): Pr
 /** Describes an invalid command line, with a suggestion where the intention is clear. */
 function usageFailure({ code, message }: CommanderError, called: AnyCommand): CliError {
   if (code === 'commander.help') return usageError('Missing command.', hintFor(called));
+  // A command with subcommands takes no arguments.
+  if (code === 'commander.excessArguments' && called.commands.length > 0) {
+    return usageError(`Unknown command '${called.args[0]}'`, hintFor(called));
+  }
   const text = capitalized(message.replace(/^error: /, '')).replace('\n(Did', ' (Did');
   const [problem, word = ''] = /^Unknown \w+ '([^']*)'/.exec(text) ?? [];
   if (problem !== undefined && /^-.* /.test(word)) {
