@@ -4,6 +4,7 @@ import type { limits } from '../sdk/contract/limits.ts';
 import type { Metadata } from '../sdk/index.ts';
 import { Argument, InvalidArgumentError, Option } from './commander.ts';
 import { usageError } from './errors.ts';
+import { holdsSoLarge, soLarge } from './terminal/json.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
 /* Options shared by several commands, and the parsers of their values. */
@@ -164,13 +165,16 @@ export function addMetadata(pair: string, previous: Metadata | undefined): Metad
 }
 
 function parseValue(json: string): Metadata[string] {
+  let value: Metadata[string];
   try {
-    return JSON.parse(json);
+    value = JSON.parse(json);
   } catch {
     throw new InvalidArgumentError(
       `The value after := must be JSON, as in count:=3 or tags:='["a"]'.`,
     );
   }
+  if (holdsSoLarge(value)) throw new InvalidArgumentError(`It ${soLarge}.`);
+  return value;
 }
 
 export function writeOptions(

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { RecordType } from '../../sdk/index.ts';
 import { errorText } from '../errors.ts';
-import { isObject } from '../terminal/json.ts';
+import { holdsSoLarge, isObject, soLarge } from '../terminal/json.ts';
 
 /** Where a record comes from: a line of JSON Lines, an item of a JSON array, or a file. */
 export type Where = { line?: number; item?: number; file?: string };
@@ -31,7 +31,9 @@ export function parseRecord(
   const rejected = (error: string, message: string) => ({ where, text, error, message });
   if (!isUtf8(bytes)) return rejected('invalid_text', 'is not UTF-8 text');
   try {
-    return { where, text, item: recordOf(JSON.parse(text), type) };
+    const item: unknown = JSON.parse(text);
+    if (holdsSoLarge(item)) return rejected('invalid_request', soLarge);
+    return { where, text, item: recordOf(item, type) };
   } catch (error) {
     const reason = errorText(error).replace(/^JSON Parse error: /, '');
     return rejected('invalid_json', `is not valid JSON: ${reason}`);

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CliError, ExitWith, errorCode, errorText, exitCodes } from '../errors.ts';
-import { jsonSyntaxError } from './json.ts';
+import { holdsSoLarge, jsonSyntaxError, soLarge } from './json.ts';
 import { note, type Terminal } from './terminal.ts';
 import { escapeControls, quoted } from './text.ts';
 
@@ -58,12 +58,15 @@ export function decodeText(bytes: Uint8Array, path: string, charset = 'utf-8'): 
 
 export async function parseJson(source: AsyncIterable<Uint8Array>, path: string): Promise<unknown> {
   const text = await readText(source, path);
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
     const why = (await jsonSyntaxError(text, { disallowComments: true })) ?? errorText(error);
     throw new CliError('invalid_json', `${inputName(path)} is not valid JSON: ${why}.`);
   }
+  if (!holdsSoLarge(value)) return value;
+  throw new CliError('invalid_request', `${inputName(path)} ${soLarge}.`);
 }
 
 export function inputName(path: string): string {

@@ -1,0 +1,37 @@
+import { expect, test } from 'bun:test';
+import { withProject } from '../support/server.ts';
+import { lines, memoryAt } from './command.ts';
+
+/* `1e999` is valid JSON, but JavaScript parses it as Infinity and would send it as null. */
+
+const server = await withProject();
+const memory = memoryAt(server);
+
+const words = 'must not contain a number outside the range of a double';
+const event = (n: string) =>
+  `{"type":"event","userId":"num","metadata":{"n":[${n}]},"data":{"name":"x"}}`;
+
+test('the largest double is accepted in --metadata', async () => {
+  const { code } = await memory(['save', '-u', 'largest', '-m', 'e:=1.7976931348623157e308', 'x']);
+  expect(code).toBe(0);
+  const [saved] = (await server.client.list({ userId: 'largest' })).items;
+  expect(saved?.metadata).toEqual({ e: Number.MAX_VALUE });
+});
+
+test('a number outside the range in a line is reported, with and without --dry-run', async () => {
+  const stdin = [event('1'), event('-1e999'), event('2')].join('\n');
+  for (const more of [['--dry-run'], []]) {
+    const { code, stderr } = await memory(['ingest', 'batch', '-', ...more], { stdin });
+    expect(lines(stderr)[0]).toBe(`line 2: ${words}`);
+    expect(code).toBe(1);
+  }
+  expect((await server.client.list({ userId: 'num' })).items).toHaveLength(2);
+});
+
+test('a number outside the range in a single record or an array is rejected', async () => {
+  for (const stdin of [event('1e400'), `[${event('1')},${event('1e400')}]`]) {
+    const { code, stderr } = await memory(['ingest', 'record', '-'], { stdin });
+    expect(stderr).toBe(`Error: The input ${words}.\n`);
+    expect(code).toBe(1);
+  }
+});
