@@ -55,15 +55,23 @@ export const timeoutOption = new Option(
   .default(60_000, '60s')
   .implies({ wait: true });
 
+const clock = /T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/.source;
+const timeForm = new RegExp(`^\\d{4}(-\\d\\d(-\\d\\d(${clock})?)?)?$`);
+
 /** Returns a parser for a year, month, date or time, or for a duration from now or before now. */
 function timeParser(sign: 1 | -1, advice: string) {
   return (text: string): string => {
-    const ms = msOf(text);
-    const time = new Date(Number.isNaN(ms) ? text : Date.now() + sign * ms);
-    const earliest = sign > 0 ? Date.now() : Number.NEGATIVE_INFINITY;
-    if (!(time.getTime() > earliest)) throw new InvalidArgumentError(advice);
-    // The service checks the format of a whole date or time.
-    return Number.isNaN(ms) && !/^\d{4}(-\d\d)?$/.test(text) ? text : time.toISOString();
+    const day = text.slice(0, 10);
+    // A day such as 02-30 would be one of the next month, and 3600 may mean seconds.
+    const isTime =
+      timeForm.test(text) &&
+      `${new Date(day).toJSON()}`.startsWith(day) &&
+      (sign < 0 || text.includes('-'));
+    const time = new Date(isTime ? text : Date.now() + sign * msOf(text)).toJSON();
+    // RFC 3339 has years of four digits.
+    const isValid = /^\d{4}-/.test(time) && (sign < 0 || Date.parse(time) > Date.now());
+    if (!isValid) throw new InvalidArgumentError(advice);
+    return time;
   };
 }
 
@@ -83,7 +91,7 @@ export const occurredOption = new Option(
 
 export const expiryOption = new Option(
   '--expires <time>',
-  'when the memory expires, for example 30d, 12h or 2026-05-08, or none',
+  'when the memory expires, for example 30d, 12h or 2096-05-08, or none',
 ).argParser(orNone(parseExpiry));
 
 /** The metadata in an update, where `none` removes it. */

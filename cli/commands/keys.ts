@@ -87,7 +87,7 @@ function addCreate(group: Parent, term: Terminal): void {
     .option('--read-only', 'do not allow writes')
     .addOption(metricsOption)
     .addOption(userOptionFor("restrict the key to this user's memories"))
-    .option('--expires <time>', 'when the key expires, for example 30d or 2026-12-01', parseExpiry)
+    .option('--expires <time>', 'when the key expires, for example 30d or 2096-12-01', parseExpiry)
     .option('--save', 'store the key in the profile, for other commands to use')
     .addOption(databaseOption);
   command.action(async (options) => {
