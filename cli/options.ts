@@ -98,9 +98,14 @@ export const expiryOption = new Option(
 export const newMetadataOption = new Option(
   '-m, --metadata <key=value>',
   'replace all metadata: key=value, key:=json, or none; may be repeated',
-).argParser((pair: string, previous: Metadata | undefined) =>
-  pair === none ? {} : addMetadata(pair, previous),
-);
+).argParser((pair: string, previous: Metadata | undefined) => {
+  const isNone = pair === none;
+  // Only none leaves no metadata.
+  if (previous !== undefined && isNone !== (Object.keys(previous).length === 0)) {
+    throw new InvalidArgumentError('none cannot be combined with key=value.');
+  }
+  return isNone ? {} : addMetadata(pair, previous);
+});
 
 export const ifVersionOption = new Option(
   '--if-version <number>',
