@@ -32,14 +32,15 @@ export async function openRecords(
     yield* rest;
   }
   const [begin, next] = [beginOf(first), second && beginOf(second)];
-  if (begin !== '{' && begin !== '[' && next !== '{') throw notJson(path, first.bytes);
+  const isOther = begin !== '{' && begin !== '[' && next !== '{';
+  if (isOther && !first.tooLong) throw notJson(path, first.bytes);
   const isNamed = /\.(jsonl|ndjson)$/i.test(path);
-  const isLines = isNamed || next === '{' || (next !== undefined && isWhole(first));
+  const isLines = isNamed || next === '{' || (second !== undefined && isWhole(first));
   if (begin !== '[' && isLines) {
     const totalBytes = path === '-' ? undefined : Bun.file(path).size;
     return { entries: parsed(lines(), type), totalBytes, type };
   }
-  const json = await parseJson(rejoined(lines()), path);
+  const json = await parseJson(rejoined(lines(), path), path);
   return { ...itemsOf([json].flat(), type), json };
 }
 
@@ -64,10 +65,15 @@ function isWhole({ bytes }: Line): boolean {
 }
 
 /** Restores the blank lines, so that errors report the line in the file. */
-async function* rejoined(lines: AsyncIterable<Line>): AsyncGenerator<Uint8Array> {
+async function* rejoined(lines: AsyncIterable<Line>, path: string): AsyncGenerator<Uint8Array> {
   let last = 1;
-  for await (const { where, bytes } of lines) {
+  for await (const { where, bytes, tooLong } of lines) {
     const { line = last } = where;
+    if (tooLong) {
+      const message = `${inputName(path)} has a line longer than 32 MiB (line ${line}).`;
+      const hint = 'Convert it to JSON Lines, with one record on each line.';
+      throw new CliError('payload_too_large', message, hint);
+    }
     yield Buffer.alloc(line - last, newline);
     yield bytes;
     last = line;
@@ -90,7 +96,7 @@ async function* parsed(lines: AsyncIterable<Line>, type: RecordType | undefined)
   for await (const line of lines) yield parseRecord(line, type);
 }
 
-/** Above the default body limit of the service. A longer line would fill the memory. */
+/** Above the default body limit of the service. Longer lines are never held in memory. */
 const maxLineBytes = 32 * 1024 * 1024;
 const newline = 10;
 
@@ -105,16 +111,13 @@ export async function* readLines(
   let pieces: Uint8Array[] = [];
   function hold(piece: Uint8Array): void {
     size += piece.length;
-    pieces.push(piece);
-    if (size <= maxLineBytes) return;
-    const hint = 'Convert the input to JSON Lines, with one record on each line.';
-    throw new CliError('payload_too_large', `Line ${line} is longer than 32 MiB.`, hint);
+    if (size <= maxLineBytes) pieces.push(piece);
+    else pieces = [];
   }
   function endLine(): Line[] {
-    const bytes = Buffer.concat(pieces);
-    const where = { line };
+    const ended = { where: { line }, bytes: Buffer.concat(pieces), tooLong: size > maxLineBytes };
     [line, size, pieces] = [line + 1, 0, []];
-    return isBlank(bytes) ? [] : [{ where, bytes }];
+    return ended.tooLong || !isBlank(ended.bytes) ? [ended] : [];
   }
   for await (const chunk of source) {
     let start = 0;

@@ -12,8 +12,8 @@ export type Entry = { where: Where; text: string; item: unknown };
 /** A record that was not accepted, with its text for correction. */
 export type Rejected = { where: Where; text: string; error: string; message: string };
 
-/** A line before it is parsed. */
-export type Line = { where: Where; bytes: Uint8Array };
+/** A line before it is parsed. A line that is too long has no bytes. */
+export type Line = { where: Where; bytes: Uint8Array; tooLong?: boolean };
 
 type Fields = Record<string, unknown>;
 
@@ -23,12 +23,13 @@ export function isRejected(parsed: Entry | Rejected): parsed is Rejected {
 
 /** Parses one line as a record, of the given type if it has none. */
 export function parseRecord(
-  { where, bytes }: Line,
+  { where, bytes, tooLong }: Line,
   type: RecordType | undefined,
 ): Entry | Rejected {
   // A line that is not UTF-8 keeps its text, with replacement characters, for correction.
   const text = new TextDecoder().decode(bytes).trim();
   const rejected = (error: string, message: string) => ({ where, text, error, message });
+  if (tooLong) return rejected('payload_too_large', 'the line is longer than 32 MiB');
   if (!isUtf8(bytes)) return rejected('invalid_text', 'is not UTF-8 text');
   try {
     const item: unknown = JSON.parse(text);

@@ -88,9 +88,13 @@ test('bad lines of concurrent requests are reported and stored in file order', a
   expect(lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line).line)).toEqual(bad);
 });
 
-test('a line that exceeds the body limit is reported, and the other lines are ingested', async () => {
-  const stdin = [event('far', 'a'), event('far', 'x'.repeat(21 << 20)), event('far', 'b')];
-  const { code, stdout } = await memory([...batch, '-', '--json'], { stdin: stdin.join('\n') });
+test.each([
+  ['the body limit', 21],
+  ['32 MiB', 33],
+])('a line that exceeds %s is reported, and the other lines are ingested', async (_, size) => {
+  const long = event('far', 'x'.repeat(size << 20));
+  const stdin = [event(`far${size}`, 'a'), long, event(`far${size}`, 'b')].join('\n');
+  const { code, stdout } = await memory([...batch, '-', '--json'], { stdin });
   expect(lines(stdout).map((line) => JSON.parse(line))).toEqual([
     { line: 2, error: 'payload_too_large', message: expect.any(String) },
     { accepted: 2, unchanged: 0, replayed: 0, failed: 1 },
@@ -106,8 +110,8 @@ test.each([
   const stdin = `[${separator}${event('long', 'x'.repeat(33 << 20))}]`;
   const { code, stderr } = await memory([...batch, '-'], { stdin });
   expect(stderr).toBe(
-    `Error: Line ${line} is longer than 32 MiB.\n` +
-      'Convert the input to JSON Lines, with one record on each line.\n',
+    `Error: The input has a line longer than 32 MiB (line ${line}).\n` +
+      'Convert it to JSON Lines, with one record on each line.\n',
   );
   expect(code).toBe(1);
 });
