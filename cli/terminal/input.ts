@@ -45,12 +45,14 @@ async function readText(source: AsyncIterable<Uint8Array>, path: string): Promis
   return decodeText(Buffer.concat(await Array.fromAsync(source)), path);
 }
 
-/** Decodes a whole file. `charset` is UTF-8 unless the file declares another character set. */
-export function decodeText(bytes: Uint8Array, path: string, charset = 'utf-8'): string {
-  try {
-    const text = new TextDecoder(charset as Bun.Encoding, { fatal: true }).decode(bytes);
-    if (!text.includes('\0')) return text;
-  } catch {}
+/** Decodes a whole file as the character set that it declares, or else as UTF-8. */
+export function decodeText(bytes: Uint8Array, path: string, declared = 'utf-8'): string {
+  for (const charset of [declared, 'utf-8']) {
+    try {
+      const text = new TextDecoder(charset as Bun.Encoding, { fatal: true }).decode(bytes);
+      if (!text.includes('\0')) return text;
+    } catch {}
+  }
   const file = path === '-' ? '<file>' : quoted(path);
   const hint = `Decompress it, or convert it: iconv -f <charset> -t UTF-8 ${file}`;
   throw new CliError('not_text', `${inputName(path)} is not UTF-8 text.`, hint);

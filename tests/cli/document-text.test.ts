@@ -21,7 +21,7 @@ describe('an unreadable file', () => {
     'binary.txt': 'a\0b',
     'image.txt': png,
     'r.pdf': '%PDF-1.7',
-    'page.html': '<meta charset="x-none"><p>a',
+    'page.html': Buffer.from('<meta charset="x-none"><p>\xe9', 'latin1'),
     'script.html': '<script>x</script>',
     'z.md': 'z',
   };
@@ -76,6 +76,13 @@ describe('a character set', () => {
     ['UTF-16BE', 'a.txt', Buffer.from('\ufeffhé', 'utf16le').swap16(), 'hé'],
     ['declared in HTML', 'a.html', Buffer.from('<meta charset=ISO-8859-1>h\xe9', 'latin1'), 'hé'],
     ['declared in XHTML', 'a.xhtml', Buffer.from('<?xml encoding="latin1"?>h\xe9', 'latin1'), 'hé'],
+    ['UTF-8 declared as MySQL does', 'a.html', Buffer.from('<meta charset=utf8mb4>hé'), 'hé'],
+    [
+      'UTF-8 with a false declaration',
+      'a.html',
+      Buffer.from('<meta charset=euc-jp>h\ufffe'),
+      'h\ufffe',
+    ],
     ['UTF-8 with a byte order mark', 'a.html', Buffer.from('\ufeff<p>hé'), 'hé'],
     [
       'UTF-8 with a byte order mark and another declaration',
