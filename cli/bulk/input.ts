@@ -26,7 +26,7 @@ export async function openRecords(
   const rest = readLines(readBytes(term, path));
   // The first two lines tell JSON Lines from other JSON.
   const [{ value: first }, { value: second }] = [await rest.next(), await rest.next()];
-  if (first === undefined) return itemsOf([], type);
+  if (first === undefined) return { ...itemsOf([], type), totalBytes: 0, json: [] };
   async function* lines(): AsyncGenerator<Line> {
     yield* [first, second].filter((line) => line !== undefined);
     yield* rest;

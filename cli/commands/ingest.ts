@@ -6,7 +6,7 @@ import type { IngestOptions } from '../bulk/report.ts';
 import { reportIngest } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
 import { addHelp, type Parent } from '../commander.ts';
-import { usageError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import { isObject } from '../terminal/json.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -69,7 +69,10 @@ function addBatch(group: Parent, term: Terminal): void {
   command.action(async (file, options) => {
     shared.rejectOverwrite(term, file, options.errorsOut);
     const client = options.dryRun ? undefined : await connect(term);
-    return runIngest(term, client, await openRecords(term, file), options);
+    const input = await openRecords(term, file);
+    // A program that failed before the pipe must not look like a success.
+    if (file === '-' && input.totalBytes === 0) throw new CliError('empty', 'The input is empty.');
+    return runIngest(term, client, input, options);
   });
   addHelp(command, batchHelp, [
     'memory ingest batch records.jsonl --dry-run',
@@ -169,7 +172,9 @@ function isMessages(value: unknown): boolean {
   return value.some((one) => isObject(one) && ('role' in one || 'author' in one));
 }
 
-/** The file may also be a list of the messages of a conversation with these fields. */
+const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
+
+/** With `fields`, the file may instead be the messages of one conversation. */
 async function ingestFile(
   term: Terminal,
   type: RecordType | undefined,
@@ -184,9 +189,9 @@ async function ingestFile(
   if (type === 'conversation' && isMessages(record)) {
     const { title, ...named } = fields;
     record = { ...named, data: { messages: record, title } };
-  } else if (Object.keys(fields).length > 0) {
+  } else if (Object.keys(fields).length > 0 && !isEmpty(record)) {
     const message = 'Only a list of messages [{ role, content }, …] takes options such as --user.';
-    throw usageError(`${message} Set these fields in the records of the file.`);
+    throw usageError(`${message} Give each message a role, or set these fields in the records.`);
   }
   if (record === undefined || Array.isArray(record)) return runIngest(term, client, input, options);
   const call = shared.writeOptions(term, options);
