@@ -26,7 +26,10 @@ export function resolveBaseUrl(term: Terminal): Resolved {
   if (named) return { value: parseBaseUrl(named, 'MEMORY_BASE_URL'), from: 'environment' };
   const { baseUrl: used } = profile.readProfile(term);
   if (used !== undefined) {
-    return { value: parseBaseUrl(used, 'baseUrl in the profile'), from: 'profile' };
+    return {
+      value: parseBaseUrl(used, `baseUrl in ${profile.shownProfilePath(term)}`),
+      from: 'profile',
+    };
   }
   return { value: defaultBaseUrl, from: 'default' };
 }

@@ -104,9 +104,10 @@ export function readProfile(term: Terminal): Profile {
 
 function isProfile(value: unknown): value is Partial<Profile> {
   if (!isObject(value)) return false;
-  const { keys = {} } = value;
+  const { baseUrl = 'http://x', keys = {} } = value;
   const isKey = (key: unknown) => isObject(key) && typeof key.apiKey === 'string';
-  return isObject(keys) && Object.values(keys).every(isKey);
+  const isUrl = /^https?:$/.test(URL.parse(String(baseUrl))?.protocol ?? '');
+  return isUrl && isObject(keys) && Object.values(keys).every(isKey);
 }
 
 function writeProfile(term: Terminal, profile: Profile): void {

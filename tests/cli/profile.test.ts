@@ -99,6 +99,8 @@ test.if(hasIpv6)('a service at ::1 is used at that address', async () => {
 test.each([
   ['', 'it is not'],
   ['{"keys":{"http://x":{}}}', 'it is not'],
+  ['{"baseUrl":5}', 'it is not'],
+  ['{"baseUrl":"ftp://x"}', 'it is not'],
   [null, 'EISDIR'],
 ])('the profile %p is reported with its path and the reason', async (text, reason) => {
   using folder = temporaryFolder();
