@@ -58,10 +58,17 @@ export async function onDatabase<Result>(
   }
 }
 
-/** Describes an error of the server. The database may come from an option or from its setting. */
-export function databaseFailure(error: unknown, code: string, hint?: string): CliError {
+/** Describes an error of the server. `option` says where the URL of the database comes from. */
+export function databaseFailure(
+  error: unknown,
+  code: string,
+  option = 'MEMORY_DATABASE_URL or --database',
+  hint?: string,
+): CliError {
   if (error instanceof CliError) return error;
-  const message = errorText(error).replace('MEMORY_DATABASE_URL', 'the database');
+  const message = errorText(error)
+    .replace('MEMORY_DATABASE_URL', option)
+    .replace(/^E[A-Z]+: (.*), (?:lstat|mkdir) (.*)/, 'the database cannot be opened: $1: $2');
   if (error instanceof InvalidSettingsError) return usageError(message);
   return new CliError(code, message, hint);
 }

@@ -67,7 +67,7 @@ async function migrate(term: Terminal, source: string, target: string, copies: b
   } catch (error) {
     term.interrupted.throwIfAborted();
     const hint = copying ? 'Run the same command again to continue.' : undefined;
-    throw databaseFailure(error, 'migration_failed', hint);
+    throw databaseFailure(error, 'migration_failed', '--from or --to', hint);
   }
 }
 
