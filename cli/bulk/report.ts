@@ -110,6 +110,7 @@ function byPosition(a: Rejected, b: Rejected): number {
 /** Names the file only once: our own errors already contain its path. */
 function noteOf({ line, item, file }: Where, message: string): string {
   if (file !== undefined && message.includes(file)) return escapeLine(message);
+  if (file !== undefined && message === 'userId: is required') message += '; pass --user <id>';
   const place = file ?? (line === undefined ? `item ${item}` : `line ${line}`);
   return escapeLine(`${place}: ${message}`);
 }

@@ -96,7 +96,7 @@ export async function waitForAll(
 async function notePending(term: Terminal, ids: string[]): Promise<void> {
   if (ids.length === 0) return;
   const command = `Continue waiting: memory wait ${ids.join(' ')}`;
-  const more = ids.length > maxShown ? 'Use --timeout to wait longer.' : command;
+  const more = ids.length > maxShown ? 'To list them: memory tasks' : command;
   await note(term, `Still processing: ${memoriesOf(ids.length)}. Nothing is lost. ${more}`);
 }
 

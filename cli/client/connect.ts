@@ -72,9 +72,9 @@ function noKey(term: Terminal, baseUrl: string): CliError {
   const { project } = term.options;
   const target = project === undefined ? baseUrl : `project ${project} of ${baseUrl}`;
   const flag = project === undefined ? '' : ` --project ${project}`;
-  const hint = `To start a server, which creates the first key: memory serve
+  const hint = `${flag ? 'Store' : 'Set MEMORY_API_KEY, or store'} a key: memory profile set ${baseUrl} -${flag}
+To start a server, which creates the first key: memory serve
 To create a key on the machine of the server: memory keys create --save${flag}
-To store a key: memory profile set ${baseUrl} -${flag}
 To see the stored keys: memory profile show`;
   return new CliError('unauthorized', `No API key for ${target}.`, hint, exitCodes.refused);
 }
@@ -88,7 +88,9 @@ export function reportRetries(term: Terminal) {
     // If several concurrent requests wait, only one is reported.
     if (retryInMs < minReportedMs || term.clock() < reportedUntil) return;
     reportedUntil = term.clock() + retryInMs;
-    const why = capitalized(escapeLine(error?.message ?? ''));
+    const isOther = error?.code === 'unexpected_answer';
+    const message = isOther ? `the service returned ${error.status}` : (error?.message ?? '');
+    const why = capitalized(escapeLine(message));
     void noteStyled(term, `${why}. Retrying in ${Math.ceil(retryInMs / 1000)} s.`);
   };
 }

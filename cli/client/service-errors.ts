@@ -96,6 +96,7 @@ function keySource(term: Terminal, baseUrl: string): string {
 /** Returns the message, or a description if a proxy or the HTTP parser rejected the request. */
 export function messageOf({ status, code, message }: MemoryServiceError): string {
   if (code !== 'unexpected_answer') return message;
+  if (status === 414 || status === 431) return 'the id or query is longer than the service accepts';
   if (status === 413) return 'the request is larger than the service accepts';
   return message.replace(/^not a response from the memory service: /, '');
 }
@@ -108,5 +109,6 @@ export function rejectDeletedReplay({ deleted }: Replayable<object>, id: string)
   if (!deleted) return;
   const earlier = 'an earlier request with this idempotency key';
   const message = `Nothing was stored: ${earlier} stored ${id}, which has since been deleted.`;
-  throw new CliError('deleted_since', message);
+  const hint = 'To store it again, pass another --idempotency-key.';
+  throw new CliError('deleted_since', message, hint);
 }

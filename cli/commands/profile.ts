@@ -125,5 +125,6 @@ async function readKey(term: Terminal, stdin: string | undefined, flag: string |
   const apiKey = text?.trim() ?? '';
   if (keyPattern.test(apiKey)) return apiKey;
   const where = 'in MEMORY_API_KEY or, with -, on stdin';
+  if (apiKey === '') throw usageError(`Missing key: pass it ${where}.`);
   throw usageError(`The key must be 16 to 256 visible ASCII characters, ${where}.`);
 }

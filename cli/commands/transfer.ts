@@ -50,7 +50,10 @@ export function addImport(program: Parent, term: Terminal): void {
       throw usageError('--user requires --from: lines from an export already contain user ids.');
     }
     if (from === 'chatgpt' && options.user === undefined) {
-      throw usageError('--from chatgpt requires --user <id>: the file contains no user ids.');
+      throw usageError(
+        '--from chatgpt requires --user <id>: the file contains no user ids.',
+        `For example: ${chatgptExample}`,
+      );
     }
     const { runImport } = await import('../bulk/ingest.ts');
     const client = await connect(term);
@@ -65,7 +68,7 @@ export function addImport(program: Parent, term: Terminal): void {
     'memory import memories.jsonl',
     'cat memories.jsonl | memory import -',
     'memory import --from mem0 mem0.json',
-    'memory import --from chatgpt --user ada conversations.json',
+    chatgptExample,
   ]);
 }
 
@@ -73,6 +76,8 @@ const fromOption = new Option(
   '--from <format>',
   'the format of an export from another service',
 ).choices(['mem0', 'chatgpt'] as const);
+
+const chatgptExample = 'memory import --from chatgpt --user ada conversations.json';
 
 const importHelp = `
 Ids, times, types and statuses are kept. A memory whose id already exists is

@@ -81,7 +81,8 @@ function inputError(path: string, error: unknown): unknown {
     return new CliError('file_not_found', `File not found: ${path}.`, 'Use - to read from stdin.');
   }
   if (!(error instanceof Error && 'syscall' in error)) return error;
-  return new CliError('file_not_readable', `${path} cannot be read (${code}).`);
+  const reason = code === 'EISDIR' ? 'is a folder, not a file' : `cannot be read (${code})`;
+  return new CliError('file_not_readable', `${path} ${reason}.`);
 }
 
 /** The keys that must be handled in raw mode. */

@@ -51,7 +51,8 @@ describe('memory import --from mem0', () => {
     expect(stderr).toBe(
       'item 4: userId: is required\nitem 5: content: is required\n' +
         `${summary(2, 0, 2)}` +
-        'Not imported: relations: 1, memories on other pages: 7, hash: 1, expired memories: 1.\n',
+        'Not imported: relations: 1, memories on other pages: 7, hash: 1, expired memories: 1, ' +
+        'memories without a user (pass --user <id>): 1.\n',
     );
     const [first, second, ...more] = await all(userId);
     expect(more).toEqual([]);

@@ -25,7 +25,7 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toStartWith(
     `Error: Nothing was stored: an earlier request with this idempotency key stored ${id}, ` +
-      'which has since been deleted.\n',
+      'which has since been deleted.\nTo store it again, pass another --idempotency-key.\n',
   );
   const json = await memory([...argv, '--json'], around);
   expect(JSON.parse(json.stdout).error).toMatchObject({ code: 'deleted_since' });

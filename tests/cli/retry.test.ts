@@ -71,6 +71,12 @@ test.concurrent('a long wait is reported, but a short wait is not', async () => 
   expect(stderr).toBe('It is unavailable. Retrying in 2 s.\n');
 });
 
+test.concurrent('a wait for a proxy is reported with its status', async () => {
+  using server = startFaultServer(text(503, '', { 'Retry-After': '2' }), json(200, aMemory));
+  const { stderr } = await memory(['get', 'mem_1', '--json'], around(server.url));
+  expect(stderr).toBe('The service returned 503. Retrying in 2 s.\n');
+});
+
 test.concurrent('ingest batch reports a wait once, even if several requests wait', async () => {
   using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '3' }));
   const record = JSON.stringify({ type: 'event', userId: 'u', data: { name: 'x' } });

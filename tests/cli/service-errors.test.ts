@@ -25,6 +25,7 @@ test.each<[string, Reply, number, string, string]>([
   ['a page with 200', html(200), 1, ': 200, text/html.\n', address],
   ['a redirect', text(301, '', { Location: 'https://example.com/' }), 1, 'example.com', address],
   ['a 503 of a proxy', html(503), 1, ': 503, text/html.\n', address],
+  ['a 431 of a proxy', text(431, ''), 1, 'the id or query is longer than the service', address],
   ['a 413 of a proxy', text(413, ''), 1, 'the request is larger than the service', address],
   [
     'a 401 of a proxy',

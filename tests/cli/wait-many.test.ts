@@ -52,7 +52,7 @@ test.concurrent('pending memories are reported at the deadline with few requests
   });
   expect(busy.looks.length).toBeLessThan(20);
   expect(said(stderr)).toBe(
-    'Still processing: 400 memories. Nothing is lost. Use --timeout to wait longer.\n',
+    'Still processing: 400 memories. Nothing is lost. To list them: memory tasks\n',
   );
   expect(code).toBe(8);
 });

@@ -23,6 +23,7 @@ export function toMemory(item: Item, { source, userId, nowMs, losses }: Options)
   for (const name of Object.keys(given)) if (!fields.includes(name)) addLoss(losses, name);
   const { memory: content, user_id, id: externalId = null } = given;
   const user = userId ?? user_id;
+  if (user === undefined) addLoss(losses, 'memories without a user (pass --user <id>)');
   const createdAt = timeOf(given.created_at) ?? new Date(nowMs).toISOString();
   return {
     id: idOf([source, user, externalId ?? content]),
