@@ -32,7 +32,7 @@ export const externalIdOption = new Option(
   'the id in the source system; the same id again updates the memory',
 ).argParser(parseName);
 
-/** Leaves room for the rest of the keys of a command that sends several requests. */
+/** Shorter than the service's limit: bulk commands append the position. */
 export const idempotencyKeyOption = new Option(
   '--idempotency-key <key>',
   'a retry with the same key has no further effect',

@@ -10,13 +10,13 @@ export type BulkInput = {
   entries: AsyncIterable<Entry | Rejected>;
   totalBytes?: number | undefined;
   type?: RecordType | undefined;
-  /** What the summary adds at the end of the input. */
+  /** Lines printed after the summary. */
   remarks?: () => string[];
 };
 
 /**
- * Opens a file, or stdin for `-`: JSON Lines, or other JSON, which may span several lines. `json`
- * is the latter: an array of records, or the only record.
+ * Opens a file, or stdin for `-`: JSON Lines, or other JSON, which may span several lines: an array
+ * of records, or the only record. `json` is set in the second case.
  */
 export async function openRecords(
   term: Terminal,

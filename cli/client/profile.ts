@@ -9,7 +9,7 @@ import { shownPath } from '../terminal/text.ts';
  * The settings of a user: the service and project that commands use, and the API keys. A key is
  * stored under the URL of its service, followed by `#` and the project unless that is `default`.
  */
-export type Profile = {
+type Profile = {
   baseUrl?: string;
   project?: string;
   keys: Record<string, ProfileKey>;

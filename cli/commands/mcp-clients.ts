@@ -75,7 +75,7 @@ export function snippetFor(client: ClientName, entry: ServerEntry): string {
 }
 
 /** What installing the entry will do; `install` is undefined if the user has to do it. */
-export type Installation = { title: string; effect: string; install?: () => Promise<void> };
+type Installation = { title: string; effect: string; install?: () => Promise<void> };
 
 export function installationOf(
   term: Terminal,

@@ -6,7 +6,7 @@ import { type BulkInput, itemsOf } from '../input.ts';
 import { messagesOf } from './chatgpt.ts';
 import { addLoss, type Losses, toMemory } from './memories.ts';
 
-export type ForeignFormat = 'mem0' | 'chatgpt';
+type ForeignFormat = 'mem0' | 'chatgpt';
 
 /** Converts an export from another service to memories. A remark says what cannot be imported. */
 export async function readForeign(
