@@ -18,10 +18,12 @@ type Report = {
  * keys. `elapsedMs` is the time since the last call, measured by a monotonic clock. A key is
  * deleted only if it is old by both the wall clock and the sum of these times, the uptime, so a
  * jump of the wall clock cannot delete a key early.
+ *
+ * A step counts as a small write, although it deletes many rows: as a large one it would take turns
+ * with imports, and expired memories would not be erased in time.
  */
 export const maintain: WriteOperation<{ now: number; elapsedMs: number }, Report> = {
   name: 'maintain',
-  cost: () => expiredPerRun + keysPerRun,
   isLong: true,
   async run(tx, { now, elapsedMs }) {
     // After a crash, the uptime is slightly too low, so some data is kept a little longer.
