@@ -24,7 +24,7 @@ export type AdmissionLimits = { running: Limit; waiting: Limit; maxWaitMs: numbe
 /** Work that is larger than a limit is admitted once no other work counts toward that limit. */
 type Limit = { total: number; project: number };
 
-type Waiter = Work & { isOver: boolean; begin(): void; giveUp(): void };
+type Waiter = { size: number; isOver: boolean; begin(): void };
 
 /** `refusal` is the message of the error for work that is not admitted. */
 export function createAdmission(limits: AdmissionLimits, refusal: string): Admission {
@@ -41,7 +41,6 @@ export function createAdmission(limits: AdmissionLimits, refusal: string): Admis
     for (;;) {
       next ??= queue.dequeue((id, { isOver, size }) => isOver || running.fitsShare(id, size));
       if (next === undefined) return;
-      if (next.signal?.aborted && !next.isOver) next.giveUp();
       if (!next.isOver) {
         if (!running.fitsTotal(next.size)) return;
         next.begin();
@@ -51,15 +50,14 @@ export function createAdmission(limits: AdmissionLimits, refusal: string): Admis
   }
 
   function enqueue(work: Work, resolve: (end: () => void) => void, reject: (e: Error) => void) {
-    const { projectId, size, waitingSize } = work;
-    const waiter: Waiter = { ...work, isOver: false, begin, giveUp };
-    const timer = setTimeout(() => {
-      giveUp();
-      beginNext();
-    }, limits.maxWaitMs);
+    const { projectId, size, waitingSize, signal } = work;
+    const waiter: Waiter = { size, isOver: false, begin };
+    const timer = setTimeout(giveUp, limits.maxWaitMs);
+    signal?.addEventListener('abort', giveUp);
     function leave(): void {
       waiter.isOver = true;
       clearTimeout(timer);
+      signal?.removeEventListener('abort', giveUp);
       waiting.add(projectId, -waitingSize);
     }
     function begin(): void {
@@ -73,6 +71,7 @@ export function createAdmission(limits: AdmissionLimits, refusal: string): Admis
     function giveUp(): void {
       leave();
       reject(refused(refusal));
+      beginNext();
     }
     waiting.add(projectId, waitingSize);
     queue.push(projectId, waiter, size);
@@ -81,13 +80,13 @@ export function createAdmission(limits: AdmissionLimits, refusal: string): Admis
 
   return {
     admit(work) {
-      const { projectId, size, waitingSize } = work;
+      const { projectId, size, waitingSize, signal } = work;
       // No later subtraction would undo NaN or Infinity.
       if (!Number.isFinite(size + waitingSize)) {
         return Promise.reject(new Error('the size of work must be finite'));
       }
       const fits = waiting.fitsTotal(waitingSize) && waiting.fitsShare(projectId, waitingSize);
-      if (!fits) return Promise.reject(refused(refusal));
+      if (!fits || signal?.aborted) return Promise.reject(refused(refusal));
       return new Promise((resolve, reject) => enqueue(work, resolve, reject));
     },
   };
