@@ -134,9 +134,7 @@ export function createEmbedder(options: {
       return answer;
     } catch (error) {
       const pausedMs = isOpened ? breakerMs : openingBreakerMs;
-      // Until the endpoint has been opened, sent questions may occupy all turns.
-      const isBroken = isSent || !isOpened;
-      if (endpoint !== null && isBroken) brokenUntil = performance.now() + pausedMs;
+      if (endpoint !== null && isSent) brokenUntil = performance.now() + pausedMs;
       log.debug('a question could not be embedded', { error });
       return 'unavailable';
     } finally {
@@ -165,9 +163,7 @@ export function createEmbedder(options: {
       if (performance.now() < brokenUntil) return;
       const withinMs = foundNothing ? foundNothingMs : embedNowMs;
       const turn = { projectId: user.projectId, withinMs };
-      // The row of a user may be locked, which must not keep other users waiting.
-      const embed = () => within(withinMs, call('embedNow', user));
-      await inTurn(embedding, turn, embed).catch(() => {});
+      await inTurn(embedding, turn, () => call('embedNow', user)).catch(() => {});
     },
     /** Notifies the thread of changed memories. This is cheap enough to call after every write. */
     noteChange(projectId: number, userIds: Iterable<string>): void {
@@ -195,7 +191,8 @@ function createTurns(atOnce: number): Admission {
 /**
  * Runs the call in its project's turn. Rejects if wait and call take longer than `withinMs`. The
  * wait may take half of this time: while there are more calls than the model can answer, each would
- * otherwise begin too late. The turn lasts until the model has answered, although nobody may wait.
+ * otherwise begin too late. A call that nobody waits for keeps its turn for `withinMs` at most: the
+ * row of its user may be locked, or an endpoint may hang while it is opened.
  */
 function inTurn<T>(
   turns: Admission,
@@ -205,7 +202,7 @@ function inTurn<T>(
   async function run(): Promise<T> {
     const signal = AbortSignal.timeout(withinMs / 2);
     const end = await turns.admit({ projectId, size: 1, waitingSize: 0, signal });
-    return call().finally(end);
+    return within(withinMs, call()).finally(end);
   }
   return within(withinMs, run());
 }
