@@ -103,12 +103,12 @@ const openWith = (version: string) => `
   };
   ${opens.server}`;
 
-test.each(['2.52.4', '3.50.9', '3.51.2'])('SQLite %s is too old', async (version) => {
+test.each(['2.52.4', '3.7.17.1', '3.50.9', '3.51.2'])('SQLite %s is too old', async (version) => {
   const refusal = `SQLite ${version} is too old: 3.51.3 or newer is required`;
   expect(await run(openWith(version))).toContain(refusal);
 });
 
-test.each(['3.51.3', '3.52.0', '4.0.0'])('SQLite %s is accepted', async (version) => {
+test.each(['3.51.3', '3.51.3.1', '3.52.0', '4.0.0'])('SQLite %s is accepted', async (version) => {
   expect(await run(openWith(version))).toBe('');
   expect(existsSync(`${path}-wal`)).toBe(true);
 });

@@ -164,6 +164,7 @@ export function applySetting(db: Database, name: string, value: string | number)
 
 function assertVersion(db: Database): void {
   const { version } = db.prepare('SELECT sqlite_version() AS version').get() as { version: string };
-  if (Bun.semver.order(version, minSqlite) === -1)
+  // Some versions have four numbers, which `Bun.semver` rejects.
+  if (version.localeCompare(minSqlite, 'en', { numeric: true }) < 0)
     throw new Error(`SQLite ${version} is too old: ${minSqlite} or newer is required`);
 }
