@@ -192,5 +192,5 @@ function isGivenUp({ projectId, askedAt }: Waiting): boolean {
 }
 
 function waitedTooLong() {
-  return unavailable('too many searches, filtered lists and exports are waiting; try again later');
+  return unavailable('too many searches, lists and exports are waiting; try again later');
 }

@@ -81,8 +81,8 @@ export function createStorage(engine: Engine) {
     async listMemories(input: List) {
       if (!mayAccess(input.onlyUserId, input)) return noPage;
       const isShort = isUnfiltered(input.filter) && input.range === undefined;
-      const page = isShort ? await engine.readShort(listMemories, input) : 'large';
-      return page === 'large' ? engine.read(listFiltered, input) : page;
+      const page = isShort ? await engine.readShort(listMemories, input) : 'long';
+      return page === 'long' ? engine.read(listFiltered, input) : page;
     },
     exportMemories: read(exportMemories),
     /** `signal` cancels a search that is still waiting. */

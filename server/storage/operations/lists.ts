@@ -46,27 +46,27 @@ const largeBytes = 64 * 1024;
  * fewer memories.
  *
  * This operation reads a page without a filter, which costs the same, however much is stored. It
- * returns 'large' if the page has a large memory, which must be read in the same snapshot, or if
+ * returns 'long' if the page has a large memory, which must be read in the same snapshot, or if
  * expired memories, of which there may be very many, leave room for later ones; see `listFiltered`.
  */
-export const listMemories: ShortRead<List, Page | 'large'> = {
+export const listMemories: ShortRead<List, Page | 'long'> = {
   name: 'listMemories',
   async run(tx, read) {
     const rows = await listRows(tx, read, { after: read.after, upTo: null });
     const unexpired = rows.filter((row) => !isExpired(row, read.now));
-    if (unexpired.length < rows.length && rows.length > read.limit) return 'large';
+    if (unexpired.length < rows.length && rows.length > read.limit) return 'long';
     const page = createPage(read.limit, listPosition);
     for (const row of unexpired) {
       // mutate-ignore removal: affects only speed
       if (!page.hasRoom(row.bytes)) return page.cut();
-      if (!hasContent(row)) return 'large';
+      if (!hasContent(row)) return 'long';
       if (!page.add(row)) return page.cut();
     }
     return page.whole();
   },
 };
 
-/** Reads a page of `listMemories` that has a filter, or large memories. */
+/** Reads any page, such as one with a filter, or one that is 'long' for `listMemories`. */
 export const listFiltered: ReadOperation<List, Page> = {
   name: 'listFiltered',
   run: (tx, read) =>
