@@ -210,7 +210,11 @@ test.skipIf(process.platform !== 'linux').each(['NO_PROXY', 'no_proxy'])(
 
 test('a database that cannot be created is reported, exit 1', async () => {
   const argv = ['serve', '-p', '0', '--database', '/dev/null/x.db'];
-  expectRan(await inProcess(argv), 1, "not a directory, lstat '/dev/null/x.db'");
+  expectRan(
+    await inProcess(argv),
+    1,
+    "the database cannot be opened: not a directory: '/dev/null/x.db'",
+  );
 });
 
 test('a start that cannot create the first key ends, exit 1', async () => {
