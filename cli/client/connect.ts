@@ -25,13 +25,9 @@ export function resolveBaseUrl(term: Terminal): Resolved {
   const named = term.env.MEMORY_BASE_URL;
   if (named) return { value: parseBaseUrl(named, 'MEMORY_BASE_URL'), from: 'environment' };
   const { baseUrl: used } = profile.readProfile(term);
-  if (used !== undefined) {
-    return {
-      value: parseBaseUrl(used, `baseUrl in ${profile.shownProfilePath(term)}`),
-      from: 'profile',
-    };
-  }
-  return { value: defaultBaseUrl, from: 'default' };
+  if (used === undefined) return { value: defaultBaseUrl, from: 'default' };
+  const where = `baseUrl in ${profile.shownProfilePath(term)}`;
+  return { value: parseBaseUrl(used, where), from: 'profile' };
 }
 
 /** Validates a base URL and removes trailing slashes. `where` names its source in errors. */
