@@ -68,6 +68,8 @@ export type Dialect = {
   lockIds: string | null;
   /** Follows the table's name where memories must be found by their ids, however many they are. */
   memoriesById: string;
+  /** A user's memories `m`, each with the row `t` of its task, which is found by its key. */
+  memoriesWithTasks(userId: string): string;
   /**
    * Selects up to `limit` of the idempotency keys that are `known` and `old`, about in the order in
    * which they were stored.

@@ -170,12 +170,13 @@ function listRows(
   const columns = listedColumns(read, values);
   const [direction, beyond, within] =
     order === 'desc' ? (['DESC', '<', '>='] as const) : (['ASC', '>', '<='] as const);
-  const where = ownRows(read, values);
+  const userId = values.text(read.userId);
+  const where = ownRows(read, values, userId);
   if (after !== null) where.push(compared(values, beyond, after));
   if (upTo !== null) where.push(compared(values, within, upTo));
   where.push(...conditionsOf(values));
   return tx.all<Row>(
-    `SELECT ${columns} FROM ${memoriesWithTasks} WHERE ${where.join(' AND ')}
+    `SELECT ${columns} FROM ${tx.dialect.memoriesWithTasks(userId)} WHERE ${where.join(' AND ')}
      ORDER BY m.created_at ${direction}, m.id ${direction}
      LIMIT ${values.bigint(limit + 1)}`,
     values.list,
@@ -185,7 +186,7 @@ function listRows(
 /** Returns the position of the last memory that the next statement looks at; null at the end. */
 async function boundary(tx: Tx, read: List, after: string | null): Promise<string | null> {
   const values = new StatementValues();
-  const where = ownRows(read, values);
+  const where = ownRows(read, values, values.text(read.userId));
   const [direction, beyond] = read.order === 'desc' ? ['DESC', '<'] : ['ASC', '>'];
   if (after !== null) where.push(compared(values, beyond, after));
   const last = await tx.one<Pick<StoredMemory, 'createdAt' | 'id'>>(
@@ -196,8 +197,8 @@ async function boundary(tx: Tx, read: List, after: string | null): Promise<strin
   return last === undefined ? null : listPosition(last);
 }
 
-function ownRows({ projectId, userId }: List, values: StatementValues): string[] {
-  return [`m.project_id = ${values.bigint(projectId)}`, `m.user_id = ${values.text(userId)}`];
+function ownRows({ projectId }: List, values: StatementValues, userId: string): string[] {
+  return [`m.project_id = ${values.bigint(projectId)}`, `m.user_id = ${userId}`];
 }
 
 function compared(values: StatementValues, operator: string, position: string): string {

@@ -1,4 +1,5 @@
 import type { Dialect, Tx, Value } from '../engine.ts';
+import { isTaskOf } from '../operations/columns.ts';
 import { lockIds } from './citus.ts';
 import {
   type Connection,
@@ -21,6 +22,10 @@ export const dialect: Dialect = {
   leaseClock: (now) => `(${milliseconds} + 0 * CAST(${now} AS bigint))`,
   lockIds: null,
   memoriesById: '',
+  // With a join, a plan for one memory and no tasks would read all of the user's tasks for each
+  // memory. The second condition for the user shows a distributed database where the tasks are.
+  memoriesWithTasks: (userId) => `memories AS m LEFT JOIN LATERAL
+    (SELECT * FROM tasks AS t WHERE ${isTaskOf} AND t.user_id = ${userId} OFFSET 0) AS t ON true`,
   forShare: 'FOR SHARE',
   uptime: 'service_uptime()',
   oldestKeys: ({ known, old, limit }) =>

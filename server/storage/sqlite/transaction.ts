@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite';
 import { reportProgress } from '../../threads/serve.ts';
 import type { Dialect, Tx, Value, WriteOperation, WriteTx } from '../engine.ts';
+import { memoriesWithTasks } from '../operations/columns.ts';
 import { QueueLimit } from '../queue-limit.ts';
 import { notStored } from './errors.ts';
 
@@ -10,6 +11,7 @@ const dialect: Dialect = {
   hasOtherOwner: (owner) => `lease_owner IS NOT ${owner}`,
   lockIds: null,
   memoriesById: 'INDEXED BY memories_by_id',
+  memoriesWithTasks: () => memoriesWithTasks,
   forShare: '',
   uptime: `(SELECT value FROM maintenance WHERE name = 'uptime')`,
   oldestKeys,
