@@ -76,7 +76,7 @@ const costShare = 0.05;
 const maxCachedMs = 10_000;
 /** While work is counted, how often to check for a fault. */
 const checkEveryMs = 50;
-/** How long to wait for a new count, for example while other reads keep all reader threads busy. */
+/** How long a new count may take before the last is used, as when all reader threads are busy. */
 const maxWaitMs = 1_000;
 const never = Number.NEGATIVE_INFINITY;
 
@@ -93,9 +93,10 @@ function cached<T>(
   /** Until when the last result is used; `never` if the last count failed, or there was none. */
   let until = never;
   let counting: Promise<void> | null = null;
+  let begun = never;
 
   async function refresh(): Promise<void> {
-    const begun = performance.now();
+    begun = performance.now();
     try {
       last = await count();
       const ended = performance.now();
@@ -109,9 +110,8 @@ function cached<T>(
   }
 
   return async () => {
-    const asked = performance.now();
-    if (asked < until) return last;
-    const isLate = () => until !== never && performance.now() - asked > maxWaitMs;
+    if (performance.now() < until) return last;
+    const isLate = () => until !== never && performance.now() - begun > maxWaitMs;
     counting ??= refresh();
     let isCounted = false;
     const counted = counting.then(() => {
