@@ -104,6 +104,11 @@ describe('a snapshot that arrives', () => {
     expect([await store(), await storeVectors()]).toEqual([false, false]);
   });
 
+  test('after a failover has lost the last change is refused', async () => {
+    db.run('UPDATE users SET last_change = last_change - 1');
+    expect(await store()).toBe(false);
+  });
+
   test('with vectors after a memory has changed is refused', async () => {
     const changes = { expiresAt: 9_000 };
     await alone(updateMemory, { ...write, projectId, id, changes });

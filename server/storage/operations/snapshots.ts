@@ -36,7 +36,7 @@ export const minMemories = 200; // mutate-ignore constant: affects only speed
 const replacedShare = 0.25;
 /** A larger snapshot is not stored, because other writes wait while it is written or dropped. */
 const maxBytes = 8 * 1024 * 1024;
-/** Even an index of equal texts takes less than sixteen times as much memory as its snapshot. */
+/** The snapshot of an index that takes more memory than this is rarely small enough. */
 const maxIndexBytes = 16 * maxBytes; // mutate-ignore constant: affects only cost
 /**
  * With more text or memories of a user that nobody searches, a reader thread would be busy for too
@@ -91,7 +91,10 @@ function pack(cached: CachedIndex, user: User): string | null {
   return bytes.length > maxBytes ? null : bytes.toString('latin1');
 }
 
-/** Stores nothing, and returns false, if text of the user has been removed in the meantime. */
+/**
+ * Stores nothing, and returns false, if text of the user has been removed in the meantime, or if a
+ * failover has lost the changes in the snapshot.
+ */
 export const storeSnapshot: WriteOperation<Stored, boolean> = {
   name: 'storeSnapshot',
   isBackground: true,
@@ -100,7 +103,8 @@ export const storeSnapshot: WriteOperation<Stored, boolean> = {
     const user = [projectId, userId] as const;
     const isCurrent = await tx.run(
       `UPDATE users SET snapshot_change = CAST($3 AS bigint)
-       WHERE project_id = $1 AND user_id = $2 AND snapshot_change = CAST($4 AS bigint)`,
+       WHERE project_id = $1 AND user_id = $2 AND snapshot_change = CAST($4 AS bigint)
+         AND last_change >= CAST($3 AS bigint)`,
       [...user, change, from],
     );
     if (isCurrent === 0 || data === null) return false;
