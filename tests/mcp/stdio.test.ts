@@ -83,7 +83,7 @@ describe('memory mcp starts', () => {
     ['without a user, while the service is unreachable', [], away, 5, 'Cannot reach'],
     ['without a key', ['-u', 'u'], { MEMORY_API_KEY: '' }, 4, 'No API key'],
     ['with a wrong key', ['-u', 'u'], { MEMORY_API_KEY: 'x'.repeat(20) }, 4, 'was rejected'],
-    ['with an empty user', ['-u', ''], {}, 2, '--user must not be empty'],
+    ['with an empty user', ['-u', ''], {}, 2, 'must not be empty'],
     ['with an unknown command', ['x'], {}, 2, "Unknown command 'x'"],
   ])('but not %s', async (_, args, env, code, why) => {
     const ran = await memory(['mcp', ...args], { env });
