@@ -8,7 +8,7 @@ import { createReadPace } from './read-pace.ts';
 import { unavailable } from './refusals.ts';
 import type { Page, StorageConnection } from './types/memories.ts';
 
-export type ReadRequest = {
+type ReadRequest = {
   projectId: number;
   operation: string;
   argument: unknown;

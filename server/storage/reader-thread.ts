@@ -31,7 +31,7 @@ type AfterReply = Parameters<ReaderTx['afterReply']>[0];
 const maxRunning = 4; // mutate-ignore constant: affects only memory
 
 /**
- * A reader thread runs searches, filtered lists, exports and other slow reads. It runs one
+ * A reader thread runs searches, long lists, exports and other slow reads. It runs one
  * operation at a time, each in a snapshot. The HTTP thread schedules the operations.
  */
 export function serveReads(options: {

@@ -5,7 +5,7 @@ import { newDatabase, openTransaction, query, type TestDatabase } from '../suppo
 import { recordStatements } from '../support/statement-recorder.ts';
 import { newProject, type Opened, type OpenStorage, smallQueueRecords } from './fixtures.ts';
 
-export type OpenedSchema = Opened & { [Symbol.asyncDispose](): Promise<void> };
+type OpenedSchema = Opened & { [Symbol.asyncDispose](): Promise<void> };
 
 type SchemaOptions = {
   smallQueue?: boolean;

@@ -2,7 +2,7 @@ import type { Socket } from 'bun';
 
 /* A proxy that injects faults between the service and PostgreSQL. */
 
-export type TcpProxy = {
+type TcpProxy = {
   port: number;
   /** Drops all data in both directions. */
   silence(): void;

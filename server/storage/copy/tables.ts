@@ -11,7 +11,7 @@ import type { CopySide, Row, Statement } from './side.ts';
  * `keys` identify a row and define the order, which is that of an index; `postgresKeys` take their
  * place on PostgreSQL. `size` is the size of a row that can be large.
  */
-export type CopiedTable = {
+type CopiedTable = {
   name: string;
   keys: readonly string[];
   postgresKeys?: readonly string[];

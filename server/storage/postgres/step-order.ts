@@ -6,7 +6,7 @@ import type { Value } from '../engine.ts';
  * keys; sorted by their keys within a table.
  */
 
-export type Ordered = { text: string; values: readonly Value[] };
+type Ordered = { text: string; values: readonly Value[] };
 
 /** The ranks of the statements that must wait until the other writes are as far. */
 const reading = 0;

@@ -12,7 +12,7 @@ import {
   WorkFailed,
 } from './transaction.ts';
 
-export type QueuedWrite<T> = {
+type QueuedWrite<T> = {
   projectId: number;
   /** The approximate number of rows to write. */
   cost: number;

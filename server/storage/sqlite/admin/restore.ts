@@ -19,7 +19,7 @@ import { type CarriedOver, carryOver } from './carry-over.ts';
 import { copyInto, inspect, moveDurably, parts, removeCopy, syncFile } from './database-copy.ts';
 
 /** `stamp` becomes part of the replaced file's new name. */
-export type RestoreOptions = { stamp: string; now: number; eraseAgain: boolean };
+type RestoreOptions = { stamp: string; now: number; eraseAgain: boolean };
 
 /**
  * Replaces the database with a backup. `kept` is the new path of the old database, or null if there

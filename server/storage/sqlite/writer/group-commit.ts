@@ -5,7 +5,7 @@ import { unavailable } from '../../refusals.ts';
 import { notCommitted, notCompleted, notStored } from '../errors.ts';
 import type { WriteHealth } from './health.ts';
 
-export type PendingWrite = {
+type PendingWrite = {
   /** A write must wait for a paused write with the same idempotency key; null without a key. */
   key: string | null;
   run(tx: WriteTx): Promise<unknown>;
