@@ -3,6 +3,7 @@ import type { Load } from '../../cli/client/load.ts';
 import { startServer } from '../../server/main.ts';
 import { emptyDatabase } from '../support/backend.ts';
 import { save } from '../support/http.ts';
+import { freePort } from '../support/process.ts';
 import { startTestServer, withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { expectRan, lines, memory, memoryAt, type Surroundings } from './command.ts';
@@ -59,7 +60,8 @@ describe('on a terminal', () => {
   test('a server that is restarted is shown again', async () => {
     const { url: databaseUrl, remove } = await emptyDatabase();
     const env = { LOG_LEVEL: 'silent', MEMORY_EMBEDDINGS: 'off' };
-    const first = await startServer({ env, port: 0, databaseUrl });
+    const port = freePort();
+    const first = await startServer({ env, port, databaseUrl });
     let seen = '';
     const interruption = new AbortController();
     const running = memory(['top', '--interval', '1', '--base-url', first.url], {
@@ -73,7 +75,7 @@ describe('on a terminal', () => {
     await first.stop();
     seen = '';
     await until(() => /: .*[Rr]efused|: .*connect/.test(seen), { what: 'the failure' });
-    const second = await startServer({ env, port: Number(new URL(first.url).port), databaseUrl });
+    const second = await startServer({ env, port, databaseUrl });
     await until(() => seen.includes('healthy'), { what: 'the second screen' });
     interruption.abort('SIGINT');
     expect(await running).toMatchObject({ code: 130 });

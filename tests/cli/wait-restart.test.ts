@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { startServer } from '../../server/main.ts';
+import { freePort } from '../support/process.ts';
 import { leaseRecord } from '../support/queue.ts';
 import type { TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
@@ -27,7 +28,8 @@ test.concurrent('memory wait for three memories continues after a server restart
   using folder = temporaryFolder();
   const databaseUrl = `sqlite:${folder.file('memory.db')}`;
   const env = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off', MEMORY_EMBEDDINGS: 'off' };
-  let running = await startServer({ env, port: 0, databaseUrl });
+  const port = freePort();
+  let running = await startServer({ env, port, databaseUrl });
   const { url, firstKey = '' } = running;
   const server = { url, databaseUrl, key: firstKey } as TestServer;
   const leased = await leaseRecord(server);
@@ -50,7 +52,6 @@ test.concurrent('memory wait for three memories continues after a server restart
   const allPrinted = async () => others.every((id) => output.includes(id));
   await until(allPrinted, { what: 'the other memories' });
   await running.stop();
-  const port = Number(new URL(url).port);
   await outage(port);
   expect(ended).toBe(false);
   running = await startServer({ env, port, databaseUrl });

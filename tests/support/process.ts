@@ -100,11 +100,18 @@ function firstLine(
   return line;
 }
 
-/** Returns a port that was free a moment ago. */
+/**
+ * Returns a port that was free a moment ago. Systems choose port 0 from 32,768 on, so that no server
+ * of another test gets this port, and with it the requests of clients that wait for this one.
+ */
 export function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
-  listener.stop(true);
-  return listener.port;
+  const port = 10_000 + Math.floor(Math.random() * 20_000);
+  try {
+    Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } }).stop(true);
+    return port;
+  } catch {
+    return freePort();
+  }
 }
 
 /** Returns memory of a process in bytes, or NaN if the system does not report it. */

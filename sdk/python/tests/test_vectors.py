@@ -127,8 +127,8 @@ class Vectors(unittest.TestCase):
             else:
                 outcome = run(vector, options)
             elapsed = (time.monotonic() - started) * 1000
-        self.check_outcome(vector, outcome)
         self.check_requests(vector, server)
+        self.check_outcome(vector, outcome)
         self.assertEqual(outcome.items, vector.get("items", outcome.items))
         self.assertEqual(outcome.statuses, vector.get("statuses", outcome.statuses))
         self.assertGreaterEqual(elapsed, vector.get("minMs", 0))
@@ -160,7 +160,7 @@ class Vectors(unittest.TestCase):
         attempts = vector.get("error", {}).get("attempts")
         attempts = vector.get("attempts", attempts if expected is None else len(expected))
         if attempts is not None:
-            self.assertEqual(len(server.requests), attempts)
+            self.assertEqual(len(server.requests), attempts, server.requests)
         for each, (method, path, headers, body) in zip(expected or [], server.requests):
             self.assertEqual(method, each["method"])
             self.assertEqual(path, each.get("path", path))
