@@ -7,9 +7,7 @@ export type FaultPoint =
   | 'heartbeat-ms'
   | 'lease-check'
   | 'lease-ms'
-  | 'mcp-turns'
-  | 'snapshot-claimed'
-  | 'snapshot-owner';
+  | 'mcp-turns';
 
 /** Set only by the harnesses, before a thread loads its modules. */
 const replacements: Partial<Record<FaultPoint, unknown>> = Reflect.get(globalThis, 'faults') ?? {};

@@ -6,7 +6,6 @@ import { failover } from './failover.ts';
 import type { Harness } from './harness.ts';
 import { health } from './health.ts';
 import { hostile } from './hostile.ts';
-import { indexes } from './indexes.ts';
 import { linear, linearServers } from './linear.ts';
 import { neighbour } from './neighbour.ts';
 import { order } from './order.ts';
@@ -39,5 +38,4 @@ export const harnesses: Harness[] = [
   linear,
   linearServers,
   failover,
-  indexes,
 ];

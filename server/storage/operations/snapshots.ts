@@ -1,7 +1,6 @@
 import { count } from '../../metrics/counts.ts';
-import { faultPoint } from '../../threads/fault-points.ts';
 import { countText, freeBytes } from '../../threads/garbage.ts';
-import type { ReaderTx, ReadOperation, Tx, WriteOperation, Writer, WriteTx } from '../engine.ts';
+import type { ReaderTx, ReadOperation, Tx, WriteOperation, Writer } from '../engine.ts';
 import type { CachedIndex } from '../index-cache.ts';
 import type { UserRef } from '../types/project.ts';
 import { withChecksum, withoutChecksum } from './checksum.ts';
@@ -45,14 +44,8 @@ const maxIndexBytes = 16 * maxBytes; // mutate-ignore constant: affects only cos
 const maxTextBytes = 8 * 1024 * 1024;
 const maxMemories = 200_000;
 
-/** Called when only the change is stored up to which the snapshot will be complete. */
-const claimed = faultPoint('snapshot-claimed', async (_: WriteTx) => {});
-
 /** No other user's snapshot is taken for this one, and none of another format or change. */
-const ownerOf = faultPoint(
-  'snapshot-owner',
-  ({ format }: CachedIndex, user: User, change: number) => [format, ...user, change],
-);
+const ownerOf = ({ format }: CachedIndex, user: User, change: number) => [format, ...user, change];
 
 /**
  * Stores, after the reply, what the read has built, if it is worth it: the index, and vectors that
@@ -108,7 +101,6 @@ export const storeSnapshot: WriteOperation<Stored, boolean> = {
       [...user, change, from],
     );
     if (isCurrent === 0 || data === null) return false;
-    await claimed(tx);
     await tx.run(
       `INSERT INTO snapshots (project_id, user_id, data) VALUES ($1, $2, $3)
        ON CONFLICT (project_id, user_id) DO UPDATE SET data = excluded.data`,

@@ -1,4 +1,3 @@
-import type { WriteTx } from '../../../server/storage/engine.ts';
 import type { Handler } from '../../../server/tasks/handlers.ts';
 import { commitLate } from './early.ts';
 import { completedFirst, overtaken, poisoned, rejectionsCounted, slowed } from './handlers.ts';
@@ -38,8 +37,6 @@ export const variants: Record<string, Variant> = {
   'short-lease': { points: { 'lease-ms': 1_000, 'heartbeat-ms': 300 } },
   /** No protection removed: the worker prints how many results were rejected. */
   'count-rejected': { handler: rejectionsCounted },
-  /** An index is committed after the change that it claims to contain, and is not bound to it. */
-  'split-snapshot': { points: { 'snapshot-claimed': claimAlone, 'snapshot-owner': () => [] } },
   'search-once': { http: http.searchOnce() },
   'stop-at-once': { prepare: stopAtOnce },
   /** No protection removed: the worker takes longer for each document. */
@@ -76,12 +73,4 @@ export const variants: Record<string, Variant> = {
 function noTurns() {
   const [running, waiting] = [1e9, 1e12].map((limit) => ({ total: limit, project: limit }));
   return { running, waiting, maxWaitMs: 10_000 };
-}
-
-/** Longer than the time in which a harness kills the server. */
-const claimedMs = 50;
-
-async function claimAlone({ pause }: WriteTx): Promise<void> {
-  await pause();
-  Bun.sleepSync(claimedMs);
 }
