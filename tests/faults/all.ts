@@ -1,6 +1,5 @@
 import { bulk } from './bulk.ts';
 import { crash } from './crash.ts';
-import { damage } from './damage.ts';
 import { disk } from './disk.ts';
 import { failover } from './failover.ts';
 import type { Harness } from './harness.ts';
@@ -28,7 +27,6 @@ export const harnesses: Harness[] = [
   order,
   severalServers,
   terminate,
-  damage,
   bulk,
   shown,
   powerAlone,

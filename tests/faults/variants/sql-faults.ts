@@ -25,18 +25,6 @@ export const withoutSync: Hook[] = [
   { match: /^PRAGMA synchronous$/i, replace: () => ({ get: () => ({ synchronous: 2 }) }) },
 ];
 
-/** Makes every structure check report that the file is sound. */
-export const soundStructure: Hook[] = [
-  {
-    match: /^PRAGMA (integrity|quick)_check\b/i,
-    replace: () => ({
-      get: () => ({ integrity_check: 'ok', quick_check: 'ok' }),
-      all: () => [{ integrity_check: 'ok', quick_check: 'ok' }],
-      values: () => [['ok']],
-    }),
-  },
-];
-
 function attempt(statement: Statement, onError: (error: unknown) => void, values: never[] = []) {
   try {
     return statement.run(...values);

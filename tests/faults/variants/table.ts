@@ -5,7 +5,7 @@ import { type Middleware, randomKeys, stopAtOnce } from './http.ts';
 import * as http from './http-faults.ts';
 import type { Points } from './points.ts';
 import { slowParse } from './slow-parse.ts';
-import { maskErrors, soundStructure, swallowErrors, withoutSync } from './sql-faults.ts';
+import { maskErrors, swallowErrors, withoutSync } from './sql-faults.ts';
 import type { Hook } from './statements.ts';
 
 /**
@@ -65,7 +65,6 @@ export const variants: Record<string, Variant> = {
   /** The service is unchanged; the primary does not wait for its standby. */
   'asynchronous-standby': {},
   'no-body-limit': { env: { MEMORY_MAX_BODY_BYTES: '1073741824' } },
-  'no-structure-check': { hooks: soundStructure },
   /** Changes the CLI: each batch has a random idempotency key. */
   'keys-at-random': { prepare: randomKeys },
 };
