@@ -101,8 +101,9 @@ function firstLine(
 }
 
 /**
- * Returns a port that was free a moment ago. Systems choose port 0 from 32,768 on, so that no server
- * of another test gets this port, and with it the requests of clients that wait for this one.
+ * Returns a port that was free a moment ago. Systems choose port 0 from 32,768 on, so that no
+ * server of another test gets this port, and with it the requests of clients that wait for this
+ * one.
  */
 export function freePort(): number {
   const port = 10_000 + Math.floor(Math.random() * 20_000);
