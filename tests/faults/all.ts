@@ -14,7 +14,6 @@ import { replays } from './replays.ts';
 import { severalServers } from './servers.ts';
 import { shown } from './shown.ts';
 import { steps } from './steps.ts';
-import { terminate } from './terminate.ts';
 
 /** All harnesses, ordered by the numbers of their ids. */
 export const harnesses: Harness[] = [
@@ -26,7 +25,6 @@ export const harnesses: Harness[] = [
   queue,
   order,
   severalServers,
-  terminate,
   bulk,
   shown,
   powerAlone,

@@ -17,14 +17,6 @@ export function interceptHttp(middleware: Middleware[]): void {
   }) as typeof serve;
 }
 
-/** Makes the process exit when the server is stopped, without waiting for requests in flight. */
-export function stopAtOnce(): void {
-  const serve = Bun.serve;
-  const served = (options: Bun.Serve.Options<undefined>) =>
-    Object.assign(serve(options), { stop: () => process.exit(0) });
-  Bun.serve = served as unknown as typeof serve;
-}
-
 /** Sends each request of this process with a random idempotency key. */
 export function randomKeys(): void {
   const { fetch } = globalThis;

@@ -1,7 +1,7 @@
 import type { Handler } from '../../../server/tasks/handlers.ts';
 import { commitLate } from './early.ts';
 import { completedFirst, overtaken, poisoned, rejectionsCounted, slowed } from './handlers.ts';
-import { type Middleware, randomKeys, stopAtOnce } from './http.ts';
+import { type Middleware, randomKeys } from './http.ts';
 import * as http from './http-faults.ts';
 import type { Points } from './points.ts';
 import { slowParse } from './slow-parse.ts';
@@ -38,7 +38,6 @@ export const variants: Record<string, Variant> = {
   /** No protection removed: the worker prints how many results were rejected. */
   'count-rejected': { handler: rejectionsCounted },
   'search-once': { http: http.searchOnce() },
-  'stop-at-once': { prepare: stopAtOnce },
   /** No protection removed: the worker takes longer for each document. */
   'slow-split': { handler: slowed },
   /** No protection removed: documents change while the worker processes them. */
