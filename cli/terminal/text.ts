@@ -35,34 +35,22 @@ export function toJson(value: object, indent = 0): string {
 
 export function cut(text: string, width: number): string {
   // Limits the work on a long document: a line cannot show more than this.
-  const line = escapeControls(text.slice(0, width * 8).replace(/\s+/g, ' ')).trim();
-  if (Bun.stringWidth(line) <= width && text.length <= width * 8) return line;
-  return `${fitting(segmentsOf(line), width - 1)
-    .join('')
-    .trimEnd()}…`;
+  const line = lineOf(text.slice(0, width * 8));
+  let shown = line;
+  // Bun keeps a wide character if only its first column is within the width.
+  for (let end = width; Bun.stringWidth(shown) > width; end -= 1) {
+    shown = Bun.sliceAnsi(line, 0, end, '…');
+  }
+  return shown;
 }
 
 /** Like cut(), but keeps the end, which tells paths apart. */
 export function cutStart(text: string, width: number): string {
-  const line = escapeControls(text.replace(/\s+/g, ' ')).trim();
-  if (Bun.stringWidth(line) <= width) return line;
-  return `…${fitting(segmentsOf(line).reverse(), width - 1)
-    .reverse()
-    .join('')
-    .trimStart()}`;
+  return Bun.sliceAnsi(lineOf(text), -width, undefined, '…');
 }
 
-function segmentsOf(line: string): string[] {
-  return Array.from(new Intl.Segmenter().segment(line), ({ segment }) => segment);
-}
-
-function fitting(segments: string[], width: number): string[] {
-  let used = 0;
-  const end = segments.findIndex((segment) => {
-    used += Bun.stringWidth(segment);
-    return used > width;
-  });
-  return segments.slice(0, end < 0 ? undefined : end);
+function lineOf(text: string): string {
+  return escapeControls(text.replace(/\s+/g, ' ')).trim();
 }
 
 /** Paints the parts of the text between the given positions, which are counted in code points. */
