@@ -20,10 +20,8 @@ const name = 'memory';
 
 type Client = {
   title: string;
-  /** The settings file that the client's commands change. */
-  settings?: string;
-  /** The settings file, to which JSON is written. */
-  fileOf?: (platform: Platform) => string;
+  /** The settings file. JSON is written to it, unless the client has commands that change it. */
+  fileOf: (platform: Platform) => string;
   /** Run in order. Those before the last one remove the previous entry, and may fail. */
   commandsOf?: (entry: string[]) => string[][];
   snippetOf(entry: ServerEntry): string;
@@ -35,7 +33,7 @@ const json = (section: string, more: object) => (entry: ServerEntry) =>
 const known: Record<ClientName, Client> = {
   'claude-code': {
     title: 'Claude Code',
-    settings: '~/.claude.json',
+    fileOf: ({ home }) => join(home, '.claude.json'),
     commandsOf: (entry) => [
       ['claude', 'mcp', 'remove', '--scope', 'user', name],
       ['claude', 'mcp', 'add', '--scope', 'user', name, '--', ...entry],
@@ -54,7 +52,7 @@ const known: Record<ClientName, Client> = {
   },
   codex: {
     title: 'Codex',
-    settings: '~/.codex/config.toml',
+    fileOf: ({ home }) => join(home, '.codex', 'config.toml'),
     commandsOf: (entry) => [['codex', 'mcp', 'add', name, '--', ...entry]],
     snippetOf: (entry) => Bun.TOML.stringify({ mcp_servers: { [name]: entry } }),
   },
@@ -82,20 +80,21 @@ export function installationOf(
   client: ClientName,
   entry: ServerEntry,
 ): Installation {
-  const { title, settings, fileOf, commandsOf, snippetOf } = known[client];
-  if (fileOf !== undefined) {
-    const file = fileOf(term);
+  const { title, fileOf, commandsOf, snippetOf } = known[client];
+  const file = fileOf(term);
+  const shown = shownPath(term, file);
+  if (commandsOf === undefined) {
     return {
       title,
-      effect: `Write this to ${shownPath(term, file)}`,
+      effect: `Write this to ${shown}`,
       install: () => write(file, snippetOf(entry)),
     };
   }
-  const commands = commandsOf?.([entry.command, ...entry.args]) ?? [];
+  const commands = commandsOf([entry.command, ...entry.args]);
   const [program = ''] = commands[0] ?? [];
   const path = Bun.which(program, { PATH: term.env.PATH ?? '' });
   if (path === null) {
-    return { title, effect: `${program} is not installed: add this to ${settings} by hand.` };
+    return { title, effect: `${program} is not installed: add this to ${shown} by hand.` };
   }
   const effect = `Run ${commands.map((words) => words.map(quoted).join(' ')).join('; ')}`;
   return { title, effect, install: () => runAll(term, path, commands) };
