@@ -23,7 +23,11 @@ export function addMigrate(program: Parent, term: Terminal): void {
       return out.end(isEqual ? exitCodes.done : exitCodes.failed);
     }
     await printTable(out.term, columns, items);
-    if (!isEqual) throw differenceError(items);
+    if (!isEqual) {
+      const next =
+        'A server may have written to one of them. To copy again, empty the target first.';
+      throw new CliError('databases_differ', 'The databases differ.', next);
+    }
     const copied = verify ? '' : `Copied ${copiedRows.toLocaleString('en')} rows. `;
     await note(term, `${copied}${shown.to} is equal to ${shown.from}.`);
     out.end();
@@ -48,25 +52,21 @@ differ.`;
 
 async function migrate(term: Terminal, source: string, target: string, copies: boolean) {
   const admin = await import('../../server/admin.ts');
-  let copying: ReturnType<typeof startProgress> | undefined;
-  let comparing: ReturnType<typeof startProgress> | undefined;
-  const progress = {
-    async onCopied(rows: number, total: number) {
+  let hint: string | undefined;
+  const reporter = (unit: string) => {
+    let report: ReturnType<typeof startProgress> | undefined;
+    return async (rows: number, total: number) => {
       term.interrupted.throwIfAborted();
-      copying ??= startProgress(term, total, 'rows copied');
-      await copying(rows, rows);
-    },
-    async onCompared(rows: number, total: number) {
-      term.interrupted.throwIfAborted();
-      comparing ??= startProgress(term, total, 'rows compared');
-      await comparing(rows, rows);
-    },
+      if (copies) hint = 'Run the same command again to continue.';
+      report ??= startProgress(term, total, unit);
+      await report(rows, rows);
+    };
   };
+  const [onCopied, onCompared] = [reporter('rows copied'), reporter('rows compared')];
   try {
-    return await admin.migrate(source, target, { copies, ...progress });
+    return await admin.migrate(source, target, { copies, onCopied, onCompared });
   } catch (error) {
     term.interrupted.throwIfAborted();
-    const hint = copying ? 'Run the same command again to continue.' : undefined;
     throw databaseFailure(error, 'migration_failed', '--from or --to', hint);
   }
 }
@@ -78,12 +78,3 @@ const columns: Column<Comparison>[] = [
   { title: 'TARGET', value: ({ target }) => String(target.rows) },
   { title: 'CONTENT', value: ({ isEqual }) => (isEqual ? 'equal' : 'different') },
 ];
-
-function differenceError(items: Comparison[]): CliError {
-  const differences = items
-    .filter(({ isEqual }) => !isEqual)
-    .map(({ table, project }) => (project === null ? table : `${table} of project ${project}`));
-  const message = `The databases differ in ${differences.join(', ')}.`;
-  const hint = 'A server may have written to one of them. To copy again, empty the target first.';
-  return new CliError('databases_differ', message, hint);
-}

@@ -6,7 +6,7 @@ import { migrate as copy } from '../../server/admin.ts';
 import { query } from '../support/postgres.ts';
 import { rowsOf } from '../support/rows.ts';
 import { rejectionOf } from '../support/thrown.ts';
-import { expectRan, memory, temporaryFolder } from './command.ts';
+import { expectRan, lines, memory, temporaryFolder } from './command.ts';
 import {
   createKeys,
   type FreshDatabase,
@@ -52,31 +52,33 @@ describe('--verify', () => {
   const one = `id = 'mem_m-7'`;
   const longer = [`|| '.'`, ''] as const;
   test.each([
-    ['memories of project default', 'memories', one, 'content', longer],
-    ['memories of project default', 'memories', one, 'updated_at', ['+ 1', '- 1']],
-    ['memories of project default', 'memories', `external_id = 'e-9'`, 'external_key', longer],
-    ['memories of project other', 'memories', `user_id = 'ben'`, 'version', ['+ 1', '- 1']],
-    ['api_keys of project default', 'api_keys', `name = 'whole'`, 'hash', longer],
-    ['api_keys of project other', 'api_keys', `name = 'other'`, 'read_only', ['+ 1', '- 1']],
-    ['users of project default', 'users', `user_id = 'ada'`, 'last_change', ['+ 1', '- 1']],
-    ['tasks of project default', 'tasks', `memory_id = 'mem_m-40'`, 'attempts', ['+ 1', '- 1']],
-    ['idempotency_keys of project default', 'idempotency_keys', `key = 'save'`, 'body', longer],
-    ['projects of project default', 'projects', `name LIKE 'default%'`, 'name', longer],
-    ['maintenance', 'maintenance', `name = 'uptime'`, 'value', ['+ 1', '- 1']],
+    ['default', 'memories', one, 'content', longer],
+    ['default', 'memories', one, 'updated_at', ['+ 1', '- 1']],
+    ['default', 'memories', `external_id = 'e-9'`, 'external_key', longer],
+    ['other', 'memories', `user_id = 'ben'`, 'version', ['+ 1', '- 1']],
+    ['default', 'api_keys', `name = 'whole'`, 'hash', longer],
+    ['other', 'api_keys', `name = 'other'`, 'read_only', ['+ 1', '- 1']],
+    ['default', 'users', `user_id = 'ada'`, 'last_change', ['+ 1', '- 1']],
+    ['default', 'tasks', `memory_id = 'mem_m-40'`, 'attempts', ['+ 1', '- 1']],
+    ['default', 'idempotency_keys', `key = 'save'`, 'body', longer],
+    ['default', 'projects', `name LIKE 'default%'`, 'name', longer],
+    ['', 'maintenance', `name = 'uptime'`, 'value', ['+ 1', '- 1']],
   ] as const)(
-    'detects a change of %s, in %s where %s: %s',
-    async (difference, table, where, column, by) => {
+    'detects a change in project "%s", in %s where %s: %s',
+    async (project, table, where, column, by) => {
       const change = async (value: string) => {
         const text = `UPDATE ${target.schema}.${table} SET ${column} = ${value} WHERE ${where} RETURNING 1`;
         expect(await query(await target.base(), text)).toHaveLength(1);
       };
       await change(`${column} ${by[0]}`);
-      const { code, stderr } = await verify();
+      const { code, stdout, stderr } = await verify();
       await change(by[1] === '' ? `left(${column}, -1)` : `${column} ${by[1]}`);
       expect(stderr).toBe(
-        `Error: The databases differ in ${difference}.\n` +
+        'Error: The databases differ.\n' +
           'A server may have written to one of them. To copy again, empty the target first.\n',
       );
+      const different = lines(stdout).filter((line) => line.endsWith('\tdifferent'));
+      expect(different.map((line) => line.split('\t').slice(0, 2))).toEqual([[table, project]]);
       expect(code).toBe(1);
     },
   );
@@ -110,7 +112,8 @@ describe('--verify', () => {
     await rowsOf(url, `INSERT INTO projects (project_id, name) VALUES (999, 'extra')`);
     const ran = await verify();
     await rowsOf(url, `DELETE FROM projects WHERE name = 'extra'`);
-    expectRan(ran, 1, 'projects of project extra');
+    expectRan(ran, 1, 'Error: The databases differ.');
+    expect(ran.stdout).toMatch(/^projects\textra\t[01]\t[01]\tdifferent$/m);
   });
 });
 
