@@ -1,4 +1,4 @@
-import type { Stats, Task, User } from '../../sdk/index.ts';
+import type { Task, User } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
 import { filesOf } from '../client/load.ts';
 import { readMetrics } from '../client/metrics.ts';
@@ -104,12 +104,8 @@ export function addStats(program: Parent, term: Terminal): void {
       readMetrics(term).then(filesOf, () => null),
     ]);
     if (term.options.json) return printJson(term, { ...stats, ...files });
-    const { byType, byStatus, ...counted } = stats;
     const { project, userId: user } = await client.key({ signal });
-    const fields = term.stdout.isTerminal
-      ? { ...shownFields(stats, term.now()), ...(files && shownFiles(files, term.now())) }
-      : { ...counted, byType, byStatus, ...files };
-    await printFields(term, { project, user, ...fields });
+    await printFields(term, { project, user, ...stats, ...files });
     if (stats.failed > 0) await note(term, 'To see what failed: memory tasks --status failed');
   });
   addHelp(command, statsHelp, ['memory stats', 'memory stats --json']);
@@ -121,32 +117,3 @@ old. The size is that of content and metadata. On the service's machine, the
 size of its files and the time of the last backup are shown as well.
 
 A pipe receives each name and its value, separated by a tab.`;
-
-type Files = ReturnType<typeof filesOf>;
-
-function shownFiles({ databaseBytes, logBytes, lastBackupAt }: Files, now: number) {
-  const database = databaseBytes === null ? null : shownBytes(databaseBytes);
-  if (logBytes === null) return { database };
-  const backup = lastBackupAt === null ? 'never' : `${lastBackupAt} (${age(lastBackupAt, now)})`;
-  return { database, log: shownBytes(logBytes), 'last backup': backup };
-}
-
-function shownFields(stats: Stats, now: number) {
-  const { users, memories, bytes, byType, byStatus, embedded, oldestAt, newestAt } = stats;
-  return {
-    users,
-    memories,
-    types: counts(byType),
-    status: counts(byStatus),
-    embedded,
-    size: shownBytes(bytes),
-    oldest: oldestAt && `${oldestAt} (${age(oldestAt, now)})`,
-    newest: newestAt && `${newestAt} (${age(newestAt, now)})`,
-  };
-}
-
-/** Returns, for example, `90 memory, 20 ticket`; null if there are none. */
-function counts(numbers: Record<string, number>): string | null {
-  const some = Object.entries(numbers).filter(([, count]) => count > 0);
-  return some.map(([name, count]) => `${count} ${name}`).join(', ') || null;
-}

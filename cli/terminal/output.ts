@@ -2,7 +2,16 @@ import { exitCodes, exitWith } from '../errors.ts';
 import { isObject } from './json.ts';
 import { OutputClosed } from './process-output.ts';
 import { note, type Terminal } from './terminal.ts';
-import { cut, escapeControls, escapeField, escapeLine, padded, paint, toJson } from './text.ts';
+import {
+  cut,
+  escapeControls,
+  escapeField,
+  escapeLine,
+  padded,
+  paint,
+  shownBytes,
+  toJson,
+} from './text.ts';
 
 /*
  * Writes to stdout. On a terminal, tables are aligned. In a pipe, each row is a line of
@@ -98,14 +107,15 @@ export async function printObject(term: Terminal, value: object): Promise<void> 
 
 /**
  * Prints the name and value of each field on one line, and of each field of an inner object. On a
- * terminal, empty values are omitted.
+ * terminal, empty values are omitted, and sizes have a unit.
  */
 export async function printFields({ stdout }: Terminal, object: object): Promise<void> {
   const fields = fieldsOf(object).filter(([, value]) => !stdout.isTerminal || value !== null);
   const width = Math.max(...fields.map(([name]) => name.length));
   const lines = fields.map(([name, value]) => {
     if (!stdout.isTerminal) return [name, `${value ?? ''}`].map(escapeField).join('\t');
-    return paint(stdout, 'dim', name.padEnd(width)) + gap + escapeControls(`${value}`);
+    const shown = /bytes$/i.test(name) ? shownBytes(Number(value)) : escapeControls(`${value}`);
+    return paint(stdout, 'dim', name.padEnd(width)) + gap + shown;
   });
   await stdout.write(`${lines.join('\n')}\n`);
 }
