@@ -37,10 +37,11 @@ export function endsOfKey(key: string): string {
   return `${key.startsWith('mk_') ? key.slice(0, 7) : ''}…${key.length < 16 ? '' : key.slice(-4)}`;
 }
 
-export function entriesOf({ keys }: Profile): Entry[] {
-  return Object.entries(keys).map(([name, key]) => {
+/** Returns the stored keys, masked. */
+export function storedKeys(term: Terminal): Entry[] {
+  return Object.entries(readProfile(term).keys).map(([name, { apiKey }]) => {
     const [baseUrl = '', project = defaultProject] = name.split('#');
-    return { ...key, baseUrl, project };
+    return { baseUrl, project, apiKey: endsOfKey(apiKey) };
   });
 }
 

@@ -19,21 +19,13 @@ function addShow(group: Parent, term: Terminal): void {
     .description('Show each setting with its source, and the stored keys, masked.');
   command.action(async () => {
     const settings = settingsOf(term);
-    const stored = profile.entriesOf(profile.readProfile(term)).map((entry) => ({
-      baseUrl: entry.baseUrl,
-      project: entry.project,
-      apiKey: profile.endsOfKey(entry.apiKey),
-    }));
+    const stored = profile.storedKeys(term);
     if (term.options.json) return printJson(term, { ...settings, stored });
-    const rows = Object.entries(settings).map(([name, setting]) => ({ name, ...setting }));
-    await printTable(term, settingColumns, [
-      ...rows,
-      ...stored.map(({ baseUrl, project, apiKey }) => ({
-        name: 'stored',
-        value: `${baseUrl}  ${project}  ${apiKey}`,
-        from: 'profile' as const,
-      })),
-    ]);
+    const rows: Setting[] = Object.entries(settings).map(([name, one]) => ({ name, ...one }));
+    for (const { baseUrl, project, apiKey } of stored) {
+      rows.push({ name: 'stored', value: `${baseUrl}  ${project}  ${apiKey}`, from: 'profile' });
+    }
+    await printTable(term, settingColumns, rows);
   });
   const help =
     '\nFlags override the environment, and the environment overrides the profile.' +
@@ -41,7 +33,7 @@ function addShow(group: Parent, term: Terminal): void {
   addHelp(command, help, ['memory profile show']);
 }
 
-type Setting = { value: string | null; from: string | null };
+type Setting = { name: string; value: string | null; from: string | null };
 
 function settingsOf(term: Terminal) {
   const baseUrl = resolveBaseUrl(term);
@@ -55,10 +47,10 @@ function settingsOf(term: Terminal) {
     project: { value: project, from: project === null ? null : projectFrom },
     apiKey: { value: apiKey, from: key?.from ?? null },
     profile: { value: profile.shownProfilePath(term), from: null },
-  } satisfies Record<string, Setting>;
+  };
 }
 
-const settingColumns: Column<Setting & { name: string }>[] = [
+const settingColumns: Column<Setting>[] = [
   { title: 'SETTING', value: ({ name }) => name },
   { title: 'VALUE', value: ({ value }) => value ?? '', shown: (value) => value || 'not set' },
   { title: 'FROM', value: ({ from }) => from ?? '' },
