@@ -13,22 +13,13 @@ export function startProgress(term: Terminal, total: number | undefined, unit = 
     const now = term.clock();
     if (now - shownAt < intervalMs) return;
     shownAt = now;
-    await note(term, progressLine(count, done, total, (now - started) / 1000, unit));
+    const seconds = (now - started) / 1000;
+    const rate = Math.round(count / seconds);
+    const line = `${count.toLocaleString('en')} ${unit}  ${rate.toLocaleString('en')}/s`;
+    if (!total || done === 0) return note(term, line);
+    const share = Math.min(1, done / total);
+    const left = Math.ceil((seconds / share) * (1 - share));
+    const time = left < 120 ? `${left} s` : `${Math.ceil(left / 60)} min`;
+    await note(term, `${Math.floor(share * 100)}%  ${line}  ${time} left`);
   };
-}
-
-export function progressLine(
-  count: number,
-  done: number,
-  total: number | undefined,
-  seconds: number,
-  unit = 'records',
-): string {
-  const rate = Math.round(count / seconds);
-  const line = `${count.toLocaleString('en')} ${unit}  ${rate.toLocaleString('en')}/s`;
-  if (!total || done === 0) return line;
-  const share = Math.min(1, done / total);
-  const left = Math.ceil((seconds / share) * (1 - share));
-  const time = left < 120 ? `${left} s` : `${Math.ceil(left / 60)} min`;
-  return `${Math.floor(share * 100)}%  ${line}  ${time} left`;
 }

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { readLines } from '../../cli/bulk/input.ts';
 import { inOrder } from '../../cli/bulk/pipeline.ts';
 import { jsonSyntaxError } from '../../cli/terminal/json.ts';
-import { progressLine } from '../../cli/terminal/progress.ts';
+import { startProgress } from '../../cli/terminal/progress.ts';
 import { age, cut, cutStart, escapeControls, escapeField } from '../../cli/terminal/text.ts';
+import { testTerminal } from './command.ts';
 
 describe('text for a terminal', () => {
   test('cut() returns one line of at most the width for any input', () => {
@@ -53,11 +54,6 @@ describe('text for a terminal', () => {
     ]);
   });
 
-  test('progressLine() shows rate and time left if the size is known', () => {
-    expect(progressLine(1000, 50, 200, 10)).toBe('25%  1,000 records  100/s  30 s left');
-    expect(progressLine(1000, 50, undefined, 10)).toBe('1,000 records  100/s');
-  });
-
   test('age() counts minutes up to an hour and hours up to a day', () => {
     const now = Date.parse('2026-11-20T10:00:00.000Z');
     const ago = (seconds: number) => age(new Date(now - seconds * 1_000).toISOString(), now);
@@ -70,8 +66,15 @@ describe('text for a terminal', () => {
     ]);
   });
 
-  test('progressLine() never exceeds 100%, even if a file grows while it is read', () => {
-    expect(progressLine(1000, 300, 200, 10)).toBe('100%  1,000 records  100/s  0 s left');
+  test.each([
+    ['rate and time left', 50, 200, '25%  1,000 records  100/s  30 s left\n'],
+    ['only the rate if the size is unknown', 50, undefined, '1,000 records  100/s\n'],
+    ['at most 100% of a file that grows', 300, 200, '100%  1,000 records  100/s  0 s left\n'],
+  ])('startProgress() shows %s', async (_, done, total, line) => {
+    const ran = { code: 0, stdout: '', stderr: '' };
+    const show = startProgress(testTerminal(ran, { tickMs: 10_000 }), total);
+    await show(1_000, done);
+    expect(ran.stderr).toBe(line);
   });
 });
 
