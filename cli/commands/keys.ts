@@ -35,7 +35,7 @@ function addList(group: Parent, term: Terminal): void {
 
 type KeyRow = ReturnType<typeof rowOf>;
 
-function rowOf(key: StoredKey) {
+function rowOf(key: Awaited<ReturnType<Admin['listKeys']>>[number]) {
   return {
     ...key,
     createdAt: new Date(key.createdAt).toISOString(),
@@ -97,10 +97,11 @@ function addCreate(group: Parent, term: Terminal): void {
     const baseUrl = options.save ? baseUrlOf(term) : null;
     const expiresAt = expires === undefined ? null : new Date(expires);
     const kind = { userId, readOnly, metricsOnly };
-    const create = { name, project, ...kind, expiresAt: expiresAt?.getTime() ?? null };
-    const { made, isNewProject } = await createKey(term, database, create);
+    const key = { name, project, ...kind, expiresAt: expiresAt?.getTime() ?? null };
+    const { made, isNewProject } = await createKey(term, database, key);
     const of = `${isNewProject ? 'a new project' : 'project'} ${project}`;
-    const rights = metricsOnly ? 'for reading /metrics' : `in ${of}${described(kind)}`;
+    const limits = (readOnly ? ', read-only' : '') + (userId ? `, bound to ${userId}` : '');
+    const rights = metricsOnly ? 'for reading /metrics' : `in ${of}${limits}`;
     const until =
       expiresAt === null ? 'It does not expire.' : `It expires on ${expiresAt.toISOString()}.`;
     if (!json) await note(term, `Created key ${made.id} ${rights}. ${until}`);
@@ -128,17 +129,12 @@ function addCreate(group: Parent, term: Terminal): void {
 const metricsOption = new Option('--metrics', 'allow only reading /metrics');
 metricsOption.conflicts(['readOnly', 'user', 'save']);
 
-function described({ userId, readOnly }: Pick<NewKey, 'userId' | 'readOnly'>): string {
-  return (readOnly ? ', read-only' : '') + (userId ? `, bound to ${userId}` : '');
-}
-
 const howToScrape =
   'The key is shown only once. In Prometheus, set authorization: { credentials: <key> } for the job.';
 const howToUse =
   'The key is shown only once. To use it: export MEMORY_API_KEY=<key>; to store it: --save';
 
 type NewKey = Parameters<Admin['createKey']>[0];
-type StoredKey = Awaited<ReturnType<Admin['listKeys']>>[number];
 
 function createKey(term: Terminal, database: string | undefined, key: NewKey) {
   async function create(admin: Admin, isNew: boolean) {
