@@ -105,7 +105,7 @@ export function addDelete(program: Parent, term: Terminal): void {
     .argument('[id]', 'the id of the memory', shared.parseId)
     .usage('<id> | --user <id> [options]')
     .description('Permanently delete a memory, or all memories of a user.')
-    .addOption(shared.userOptionFor('delete all memories of this user'))
+    .addOption(shared.userOptionFor('delete all memories of this user').conflicts('ifVersion'))
     .option('-y, --yes', 'skip the confirmation; required if stdin is not a terminal')
     .addOption(shared.ifVersionOption)
     .addOption(shared.idempotencyKeyOption);
@@ -120,11 +120,15 @@ export function addDelete(program: Parent, term: Terminal): void {
     if (id !== undefined || user === undefined) {
       throw usageError('Pass either an id, or --user to delete all memories of a user.');
     }
-    if (options.ifVersion !== undefined) {
-      throw usageError('--if-version applies to one memory: pass its id instead of --user.');
-    }
     const client = await connect(term);
-    if (!options.yes) await confirmDeleteAll(term, user);
+    if (!options.yes) {
+      const unasked = usageError(
+        'Deleting all memories of a user requires --yes if stdin is not a terminal.',
+        `For example: memory delete --user ${quoted(user)} --yes`,
+      );
+      const question = `Permanently delete all memories of ${user}?`;
+      await confirm(term, question, unasked, 'Nothing was deleted.');
+    }
     const answer = await client.deleteAll({ userId: user }, call);
     const done = `Deleted ${memoriesOf(answer.deleted)} of ${user}.`;
     await printResult(term, answer, null, done);
@@ -133,13 +137,4 @@ export function addDelete(program: Parent, term: Terminal): void {
     'memory delete mem_0199c2a4f1e87c3d9b5e6a7f80912b3c',
     'memory delete --user u-1 --yes',
   ]);
-}
-
-async function confirmDeleteAll(term: Terminal, userId: string): Promise<void> {
-  const unasked = usageError(
-    'Deleting all memories of a user requires --yes if stdin is not a terminal.',
-    `For example: memory delete --user ${quoted(userId)} --yes`,
-  );
-  const question = `Permanently delete all memories of ${userId}?`;
-  await confirm(term, question, unasked, 'Nothing was deleted.');
 }
