@@ -12,8 +12,6 @@ export const databaseOption = new Option(
   `the database (env: MEMORY_DATABASE_URL, default: ${defaultDatabaseUrl})`,
 );
 
-type AdminModule = typeof import('../server/admin.ts');
-
 /**
  * Opens a database to manage its keys, whether or not a server is running. With `make`, creates the
  * database if it does not exist and --database names it. `isNew` is true if this call created it.
@@ -42,7 +40,7 @@ export function withAdmin<Result>(
 export async function onDatabase<Result>(
   term: Terminal,
   database: string | undefined,
-  run: (admin: AdminModule, url: string) => Promise<Result>,
+  run: (admin: typeof import('../server/admin.ts'), url: string) => Promise<Result>,
 ): Promise<Result> {
   // Imported on demand, to keep other commands fast.
   const admin = await import('../server/admin.ts');

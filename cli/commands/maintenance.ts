@@ -37,7 +37,11 @@ export function addBackup(program: Parent, term: Terminal): void {
       if (toStdout) await copyToStdout(term, path);
       return contents;
     });
-    await storeBackupTime(term, database);
+    // The metrics show when the last backup was made. The backup itself does not depend on this.
+    await onDatabase(term, database, (admin, url) => admin.storeBackupTime(url)).catch((error) => {
+      const problem = 'The time of this backup could not be stored in the database';
+      return note(term, `${problem}: ${errorText(error)}`);
+    });
     const done = `Backed up ${memoriesOf(copied.memories)}.`;
     if (toStdout) return note(term, done);
     const target = database === undefined ? '' : ` --database ${quoted(database)}`;
@@ -45,16 +49,6 @@ export function addBackup(program: Parent, term: Terminal): void {
     await printResult(term, { file, ...copied }, file, `${done} ${next}`);
   });
   addHelp(command, '', ['memory backup memory-backup.db', 'memory backup - | gzip > backup.db.gz']);
-}
-
-/** The metrics show when the last backup was made. The backup itself does not depend on this. */
-async function storeBackupTime(term: Terminal, database: string | undefined): Promise<void> {
-  try {
-    await onDatabase(term, database, ({ storeBackupTime }, url) => storeBackupTime(url));
-  } catch (error) {
-    const problem = 'The time of this backup could not be stored in the database';
-    await note(term, `${problem}: ${errorText(error)}`);
-  }
 }
 
 async function copyToStdout(term: Terminal, file: string): Promise<void> {
