@@ -10,12 +10,9 @@ const exitCodeOf: Record<string, number> = {
   forbidden: exitCodes.refused,
   not_found: exitCodes.notFound,
   connection: exitCodes.unreachable,
-  timeout: exitCodes.unreachable,
 };
 
 const serverLog = 'Try again later, and check the server log.';
-const unreachable =
-  'Is the server running? Try: memory serve, or check the address: memory profile show';
 
 /** What to do next, where the message of the service or of the SDK does not say it. */
 const hintOf: Record<string, string> = {
@@ -26,8 +23,7 @@ const hintOf: Record<string, string> = {
   internal: serverLog,
   unavailable: serverLog,
   unexpected_answer: 'Is this the address of the service? To check it: memory profile show',
-  connection: unreachable,
-  timeout: unreachable,
+  connection: 'Is the server running? Try: memory serve, or check the address: memory profile show',
 };
 
 /** Describes an error from the service. `help` is the hint for an invalid request. */
@@ -49,6 +45,7 @@ export function serviceFailure(
 /** Returns the error's code, or a more fitting one: a proxy may have rejected the key, too. */
 function kindOf({ code, name, message }: MemoryServiceError): string {
   if (name === 'AuthenticationError') return 'unauthorized';
+  if (code === 'timeout') return 'connection';
   return message.startsWith('no such route') ? 'unexpected_answer' : code;
 }
 
