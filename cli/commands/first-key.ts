@@ -33,20 +33,17 @@ type FirstKey = { baseUrl: string; apiKey: string; failure: string | null };
 function reportKey(term: Terminal, { baseUrl, apiKey, failure }: FirstKey) {
   const flag = isUsed(term, baseUrl) ? '' : ` --base-url ${baseUrl}`;
   const shown = term.stderr.isTerminal;
-  const lines = shown
-    ? ['', 'The first API key was created. It is shown only once:', `  ${apiKey}`]
-    : ['', 'The first API key was created. It is shown only on a terminal.'];
-  lines.push(
+  const key = shown ? `once:\n  ${apiKey}` : 'on a terminal.';
+  const lines = [
+    '',
+    `The first API key was created. It is shown only ${key}`,
     failure === null
       ? `It is stored for the CLI in ${shownProfilePath(term)}.`
       : `${failure}; to use the new key, set MEMORY_API_KEY.`,
-  );
+  ];
   if (shown && hasConsole(term)) {
-    lines.push(
-      '',
-      'To look inside, open:',
-      `  ${baseUrl}/console#key=${encodeURIComponent(apiKey)}`,
-    );
+    const link = `${baseUrl}/console#key=${encodeURIComponent(apiKey)}`;
+    lines.push('', 'To look inside, open:', `  ${link}`);
   }
   // npx finds the command only in this folder, and a new terminal may open in another folder.
   const where = ownName(term) === 'npx memory' ? ', in this folder' : '';
