@@ -22,7 +22,10 @@ export async function ingestDocuments(term: Terminal, args: string[], options: D
   const { files, skipped } = await findFiles(term, args);
   const [only] = files;
   const single = args.length === 1 && only?.isNamed ? only : undefined;
-  if (single === undefined) rejectForSeveral(options);
+  const { title, sourceUrl, externalId } = options;
+  if (single === undefined && (title ?? sourceUrl ?? externalId) !== undefined) {
+    throw usageError('--title, --source-url and --external-id need a single file.');
+  }
   const client = options.dryRun ? undefined : await connect(term);
   if (client && single) {
     const request = await requestOf(term, single, options);
@@ -33,11 +36,6 @@ export async function ingestDocuments(term: Terminal, args: string[], options: D
   const entries = entriesOf(term, files, skipped, options);
   const input = { entries, totalBytes, remarks: () => skippedLine(skipped) };
   await runIngest(term, client, input, options);
-}
-
-function rejectForSeveral({ title, sourceUrl, externalId }: DocumentOptions): void {
-  if (title === undefined && sourceUrl === undefined && externalId === undefined) return;
-  throw usageError('--title, --source-url and --external-id need a single file.');
 }
 
 async function requestOf(

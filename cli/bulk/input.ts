@@ -117,7 +117,8 @@ export async function* readLines(
   function endLine(): Line[] {
     const ended = { where: { line }, bytes: Buffer.concat(pieces), tooLong: size > maxLineBytes };
     [line, size, pieces] = [line + 1, 0, []];
-    return ended.tooLong || !isBlank(ended.bytes) ? [ended] : [];
+    const isBlank = ended.bytes.every((byte) => byte === 32 || byte === 9 || byte === 13);
+    return ended.tooLong || !isBlank ? [ended] : [];
   }
   for await (const chunk of source) {
     let start = 0;
@@ -129,8 +130,4 @@ export async function* readLines(
     hold(chunk.subarray(start));
   }
   yield* endLine();
-}
-
-function isBlank(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 32 || byte === 9 || byte === 13);
 }

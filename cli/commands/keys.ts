@@ -77,8 +77,6 @@ function iso(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
 }
 
-const { defaultProject } = profile;
-
 function addCreate(group: Parent, term: Terminal): void {
   const command = group
     .command('create')
@@ -91,7 +89,7 @@ function addCreate(group: Parent, term: Terminal): void {
     .option('--save', 'store the key in the profile, for other commands to use')
     .addOption(databaseOption);
   command.action(async (options) => {
-    const { json, project = defaultProject } = term.options;
+    const { json, project = profile.defaultProject } = term.options;
     const { name, readOnly = false, metrics: metricsOnly = false, database } = options;
     const { user: userId = null, expires } = options;
     const baseUrl = options.save ? baseUrlOf(term) : null;
@@ -142,7 +140,7 @@ function createKey(term: Terminal, database: string | undefined, key: NewKey) {
     if (isNew) await note(term, `Created a new database at ${shown}.`);
     const known = (await admin.listKeys()).map((one) => one.project);
     // The server creates the project `default` even without a key.
-    const isNewProject = ![defaultProject, ...known].includes(key.project);
+    const isNewProject = ![profile.defaultProject, ...known].includes(key.project);
     return { isNewProject, made: await admin.createKey(key) };
   }
   return withAdmin(term, database, create, { make: true });

@@ -12,7 +12,8 @@ export function readHtml(
   const layout = createLayout();
   /** How many elements are open of the kind whose content is skipped. */
   let [skipped, depth] = ['', 0];
-  for (const token of tagsAndTexts(isXml(mimeType, source) ? asHtml(source) : source)) {
+  const isXml = /\bxhtml\b/i.test(mimeType) || source.startsWith('<?xml');
+  for (const token of tagsAndTexts(isXml ? asHtml(source) : source)) {
     const [, slash, name] = /^<(\/?)([^>\s/]+)/.exec(token) ?? [];
     const tag = name?.toLowerCase();
     // HTML ignores the slash of a self-closing tag, except in SVG and MathML.
@@ -58,10 +59,6 @@ function tagsAndTexts(source: string): string[] {
 const readAsRaw = 'script|style|title|textarea|iframe|noscript|template|object|canvas|audio|video';
 const attributes = /(?:\s+[\w:.-]+\s*=\s*(?:"[^"]*"|'[^']*'))*/.source;
 const closedAtOnce = new RegExp(`<(${readAsRaw})(${attributes})\\s*/>`, 'g');
-
-function isXml(mimeType: string, source: string): boolean {
-  return /\bxhtml\b/i.test(mimeType) || source.startsWith('<?xml');
-}
 
 /** A comment, or a CDATA section with its text. One that is not closed extends to the end. */
 const commentOrCdata = /<!--[\s\S]*?(?:-->|$)|<!\[CDATA\[([\s\S]*?)(?:\]\]>|$)/g;

@@ -23,7 +23,13 @@ async function* readPieces(term: Terminal, path: string, realPath?: string) {
     // Without the signal, a read that waits for input would keep the process alive after Ctrl-C.
     yield* source.stream().pipeThrough(unchanged, { signal: term.interrupted });
   } catch (error) {
-    throw inputError(path, error);
+    const code = errorCode(error);
+    if (code === 'ENOENT') {
+      throw new CliError('file_not_found', `File not found: ${path}.`, 'Use - to read from stdin.');
+    }
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    const reason = code === 'EISDIR' ? 'is a folder, not a file' : `cannot be read (${code})`;
+    throw new CliError('file_not_readable', `${path} ${reason}.`);
   }
 }
 
@@ -73,16 +79,6 @@ export async function parseJson(source: AsyncIterable<Uint8Array>, path: string)
 
 export function inputName(path: string): string {
   return path === '-' ? 'The input' : path;
-}
-
-function inputError(path: string, error: unknown): unknown {
-  const code = errorCode(error);
-  if (code === 'ENOENT') {
-    return new CliError('file_not_found', `File not found: ${path}.`, 'Use - to read from stdin.');
-  }
-  if (!(error instanceof Error && 'syscall' in error)) return error;
-  const reason = code === 'EISDIR' ? 'is a folder, not a file' : `cannot be read (${code})`;
-  return new CliError('file_not_readable', `${path} ${reason}.`);
 }
 
 /** The keys that must be handled in raw mode. */

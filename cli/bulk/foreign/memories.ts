@@ -24,9 +24,11 @@ export function toMemory(item: Item, { source, userId, nowMs, losses }: Options)
   const { memory: content, user_id, id: externalId = null } = given;
   const user = userId ?? user_id;
   if (user === undefined) addLoss(losses, 'memories without a user (pass --user <id>)');
+  const identity = JSON.stringify([source, user, externalId ?? content]);
+  const hash = new Bun.CryptoHasher('sha256').update(`${identity}\n0`).digest('hex');
   const createdAt = timeOf(given.created_at) ?? new Date(nowMs).toISOString();
   return {
-    id: idOf([source, user, externalId ?? content]),
+    id: `mem_${hash.slice(0, 32)}`,
     userId: user,
     content,
     metadata: metadataOf(given),
@@ -39,11 +41,6 @@ export function toMemory(item: Item, { source, userId, nowMs, losses }: Options)
     createdAt,
     updatedAt: timeOf(given.updated_at) ?? createdAt,
   };
-}
-
-function idOf(names: unknown[]): string {
-  const hash = new Bun.CryptoHasher('sha256').update(`${JSON.stringify(names)}\n0`).digest('hex');
-  return `mem_${hash.slice(0, 32)}`;
 }
 
 function metadataOf({ metadata = {}, ...given }: Item): unknown {
