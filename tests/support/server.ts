@@ -1,5 +1,4 @@
 import { afterAll } from 'bun:test';
-import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { MemoryClient } from '../../sdk/index.ts';
 import { openAdmin } from '../../server/admin.ts';
@@ -106,8 +105,14 @@ export async function withProject(): Promise<TestServer> {
 async function startShared(): Promise<TestServer> {
   const server = await startTestServer();
   const [, path] = /^sqlite:(.*)$/.exec(server.databaseUrl) ?? [];
-  if (path !== undefined) process.on('exit', () => rmSync(dirname(path), { recursive: true }));
+  if (path !== undefined) removeAtExit(dirname(path));
   return server;
+}
+
+/** Bun emits no 'exit' in a process of `bun test`, so that a child notices the end of its stdin. */
+function removeAtExit(folder: string): void {
+  const command = ['sh', '-c', `trap '' INT TERM HUP; cat; rm -rf "$0"`, folder];
+  Bun.spawn(command, { stdin: 'pipe', stdout: 'ignore', stderr: 'ignore' }).unref();
 }
 
 /** Sends one request, with the server's key unless `headers` contains another one. */
