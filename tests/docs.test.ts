@@ -60,6 +60,18 @@ describe('links between pages', () => {
   });
 });
 
+/** Commands in a page that end with a comment, as in `npm start # the service`. */
+function commented(text: string): string[] {
+  const blocks = [...text.matchAll(/^```(?:sh|bash|console)\n(.*?)^```/gms)];
+  const lines = blocks.flatMap(([, block = '']) => block.split('\n'));
+  return lines.filter((line) => /^[^\s#].*\s#\s/.test(line));
+}
+
+/* The shell of macOS, zsh, passes the words of a comment to a command that is typed or pasted. */
+test.each(pages)('no command in %s ends with a comment', async (page) => {
+  expect(commented(await textOf(page))).toEqual([]);
+});
+
 test('README.md fits on one page', async () => {
   const text = await textOf('README.md');
   expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(150);
