@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Glob } from 'bun';
+import { targetOf } from '../docs/site/.vitepress/links.ts';
 import { limits } from '../sdk/contract/limits.ts';
 import { distribute } from '../server/storage/postgres/citus.ts';
 
@@ -82,6 +83,24 @@ test("every page in docs is in the site's sidebar", async () => {
   const config = await textOf('docs/site/.vitepress/config.ts');
   const top = pages.filter((page) => /^docs\/[^/]+\.md$/.test(page));
   expect(top.filter((page) => !config.includes(`'${page}'`))).toEqual([]);
+});
+
+test.each([
+  ['docs/mcp.md', 'cli.md#batches', '/docs/cli#batches'],
+  ['docs/mcp.md', '../README.md', '/'],
+  ['README.md', 'docs/examples/README.md', '/docs/examples/'],
+  [
+    'CONTRIBUTING.md',
+    'tests/README.md',
+    'https://github.com/memory-service/memory-service/blob/main/tests/README.md',
+  ],
+  [
+    'docs/adapters.md',
+    '../sdk/adapters',
+    'https://github.com/memory-service/memory-service/blob/main/sdk/adapters',
+  ],
+])('on the site, the link in %s to %s leads to %s', (page, link, target) => {
+  expect(targetOf(link, page)).toBe(target);
 });
 
 test('docs/scaling.md distributes the tables as a server does', async () => {

@@ -1,9 +1,7 @@
-import { dirname, join, relative, resolve } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type HeadConfig, type Plugin } from 'vitepress';
-
-const repository = 'https://github.com/memory-service/memory-service';
-const root = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
+import { linkOf, repository, root, srcExclude, targetOf } from './links.ts';
 
 /** The pages in the order of the sidebar: title and path from the root of the repository. */
 const guide = [
@@ -40,24 +38,8 @@ const project = [
   ['Changelog', 'CHANGELOG.md'],
 ] as const;
 
-const isPage = (path: string) => /\.md$/.test(path) && !excluded.some((glob) => path === glob);
-const excluded = ['sdk/README.md', 'sdk/python/README.md', 'CODE_OF_CONDUCT.md', 'SECURITY.md'];
-
 function items(pages: readonly (readonly [text: string, path: string])[]) {
   return pages.map(([text, path]) => ({ text, link: linkOf(path) }));
-}
-
-function linkOf(path: string): string {
-  return path === 'README.md' ? '/' : `/${path.replace(/(?:README)?\.md$/, '')}`;
-}
-
-/** Returns the link target. Links to files outside the site point to the repository. */
-function targetOf(href: string, page: string): string {
-  if (/^(?:[a-z]+:|#|\/)/i.test(href)) return href;
-  const [path = '', hash] = href.split('#', 2);
-  const target = relative(root, resolve(root, dirname(page), path));
-  if (isPage(target)) return linkOf(target) + (hash === undefined ? '' : `#${hash}`);
-  return `${repository}/blob/main/${target}`;
 }
 
 /** The pages are outside this folder and would load Vue from the service's node_modules. */
@@ -86,7 +68,7 @@ export default defineConfig({
   title: 'memory-service',
   description: 'A self-hosted memory for applications and agents.',
   srcDir: '../..',
-  srcExclude: [...excluded, 'dist/**', 'data/**', '.github/**', 'tests/**', 'sdk/adapters/**'],
+  srcExclude,
   outDir: '../../dist/docs',
   cacheDir: 'node_modules/.cache',
   rewrites: (path) => path.replace(/README\.md$/, 'index.md'),
