@@ -87,7 +87,7 @@ export function openCall(settings: Settings): Call {
     if ('body' in input && !isObject(input.body)) throw invalid('the request must be an object');
     const headers = headersOf(settings, operation, input, options);
     const body = JSON.stringify(input.body);
-    if (body?.includes('null')) rejectInvalidDates(input.body);
+    if (body?.includes('null')) rejectLostValues(input.body);
     if ('body' in input && body === undefined) throw invalid(`${unsendable}: request`);
     return {
       name,
@@ -150,12 +150,16 @@ function pairOf(name: string, value: unknown): Pair {
 }
 
 /**
- * Converts a `Date` to text and returns any other value unchanged. Throws if the date is invalid.
+ * Converts a `Date` to text and returns any other value unchanged. Throws if the date is invalid,
+ * or if the value is NaN or infinite.
  */
 function textOf(name: string, value: unknown): unknown {
-  if (!(value instanceof Date)) return value;
-  if (Number.isNaN(value.getTime())) throw invalid(`${unsendable}: ${name}`);
-  return value.toISOString();
+  const isDate = value instanceof Date;
+  const number = isDate ? value.getTime() : value;
+  if (typeof number === 'number' && !Number.isFinite(number)) {
+    throw invalid(`${unsendable}: ${name}`);
+  }
+  return isDate ? value.toISOString() : value;
 }
 
 /** Rejects an empty id, `.` and `..`, because the URL would address another operation. */
@@ -187,8 +191,8 @@ function headersOf(
   return all;
 }
 
-/** JSON.stringify turns an invalid date into null, which would clear the time. */
-function rejectInvalidDates(body: unknown): void {
+/** JSON.stringify turns an invalid date and NaN into null, which would clear the time. */
+function rejectLostValues(body: unknown): void {
   JSON.stringify(body, function (this: Query, name, value) {
     textOf(name, this[name]);
     return value;

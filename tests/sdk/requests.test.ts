@@ -40,6 +40,22 @@ test('an invalid Date is rejected before it is sent, because null would clear th
   expect(server.requests).toHaveLength(0);
 });
 
+test('NaN is rejected before it is sent, because null would clear the timestamp', async () => {
+  using server = startFaultServer(json(202, saved));
+  const client = clientOf(server);
+  const messages = [{ content: 'x', timestamp: Date.parse('nonsense') }];
+  for (const [name, call] of [
+    ['timestamp', client.ingest.chat({ userId: 'u', messages })],
+    ['score', client.save({ userId: 'u', content: 'x', metadata: { score: 1 / 0 } })],
+    ['limit', client.list({ userId: 'u', limit: Number.NaN })],
+  ] as const) {
+    const error = await failure(call);
+    expect(error).toBeInstanceOf(InvalidRequestError);
+    expect(error.message).toEndWith(`: ${name}`);
+  }
+  expect(server.requests).toHaveLength(0);
+});
+
 test('metadata may have an interface type, and undefined fields are omitted', async () => {
   interface Preferences {
     theme: string;
