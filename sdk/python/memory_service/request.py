@@ -78,8 +78,8 @@ def build_request(
     try:
         if ":id" in path:
             path = path.replace(":id", quote(checked_id(fields.pop("id")), safe=""))
-        body = {name: time_text(value) for name, value in fields.items()}
-        content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+        body = json.dumps(fields, ensure_ascii=False, allow_nan=False, default=time_text)
+        content = body.encode()
         pairs = [] if has_body else [f"{quote(k, '')}={quote(v, '')}" for k, v in query(fields)]
         url = f"{settings.base_url}{path}{'?' if pairs else ''}{'&'.join(pairs)}"
         httpx2.URL(url)  # Raises if the URL is too long.
@@ -116,14 +116,11 @@ def query(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def text(value: Any) -> str:
     """Raises for None and for objects: to drop a filter would match more than was intended."""
-    value = time_text(value)
     if isinstance(value, float):
         return number_text(value)
     if isinstance(value, (bool, int)):
         return json.dumps(value)
-    if isinstance(value, str):
-        return value
-    raise TypeError(f"{type(value).__name__} is not a value of a query")
+    return value if isinstance(value, str) else time_text(value)
 
 
 def number_text(value: float) -> str:
@@ -139,9 +136,11 @@ def number_text(value: float) -> str:
     return f"{digits}e{int(exponent):+d}"
 
 
-def time_text(value: Any) -> Any:
+def time_text(value: object) -> str:
+    if not isinstance(value, date):
+        raise TypeError(f"{type(value).__name__} is not a value of a request")
     if not isinstance(value, datetime):
-        return value.isoformat() if isinstance(value, date) else value
+        return value.isoformat()
     if value.tzinfo is None:
         raise ValueError("a datetime must have a time zone")
     utc = value.astimezone(timezone.utc).replace(tzinfo=None)

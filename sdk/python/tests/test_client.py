@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import inspect
+import json
 import os
 import pickle
 import socket
@@ -53,6 +54,20 @@ class Arguments(unittest.TestCase):
         path = "/v1/memories?userId=u&from=2026-05-08T13%3A56%3A07.123Z&to=2026-06-01"
         self.assertEqual(server.requests[1][1], path)
 
+    def test_a_datetime_may_be_part_of_a_record(self) -> None:
+        at = datetime(2026, 5, 8, 15, 56, 7, 0, timezone(timedelta(hours=2)))
+        event = {"type": "event", "occurredAt": date(2026, 5, 8), "data": {"name": "x", "at": at}}
+        with client_of({"status": 202, "json": {"memoryId": "mem_1", "failed": []}}) as (
+            memory,
+            server,
+        ):
+            memory.ingest.chat(user_id="u", messages=[{"content": "x", "timestamp": at}])
+            memory.ingest.batch([event])
+        chat, batch = (json.loads(body) for _, _, _, body in server.requests)
+        self.assertEqual(chat["messages"][0]["timestamp"], "2026-05-08T13:56:07.000Z")
+        self.assertEqual(batch["items"][0]["occurredAt"], "2026-05-08")
+        self.assertEqual(batch["items"][0]["data"]["at"], "2026-05-08T13:56:07.000Z")
+
     def test_what_cannot_be_sent_is_rejected(self) -> None:
         circular: dict[str, Any] = {}
         circular["circular"] = circular
@@ -66,6 +81,7 @@ class Arguments(unittest.TestCase):
             {"metadata": {"nested": nested}},
             {"metadata": {"a": float("nan")}},
             {"metadata": {"a": {1, 2}}},
+            {"metadata": {"a": datetime(2026, 5, 8)}},
             {"timeout": float("nan")},
             {"timeout": "5"},
             {"max_retries": -1},
