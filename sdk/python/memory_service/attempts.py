@@ -70,7 +70,8 @@ def wait_before_next(request: Request, error: MemoryServiceError, number: int) -
     may_repeat = request.method == "GET" or request.idempotency_key is not None
     if number > request.max_retries or not may_repeat or not is_transient(error, request.path):
         return None
-    backoff = min(request.retry_delay * 2 ** (number - 1), MAX_BACKOFF)
+    # Python raises OverflowError for a power that is too large for a float.
+    backoff = min(request.retry_delay * 2 ** min(number - 1, 99), MAX_BACKOFF)
     wait = max(error.retry_after or 0, backoff * (1 - random.random() / 4))
     return None if wait > MAX_WAIT else wait
 

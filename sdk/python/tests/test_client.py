@@ -261,6 +261,19 @@ class Waiting(unittest.TestCase):
         self.assertEqual(waits[0], [0.5, 1, 2, 4, 8, 8, 8])
         self.assertEqual(waits[1], [0.375, 0.75, 1.5, 3, 6, 6, 6])
 
+    def test_a_thousand_retries_are_possible(self) -> None:
+        requests: list[httpx2.Request] = []
+
+        def fail(request: httpx2.Request) -> httpx2.Response:
+            requests.append(request)
+            return httpx2.Response(503)
+
+        http = httpx2.Client(transport=httpx2.MockTransport(fail))
+        with Memory(api_key=KEY, http_client=http, max_retries=1100, retry_delay=0.0) as memory:
+            with self.assertRaises(memory_service.ServerError):
+                memory.get("mem_1")
+        self.assertEqual(len(requests), 1101)
+
     def test_a_body_that_trickles_does_not_exceed_the_timeout(self) -> None:
         stop = threading.Event()
         with socket.create_server(("127.0.0.1", 0)) as listener:
