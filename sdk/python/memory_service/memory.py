@@ -54,13 +54,14 @@ class AsyncMemory(Methods, Async):
     def __init__(
         self, *, http_client: httpx2.AsyncClient | None = None, **options: Unpack[ClientOptions]
     ) -> None:
-        settings, self._http = Settings(**options), http_client or httpx2.AsyncClient()
-        super().__init__(settings, AsyncTransport(self._http))
-        self.ingest = AsyncIngest(settings, self._transport)
+        settings, transport = Settings(**options), AsyncTransport(http_client)
+        super().__init__(settings, transport)
+        self.ingest = AsyncIngest(settings, transport)
+        self._async_transport = transport
 
     async def close(self) -> None:
         """Closes the connections."""
-        await self._http.aclose()
+        await self._async_transport.http.aclose()
 
     async def __aenter__(self) -> AsyncMemory:
         return self

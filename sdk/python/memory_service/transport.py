@@ -68,10 +68,16 @@ class BlockingTransport:
 
 
 class AsyncTransport:
-    def __init__(self, http: httpx2.AsyncClient) -> None:
-        self.http = http
+    def __init__(self, given: httpx2.AsyncClient | None) -> None:
+        self.is_own, self.http = given is None, given or httpx2.AsyncClient()
+        self.loop: asyncio.AbstractEventLoop | None = None
 
     async def exchange(self, request: Request, timeout: float) -> Outcome:
+        loop = asyncio.get_running_loop()
+        if self.is_own and self.loop not in (None, loop) and not self.http.is_closed:
+            # A connection only works on the event loop that opened it.
+            self.http = httpx2.AsyncClient()
+        self.loop = loop
         sending = self.http.request(
             request.method, request.url, headers=request.headers, content=request.content,
             timeout=None, follow_redirects=False,

@@ -385,6 +385,25 @@ class Clients(unittest.TestCase):
 
         asyncio.run(main())
 
+    def test_an_async_client_can_be_used_on_several_event_loops(self) -> None:
+        keep = {**FOUND, "headers": {"Connection": "keep-alive"}}
+        with FaultServer([keep]) as server:
+            memory = AsyncMemory(api_key=KEY, base_url=server.url)
+
+            async def call() -> None:
+                await asyncio.gather(memory.get("mem_1"), memory.get("mem_1"))
+
+            async def close() -> None:
+                await memory.get("mem_1")
+                await memory.close()
+                with self.assertRaises(RuntimeError):
+                    await memory.get("mem_1")
+
+            for _ in range(3):
+                asyncio.run(call())
+            asyncio.run(close())
+        self.assertEqual(len(server.requests), 7)
+
     def test_an_async_on_status_is_awaited(self) -> None:
         seen: list[str] = []
 
