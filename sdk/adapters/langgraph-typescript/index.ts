@@ -11,7 +11,7 @@ import {
   type SearchOperation,
   validateNamespace,
 } from '@langchain/langgraph-checkpoint';
-import type { Memory, MemoryClient } from 'memory-service-sdk';
+import { type Memory, type MemoryClient, NotFoundError } from 'memory-service-sdk';
 
 type Filter = NonNullable<SearchOperation['filter']>;
 
@@ -66,7 +66,11 @@ export class MemoryServiceStore extends BaseStore {
     }
     if (value === null) {
       const found = await this.#find(operation);
-      if (found !== undefined) await this.#client.delete(found.id);
+      if (found === undefined) return;
+      await this.#client.delete(found.id).catch((error: unknown) => {
+        // Another client may have deleted it by now.
+        if (!(error instanceof NotFoundError)) throw error;
+      });
       return;
     }
     const prefixes = namespace.map((_, last) => namespace.slice(0, last + 1).join('.'));

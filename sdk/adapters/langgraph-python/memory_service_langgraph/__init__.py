@@ -9,6 +9,7 @@ import json
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from itertools import islice, takewhile
 from typing import Any
@@ -68,7 +69,9 @@ class MemoryServiceStore(BaseStore):
     def put_item(self, op: PutOp) -> None:
         if op.value is None:
             if found := self.find(op.namespace, op.key):
-                self.memory.delete(found["id"])
+                # Another client may have deleted it by now.
+                with suppress(NotFoundError):
+                    self.memory.delete(found["id"])
             return
         if isinstance(op.index, list):
             raise NotImplementedError("index: either the whole value is searchable or nothing")

@@ -11,6 +11,7 @@ import uuid
 from collections import Counter
 from typing import Any
 
+import httpx2
 from langgraph.store.base import (
     GetOp, InvalidNamespaceError, Item, ListNamespacesOp, MatchCondition, Op, PutOp, SearchOp,
 )
@@ -192,6 +193,17 @@ class Store(unittest.TestCase):
         self.assertEqual(self.store.search((self.user,)), [])
         self.assertEqual(self.store.search((self.user,), query="cello"), [])
         self.assertEqual(self.store.list_namespaces(prefix=(self.user,)), [])
+
+    def test_an_item_that_another_client_deletes_at_the_same_time_can_be_deleted(self) -> None:
+        def interfere(request: httpx2.Request) -> None:
+            if request.method == "DELETE":
+                self.memory.delete_all(user_id=self.user)
+
+        self.store.put((self.user,), "k", {"text": "Plays the cello"})
+        hooked = httpx2.Client(event_hooks={"request": [interfere]})
+        with Memory(http_client=hooked) as memory:
+            MemoryServiceStore(memory).delete((self.user,), "k")
+        self.assertIsNone(self.store.get((self.user,), "k"))
 
     def test_reading_postpones_the_expiry_unless_told_otherwise(self) -> None:
         store = MemoryServiceStore(self.memory, ttl={"default_ttl": 2 / 60})

@@ -146,6 +146,19 @@ describe('the store', () => {
     expect(await store.listNamespaces({ prefix: [userId] })).toEqual([]);
   });
 
+  test('deletes an item that another client deletes at the same time', async () => {
+    const userId = newUser();
+    await store.put([userId], 'k', { text: 'Plays the cello' });
+    const interfering = new MemoryClient({
+      fetch: async (url, init) => {
+        if (init?.method === 'DELETE') await client.deleteAll({ userId });
+        return fetch(url, init);
+      },
+    });
+    await new MemoryServiceStore(interfering).delete([userId], 'k');
+    expect(await store.get([userId], 'k')).toBeNull();
+  });
+
   test('raises an error for what the service cannot do', async () => {
     const user = newUser();
     const deep = new MemoryServiceStore(client, { userLabels: 2 });
