@@ -36,7 +36,7 @@ export class MemoryFiles implements MemoryToolHandlers {
 
   async create({ path: given, file_text }: Given<'create'>): Promise<string> {
     await this.#requireUnused(given, `File ${given} already exists`);
-    await this.#save(checked(given), file_text);
+    await this.#save(checked(given), required(file_text, 'file_text'));
     return `File created successfully at: ${given}`;
   }
 
@@ -54,7 +54,7 @@ export class MemoryFiles implements MemoryToolHandlers {
       const where = `in lines: ${lines.join(', ')}. Please ensure it is unique`;
       throw new Error(`${failure}. Multiple occurrences of old_str \`${old_str}\` ${where}`);
     }
-    const changed = text.replace(old_str, () => new_str);
+    const changed = text.replace(old_str, () => required(new_str, 'new_str'));
     await this.#edit(file, changed);
     const message = 'The memory file has been edited. Here is the snippet showing the change';
     return `${message} (with line numbers):\n${numbered(changed, [line - 2, line + 2])}`;
@@ -127,6 +127,12 @@ export class MemoryFiles implements MemoryToolHandlers {
   async #edit({ id, version }: Memory, text: string): Promise<void> {
     await this.#client.update(id, { content: `${text}\n` }, { ifVersion: version });
   }
+}
+
+/** The tool runner does not check that the model has passed all arguments. */
+function required(text: unknown, name: string): string {
+  if (typeof text === 'string') return text;
+  throw new Error(`${name} is required`);
 }
 
 function checked(path: string): string {

@@ -44,7 +44,7 @@ class MemoryTool(BetaAbstractMemoryTool):
     def create(self, command: beta.BetaMemoryTool20250818CreateCommand) -> str:
         path = checked(command.path)
         self.require_unused(path, f"File {command.path} already exists")
-        self.save(path, command.file_text)
+        self.save(path, required(command.file_text, "file_text"))
         return f"File created successfully at: {command.path}"
 
     def str_replace(self, command: beta.BetaMemoryTool20250818StrReplaceCommand) -> str:
@@ -58,7 +58,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         if text.count(old) > 1:
             where = f"in lines: {', '.join(map(str, lines))}. Please ensure it is unique"
             raise ToolError(f"{failure}. Multiple occurrences of old_str `{old}` {where}")
-        changed = text.replace(old, command.new_str)
+        changed = text.replace(old, required(command.new_str, "new_str"))
         self.edit(file, changed)
         message = "The memory file has been edited. Here is the snippet showing the change"
         snippet = numbered(changed, [lines[0] - 2, lines[0] + 2])
@@ -138,6 +138,13 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         return await asyncio.to_thread(self.tool.execute, command)
 
     view = create = str_replace = insert = delete = rename = execute
+
+
+def required(text: str | None, name: str) -> str:
+    """The tool runner does not check that the model has passed all arguments."""
+    if text is None:
+        raise ToolError(f"{name} is required")
+    return text
 
 
 def checked(path: str) -> str:

@@ -67,6 +67,13 @@ class Tool(unittest.TestCase):
         for field in ("content", "metadata", "occurredAt", "expiresAt"):
             self.assertEqual(renamed[field], before[field], field)
 
+    def test_arguments_that_the_model_leaves_out_are_errors(self) -> None:
+        with self.assertRaisesRegex(ToolError, "file_text is required"):
+            self.tool.call({"command": "create", "path": CREATE["path"]})
+        self.tool.call(CREATE)
+        with self.assertRaisesRegex(ToolError, "new_str is required"):
+            self.tool.call({name: EDIT[name] for name in EDIT if name != "new_str"})
+
     def test_the_limits_of_the_service_are_errors_for_the_model(self) -> None:
         with self.assertRaisesRegex(ToolError, "content: must be at most 65536 characters"):
             self.tool.call({**CREATE, "file_text": "x" * 65_536})

@@ -57,6 +57,17 @@ test('a renamed file keeps its metadata and times', async () => {
   expect(renamed).toMatchObject([{ externalId: new_path, content: `${file_text}\n`, ...kept }]);
 });
 
+test('arguments that the model leaves out are errors, and not the text "undefined"', async () => {
+  const { userId, handlers } = await filesOfNewUser();
+  const tool = betaMemoryTool(handlers);
+  for (const name of ['file_text', 'new_str']) {
+    const command = name === 'file_text' ? { command: 'create', path: '/memories/b' } : edit;
+    const call = async () => tool.run({ ...command, [name]: undefined } as typeof edit);
+    await expect(call()).rejects.toThrow(`${name} is required`);
+  }
+  expect((await client.list({ userId })).items).toMatchObject([{ content: `${file_text}\n` }]);
+});
+
 test('the limits of the service are errors', async () => {
   const { handlers } = await filesOfNewUser();
   const long = { command: 'create', path: '/memories/b', file_text: 'x'.repeat(65_536) } as const;
