@@ -109,11 +109,15 @@ function asData(memories: RecalledMemory[]): string {
 
 type Message = { role: string; content: string | { type: string; text?: unknown }[] };
 
-/** Returns at most 1,000 code points, the longest query that the service accepts. */
+/**
+ * Returns what the service accepts as a query: at most 1,000 code points, without U+0000 and
+ * without the halves of a cut emoji.
+ */
 function lastUserText(prompt: Message[]): string {
   const content = prompt.findLast(({ role }) => role === 'user')?.content ?? '';
   const parts = typeof content === 'string' ? [content] : content.map(({ text }) => text ?? '');
-  return [...parts.join('\n').trim()].slice(-1_000).join('');
+  const text = parts.join('\n').toWellFormed().replaceAll('\0', ' ').trim();
+  return [...text].slice(-1_000).join('');
 }
 
 function textInput<Name extends string>(name: Name, maxLength: number, description: string) {

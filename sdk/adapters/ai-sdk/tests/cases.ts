@@ -137,6 +137,14 @@ describe('the middleware', () => {
     expect(String(mock.doStreamCalls[0]?.prompt[0]?.content)).toContain('The boat is red');
   });
 
+  test('searches with a message that is not valid Unicode', async () => {
+    const userId = newUser();
+    await client.save({ userId, content: 'Her sister lives in Lisbon' });
+    const prompt = await promptOf(userId, { prompt: 'Where does my\0sister live? \ud83d' });
+    expect(String(prompt[0]?.content)).toContain('Her sister lives in Lisbon');
+    expect(await promptOf(userId, { prompt: '\0' })).toHaveLength(1);
+  });
+
   test('fails if the search fails, or calls onError', async () => {
     const broken = new MemoryClient({ apiKey: 'wrong', maxRetries: 0 });
     const mock = new MockLanguageModelV3({ doGenerate: reply('ok') });
