@@ -103,9 +103,11 @@ export class MemoryServiceStore extends BaseStore {
           `and finds at most ${most} items`,
       );
     }
+    // The service accepts neither U+0000 nor the halves of a cut emoji.
+    const text = query.toWellFormed().replaceAll('\0', ' ');
     const { items } = await this.#client.search({
       ...this.#ownerOf(namespacePrefix),
-      query: [...query].slice(-1_000).join(''),
+      query: [...text].slice(-1_000).join(''),
       metadata: { ...where(namespacePrefix, filter), [indexKey]: true },
       limit: most,
     });
@@ -201,7 +203,7 @@ function readValue({ content }: Memory): Record<string, unknown> {
 function filterable(fields: Filter): Record<string, string> {
   const isSimple = ([name, value]: [string, unknown]) =>
     /^(?!(?:constructor|prototype)$)[A-Za-z][\w-]*$/.test(name) &&
-    /^[^\0]{1,256}$/su.test(typeof value === 'string' ? value : '');
+    /^[^\0\ud800-\udfff]{1,256}$/su.test(typeof value === 'string' ? value : '');
   return Object.fromEntries(Object.entries(fields).filter(isSimple));
 }
 

@@ -23,6 +23,7 @@ from memory_service import Memory, MemoryItem, NotFoundError, PreconditionFailed
 Namespace = tuple[str, ...]
 # Metadata: all prefixes of the namespace; minutes to live; whether queries find the item.
 NAMESPACE, TTL, INDEX = "$namespace", "$ttl", "$index"
+UNACCEPTED = "[\0\ud800-\udfff]"  # U+0000 and lone surrogates, which the service does not accept.
 CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 MOST = 100  # The largest number of results of a search of the service.
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
@@ -104,7 +105,7 @@ class MemoryServiceStore(BaseStore):
             )
         found = self.memory.search(
             user_id=self.user(op.namespace_prefix),
-            query=(op.query or "")[-1000:],
+            query=re.sub(UNACCEPTED, " ", op.query or "")[-1000:],
             metadata={**metadata_filter(op.namespace_prefix, op.filter or {}), INDEX: True},
             limit=MOST,
         )
@@ -168,7 +169,8 @@ def json_of(value: Mapping[str, Any]) -> str:
     """JSON with line breaks and tabs instead of escapes, because searches take the ``n`` of
     ``\\n`` for the first letter of the next word."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return re.sub(r"\\(.)", lambda escape: CONTROLS.get(escape[1], escape[0]), text)
+    text = re.sub(r"\\(.)", lambda escape: CONTROLS.get(escape[1], escape[0]), text)
+    return text.encode(errors="backslashreplace").decode()  # Escapes lone surrogates.
 
 
 def value_of(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -184,7 +186,8 @@ def is_filterable(field: tuple[str, Any]) -> bool:
     """Whether the service can filter by the field. The store filters by the others itself."""
     name, value = field
     is_name = re.fullmatch(r"(?!constructor$|prototype$)[A-Za-z][\w-]*", name, re.ASCII)
-    return bool(is_name) and isinstance(value, str) and 0 < len(value) <= 256 and "\0" not in value
+    is_text = isinstance(value, str) and re.search(UNACCEPTED, value) is None
+    return bool(is_name) and is_text and 0 < len(value) <= 256
 
 
 def metadata_filter(prefix: Namespace, wanted: Mapping[str, Any]) -> dict[str, str]:

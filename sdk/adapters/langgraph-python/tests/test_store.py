@@ -23,7 +23,7 @@ from memory_service_langgraph import MemoryServiceStore
 SEQUENCES = int(os.environ.get("ADAPTER_SEQUENCES", "60"))
 LABELS = ["a", "b", "é", "x y"]
 KEYS = ["k1", "k/2", "3", "ключ"]
-STRINGS = ["red", "blue", "", "1", "x" * 300, "nul\0", "😀", "a\n\nb\t\r\f\b\x0b\\n\\"]
+STRINGS = ["red", "blue", "", "1", "x" * 300, "nul\0", "😀", "\ud83d", "a\n\nb\t\r\f\b\x0b\\n\\"]
 SCALARS: list[Any] = [None, True, False, 0, 1, 1.5, -2, 10**20, *STRINGS]
 
 
@@ -162,10 +162,10 @@ class Store(unittest.TestCase):
             (item,) = self.store.search((self.user,))
             self.assertEqual(item.value, value)
 
-    def test_a_query_finds_the_first_word_of_a_line(self) -> None:
+    def test_a_query_that_is_not_valid_unicode_finds_the_first_word_of_a_line(self) -> None:
         self.store.put((self.user, "facts"), "list", {"text": "Food:\nPeanuts are forbidden"})
         self.store.put((self.user, "facts"), "snack", {"text": "Likes peanuts"})
-        found = self.store.search((self.user,), query="peanuts")
+        found = self.store.search((self.user,), query="\0peanuts \ud83d")
         self.assertEqual({one.key for one in found}, {"list", "snack"})
 
     def test_a_query_ranks_and_a_filter_restricts_what_it_finds(self) -> None:

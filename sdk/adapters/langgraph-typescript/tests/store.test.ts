@@ -13,7 +13,7 @@ const newUser = () => crypto.randomUUID();
 const rest = fc.array(fc.constantFrom('a', 'b'), { maxLength: 2 });
 const key = fc.constantFrom('k1', 'k/2', 'ключ');
 const controls = 'a\n\nb\t\r\f\b\v\\n\\';
-const texts = ['red', 'blue', '', '1', 'x'.repeat(300), 'nul\0', '😀', controls];
+const texts = ['red', 'blue', '', '1', 'x'.repeat(300), 'nul\0', '😀', 'cut \ud83d', controls];
 const scalar = fc.constantFrom(null, true, false, 0, 1, 1.5, -2, ...texts);
 const value = fc.record(
   { color: scalar, size: scalar, constructor: scalar, '$odd]': scalar, list: fc.array(scalar) },
@@ -130,11 +130,11 @@ describe('the store', () => {
     }
   });
 
-  test('finds the first word of a line', async () => {
+  test('finds the first word of a line, also with a query that is not valid Unicode', async () => {
     const user = newUser();
     await store.put([user], 'list', { text: 'Food:\nPeanuts are forbidden' });
     await store.put([user], 'snack', { text: 'Likes peanuts' });
-    const found = await store.search([user], { query: 'peanuts' });
+    const found = await store.search([user], { query: '\0peanuts \ud83d' });
     expect(found.map(({ key }) => key).sort()).toEqual(['list', 'snack']);
   });
 
