@@ -62,6 +62,9 @@ test('the help-desk sync can be run again', async () => {
   const before = await server.client.list({ userId: 'ada', source: 'helpdesk' });
   expect(await run('help-desk-sync.ts')).toBe(`0 synced, 3 unchanged\n${counts}`);
   expect(await server.client.list({ userId: 'ada', source: 'helpdesk' })).toEqual(before);
+  await server.client.deleteAll({ userId: 'ben' });
+  const without = '0 synced, 3 unchanged\nada: 2 tickets\nben: 0 tickets\n';
+  expect(await run('help-desk-sync.ts')).toBe(without);
 });
 
 describe('the web handler on node:http', () => {

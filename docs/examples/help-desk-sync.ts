@@ -38,7 +38,8 @@ async function sync(one: Ticket) {
   const idempotencyKey = `${source}-${one.id}-${one.updatedAt}`;
   const sent = memory.ingest.support(recordOf(one), { idempotencyKey });
   const { data, response } = await sent.withResponse();
-  await memory.waitUntilComplete(data.memoryId);
+  // The memory may have been deleted since, for example because the user has left.
+  if (!data.deleted) await memory.waitUntilComplete(data.memoryId);
   return response.idempotencyStatus === 'replayed' ? 'unchanged' : 'synced';
 }
 
