@@ -88,6 +88,8 @@ describe('the web handler on node:http', () => {
     const { id } = (await first.json()) as { id: string };
     const again = await post(note, { 'idempotency-key': 'note-1' });
     expect(await again.json()).toEqual({ id });
+    const another = { 'idempotency-key': 'note-1', 'x-demo-user': 'another' };
+    expect((await post(note, another)).status).toBe(201);
     const found = await fetch(`${url}/?q=where+is+the+spare+key`, { headers });
     expect(await found.json()).toMatchObject([{ id, content: 'The spare key is under the mat.' }]);
   });

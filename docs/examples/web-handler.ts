@@ -39,8 +39,10 @@ async function find({ url, signal }: Request, userId: string): Promise<Response>
 async function remember(request: Request, userId: string): Promise<Response> {
   // The service validates the content, and its error messages can be shown to users.
   const body = (await request.json()) as { content: string } | null;
-  // If the browser sends an idempotency key, its retries are safe as well.
-  const idempotencyKey = request.headers.get('idempotency-key') ?? undefined;
+  // If the browser sends an idempotency key, its retries are safe as well. Two users may send the
+  // same key, so the user is a part of it.
+  const key = request.headers.get('idempotency-key');
+  const idempotencyKey = key === null ? undefined : `${encodeURIComponent(userId)}:${key}`;
   const { id } = await memory.save({ userId, content: body?.content ?? '' }, { idempotencyKey });
   return Response.json({ id }, { status: 201 });
 }
