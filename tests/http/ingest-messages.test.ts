@@ -3,7 +3,7 @@ import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import { ask, bodyOf, expectInvalid, getMemory, ingest, newUser } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
 
-/* Messages from OpenAI's Chat Completions API and Anthropic's Messages API, sent unchanged. */
+/* How messages are rendered, among them those of OpenAI's and Anthropic's APIs, sent unchanged. */
 
 const server = await withProject();
 
@@ -11,6 +11,8 @@ const role = 'assistant';
 const call = { name: 'search', arguments: '{}' };
 const tool_calls = [{ id: 'call_1', type: 'function', function: call }];
 const called = 'assistant: [tool call: search]';
+const manyCalls = [...tool_calls, { custom: { name: 'shell' } }, { name: 'lookup' }, { id: 'c' }];
+const image = { type: 'image_url', image_url: { url: 'https://a.example/i.png' } };
 const ofAnthropic = {
   id: 'msg_1',
   type: 'message',
@@ -25,6 +27,31 @@ const ofAnthropic = {
 };
 
 const forms: [name: string, message: object, content: string][] = [
+  ['of an author with a role', { author: 'Ana', role, content: 'Hi' }, 'Ana: Hi'],
+  ['of an empty author', { author: '', role, name: 'Ana', content: 'Hi' }, 'assistant: Hi'],
+  ['of nobody', { author: '', role: '', name: 'Ana', content: 'Hi' }, 'unknown: Hi'],
+  [
+    'dated by the millisecond',
+    { role, content: 'Hi', timestamp: '2019-05-08T13:56:07.250Z' },
+    '[2019-05-08T13:56:07.250Z] assistant: Hi',
+  ],
+  ['of 1970', { role, content: 'Hi', timestamp: 0 }, '[1970-01-01T00:00:00Z] assistant: Hi'],
+  ['of 1969', { role, content: 'Hi', timestamp: -1 }, '[1969-12-31T23:59:59.999Z] assistant: Hi'],
+  [
+    'several parts',
+    { role, content: [{ type: 'text', text: 'one' }, image, { type: 'output_text', text: 'two' }] },
+    'assistant: one\n[image_url]\ntwo',
+  ],
+  [
+    'parts without text',
+    { role, content: [{ type: 'text', text: '' }, image, { type: 'text' }] },
+    'assistant: [image_url]',
+  ],
+  [
+    'a text with tool calls of any form',
+    { role, content: 'Wait.', tool_calls: manyCalls },
+    `assistant: Wait.\n${['search', 'shell', 'lookup', 'unknown'].map((name) => `[tool call: ${name}]`).join('\n')}`,
+  ],
   [
     "OpenAI's reply",
     { role, content: 'Hello!', refusal: null, annotations: [] },
@@ -108,7 +135,11 @@ describe.each(endpoints)('a message in %s', (_, send) => {
   });
 
   test('is skipped if it has no text', async () => {
-    const empty = [{ role }, { role, content: null }, { role, refusal: '', tool_calls: [] }];
+    const contents = [null, ' \n', [], [{ type: 'text', text: '' }]].map((content) => ({
+      role,
+      content,
+    }));
+    const empty = [{ role }, ...contents, { role, refusal: '', tool_calls: [] }];
     const spoken = { role, audio: { id: 'a' } };
     expect(await send([...empty, { role, content: 'Hi' }, spoken])).toBe('assistant: Hi');
   });

@@ -197,6 +197,36 @@ describe.each(endpoints)('the times of POST %s (%s)', (path, _, body) => {
   });
 });
 
+const messageAt = (timestamp: string | number, content = 'Hi') => ({ content, timestamp });
+const late = [
+  messageAt('2019-05-09'),
+  messageAt(Date.parse('2019-05-10')),
+  messageAt('2019-05-08'),
+];
+
+test.each<[what: string, type: string, fields: object, occurredAt: string | null]>([
+  ['the latest message', 'conversation', { data: { messages: late } }, '2019-05-10'],
+  ['the latest comment', 'ticket', { data: { subject: 'S', comments: late } }, '2019-05-10'],
+  [
+    'a message that is not skipped',
+    'conversation',
+    { data: { messages: [messageAt(0), messageAt(1, '')] } },
+    '1970-01-01',
+  ],
+  [
+    'the record, if it has one',
+    'conversation',
+    { data: { messages: late }, occurredAt: '2018-01-01' },
+    '2018-01-01',
+  ],
+  ['none without timestamps', 'conversation', { data: chat }, null],
+])('occurredAt is the time of %s (%s)', async (_, type, fields, occurredAt) => {
+  const body = { userId: newUser(), type, ...fields };
+  const { memoryId } = await ingest(server, '/v1/ingest', body);
+  const time = occurredAt === null ? null : `${occurredAt}T00:00:00.000Z`;
+  expect((await getMemory(server, memoryId)).occurredAt).toBe(time);
+});
+
 /** The fields of the data that become metadata. */
 const descriptions: [type: string, data: object, metadata: object][] = [
   [

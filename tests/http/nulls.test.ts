@@ -4,7 +4,7 @@ import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
 import { ask, bodyOf, getPage, ingest, newUser, whenComplete } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
 
-/* Null in an optional field is equivalent to omitting the field. */
+/* Null in an optional field is equivalent to omitting the field, and so is an empty text of a record. */
 
 const server = await withProject();
 
@@ -14,23 +14,23 @@ const nulls = { source: null, externalId: null, ...times };
 const comments = [{ content: 'Help', timestamp: '2026-05-09' }];
 const ticket = { subject: 'S', comments };
 const chat = { messages: [{ role: 'user', content: 'Hi' }] };
-const noTicketTexts = { description: null, status: null, priority: null };
-const noDocumentTexts = { title: null, mimeType: null, sourceUrl: null };
-const noChatTexts = { title: null, summary: null };
+const ticketTexts = ['description', 'status', 'priority'];
+const documentTexts = ['title', 'mimeType', 'sourceUrl'];
+const chatTexts = ['title', 'summary'];
 
-type Endpoint = [path: string, body: { data?: object; [field: string]: unknown }, noTexts: object];
+type Endpoint = [path: string, body: { data?: object; [field: string]: unknown }, texts: string[]];
 const records: Endpoint[] = [
-  ['/v1/ingest', { type: 'ticket', data: ticket }, noTicketTexts],
-  ['/v1/ingest', { type: 'document', data: { text: 'x' } }, noDocumentTexts],
-  ['/v1/ingest', { type: 'conversation', data: chat }, noChatTexts],
-  ['/v1/ingest', { type: 'event', data: { name: 'n' } }, {}],
-  ['/v1/ingest', { type: 'profile', data: { summary: 's' } }, {}],
+  ['/v1/ingest', { type: 'ticket', data: ticket }, ticketTexts],
+  ['/v1/ingest', { type: 'document', data: { text: 'x' } }, documentTexts],
+  ['/v1/ingest', { type: 'conversation', data: chat }, chatTexts],
+  ['/v1/ingest', { type: 'event', data: { name: 'n' } }, []],
+  ['/v1/ingest', { type: 'profile', data: { summary: 's' } }, []],
 ];
 const endpoints: Endpoint[] = [
-  ['/v1/ingest/support', { data: ticket }, noTicketTexts],
-  ['/v1/ingest/document', { data: { text: 'x' } }, noDocumentTexts],
-  ['/v1/ingest/chat', { data: chat }, noChatTexts],
-  ['/v1/ingest/chat', chat, {}],
+  ['/v1/ingest/support', { data: ticket }, ticketTexts],
+  ['/v1/ingest/document', { data: { text: 'x' } }, documentTexts],
+  ['/v1/ingest/chat', { data: chat }, chatTexts],
+  ['/v1/ingest/chat', chat, []],
   ...records,
 ];
 
@@ -39,19 +39,21 @@ function shared({ id: _, userId: _1, createdAt: _2, updatedAt: _3, ...rest }: Me
   return rest;
 }
 
-function withNulls({ data, ...body }: Endpoint[1], noTexts: object) {
-  return { ...body, ...nulls, ...(data && { data: { ...data, ...noTexts } }) };
+/** Adds the optional fields, with this value in each. */
+function withNone({ data, ...body }: Endpoint[1], texts: string[], none: '' | null = null) {
+  const all = (names: string[]) => Object.fromEntries(names.map((name) => [name, none]));
+  return { ...body, ...all(Object.keys(nulls)), ...(data && { data: { ...data, ...all(texts) } }) };
 }
 
-describe.each(endpoints)('POST %s %j', (path, body, noTexts) => {
+describe.each(endpoints)('POST %s %j', (path, body, texts) => {
   const store = async (record: object) => {
     const { memoryId } = await ingest(server, path, record);
     return whenComplete(server, memoryId);
   };
 
-  test('treats null as omitted', async () => {
+  test.each([null, ''])('treats %j as omitted', async (none) => {
     const omitted = await store({ ...body, userId: newUser() });
-    const stored = await store({ ...withNulls(body, noTexts), userId: newUser() });
+    const stored = await store({ ...withNone(body, texts, none), userId: newUser() });
     const isTicket = stored.type === 'ticket';
     expect(stored).toMatchObject({
       ...nulls,
@@ -112,7 +114,7 @@ test('requests of the SDK may contain null', async () => {
 
 test('a batch treats null in its records as omitted', async () => {
   const userId = newUser();
-  const items = records.map(([, body, noTexts]) => ({ ...withNulls(body, noTexts), userId }));
+  const items = records.map(([, body, texts]) => ({ ...withNone(body, texts), userId }));
   const answer = await ask(server, 'POST', '/v1/ingest/batch', { body: { items } });
   const { items: accepted, failed } = bodyOf<BatchAccepted>(answer, 202);
   expect(failed).toEqual([]);
