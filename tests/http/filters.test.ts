@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import type { Memory } from '../../sdk/contract/memory.ts';
-import { ask, bodyOf, expectInvalid, getPage, ingest, newUser, save } from '../support/http.ts';
+import { ask, bodyOf, getPage, ingest, newUser, save } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
 
 const server = await withProject();
@@ -75,14 +75,6 @@ const sample = {
   'ü 🧠': 'wide 🧠',
   quoted: '"\\ \' %_ \u2028',
 };
-
-test.each(['/v1/memories?userId=u', '/v1/memories/search?userId=u&query=x'])(
-  'a nested metadata key gets a 400 that names the key: %s',
-  async (path) => {
-    const answer = await ask(server, 'GET', `${path}&metadata[a][b]=v`);
-    expectInvalid(answer, 'metadata[a][b]');
-  },
-);
 
 test('a memory is listed once, although the memories before it only contain the filter', async () => {
   const userId = newUser();

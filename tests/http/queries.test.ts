@@ -29,13 +29,17 @@ const cursors = [
 /** A value is what follows the name of the parameter, or a query in which the name is missing. */
 const invalid: [field: string, routes: string[], values: string[]][] = [
   ['userId', ofUser, ['']],
-  ['userId', [...ofUser, exported], ['=', '=a&userId=a', '=a%00b', `=${tooLong}`]],
-  ['', [...ofUser, exported], ['userId=%ff']],
+  ['userId', [...ofUser, exported], ['=', '=a&userId=a', '=a&%75serId=a', '=a%00b', `=${tooLong}`]],
+  ['', [...ofUser, exported], ['userId=%ff', '%zz=1', 'userId=%ed%a0%80', '=b']],
   ['__proto__', [...ofUser, exported].map((route) => `${route}userId=a&`), ['=b']],
   ['userId', [users, failed, 'GET /v1/stats?'], ['=a']],
   ['nope', [list, 'GET /v1/key?'], ['=1']],
   ['limit', [...both, users, failed], ['=101', '=1&limit=2']],
-  ['limit', [list], ['=0', '=1e1']],
+  [
+    'limit',
+    [list],
+    ['=', '=0', '=%205', '=%2B5', '=1.5', '=1e1', '=0x10', '=٣', `=${'1'.repeat(400)}`],
+  ],
   ['limit', [exported], ['=1001', '=1&limit=2']],
   ['order', [list], ['=', '=DESC', '=up', '=asc,desc']],
   ['order', [users], ['=', '=size', '=desc']],
@@ -55,10 +59,14 @@ const invalid: [field: string, routes: string[], values: string[]][] = [
   ['metadata[]', both, ['=x']],
   ['metadata.k', both, ['=x']],
   ['metadata[k', both, ['=x']],
+  ['metadata[a][b]', both, ['=v']],
+  ['metadata[][b]', both, ['=v']],
+  ['metadata[a][]', both, ['=v']],
+  ['metadata[a][b][c]', both, ['=v']],
   ['metadata[k]', [exported], ['=v']],
   ['query', ['GET /v1/memories/search?userId=u&'], ['', '=', `=${'x'.repeat(1_001)}`]],
   ['mode', [search], ['=meaning', '=both']],
-  ['explain', [search], ['=yes']],
+  ['explain', [search], ['=', '=TRUE', '=1', '=yes']],
 ];
 
 describe.each(invalid)('the parameter %p', (field, routes, values) => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { indexedChunks, splitChunks } from '../../server/memory/chunks.ts';
 import { anyCodePoint } from '../support/inputs.ts';
@@ -47,61 +47,39 @@ test('a title missing from the text is indexed only with the first chunk', () =>
   expect(repeated).toBe(indexedTexts('Streets and houses', {})[0] ?? '');
 });
 
-describe('the chunks of any input', () => {
-  test('are contiguous and cover all of it', () => {
-    const covers = fc.property(texts, (text) => {
-      expect(cut(text).join('')).toBe(text);
-      expect(splitChunks(text).every((length) => length > 0)).toBe(true);
-    });
-    fc.assert(covers, { numRuns: 300 });
+test('the chunks of any input cover it, fit the target, and split no surrogate pair', () => {
+  const isCut = fc.property(texts, (text) => {
+    const chunks = cut(text);
+    expect(chunks.join('')).toBe(text);
+    for (const chunk of chunks) {
+      expect(chunk.length).toBeWithin(1, targetLength + 1);
+      expect(chunk.isWellFormed()).toBe(true);
+    }
   });
-
-  test('are never longer than the target', () => {
-    const fits = fc.property(texts, (text) => {
-      for (const length of splitChunks(text)) expect(length).toBeLessThanOrEqual(targetLength);
-    });
-    fc.assert(fits, { numRuns: 300 });
-  });
-
-  test('never split a surrogate pair', () => {
-    const whole = fc.property(texts, (text) => {
-      for (const chunk of cut(text)) expect(chunk.isWellFormed()).toBe(true);
-    });
-    fc.assert(whole, { numRuns: 300 });
-  });
+  fc.assert(isCut, { numRuns: 300 });
 });
 
-describe('a cut falls', () => {
-  const first = (text: string) => cut(text)[0];
-  const half = 'x'.repeat(600);
+const half = 'x'.repeat(600);
 
-  test('nowhere if the text has the target length', () => {
-    expect(cut('x'.repeat(targetLength))).toHaveLength(1);
-    expect(cut('x'.repeat(targetLength + 1))).toHaveLength(2);
-    expect(cut('')).toEqual([]);
-  });
+test.each<[where: string, text: string, first: string]>([
+  ['nowhere in a text of the target length', 'x'.repeat(targetLength), 'x'.repeat(targetLength)],
+  ['after a paragraph, rather than a line', `${half}\n\nnext\nline. Word${half}`, `${half}\n\n`],
+  ['after a line, rather than a sentence', `${half}\nnext. Sentence and word${half}`, `${half}\n`],
+  ['after a sentence, rather than a word', `${half}. And a word${half}`, `${half}. `],
+  ['after a sentence in Chinese', `${half}。And a word${half}`, `${half}。`],
+  ['after a word if there is no better place', `${half} word${half}`, `${half} `],
+  [
+    'in the second half, so that no chunk is tiny',
+    `short\n\n${'x'.repeat(2_000)}`,
+    `short\n\n${'x'.repeat(targetLength - 7)}`,
+  ],
+])('the first cut falls %s', (_, text, first) => {
+  expect(cut(text)[0]).toBe(first);
+});
 
-  test('after a paragraph rather than a line, a sentence or a word', () => {
-    const text = `${half}\n\nnext\nline. Sentence and word${half}`;
-    expect(first(text)).toBe(`${half}\n\n`);
-  });
-
-  test('after a line rather than a sentence or a word', () => {
-    expect(first(`${half}\nnext. Sentence and word${half}`)).toBe(`${half}\n`);
-  });
-
-  test('after a sentence rather than a word', () => {
-    expect(first(`${half}. And a word${half}`)).toBe(`${half}. `);
-    expect(first(`${half}。And a word${half}`)).toBe(`${half}。`);
-  });
-
-  test('after a word if there is no better place', () => {
-    expect(first(`${half} word${half}`)).toBe(`${half} `);
-  });
-
-  test('only in the second half, so that no chunk is tiny', () => {
-    expect(first(`short\n\n${'x'.repeat(2_000)}`)).toHaveLength(targetLength);
-  });
+test('one character more than the target makes two chunks, and an empty text none', () => {
+  expect(cut('x'.repeat(targetLength + 1))).toHaveLength(2);
+  expect(cut('')).toEqual([]);
 });
 
 test.each([

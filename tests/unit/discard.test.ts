@@ -9,16 +9,12 @@ function bodyOf(...chunks: number[]): ReadableStream<Uint8Array> {
   return new Response(new Blob(chunks.map((bytes) => new Uint8Array(bytes)))).body ?? stalled();
 }
 
-test('a body within the limits is read to its end', async () => {
-  expect(await createDiscard(limits)(bodyOf(60, 40))).toBe(true);
-});
-
-test('a body over the limit is not read to its end', async () => {
-  expect(await createDiscard(limits)(bodyOf(60, 41))).toBe(false);
-});
-
-test('a body that takes too long is abandoned', async () => {
-  expect(await createDiscard({ ...limits, maxMs: 1 })(stalled())).toBe(false);
+test.each<[what: string, body: ReadableStream<Uint8Array>, maxMs: number, isRead: boolean]>([
+  ['within the limits is read to its end', bodyOf(60, 40), 10_000, true],
+  ['over the limit is not read to its end', bodyOf(60, 41), 10_000, false],
+  ['that takes too long is abandoned', stalled(), 1, false],
+])('a body %s', async (_, body, maxMs, isRead) => {
+  expect(await createDiscard({ ...limits, maxMs })(body)).toBe(isRead);
 });
 
 test('only so many bodies are read at a time', async () => {

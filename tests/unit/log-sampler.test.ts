@@ -28,12 +28,17 @@ test('after a quiet period, the full burst is available again, and no more', () 
   expect(samples('401', 21)).toEqual([30, ...Array(19).fill(0), null]);
 });
 
-test('a line states how many lines were suppressed before it, even if it was only one', () => {
+function traceAt(clock: { ms: number }) {
   const lines: LogEntry[] = [];
-  const clock = { ms: 5_000 };
   const log = createLogger('info', (entry) => lines.push(entry));
   const trace = createTrace({ log, clock: () => clock.ms, addressOf: () => '' });
   const request = new Request('http://127.0.0.1:7070/v1/memories');
+  return { trace, request, lines };
+}
+
+test('a line states how many lines were suppressed before it, even if it was only one', () => {
+  const clock = { ms: 5_000 };
+  const { trace, request, lines } = traceAt(clock);
   const answer = () => trace.end({ request, set: { status: 401, headers: {} } });
   for (let sent = 0; sent < 21; sent += 1) answer();
   clock.ms += 1_000;
@@ -43,11 +48,8 @@ test('a line states how many lines were suppressed before it, even if it was onl
 });
 
 test('the duration of a request is logged in tenths of a millisecond', () => {
-  const lines: LogEntry[] = [];
   const clock = { ms: 5_000 };
-  const log = createLogger('info', (entry) => lines.push(entry));
-  const trace = createTrace({ log, clock: () => clock.ms, addressOf: () => '' });
-  const request = new Request('http://127.0.0.1:7070/openapi.json');
+  const { trace, request, lines } = traceAt(clock);
   const set = { headers: {} };
   trace.begin(request, set);
   clock.ms += 12.34;

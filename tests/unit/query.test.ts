@@ -1,12 +1,9 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { ListQuery } from '../../sdk/contract/page.ts';
-import { SearchQuery } from '../../sdk/contract/search.ts';
-import { readNoQuery, readQuery, withTypes } from '../../server/http/query.ts';
+import { readQuery } from '../../server/http/query.ts';
 import { thrownBy } from '../support/thrown.ts';
 
 const base = 'http://127.0.0.1:7070/v1/memories';
-const typed = (query: Record<string, string>) => withTypes(query, ListQuery.properties);
 const read = (search: string) => ({ ...readQuery(base + search) });
 
 test('any names and values are parsed as sent', () => {
@@ -49,50 +46,3 @@ test.each([
 ])('rejects %p', (search, message) => {
   expect(thrownBy(() => read(search))).toMatchObject({ code: 'invalid_request', message });
 });
-
-test('a route without query parameters rejects any', () => {
-  expect(() => readNoQuery(`${base}?`)).not.toThrow();
-  expect(thrownBy(() => readNoQuery(`${base}?a=1`)).message).toBe(
-    'a: is not a known query parameter',
-  );
-});
-
-test.each([
-  ['true', true],
-  ['false', false],
-  ['', ''],
-  ['TRUE', 'TRUE'],
-  ['1', '1'],
-])('parses the flag %p as %p', (explain, value) => {
-  expect(withTypes({ explain }, SearchQuery.properties)).toEqual({ explain: value });
-});
-
-test.each(['', ' 5', '+5', '1.5', '1e1', '0x10', '٣', '1'.repeat(400)])(
-  'the limit %p is not parsed as a number',
-  (limit) => {
-    expect(typed({ limit })).toEqual({ limit });
-  },
-);
-
-test('metadata filters are grouped by key, for any key', () => {
-  const query = { a: '1', 'metadata[k]': 'v', 'metadata[a[b]]': '', 'metadata[__proto__]': 'x' };
-  const { metadata, ...rest } = typed(query);
-  expect(rest).toEqual({ a: '1' });
-  expect(Object.entries(metadata as object)).toEqual([
-    ['k', 'v'],
-    ['a[b]', ''],
-    ['__proto__', 'x'],
-  ]);
-  expect(typed({ a: '1' })).toEqual({ a: '1' });
-  expect(() => typed({ metadata: 'x' })).toThrow('metadata[key]=value');
-});
-
-test.each(['metadata[a][b]', 'metadata[][b]', 'metadata[a][]', 'metadata[a][b][c]'])(
-  '%s is rejected with its name, because only top-level keys can be compared',
-  (name) => {
-    expect(thrownBy(() => typed({ [name]: 'v' }))).toMatchObject({
-      code: 'invalid_request',
-      message: `${name}: must name a top-level key of the metadata`,
-    });
-  },
-);
