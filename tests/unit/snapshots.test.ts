@@ -88,30 +88,21 @@ describe('a snapshot that arrives', () => {
     expect([await storeVectors(), await storeVectors()]).toEqual([true, true]);
   });
 
-  test('after another one is refused', async () => {
-    expect([await store(), await store()]).toEqual([true, false]);
-  });
+  const change = () =>
+    alone(updateMemory, { ...write, projectId, id, changes: { expiresAt: 9_000 } });
+  const erase = () => alone(eraseUser, { ...write, projectId, userId });
+  const loseChange = async () => db.run('UPDATE users SET last_change = last_change - 1');
 
-  test('after a memory was deleted is refused', async () => {
-    await remove();
-    expect([await store(), await storeVectors()]).toEqual([false, false]);
-  });
-
-  test('after its user was erased and created again is refused', async () => {
-    await alone(eraseUser, { ...write, projectId, userId });
-    expect([await store(), await storeVectors()]).toEqual([false, false]);
-    await save();
-    expect([await store(), await storeVectors()]).toEqual([false, false]);
-  });
-
-  test('after a failover has lost the last change is refused', async () => {
-    db.run('UPDATE users SET last_change = last_change - 1');
-    expect(await store()).toBe(false);
-  });
-
-  test('with vectors after a memory has changed is refused', async () => {
-    const changes = { expiresAt: 9_000 };
-    await alone(updateMemory, { ...write, projectId, id, changes });
-    expect([await store(), await storeVectors()]).toEqual([true, false]);
+  test.each<[what: string, act: () => Promise<unknown>, words: boolean, vectors: boolean | null]>([
+    ['another one', store, false, null],
+    ['a failover has lost the last change', loseChange, false, null],
+    ['a memory was deleted', remove, false, false],
+    ['its user was erased', erase, false, false],
+    ['its user was erased and created again', () => erase().then(save), false, false],
+    ['a memory has changed', change, true, false],
+  ])('after %s: its words are stored: %p, its vectors: %p', async (_, act, words, vectors) => {
+    await act();
+    expect(await store()).toBe(words);
+    if (vectors !== null) expect(await storeVectors()).toBe(vectors);
   });
 });
