@@ -1,10 +1,20 @@
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { newMemoryId } from '../../server/ids.ts';
 import { openStorage } from '../../server/storage/open.ts';
 import type { NewMemory } from '../../server/storage/types/memories.ts';
+import type { Task } from '../../server/storage/types/tasks.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
-import { claimOne, complete, imported, keyed, memory, record } from './fixtures.ts';
+import {
+  claim,
+  claimOne,
+  complete,
+  imported,
+  keyed,
+  memory,
+  newProject,
+  record,
+} from './fixtures.ts';
 import {
   cutByUser,
   isDistributed,
@@ -88,198 +98,96 @@ async function wideStatements(operation: () => Promise<unknown>): Promise<string
   return [...found].sort();
 }
 
-async function saved(fields: Partial<NewMemory> = {}): Promise<string> {
-  const one = made(fields);
-  await project.save(one);
-  return one.id;
-}
+/** Each is changed by one case at most. */
+const [kept, updated, sought, removed] = [made(), made(), made(), made()];
+for (const one of [kept, updated, sought, removed]) await project.save(one);
+await project.save(made(), { idempotency: keyed('again') });
+await project.save(made({ externalId: 'old' }));
+await project.accept(Array.from({ length: 4 }, () => madeRecord()));
+const tasks = await claim(storage, { limit: 3, leaseMs: 600_000 });
+const [task, completed, failed] = tasks as [Task, Task, Task];
+const unused = await newProject({ storage });
+const named = () => ['a', 'b', 'c'].map((externalId) => madeRecord({ externalId }));
 
-async function accepted() {
-  await project.accept([madeRecord()]);
-  return claimOne(storage);
-}
+/** Returns a case whose preparation may touch all parts. */
+const after = (prepare: () => Promise<unknown>, run: () => Promise<unknown>) => async () => {
+  await prepare();
+  recorder.drain();
+  return run();
+};
 
-type Case = [name: string, wide: string[], prepare: () => Promise<() => Promise<unknown>>];
-
-const requests: Case[] = [
-  ['a save', [], async () => () => project.save(made(), { idempotency: keyed('save') })],
-  [
-    'a repeated save',
-    ['id'],
-    async () => {
-      await project.save(made(), { idempotency: keyed('again') });
-      return () => project.save(made(), { idempotency: keyed('again') });
-    },
-  ],
-  [
-    'a save under an external id',
-    [],
-    async () => () => project.save(made({ externalId: 'new' }), { idempotency: keyed('named') }),
-  ],
-  [
-    'a save that replaces a memory',
-    [],
-    async () => {
-      await saved({ externalId: 'old' });
-      return () => project.save(made({ externalId: 'old' }));
-    },
-  ],
-  [
-    'an update',
-    ['id'],
-    async () => {
-      const id = await saved();
-      return () => project.update(id, { content: 'new' }, { idempotency: keyed('update') });
-    },
-  ],
-  [
-    'a get',
-    ['id'],
-    async () => {
-      const id = await saved();
-      return () => project.get(id);
-    },
-  ],
-  [
-    'statuses',
-    ['id'],
-    async () => {
-      const ids = [await saved(), await saved()];
-      return () => project.statuses(ids);
-    },
-  ],
-  ['a list', [], async () => () => project.page(userId)],
-  ['a filtered list', [], async () => () => project.list(userId, { filter: { type: 'ticket' } })],
-  ['a search', [], async () => () => project.search('hello', { userId })],
+const cases: [name: string, wide: string[], run: () => Promise<unknown>][] = [
+  ['a save', [], () => project.save(made(), { idempotency: keyed('save') })],
+  ['a repeated save', ['id'], () => project.save(made(), { idempotency: keyed('again') })],
+  ['a save under an external id', [], () => project.save(made({ externalId: 'new' }))],
+  ['a save that replaces a memory', [], () => project.save(made({ externalId: 'old' }))],
+  ['an update', ['id'], () => project.update(updated.id, { content: 'new' }, underKey('update'))],
+  ['a get', ['id'], () => project.get(kept.id)],
+  ['statuses', ['id'], () => project.statuses([kept.id, updated.id])],
+  ['a list', [], () => project.page(userId)],
+  ['a filtered list', [], () => project.list(userId, { filter: { type: 'ticket' } })],
+  ['a search', [], search],
   [
     'a search after a delete',
     [],
-    async () => {
-      const id = await saved();
-      await project.search('hello', { userId });
-      await project.remove(id);
-      return () => project.search('hello', { userId });
-    },
+    after(() => search().then(() => project.remove(sought.id)), search),
   ],
-  [
-    'records',
-    ['pending'],
-    async () => () => project.accept([madeRecord(), madeRecord(), madeRecord()]),
-  ],
+  ['records', ['pending'], () => unused.accept([madeRecord(), madeRecord(), madeRecord()])],
   [
     'records that replace memories',
     [],
-    async () => {
-      const named = () => ['a', 'b', 'c'].map((externalId) => madeRecord({ externalId }));
-      await project.accept(named());
-      return () => project.accept(named(), { idempotency: keyed('records') });
-    },
+    after(
+      () => project.accept(named()),
+      () => project.accept(named(), underKey('records')),
+    ),
   ],
-  [
-    'an import',
-    ['id'],
-    async () => () => project.import([1, 2].map(() => imported({ id: newMemoryId(), userId }))),
-  ],
-  [
-    'a delete',
-    ['id', 'texts'],
-    async () => {
-      const id = await saved();
-      return () => project.remove(id, { idempotency: keyed('delete') });
-    },
-  ],
-  [
-    'an erasure',
-    ['texts'],
-    async () => {
-      await saved();
-      return () => project.erase(userId, { idempotency: keyed('erase') });
-    },
-  ],
-];
-
-const background: Case[] = [
-  [
-    'a claim',
-    ['queue'],
-    async () => {
-      await project.accept([madeRecord()]);
-      return () => storage.claimTasks(claimOf(2_000));
-    },
-  ],
-  [
-    'a heartbeat',
-    [],
-    async () => {
-      const own = await openWithFastTimers(recorder.url, 50);
-      await project.accept([madeRecord()]);
-      await claimOne(own, { owner: 'beating' });
-      const where = `WHERE lease_owner = 'beating'`;
-      await query(database.url, `UPDATE tasks SET leased_until = 9e15 ${where}`);
-      const left = () => query(database.url, `SELECT FROM tasks ${where} AND leased_until = 9e15`);
-      return () => until(async () => (await left()).length === 0).finally(() => own.close());
-    },
-  ],
-  [
-    'the texts of claimed tasks',
-    ['id'],
-    async () => {
-      const task = await accepted();
-      return () => storage.readTexts([task]);
-    },
-  ],
-  [
-    'a completion',
-    [],
-    async () => {
-      const task = await accepted();
-      return () => complete(storage, task);
-    },
-  ],
+  ['an import', ['id'], () => project.import([1, 2].map(() => imported(made())))],
+  ['a delete', ['id', 'texts'], () => project.remove(removed.id, underKey('delete'))],
+  ['a claim', ['queue'], () => claim(storage, { limit: 1 })],
+  ['a heartbeat', [], beat],
+  ['the texts of claimed tasks', ['id'], () => storage.readTexts([task])],
+  ['a completion', [], () => complete(storage, completed)],
   [
     'a failure',
     [],
-    async () => {
-      const task = await accepted();
-      const failure = { now: 2_000, retryAt: null, errorMessage: 'it failed' };
-      return () => storage.failTask({ ...task, ...failure });
-    },
+    () => storage.failTask({ ...failed, now: 2_000, retryAt: null, errorMessage: '' }),
   ],
-  ['a lookup of the next task', ['queue'], async () => () => storage.nextTaskAt()],
-  ['an export', ['export'], async () => () => project.exportPage()],
-  ['a list of users', ['users'], async () => () => project.users()],
-  ['a list of failed tasks', ['tasks'], async () => () => project.tasks('failed')],
-  [
-    'a measurement of a project',
-    ['export'],
-    async () => {
-      await saved();
-      return () => project.measure();
-    },
-  ],
-  ['a measurement of a user', [], async () => () => project.measure({ onlyUserId: userId })],
-  [
-    'maintenance',
-    ['expiry', 'sweep'],
-    async () => () => storage.maintain({ now: 1_000, elapsedMs: 0 }),
-  ],
+  ['a lookup of the next task', ['queue'], () => storage.nextTaskAt()],
+  ['an export', ['export'], () => project.exportPage()],
+  ['a list of users', ['users'], () => project.users()],
+  ['a list of failed tasks', ['tasks'], () => project.tasks('failed')],
+  ['a measurement of a project', ['export'], () => project.measure()],
+  ['a measurement of a user', [], () => project.measure({ onlyUserId: userId })],
+  ['maintenance', ['expiry', 'sweep'], () => storage.maintain({ now: 1_000, elapsedMs: 0 })],
+  ['an erasure', ['texts'], () => project.erase(userId, underKey('erase'))],
 ];
 
-function claimOf(now: number) {
-  return { owner: 'plans', now, leaseMs: 30_000, horizon: now + 60_000, limit: 10 };
+function underKey(key: string) {
+  return { idempotency: keyed(key) };
 }
 
-describe(`only one of ${parts} parts is touched by`, () => {
-  test.each(requests)('%s (exceptions: %j)', async (_, expected, prepare) => {
-    expect(await wideStatements(await prepare())).toEqual(expected);
-  });
-});
+function search() {
+  return project.search('hello', { userId });
+}
 
-describe('only one part is touched in the background by', () => {
-  test.each(background)('%s (exceptions: %j)', async (_, expected, prepare) => {
-    expect(await wideStatements(await prepare())).toEqual(expected);
-  });
-});
+async function beat(): Promise<void> {
+  const own = await openWithFastTimers(recorder.url, 50);
+  await project.accept([madeRecord()]);
+  await claimOne(own, { owner: 'beating' });
+  const where = `WHERE lease_owner = 'beating'`;
+  await query(database.url, `UPDATE tasks SET leased_until = 9e15 ${where}`);
+  recorder.drain();
+  const left = () => query(database.url, `SELECT FROM tasks ${where} AND leased_until = 9e15`);
+  await until(async () => (await left()).length === 0).finally(() => own.close());
+}
+
+test.each(cases)(
+  `only one of ${parts} parts is touched by %s (exceptions: %j)`,
+  async (...given) => {
+    const [, expected, run] = given;
+    expect(await wideStatements(run)).toEqual(expected);
+  },
+);
 
 test('a statement without a user touches all parts', async () => {
   const text = 'SELECT * FROM memories WHERE id = $1';
