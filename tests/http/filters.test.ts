@@ -76,14 +76,6 @@ const sample = {
   quoted: '"\\ \' %_ \u2028',
 };
 
-test('a memory is listed once, although the memories before it only contain the filter', async () => {
-  const userId = newUser();
-  await saveWith(userId, 'match', { plan: 'pro' });
-  for (let n = 0; n < 2; n += 1) await saveWith(userId, 'other', { key: 'plan', value: 'pro' });
-  const { items } = await getPage(server, userId, 'metadata[plan]=pro&limit=2');
-  expect(contentsOf(items)).toEqual(['match']);
-});
-
 describe('a list filtered by metadata', () => {
   const userId = 'by-metadata';
   beforeAll(async () => {
@@ -160,52 +152,6 @@ describe('a list filtered by metadata', () => {
     bodyOf(await ask(server, 'PATCH', `/v1/memories/${id}`, { body }), 200);
     expect((await getPage(server, user, 'metadata[plan]=free')).items).toEqual([]);
     expect((await getPage(server, user, 'metadata[plan]=pro')).items).toHaveLength(1);
-  });
-});
-
-describe('paging through a filtered list', () => {
-  const userId = 'walked';
-  beforeAll(async () => {
-    const items = Array.from({ length: 300 }, (_, index) => {
-      const data = { name: `${index}`, third: index % 3 === 0, plan: 'pro' };
-      return { type: 'event', userId, source: index % 2 === 0 ? 'even' : 'odd', data };
-    });
-    bodyOf(await ask(server, 'POST', '/v1/ingest/batch', { body: { items } }), 202);
-  });
-
-  async function walk(filters: string, limit: number, order: string): Promise<number[]> {
-    const seen: number[] = [];
-    for (let cursor = '', ended = false; !ended; ) {
-      const query = `${filters}&limit=${limit}&order=${order}${cursor}`;
-      const { items, nextCursor } = await getPage(server, userId, query);
-      seen.push(...items.map(({ content }) => Number.parseInt(content, 10)));
-      if (nextCursor !== null) expect(items).toHaveLength(limit);
-      ended = nextCursor === null;
-      cursor = `&cursor=${nextCursor}`;
-    }
-    return seen;
-  }
-  const every = (step: number) =>
-    Array.from({ length: 300 }, (_, index) => index).filter((index) => index % step === 0);
-  const sorted = (numbers: number[]) => numbers.toSorted((a, b) => a - b);
-
-  test.each([1, 7, 10, 50, 100])('returns each match exactly once, %i per page', async (limit) => {
-    for (const order of ['desc', 'asc']) {
-      const thirds = await walk('metadata[third]=true', limit, order);
-      expect(sorted(thirds)).toEqual(every(3));
-      const sixths = await walk('metadata[third]=true&source=even', limit, order);
-      expect(sorted(sixths)).toEqual(every(6));
-    }
-  });
-
-  test('returns null as nextCursor if the last page is full', async () => {
-    const first = await getPage(server, userId, 'metadata[third]=true&limit=50');
-    const last = await getPage(
-      server,
-      userId,
-      `metadata[third]=true&limit=50&cursor=${first.nextCursor}`,
-    );
-    expect([last.items.length, last.nextCursor]).toEqual([50, null]);
   });
 });
 
