@@ -79,15 +79,6 @@ describe('GET /v1/stats', () => {
     expect(stats).toMatchObject({ oldestAt: lost.createdAt, newestAt: ingested.createdAt });
   });
 
-  test('of few memories follows every change at once', async () => {
-    const { id } = await save(project, 'ada', 'four');
-    expect(await statsOf(project)).toMatchObject({ memories: 1, bytes: 6 });
-    await ask(project, 'PATCH', `/v1/memories/${id}`, { body: { content: 'longer' } });
-    expect(await statsOf(project)).toMatchObject({ memories: 1, bytes: 8 });
-    await ask(project, 'DELETE', '/v1/memories?userId=ada');
-    expect(await statsOf(project)).toMatchObject({ users: 0, memories: 0, bytes: 0 });
-  });
-
   test("has neither another project's memories nor, for a bound key, another user's", async () => {
     await save(server, 'ada', 'of another project');
     await save(project, 'ada', 'one');
@@ -125,12 +116,6 @@ describe('GET /v1/users', () => {
     expect(nextCursor).toBeNull();
     const first = await usersOf(project, `order=${order}&limit=1`);
     expect(first.items).toEqual(items.slice(0, 1));
-  });
-
-  test('lists users of equal size by their ids', async () => {
-    for (const userId of ['b', 'c', 'a']) await save(project, userId, 'x'.repeat(1_000));
-    const { items } = await usersOf(project, 'order=bytes&limit=3');
-    expect(items.map(({ userId }) => userId)).toEqual(['a', 'b', 'c']);
   });
 
   test.each(['userId', 'memories', 'bytes'])(
@@ -177,15 +162,9 @@ describe('GET /v1/tasks', () => {
     const [listed] = (await getPage(project, 'ada', 'status=failed')).items;
     const errorMessage = 'processing failed before the memory was imported';
     expect(page.items[0]).toEqual({ ...listed, attempts: 0, errorMessage } as never);
-    const found: string[] = [];
-    let cursor: string | null = '';
-    while (cursor !== null) {
-      const rest: string = cursor && `&cursor=${cursor}`;
-      const next: TaskPage = await tasksOf(project, `status=failed&limit=2${rest}`);
-      found.push(...idsOf(next));
-      cursor = next.nextCursor;
-    }
-    expect(found).toEqual(expected);
+    const first = await tasksOf(project, 'status=failed&limit=2');
+    const rest = await tasksOf(project, `status=failed&cursor=${first.nextCursor}`);
+    expect([idsOf(first), idsOf(rest)]).toEqual([expected.slice(0, 2), expected.slice(2)]);
     expect((await tasksOf(project, 'status=processing')).items).toEqual([]);
   });
 
@@ -201,21 +180,14 @@ describe('GET /v1/tasks', () => {
   });
 });
 
-describe('the filter status', () => {
-  test('selects the memories of a list and a search', async () => {
-    const lost = failed('ada');
-    const saved = complete('ada');
-    await importAll([lost, saved]);
-    const list = async (status: string) => idsOf(await getPage(project, 'ada', `status=${status}`));
-    expect(await list('failed')).toEqual([lost.id]);
-    expect(await list('complete')).toEqual([saved.id]);
-    expect(await list('processing')).toEqual([]);
-    const search = async (status: string) => {
-      const query = new URLSearchParams({ userId: 'ada', query: saved.content, status });
-      const answer = await ask(project, 'GET', `/v1/memories/search?${query}`);
-      return idsOf(bodyOf<{ items: Memory[] }>(answer, 200));
-    };
-    expect(await search('complete')).toEqual([saved.id]);
-    expect(await search('failed')).toEqual([]);
-  });
+test('a search can be for memories of one status', async () => {
+  const saved = complete('ada');
+  await importAll([failed('ada'), saved]);
+  const search = async (status: string) => {
+    const query = new URLSearchParams({ userId: 'ada', query: saved.content, status });
+    const answer = await ask(project, 'GET', `/v1/memories/search?${query}`);
+    return idsOf(bodyOf<{ items: Memory[] }>(answer, 200));
+  };
+  expect(await search('complete')).toEqual([saved.id]);
+  expect(await search('failed')).toEqual([]);
 });
