@@ -56,12 +56,12 @@ describe.each(allowed)('from %s', (origin) => {
     expect(listOf(answer, 'vary')).toContain('origin');
   });
 
-  test.each<[path: string, key: string, status: number]>([
-    ['/v1/memories', server.key, 201],
-    ['/v1/ingest', server.key, 400],
-    ['/v1/nope', server.key, 404],
-    ['/v1/memories', 'mk_wrong_key_wrong_key', 401],
-  ])('the page can read the response to POST %s with the key %s: %i', async (path, key, status) => {
+  test.each<[path: string, status: number, key: string]>([
+    ['/v1/memories', 201, server.key],
+    ['/v1/ingest', 400, server.key],
+    ['/v1/nope', 404, server.key],
+    ['/v1/memories', 401, 'mk_wrong_key_wrong_key'],
+  ])('the page can read the response to POST %s: %i', async (path, status, key) => {
     const body = { userId: newUser(), content: 'x' };
     const headers = { origin, authorization: `Bearer ${key}` };
     const answer = await ask(server, 'POST', path, { headers, body });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { save } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
 import { exchange, head } from '../support/socket.ts';
@@ -7,11 +7,8 @@ import { exchange, head } from '../support/socket.ts';
 
 const canary = 'canary';
 
-let id: string;
 const server = await withProject();
-beforeAll(async () => {
-  ({ id } = await save(server, 'u', canary));
-});
+const { id } = await save(server, 'u', canary);
 
 const targets = [
   '/v1/memories/:id',
@@ -77,17 +74,15 @@ test('a key in the query string is not accepted', async () => {
   expect(response.status).toBe(401);
 });
 
-describe('a request with two Authorization headers', () => {
-  test.each([
-    ['wrong, right', (right: string) => ['mk_wrong_key_wrong_key', right]],
-    ['right, wrong', (right: string) => [right, 'mk_wrong_key_wrong_key']],
-  ])('is rejected: %s', async (_, keysOf) => {
-    const lines = keysOf(server.key).map((key) => `Authorization: Bearer ${key}\r\n`);
+test('a request with two Authorization headers is rejected, in either order', async () => {
+  const keys = [server.key, 'mk_wrong_key_wrong_key'];
+  for (const both of [keys, keys.toReversed()]) {
+    const lines = both.map((key) => `Authorization: Bearer ${key}\r\n`);
     const request = `GET /v1/memories/${id} HTTP/1.1\r\nHost: x\r\n${lines.join('')}\r\n`;
     const answer = await exchange(server, request);
     expect([400, 401, 429]).toContain(answer?.status ?? 0);
     expect(answer?.text).not.toContain(canary);
-  });
+  }
 });
 
 test('an unknown method is not an internal error', async () => {

@@ -1,27 +1,19 @@
 import { describe, expect, test } from 'bun:test';
-import {
-  type Answer,
-  ask,
-  askRaw,
-  expectError,
-  expectInvalid,
-  getPage,
-  newUser,
-} from '../support/http.ts';
+import { ask, askRaw, expectError, expectInvalid, getPage, newUser } from '../support/http.ts';
 import { withServer } from '../support/server.ts';
 import { exchange, head } from '../support/socket.ts';
 import {
   completeMemories,
   essence,
+  markOf,
   prepare,
+  saveOf,
   sendKeyed,
   writes,
   writesWithBody,
 } from '../support/writes.ts';
 
 const server = await withServer();
-
-const markOf = (answer: Answer) => answer.headers.get('idempotency-status');
 
 function reordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reordered);
@@ -50,15 +42,11 @@ describe.each(writes)('%s with an idempotency key', (_, make) => {
   test('is independent of the same key in another project', async () => {
     const { userId, request } = await prepare(server, make);
     const headers = { authorization: `Bearer ${await server.createKey('other')}` };
-    const body = { userId, content: 'theirs' };
-    const theirs = { method: 'POST', path: '/v1/memories', body };
+    const theirs = saveOf(userId, 'theirs');
     expect(markOf(await sendKeyed(server, theirs, userId, headers))).toBe('created');
     expect(markOf(await sendKeyed(server, request, userId))).toBe('created');
     const again = await sendKeyed(server, theirs, userId, headers);
-    expect({ mark: markOf(again), status: again.status }).toEqual({
-      mark: 'replayed',
-      status: 201,
-    });
+    expect([markOf(again), again.status]).toEqual(['replayed', 201]);
   });
 
   test('is replayed for another API key of the project', async () => {
@@ -107,9 +95,7 @@ describe('Idempotency-Key', () => {
     ['255 characters', 'k'.repeat(255)],
     ['every visible ASCII character', every],
   ])('can have %s', async (_, key) => {
-    const { request } = await prepare(server, (userId) => {
-      return { method: 'POST', path: '/v1/memories', body: { userId, content: 'x' } };
-    });
+    const request = saveOf(newUser());
     expect(markOf(await sendKeyed(server, request, key))).toBe('created');
     expect(markOf(await sendKeyed(server, request, key))).toBe('replayed');
   });
@@ -125,20 +111,11 @@ describe('Idempotency-Key', () => {
   test.each(bad)('returns 400 with %s', async (_, bytes) => {
     const userId = newUser();
     const body = JSON.stringify({ userId, content: 'x' });
-    const answer = await exchange(
-      server,
-      head(
-        server,
-        'POST',
-        '/v1/memories',
-        'Content-Type: application/json',
-        `Idempotency-Key: ${bytes}`,
-        `Content-Length: ${body.length}`,
-      ),
-      body,
-    );
+    const json = ['Content-Type: application/json', `Content-Length: ${body.length}`];
+    const lines = head(server, 'POST', '/v1/memories', ...json, `Idempotency-Key: ${bytes}`);
+    const answer = await exchange(server, lines, body);
     // Bun's HTTP parser rejects some requests itself, with an empty body.
-    if (answer?.text !== '') expectInvalid(answer ?? failed(), 'Idempotency-Key');
+    if (answer?.text !== '') expectInvalid(answer, 'Idempotency-Key');
     expect(answer?.status).toBe(400);
     expect((await getPage(server, userId)).items).toEqual([]);
   });
@@ -151,18 +128,11 @@ describe('Idempotency-Key', () => {
   });
 
   test('is case-sensitive', async () => {
-    const request = (userId: string) => {
-      return { method: 'POST', path: '/v1/memories', body: { userId, content: 'x' } };
-    };
-    const userId = newUser();
-    expect(markOf(await sendKeyed(server, request(userId), 'case-a'))).toBe('created');
-    expect(markOf(await sendKeyed(server, request(userId), 'case-A'))).toBe('created');
+    const request = saveOf(newUser());
+    expect(markOf(await sendKeyed(server, request, 'case-a'))).toBe('created');
+    expect(markOf(await sendKeyed(server, request, 'case-A'))).toBe('created');
   });
 });
-
-function failed(): never {
-  throw new Error('the connection closed without a response');
-}
 
 test('after a restart, every key returns its first response and rejects other requests', async () => {
   const sent = await Promise.all(
@@ -178,8 +148,7 @@ test('after a restart, every key returns its first response and rejects other re
     expect(markOf(again)).toBe('replayed');
     expect(essence(again)).toEqual(essence(first));
     expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
-    const other = { method: 'POST', path: '/v1/memories', body: { userId: key, content: 'other' } };
-    expectError(await sendKeyed(server, other, key), 400, 'idempotency_key_reused');
+    expectError(await sendKeyed(server, saveOf(key, 'other'), key), 400, 'idempotency_key_reused');
   }
   expect(await Promise.all(sent.map(({ key }) => completeMemories(server, key)))).toEqual(effects);
 });

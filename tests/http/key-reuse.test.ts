@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test';
-import { type Answer, askRaw, expectError, expectInvalid, newUser, save } from '../support/http.ts';
+import { askRaw, expectError, expectInvalid, newUser, save } from '../support/http.ts';
 import { withValue } from '../support/inputs.ts';
 import { withProject } from '../support/server.ts';
 import {
   completeMemories,
+  markOf,
   prepare,
+  saveOf,
   sendKeyed,
   type WriteRequest,
   writes,
@@ -12,8 +14,6 @@ import {
 } from '../support/writes.ts';
 
 const server = await withProject();
-
-const markOf = (answer: Answer) => answer.headers.get('idempotency-status');
 
 /** Sends all requests with the same key. `others` must be rejected and change nothing. */
 async function refusesReuse(userId: string, first: WriteRequest, ...others: WriteRequest[]) {
@@ -107,8 +107,7 @@ describe('a used key is rejected with idempotency_key_reused', () => {
   test('for all but one of twenty concurrent requests with different bodies', async () => {
     const userId = newUser();
     const saves = Array.from({ length: 20 }, (_, n) => {
-      const body = { userId, content: `body ${n}` };
-      return sendKeyed(server, { method: 'POST', path: '/v1/memories', body }, userId);
+      return sendKeyed(server, saveOf(userId, `body ${n}`), userId);
     });
     const [created, ...refused] = (await Promise.all(saves)).sort((a, b) => a.status - b.status);
     expect(created).toMatchObject({ status: 201 });
@@ -118,11 +117,8 @@ describe('a used key is rejected with idempotency_key_reused', () => {
 
   test('for another long text of the same length', async () => {
     const userId = newUser();
-    const saveOf = (begin: string) => {
-      const body = { userId, content: begin + ' of a long text'.repeat(2_000) };
-      return { method: 'POST', path: '/v1/memories', body };
-    };
-    await refusesReuse(userId, saveOf('one'), saveOf('two'));
+    const [one, two] = ['one', 'two'].map((begin) => begin + ' of a long text'.repeat(2_000));
+    await refusesReuse(userId, saveOf(userId, one), saveOf(userId, two));
   });
 });
 
@@ -149,7 +145,7 @@ describe('an error does not use up its key', () => {
 
   test('401, then a valid API key', async () => {
     const userId = newUser();
-    const request = { method: 'POST', path: '/v1/memories', body: { userId, content: 'x' } };
+    const request = saveOf(userId);
     const wrong = { authorization: 'Bearer mk_wrong_key_wrong_key' };
     expectError(await sendKeyed(server, request, userId, wrong), 401, 'unauthorized');
     expect(markOf(await sendKeyed(server, request, userId))).toBe('created');
@@ -194,8 +190,6 @@ test.each<[difference: string, one: object, other: object]>([
   ['where an object ends', { a: { b: 1 }, c: 2 }, { a: { b: 1, c: 2 } }],
 ])('a used key is rejected for metadata that differs only in %s', async (_, one, other) => {
   const userId = newUser();
-  const saveOf = (metadata: object) => {
-    return { method: 'POST', path: '/v1/memories', body: { userId, content: 'x', metadata } };
-  };
-  await refusesReuse(userId, saveOf(one), saveOf(other));
+  const withMetadata = (metadata: object) => saveOf(userId, 'x', { metadata });
+  await refusesReuse(userId, withMetadata(one), withMetadata(other));
 });

@@ -1,20 +1,22 @@
 import { expect, test } from 'bun:test';
 import type { Accepted } from '../../sdk/contract/ingest.ts';
 import type { SavedMemory } from '../../sdk/contract/memory.ts';
-import { type Answer, ask, bodyOf, expectError, newUser } from '../support/http.ts';
+import { ask, bodyOf, expectError, newUser } from '../support/http.ts';
 import { withServer } from '../support/server.ts';
-import { completeMemories, essence, importable, sendKeyed } from '../support/writes.ts';
+import {
+  completeMemories,
+  essence,
+  importable,
+  markOf,
+  saveOf,
+  sendKeyed,
+} from '../support/writes.ts';
 
 /* Replays after the memory has been changed or deleted, with and without a restart in between. */
 
 const server = await withServer();
 
 const canary = 'canary text';
-const markOf = (answer: Answer) => answer.headers.get('idempotency-status');
-
-function saveOf(userId: string) {
-  return { method: 'POST', path: '/v1/memories', body: { userId, content: canary } };
-}
 
 function updateOf(id: string, content: string) {
   return { method: 'PATCH', path: `/v1/memories/${id}`, body: { content } };
@@ -40,7 +42,7 @@ const cases: Case[] = [
     'of a save or an update, after a delete, has the old status but no text',
     async () => {
       const userId = newUser();
-      const saved = await sendKeyed(server, saveOf(userId), userId);
+      const saved = await sendKeyed(server, saveOf(userId, canary), userId);
       const { id } = bodyOf<SavedMemory>(saved, 201);
       const update = updateOf(id, `${canary} 2`);
       bodyOf(await sendKeyed(server, update, `${userId}-u`), 200);
@@ -48,7 +50,7 @@ const cases: Case[] = [
       return async () => {
         const cut = { id, memoryId: id, deleted: true };
         const again = [
-          await sendKeyed(server, saveOf(userId), userId),
+          await sendKeyed(server, saveOf(userId, canary), userId),
           await sendKeyed(server, update, `${userId}-u`),
         ];
         expect(again.map(({ status }) => status)).toEqual([201, 200]);
@@ -107,7 +109,10 @@ const cases: Case[] = [
     'of a used key with another request, after a delete, is rejected',
     async () => {
       const userId = newUser();
-      const { id } = bodyOf<SavedMemory>(await sendKeyed(server, saveOf(userId), userId), 201);
+      const { id } = bodyOf<SavedMemory>(
+        await sendKeyed(server, saveOf(userId, canary), userId),
+        201,
+      );
       bodyOf(await ask(server, 'DELETE', `/v1/memories/${id}`), 204);
       return async () => {
         const other = await sendKeyed(server, updateOf(id, 'x'), userId);

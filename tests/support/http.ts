@@ -53,7 +53,13 @@ export async function readAnswer(response: Response): Promise<Answer> {
 const something = /\S/;
 
 /** Expects an error in the common format, with details only if `field` is given. */
-export function expectError(answer: Answer, status: number, code: ErrorCode, field?: string): void {
+export function expectError(
+  answer: Answer | null,
+  status: number,
+  code: ErrorCode,
+  field?: string,
+): void {
+  if (answer === null) throw new Error('the connection closed without a response');
   const shape = {
     error: code,
     message: expect.stringMatching(something),
@@ -65,7 +71,7 @@ export function expectError(answer: Answer, status: number, code: ErrorCode, fie
   expect(answer.status).toBe(status);
 }
 
-export function expectInvalid(answer: Answer, field?: string): void {
+export function expectInvalid(answer: Answer | null, field?: string): void {
   expectError(answer, 400, 'invalid_request', field);
 }
 

@@ -12,7 +12,7 @@ const entry = { author: 'user', content: 'Help me', timestamp: '2026-11-20T10:00
 const common = { source: 'crm', metadata: { b: { y: 1, x: [2, { q: 1, p: 2 }] }, a: 'x' } };
 
 export const writes: [route: string, make: MakeWrite][] = [
-  ['POST /v1/memories', (userId) => post('/memories', { userId, content: 'new', metadata: {} })],
+  ['POST /v1/memories', (userId) => saveOf(userId, 'new', { metadata: {} })],
   [
     'POST /v1/ingest/support',
     (userId) =>
@@ -100,6 +100,15 @@ export function completeMemories(server: TestServer, userId: string): Promise<Me
     const { items } = await getPage(server, userId);
     return items.every(({ status }) => status === 'complete') ? items : null;
   });
+}
+
+/** Whether a response is the first one to its idempotency key, or replayed. */
+export function markOf({ headers }: Answer): string | null {
+  return headers.get('idempotency-status');
+}
+
+export function saveOf(userId: string, content = 'x', more: object = {}): WriteRequest {
+  return post('/memories', { userId, content, ...more });
 }
 
 /** The parts of a response that a replay must repeat. */
