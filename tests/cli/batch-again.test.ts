@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
+import { temporaryFolder } from '../support/folder.ts';
 import { withProject } from '../support/server.ts';
-import { expectRan, lines, memoryAt, summaryOf, temporaryFolder } from './command.ts';
+import { expectRan, lines, memoryAt, summaryOf } from './command.ts';
 
 const server = await withProject();
 const memory = memoryAt(server);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { temporaryFolder } from '../support/folder.ts';
 import { withProject } from '../support/server.ts';
-import { expectRan, lines, memoryAt, summaryOf, temporaryFolder } from './command.ts';
+import { expectRan, lines, memoryAt, summaryOf } from './command.ts';
 import { forward, startService } from './service.ts';
 import { shellAt } from './shell.ts';
 

@@ -1,7 +1,4 @@
 import { expect } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { run } from '../../cli/run.ts';
 import type { Output } from '../../cli/terminal/process-output.ts';
 import type { Terminal } from '../../cli/terminal/terminal.ts';
@@ -103,16 +100,6 @@ function ticking(ms: number): () => number {
   return () => {
     at += ms;
     return at;
-  };
-}
-
-/** Creates a temporary folder that is removed on disposal. */
-export function temporaryFolder() {
-  const path = mkdtempSync(join(tmpdir(), 'memory-cli-'));
-  return {
-    path,
-    file: (name: string) => join(path, name),
-    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
   };
 }
 

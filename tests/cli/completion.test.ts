@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { withFolder } from '../support/folder.ts';
 import { until } from '../support/until.ts';
-import { temporaryFolder } from './command.ts';
 
 /* These tests run real shells. transcripts/completion.txt shows the suggestions. */
 
-const folder = temporaryFolder();
+const folder = withFolder();
 const env = { PATH: `${folder.file('bin')}:${process.env.PATH}`, HOME: folder.path, TERM: 'xterm' };
 beforeAll(() => {
   mkdirSync(folder.file('bin'));
@@ -15,7 +15,6 @@ beforeAll(() => {
   writeFileSync(folder.file('bin/memory'), script, { mode: 0o755 });
   for (const name of ['one.jsonl', 'other.jsonl']) writeFileSync(folder.file(`work/${name}`), '');
 });
-afterAll(() => folder[Symbol.dispose]());
 
 function has(shell: string): boolean {
   const found = Bun.which(shell) !== null;

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { withFolder } from '../support/folder.ts';
 import { withServer } from '../support/server.ts';
-import { memory, memoryAt, type Surroundings, temporaryFolder } from './command.ts';
+import { memory, memoryAt, type Surroundings } from './command.ts';
 import { startService } from './service.ts';
 
 /* Control characters in arguments, files and responses are printed as \u escapes. */
@@ -12,12 +13,11 @@ const steering = /(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u;
 const server = await withServer();
 const saved = { userId: hostile, content: hostile, metadata: { [hostile]: hostile } };
 const { id } = await server.client.save(saved);
-const folder = temporaryFolder();
+const folder = withFolder();
 beforeAll(async () => {
   await Bun.write(folder.file(`docs/${hostile}.md`), 'text');
   await Bun.write(folder.file(`bad/${hostile}.md`), 'a\0b');
 });
-afterAll(() => folder[Symbol.dispose]());
 
 const terminal = { terminal: 200 };
 const user = ['--user', hostile];

@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { beforeAll, beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { examplesBelow } from '../../cli/commander.ts';
 import { createProgram } from '../../cli/program.ts';
 import { backend } from '../support/backend.ts';
+import { withFolder } from '../support/folder.ts';
 import { withServer } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
-import { memory, temporaryFolder, testTerminal } from './command.ts';
+import { memory, testTerminal } from './command.ts';
 import { parse } from './transcript.ts';
 
-const folder = temporaryFolder();
+const folder = withFolder();
 const server = await withServer();
 beforeAll(() => {
   const ticket = { userId: 'u-1', data: { subject: 'Refund', comments: [] } };
@@ -45,7 +46,6 @@ beforeEach(() => {
   };
   writeFileSync(folder.file('.config/memory-service/profile.json'), JSON.stringify({ keys }));
 });
-afterAll(() => folder[Symbol.dispose]());
 
 async function realIds(example: string): Promise<string> {
   if (example.includes('key_')) {

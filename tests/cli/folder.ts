@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { lines, type memoryAt, type Surroundings, temporaryFolder } from './command.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { lines, type memoryAt, type Surroundings } from './command.ts';
 
 export type Files = Record<string, string | Uint8Array>;
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
+import { temporaryFolder } from '../support/folder.ts';
 import { withProject } from '../support/server.ts';
-import { memoryAt, temporaryFolder } from './command.ts';
+import { memoryAt } from './command.ts';
 
 const server = await withProject();
 const memory = memoryAt(server);

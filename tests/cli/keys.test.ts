@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { temporaryFolder } from '../support/folder.ts';
 import { until } from '../support/until.ts';
-import { expectRan, lines, memory, temporaryFolder } from './command.ts';
+import { expectRan, lines, memory } from './command.ts';
 import { program } from './shell.ts';
 
 test.each([

@@ -9,14 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { installationOf } from '../../cli/commands/mcp-clients.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { withProject } from '../support/server.ts';
-import {
-  expectRan,
-  memoryAt,
-  type Surroundings,
-  temporaryFolder,
-  testTerminal,
-} from './command.ts';
+import { expectRan, memoryAt, type Surroundings, testTerminal } from './command.ts';
 
 /* What transcripts/mcp.txt cannot show: other programs, links, systems and answers. */
 

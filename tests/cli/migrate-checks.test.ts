@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { OutputClosed } from '../../cli/terminal/process-output.ts';
 import { migrate as copy } from '../../server/admin.ts';
+import { withFolder } from '../support/folder.ts';
 import { query } from '../support/postgres.ts';
 import { rowsOf } from '../support/rows.ts';
 import { rejectionOf } from '../support/thrown.ts';
-import { expectRan, lines, memory, temporaryFolder } from './command.ts';
+import { expectRan, lines, memory } from './command.ts';
 import {
   createKeys,
   type FreshDatabase,
@@ -21,7 +22,7 @@ import {
 /* Tests of how `memory migrate` compares the copy, and of the migrations that it rejects. */
 
 const memories = 100;
-const folder = temporaryFolder();
+const folder = withFolder();
 const source = `sqlite:${folder.file('memory.db')}`;
 
 beforeAll(async () => {
@@ -30,7 +31,6 @@ beforeAll(async () => {
   await fill(service, keys, memories);
   await service.stop();
 });
-afterAll(() => folder[Symbol.dispose]());
 
 describe('--verify', () => {
   let target: FreshDatabase;

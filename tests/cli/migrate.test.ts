@@ -2,11 +2,12 @@ import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { copyFileSync } from 'node:fs';
 import { SQL } from 'bun';
+import { temporaryFolder } from '../support/folder.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { startChild } from '../support/process.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
-import { expectRan, memory, type Surroundings, temporaryFolder } from './command.ts';
+import { expectRan, memory, type Surroundings } from './command.ts';
 import {
   createKeys,
   fill,

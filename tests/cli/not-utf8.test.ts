@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
+import { temporaryFolder } from '../support/folder.ts';
 import { withProject } from '../support/server.ts';
-import { memoryAt, temporaryFolder } from './command.ts';
+import { memoryAt } from './command.ts';
 
 /* Tests of files in another encoding, and of compressed data. */
 

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import {
   chmodSync,
   existsSync,
@@ -11,14 +11,14 @@ import {
 import { openAdmin } from '../../server/admin.ts';
 import { diagnoseFile } from '../storage/sqlite.ts';
 import { backend } from '../support/backend.ts';
+import { withFolder } from '../support/folder.ts';
 import { withServer } from '../support/server.ts';
-import { doctor, expectRan, memory, temporaryFolder } from './command.ts';
+import { doctor, expectRan, memory } from './command.ts';
 import { shellAt } from './shell.ts';
 
 /* Tests of backup, restore and doctor on the database of a running server. */
 
-const folder = temporaryFolder();
-afterAll(() => folder[Symbol.dispose]());
+const folder = withFolder();
 const server = await withServer();
 await server.client.save({ userId: 'u', content: 'kept' });
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { processOutput } from '../../cli/terminal/process-output.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { noHome } from '../support/process.ts';
 import { until } from '../support/until.ts';
-import { temporaryFolder } from './command.ts';
 import { program } from './shell.ts';
 
 test('concurrent writes are written whole and in order', async () => {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
+import { temporaryFolder } from '../support/folder.ts';
 import { startChild } from '../support/process.ts';
 import { withProject } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { expectRan, memoryAt, temporaryFolder } from './command.ts';
+import { expectRan, memoryAt } from './command.ts';
 import { program, shellAt } from './shell.ts';
 
 /* Tests that require a separate process: pipes, signals and exit codes. */

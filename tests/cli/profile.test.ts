@@ -3,10 +3,11 @@ import { lstatSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync
 import { dirname } from 'node:path';
 import { profilePath, readProfile, serviceName, storeKey } from '../../cli/client/profile.ts';
 import { startServer } from '../../server/main.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { noHome } from '../support/process.ts';
 import { hasIpv6 } from '../support/socket.ts';
 import { until } from '../support/until.ts';
-import { expectRan, memory, temporaryFolder, testTerminal } from './command.ts';
+import { expectRan, memory, testTerminal } from './command.ts';
 import { program } from './shell.ts';
 
 /* What transcripts/profile.txt cannot show: files, terminals and other systems. */

@@ -2,10 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { openAdmin } from '../../server/admin.ts';
 import { backend } from '../support/backend.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { send, startTestServer, type TestServer } from '../support/server.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
-import { expectRan, memory, temporaryFolder } from './command.ts';
+import { expectRan, memory } from './command.ts';
 
 /* What a restore must not undo: revocations, erasures and changes that clients know by an ETag. */
 

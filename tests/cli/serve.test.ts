@@ -1,19 +1,19 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { relative } from 'node:path';
 import { startServer } from '../../server/main.ts';
+import { temporaryFolder, withFolder } from '../support/folder.ts';
 import { createTrigger, newDatabase } from '../support/postgres.ts';
 import { freePort } from '../support/process.ts';
 import { hasIpv6 } from '../support/socket.ts';
 import { until } from '../support/until.ts';
-import { expectRan, memory as inProcess, type Surroundings, temporaryFolder } from './command.ts';
+import { expectRan, memory as inProcess, type Surroundings } from './command.ts';
 
 /* The first start must not fail if the key cannot be stored, and must not log the key. */
 
-const folder = temporaryFolder();
-afterAll(() => folder[Symbol.dispose]());
+const folder = withFolder();
 const quiet = { LOG_LEVEL: 'silent', MEMORY_EMBEDDINGS: 'off' };
 const main = `${process.cwd()}/cli/main.ts`;
 

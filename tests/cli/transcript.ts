@@ -2,8 +2,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { run } from '../../cli/run.ts';
 import type { Output } from '../../cli/terminal/process-output.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import type { TestServer } from '../support/server.ts';
-import { temporaryFolder, testTerminal } from './command.ts';
+import { testTerminal } from './command.ts';
 
 /*
  * A transcript is a text file of what a user types and sees. A line that begins with `$ ` is a

@@ -2,9 +2,10 @@ import { describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Memory } from '../../sdk/index.ts';
 import { dropped, json, startFaultServer } from '../support/fault-server.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { withProject } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
-import { expectRan, lines, memoryAt, summaryOf, temporaryFolder } from './command.ts';
+import { expectRan, lines, memoryAt, summaryOf } from './command.ts';
 import { startService } from './service.ts';
 
 const server = await withProject();

@@ -1,8 +1,9 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { temporaryFolder } from '../support/folder.ts';
 import { withProject } from '../support/server.ts';
-import { expectRan, memory, temporaryFolder } from './command.ts';
+import { expectRan, memory } from './command.ts';
 import { startService } from './service.ts';
 import { shellAt } from './shell.ts';
 

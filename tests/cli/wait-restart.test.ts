@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test';
 import { startServer } from '../../server/main.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/process.ts';
 import { leaseRecord } from '../support/queue.ts';
 import type { TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { expectRan, memory, memoryAt, temporaryFolder } from './command.ts';
+import { expectRan, memory, memoryAt } from './command.ts';
 import { startService } from './service.ts';
 
 /** More connections than the attempts of one request. */

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../support/folder.ts';
 import { withServer } from '../support/server.ts';
 
 /*
@@ -101,13 +101,12 @@ if (!hasCurl) console.warn('Skipped the early errors with curl, which is not ins
 test.skipIf(!hasCurl)(
   'curl receives them',
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'memory-uploads-'));
-    const file = join(folder, 'upload');
+    using folder = temporaryFolder();
+    const file = folder.file('upload');
     writeFileSync(file, Buffer.alloc(sizes[0], ' '));
     for (const { upload, status } of smaller()) {
       expect(await curl(upload, file)).toBe(String(status));
     }
-    rmSync(folder, { recursive: true });
   },
   120_000,
 );

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { threadName } from 'node:worker_threads';
+import { temporaryFolder } from '../support/folder.ts';
 
 /* A test in the main thread breaks a thread of a server by its name. */
 
@@ -10,16 +9,16 @@ export type Fault = { thread: string; what: 'exit' | 'throw' | 'loop' | 'block' 
 
 /** Returns the module that each thread of a server must preload, and what breaks one of them. */
 export function faultyThreads() {
-  const folder = mkdtempSync(join(tmpdir(), 'memory-faults-'));
-  const preload = join(folder, 'preload.ts');
-  writeFileSync(preload, `require(${JSON.stringify(import.meta.path)}).obey('${folder}')`);
-  const channel = new BroadcastChannel(folder);
+  const folder = temporaryFolder();
+  const preload = folder.file('preload.ts');
+  writeFileSync(preload, `require(${JSON.stringify(import.meta.path)}).obey('${folder.path}')`);
+  const channel = new BroadcastChannel(folder.path);
   channel.unref();
   return {
     preload,
     breakThread: (thread: string, what: Fault['what']) =>
       channel.postMessage({ thread, what } satisfies Fault),
-    remove: () => rmSync(folder, { recursive: true }),
+    remove: () => folder[Symbol.dispose](),
   };
 }
 

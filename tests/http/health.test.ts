@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { version } from '../../package.json';
 import type { Health } from '../../sdk/contract/status.ts';
-import { startServer } from '../../server/main.ts';
 import { backend } from '../support/backend.ts';
 import { ask, bodyOf, ingest, readAnswer } from '../support/http.ts';
 import { readMetrics } from '../support/metrics.ts';
@@ -102,12 +101,8 @@ async function startBehindProxy() {
   const proxy = proxyTo(direct);
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
-  const own = await startServer({
-    env: { MEMORY_EMBEDDINGS: 'off' },
-    port: 0,
-    databaseUrl: proxy.url,
-    log,
-  });
+  const env = { MEMORY_API_KEY: 'a-key-for-tests-1234', LOG_LEVEL: 'info' };
+  const own = await startTestServer(env, [], { databaseUrl: proxy.url, log });
   const state = async () => (await fetch(`${own.url}/health`)).json() as Promise<Health>;
   expect(await state()).toMatchObject({ status: 'ok', storage: 'postgres' });
   return {

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { homepage, version } from '../../package.json';
 import { renderPage } from '../../server/home/page.ts';
-import { sendRaw } from '../support/raw.ts';
+import { temporaryFolder, withFolder } from '../support/folder.ts';
 import { send, withServer } from '../support/server.ts';
 
 /* The address that the service prints shows a page to people and JSON to programs. */
@@ -13,11 +12,8 @@ const origin = 'https://app.example';
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const root = join(import.meta.dir, '../..');
 
-let page: string;
 const server = await withServer({ MEMORY_CORS_ORIGINS: origin });
-beforeAll(async () => {
-  page = await (await get('/', browser)).text();
-});
+const page = await (await get('/', browser)).text();
 
 function get(path: string, accept: string): Promise<Response> {
   return fetch(server.url + path, { headers: { accept } });
@@ -73,9 +69,8 @@ test('the icon is an ICO file with three sizes', async () => {
 });
 
 test('the page does not repeat the Host header', async () => {
-  const lines = ['GET / HTTP/1.1', 'Host: evil.example', `Accept: ${browser}`];
-  const { status, text } = await sendRaw(server.url, [`${lines.join('\r\n')}\r\n\r\n`]);
-  expect(status).toBe(200);
+  const headers = { host: 'evil.example', accept: browser };
+  const text = await (await fetch(server.url, { headers })).text();
   expect(text).toContain('<h1>');
   expect(text).not.toContain('evil');
 });
@@ -93,8 +88,7 @@ test('the page states why the service is failing', () => {
 });
 
 describe('the snippets work as they are shown', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'memory-home-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = withFolder();
 
   function snippet(id: string): string {
     const [, code = ''] = new RegExp(`<code id="${id}">([^<]+)</code>`).exec(page) ?? [];
@@ -104,17 +98,10 @@ describe('the snippets work as they are shown', () => {
   /** Runs commands in a shell in which `memory` is our command. */
   async function run(commands: string): Promise<string> {
     const memory = `memory() { '${process.execPath}' '${root}/cli/main.ts' "$@"; }\n`;
-    const child = Bun.spawn(['sh', '-euc', memory + commands], {
-      cwd: root,
-      env: {
-        PATH: process.env.PATH,
-        HOME: folder,
-        MEMORY_API_KEY: server.key,
-        MEMORY_DATABASE_URL: server.databaseUrl,
-      },
-      stdout: 'pipe',
-      stderr: 'pipe',
-    });
+    const to = { MEMORY_API_KEY: server.key, MEMORY_DATABASE_URL: server.databaseUrl };
+    const env = { PATH: process.env.PATH, HOME: folder.path, ...to };
+    const pipes = { stdout: 'pipe', stderr: 'pipe' } as const;
+    const child = Bun.spawn(['sh', '-euc', memory + commands], { cwd: root, env, ...pipes });
     const output = new Response(child.stdout).text();
     const errors = await new Response(child.stderr).text();
     expect({ code: await child.exited, errors }).toEqual({ code: 0, errors: expect.anything() });
@@ -140,17 +127,17 @@ describe('the snippets work as they are shown', () => {
   });
 
   test('for the SDK', async () => {
-    await Bun.write(join(folder, 'sample.ts'), snippet('sdk'));
-    const runs = `'${process.execPath}' -e "$(cat '${folder}/sample.ts')"`;
+    await Bun.write(folder.file('sample.ts'), snippet('sdk'));
+    const runs = `'${process.execPath}' -e "$(cat '${folder.path}/sample.ts')"`;
     expect(await run(runs)).toBe('Prefers dark mode\n');
     await server.client.deleteAll({ userId: 'ada' });
   });
 
   test('for the command line and MCP', async () => {
     // Stands in for Claude Code, which need not be installed.
-    const calls = join(folder, 'calls');
-    writeFileSync(join(folder, 'claude'), `#!/bin/sh\necho "$@" >> '${calls}'\n`, { mode: 0o755 });
-    const output = await run(`PATH="$PATH:${folder}"\n${snippet('cli')} --yes`);
+    const calls = folder.file('calls');
+    writeFileSync(folder.file('claude'), `#!/bin/sh\necho "$@" >> '${calls}'\n`, { mode: 0o755 });
+    const output = await run(`PATH="$PATH:${folder.path}"\n${snippet('cli')} --yes`);
     expect(output).toContain('Prefers dark mode');
     expect(readFileSync(calls, 'utf8')).toMatch(/^mcp add .* mcp --user ada\b/m);
   });
@@ -163,7 +150,7 @@ if (chromium === null)
 test.skipIf(chromium === null)(
   'the script shows the address in use and the buttons',
   async () => {
-    const profile = mkdtempSync(join(tmpdir(), 'memory-chromium-'));
+    using profile = temporaryFolder();
     const address = server.url.replace('127.0.0.1', 'localhost');
     const flags = [
       '--headless',
@@ -171,11 +158,16 @@ test.skipIf(chromium === null)(
       '--disable-gpu',
       '--disable-background-networking',
     ];
-    const command = [chromium ?? '', ...flags, `--user-data-dir=${profile}`, '--dump-dom', address];
+    const command = [
+      chromium ?? '',
+      ...flags,
+      `--user-data-dir=${profile.path}`,
+      '--dump-dom',
+      address,
+    ];
     const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'ignore' });
     const shown = await new Response(child.stdout).text();
     await child.exited;
-    rmSync(profile, { recursive: true, force: true });
     expect(shown).toContain(`curl ${address}/v1/memories`);
     expect(shown.match(/<button/g)).toHaveLength(4);
     expect(shown).not.toMatch(/<button[^>]* hidden/);

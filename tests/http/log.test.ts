@@ -1,49 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
-import { openAdmin } from '../../server/admin.ts';
-import { type RunningServer, startServer } from '../../server/main.ts';
 import { endsThread } from '../storage/faulty-threads.ts';
+import { withFolder } from '../support/folder.ts';
 import { freePort, startChild } from '../support/process.ts';
+import { startTestServer, withServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 /* Each request is logged as one line. */
 
 const apiKey = 'log-test-key-0123456789abcdef';
 const origin = 'https://app.example';
-const folder = mkdtempSync(join(tmpdir(), 'memory-log-'));
+const folder = withFolder();
 const lines: Record<string, unknown>[] = [];
-let server: RunningServer;
-
-type Options = { env?: Record<string, string>; preload?: string[] };
-
-function start(database: string, { env = {}, preload = [] }: Options = {}): Promise<RunningServer> {
-  return startServer({
-    preload,
-    onFatal() {},
-    env: {
-      MEMORY_API_KEY: apiKey,
-      MEMORY_CORS_ORIGINS: origin,
-      LOG_LEVEL: 'debug',
-      MEMORY_EMBEDDINGS: 'off',
-      ...env,
-    },
-    databaseUrl: `sqlite:${join(folder, database)}`,
-    port: 0,
-    log: (line) => lines.push(JSON.parse(line)),
-  });
-}
-
-beforeAll(async () => {
-  server = await start('memory.db', { env: { MEMORY_TRUSTED_PROXIES: '127.0.0.0/8' } });
-});
-afterAll(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const options = { log: (line: string) => void lines.push(JSON.parse(line)), onFatal() {} };
+const env = { MEMORY_API_KEY: apiKey, MEMORY_CORS_ORIGINS: origin, LOG_LEVEL: 'debug' };
+const server = await withServer({ ...env, MEMORY_TRUSTED_PROXIES: '127.0.0.0/8' }, [], options);
 
 const known = { authorization: `Bearer ${apiKey}` };
 const json = { ...known, 'content-type': 'application/json' };
@@ -146,9 +120,9 @@ test("the client's address is logged, as the trusted proxy on this machine repor
 });
 
 test('an unexpected error is logged with its cause, the request id and the address', async () => {
-  const faulty = await start('faulty.db', {
-    preload: [join(import.meta.dir, '../storage/faulty-threads.ts')],
-  });
+  const preload = [join(import.meta.dir, '../storage/faulty-threads.ts')];
+  const databaseUrl = `sqlite:${folder.file('faulty.db')}`;
+  const faulty = await startTestServer(env, preload, { ...options, databaseUrl });
   lines.length = 0;
   const body = JSON.stringify({ userId: endsThread, content: 'x' });
   const init = { method: 'POST', headers: { ...json, ...forwarded }, body };
@@ -166,9 +140,9 @@ test('an unexpected error is logged with its cause, the request id and the addre
 
 test('a process writes every line to stderr in order, and flushes on exit', async () => {
   const begun = Date.now();
-  const database = `sqlite:${join(folder, 'process.db')}`;
+  const database = `sqlite:${folder.file('process.db')}`;
   const command = [process.execPath, 'cli/main.ts', 'serve', '--port', '0', '--database', database];
-  const child = startChild(command, { MEMORY_API_KEY: apiKey, HOME: folder });
+  const child = startChild(command, { MEMORY_API_KEY: apiKey, HOME: folder.path });
   await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
   const url = /http:[^\s"]+/.exec(child.log())?.[0] ?? '';
   const requestIds: (string | null)[] = [];
@@ -192,11 +166,11 @@ test('a process writes every line to stderr in order, and flushes on exit', asyn
 
 /** Starts the service with a pipe as its stderr. `reader` reads from it. */
 async function startPiped(name: string, reader: (pipe: string) => string) {
-  const pipe = join(folder, name);
+  const pipe = folder.file(name);
   const port = freePort();
   const serve = `${process.execPath} cli/main.ts serve --port ${port} --database ${pipe}.db`;
   const command = `mkfifo ${pipe}; ${reader(pipe)} & exec ${serve} 2>${pipe}`;
-  const child = startChild(['sh', '-c', command], { MEMORY_API_KEY: apiKey, HOME: folder });
+  const child = startChild(['sh', '-c', command], { MEMORY_API_KEY: apiKey, HOME: folder.path });
   const headers = { ...known, 'x-request-id': 'r'.repeat(128), traceparent: trace };
   const ask = async () => {
     const response = await fetch(`http://127.0.0.1:${port}/v1/memories/none`, { headers });
@@ -258,9 +232,7 @@ test('the same if nothing is read from the start', async () => {
 });
 
 test('a write that a read-only key may not make is logged with the key', async () => {
-  const admin = await openAdmin(`sqlite:${join(folder, 'memory.db')}`);
-  const { key } = await admin.createKey({ name: 'r', project: 'shop', readOnly: true });
-  await admin.close();
+  const key = await server.createKey('shop', { readOnly: true });
   const headers = { ...json, authorization: `Bearer ${key}` };
   const init = { method: 'POST', headers, body: saved };
   const line = await lineOf(() => fetch(`${server.url}/v1/memories`, init));

@@ -1,40 +1,27 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test';
-import type { SearchAnswer } from '../../sdk/contract/search.ts';
-import { MemoryClient } from '../../sdk/index.ts';
 import { probe } from '../../server/embeddings/calibration.ts';
-import { type RunningServer, startServer } from '../../server/main.ts';
-import { emptyDatabase } from '../support/backend.ts';
 import { faults, startEndpoint } from '../support/embeddings-endpoint.ts';
-import { newUser } from '../support/http.ts';
+import { ask, newUser } from '../support/http.ts';
+import { searchByMeaning } from '../support/meaning.ts';
+import { withServer } from '../support/server.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 
 /* Searches with the model of an endpoint, in this process, and the faults of the endpoint. */
 
-const apiKey = 'a-key-for-tests-1234';
 const question = 'what food should I avoid?';
 const content = 'Allergic to peanuts';
 const car = 'Drives a red Toyota';
 
 const endpoint = startEndpoint();
-const { url: databaseUrl, remove } = await emptyDatabase();
+const env = {
+  LOG_LEVEL: 'debug',
+  MEMORY_EMBEDDINGS: endpoint.url,
+  MEMORY_EMBEDDINGS_MODEL: 'first',
+  MEMORY_EMBEDDINGS_KEY: 'sk-secret',
+};
 const lines: string[] = [];
-let running: RunningServer;
-let client: MemoryClient;
-await start('first');
-
-/** Starts the server of all tests, or starts it again. */
-async function start(model: string): Promise<void> {
-  const env = {
-    MEMORY_API_KEY: apiKey,
-    LOG_LEVEL: 'debug',
-    MEMORY_EMBEDDINGS: endpoint.url,
-    MEMORY_EMBEDDINGS_MODEL: model,
-    MEMORY_EMBEDDINGS_KEY: 'sk-secret',
-  };
-  running = await startServer({ env, port: 0, databaseUrl, log: (line) => lines.push(line) });
-  client = new MemoryClient({ apiKey, baseUrl: running.url });
-}
+const server = await withServer(env, [], { log: (line) => void lines.push(line) });
 
 /** How far the clock of this process, but not that of the model thread, is ahead. */
 let aheadMs = 0;
@@ -51,27 +38,21 @@ afterEach(() => {
   aheadMs += breakMs;
 });
 afterAll(async () => {
-  await running.stop();
   performance.now = clock;
   await endpoint[Symbol.asyncDispose]();
-  await remove();
   expect(lines.join('\n')).not.toContain('sk-secret');
 });
 
-/** Searches until all memories of the user have vectors. */
-function embedded(userId: string, query: string, options?: Parameters<typeof until>[1]) {
-  return until(async (): Promise<SearchAnswer | null> => {
-    const answer = await client.search({ userId, query });
-    return answer.meaning === 'used' ? answer : null;
-  }, options);
+function embedded(userId: string, query: string, options?: { timeoutMs: number }) {
+  return searchByMeaning(server.client, { userId, query }, options);
 }
 
 /** Returns a function that searches as a new user, and returns whether the model was used. */
 async function newAsker() {
   const userId = newUser();
-  await client.save({ userId, content: car });
+  await server.client.save({ userId, content: car });
   await embedded(userId, question);
-  return async (query: string) => (await client.search({ userId, query })).meaning;
+  return async (query: string) => (await server.client.search({ userId, query })).meaning;
 }
 
 function sent(): string[] {
@@ -80,10 +61,10 @@ function sent(): string[] {
 
 test('the model of an endpoint finds a paraphrase, with the key', async () => {
   const userId = newUser();
-  const { id } = await client.save({ userId, content });
+  const { id } = await server.client.save({ userId, content });
   const { items } = await embedded(userId, question);
   expect(items).toMatchObject([{ id, matchedBy: 'meaning' }]);
-  expect((await client.health()).embeddings).toMatchObject({ model: 'first' });
+  expect((await server.client.health()).embeddings).toMatchObject({ model: 'first' });
   const shape = { model: 'first', encoding_format: 'float', authorization: 'Bearer sk-secret' };
   for (const request of endpoint.requests) expect(request).toMatchObject(shape);
 });
@@ -93,46 +74,45 @@ test('the long texts of one user do not keep back the vectors of another', async
   const released = Promise.withResolvers<void>();
   endpoint.held = released.promise;
   for (let n = 0; n < 8; n += 1) {
-    await client.save({ userId, content: `${n} ${'A long text. '.repeat(2_300)}` });
+    await server.client.save({ userId, content: `${n} ${'A long text. '.repeat(2_300)}` });
   }
   await until(() => sent().length > 0, { what: 'the first request' });
-  await client.save({ userId: other, content: car });
+  await server.client.save({ userId: other, content: car });
   released.resolve();
   await until(() => sent().includes(car), { what: 'the memory of the other user' });
   // The texts of the first user have 240 chunks.
   expect(sent().indexOf(car)).toBeLessThan(150);
-  await client.deleteAll({ userId });
+  await server.client.deleteAll({ userId });
 });
 
 test('vectors of another model, by name or behind the same name, are used by no server', async () => {
   const [userId, other] = [newUser(), newUser()];
-  const { id } = await client.save({ userId, content });
-  await client.save({ userId, content: car });
+  const { id } = await server.client.save({ userId, content });
+  await server.client.save({ userId, content: car });
   // A search embeds fewer by itself.
-  for (let n = 0; n < 20; n += 1) await client.save({ userId: other, content: `Has ${n} cars` });
+  for (let n = 0; n < 20; n += 1)
+    await server.client.save({ userId: other, content: `Has ${n} cars` });
   const inRussian = 'какая еда ей вредна?';
   const first = async (query: string) => (await embedded(userId, query)).items[0];
   const found = { id, matchedBy: 'meaning' };
   expect(await first(inRussian)).toMatchObject(found);
   await embedded(other, question);
-  await running.stop();
-  await start('second');
+  env.MEMORY_EMBEDDINGS_MODEL = 'second';
+  await server.restart();
   // A sweep would find these after a minute.
   await embedded(other, question, { timeoutMs: 30_000 });
   const answer = await embedded(userId, question);
   expect(answer.items[0]?.id).toBe(id);
   endpoint.seed = 1;
   // The cached vector of the old question is still compared with old vectors.
-  expect(await client.search({ userId, query: question })).toEqual(answer);
-  expect((await client.search({ userId, query: 'which car?' })).meaning).toBe('unavailable');
+  expect(await server.client.search({ userId, query: question })).toEqual(answer);
+  expect((await server.client.search({ userId, query: 'which car?' })).meaning).toBe('unavailable');
   aheadMs += breakMs;
   expect((await first('which food is bad for her?'))?.id).toBe(id);
   expect((await first(question))?.id).toBe(id);
-  await until(async () => (await client.health()).embeddings.pending === 0);
-  await running.stop();
+  await until(async () => (await server.client.health()).embeddings.pending === 0);
   // After a restart, the model is recognized by the probe.
-  endpoint.requests.length = 0;
-  await start('second');
+  await server.restart(async () => void endpoint.requests.splice(0));
   expect(await first(question)).toMatchObject(found);
   expect(await first(inRussian)).toMatchObject(found);
   expect(new Set(sent())).toEqual(new Set([probe, question, inRussian]));
@@ -140,11 +120,11 @@ test('vectors of another model, by name or behind the same name, are used by no 
 
 test('a search that would find nothing waits for a slow model', async () => {
   const userId = newUser();
-  await client.save({ userId, content });
+  await server.client.save({ userId, content });
   await embedded(userId, question);
   endpoint.delayMs = ({ input }) => (input.includes(car) ? 500 : 0);
-  await client.save({ userId, content: car });
-  const { items } = await client.search({ userId, query: 'what kind of car?' });
+  await server.client.save({ userId, content: car });
+  const { items } = await server.client.search({ userId, query: 'what kind of car?' });
   expect(items).toMatchObject([{ content: car }]);
 });
 
@@ -154,8 +134,8 @@ test('a new memory is embedded once, even if a search asks for it while it is em
   for (let n = 0; n < 20; n += 1) {
     const text = `${car} since ${1_990 + n}`;
     texts.push(text);
-    await client.save({ userId, content: text });
-    if (n % 4 === 3) await client.search({ userId, query: `which car, ${n}?` });
+    await server.client.save({ userId, content: text });
+    if (n % 4 === 3) await server.client.search({ userId, query: `which car, ${n}?` });
   }
   await embedded(userId, question);
   const times = texts.map((text) => sent().filter((one) => one === text).length);
@@ -167,7 +147,7 @@ async function ingestMany(count: number) {
   const userId = newUser();
   const names = Array.from({ length: count }, (_, at) => `Item ${at} of the food of ${userId}`);
   const items = names.map((name) => ({ type: 'event' as const, userId, data: { name } }));
-  await client.ingest.batch({ items });
+  await server.client.ingest.batch({ items });
   return { userId, names };
 }
 
@@ -188,17 +168,17 @@ test.each([400, 413, 422, 500])(
     endpoint.fault = ({ input }) =>
       input.some((text) => text.includes('endless')) ? new Response(null, { status }) : null;
     const data = { text: `${'endless '.repeat(120)}\n\nShe must avoid all nuts` };
-    const accepted = await client.ingest.document({ userId, data });
-    await client.waitUntilComplete(accepted.memoryId);
-    const { id } = await client.save({ userId, content });
+    const accepted = await server.client.ingest.document({ userId, data });
+    await server.client.waitUntilComplete(accepted.memoryId);
+    const { id } = await server.client.save({ userId, content });
     const { items } = await embedded(userId, 'what should she avoid?');
     expect(items.map((one) => one.id).sort()).toEqual([accepted.memoryId, id].sort());
     // The rejected question does not turn off other searches by meaning.
     const query = `an endless question, ${status}`;
-    expect((await client.search({ userId, query })).meaning).toBe('off');
-    const alone = await rejectionOf(client.search({ userId, query, mode: 'meaning' }));
+    expect((await server.client.search({ userId, query })).meaning).toBe('off');
+    const alone = await rejectionOf(server.client.search({ userId, query, mode: 'meaning' }));
     expect(alone).toMatchObject({ status: 400, message: expect.stringContaining('rejects it') });
-    const next = await client.search({ userId, query: `which food, ${status}?` });
+    const next = await server.client.search({ userId, query: `which food, ${status}?` });
     expect(next.meaning).toBe('used');
   },
 );
@@ -226,60 +206,61 @@ const faultsOfKinds = ['answers 500', 'answers with one vector for all texts', '
 
 describe('while the endpoint', () => {
   test('fails, it is asked again after a while', async () => {
-    const ask = await newAsker();
+    const meaningOf = await newAsker();
     endpoint.fault = faults['answers 500'] ?? null;
-    expect(await ask('which vehicle?')).toBe('unavailable');
+    expect(await meaningOf('which vehicle?')).toBe('unavailable');
     const { length } = endpoint.requests;
-    expect(await ask('what vehicle?')).toBe('unavailable');
+    expect(await meaningOf('what vehicle?')).toBe('unavailable');
     expect(endpoint.requests).toHaveLength(length);
     endpoint.fault = null;
     aheadMs += breakMs;
-    expect(await ask('her car?')).toBe('used');
+    expect(await meaningOf('her car?')).toBe('used');
   });
 
   test.each(faultsOfKinds)('%s, searches use words and saves succeed', async (name) => {
     const userId = newUser();
-    await client.save({ userId, content });
+    await server.client.save({ userId, content });
     await embedded(userId, question);
     endpoint.fault = faults[name] ?? null;
-    const { id } = await client.save({ userId, content: car });
+    const { id } = await server.client.save({ userId, content: car });
     const begun = clock.call(performance);
     const query = `which Toyota ${name}?`;
-    const broken = await client.search({ userId, query });
+    const broken = await server.client.search({ userId, query });
     expect(clock.call(performance) - begun).toBeLessThan(3_000);
-    const { items } = await client.search({ userId, query, mode: 'words' });
+    const { items } = await server.client.search({ userId, query, mode: 'words' });
     expect(items.map((one) => one.id)).toEqual([id]);
     expect(broken).toEqual({ items, meaning: 'unavailable' });
     const path = `/v1/memories/search?userId=${userId}&query=cars+${name}&mode=meaning`;
-    const headers = { authorization: `Bearer ${apiKey}` };
-    const alone = await fetch(`${running.url}${path}`, { headers });
+    const alone = await ask(server, 'GET', path);
     expect([alone.status, alone.headers.get('retry-after')]).toEqual([503, '5']);
-    expect((await client.health()).status).toBe('ok');
+    expect((await server.client.health()).status).toBe('ok');
   });
 
   test('gets more questions than it can answer, it answers some and is asked on', async () => {
-    const ask = await newAsker();
+    const meaningOf = await newAsker();
     endpoint.delayMs = () => 100;
-    const asked = Array.from({ length: 60 }, (_, n) => ask(`does she own car number ${n}?`));
+    const asked = Array.from({ length: 60 }, (_, n) => meaningOf(`does she own car number ${n}?`));
     const answered = (await Promise.all(asked)).filter((meaning) => meaning === 'used');
     // Eight at a time, until half of the second has passed that a question may take.
     expect(answered.length).toBeWithin(8, 8 * 6);
     endpoint.delayMs = () => 0;
-    expect(await ask('and which one does she drive?')).toBe('used');
+    expect(await meaningOf('and which one does she drive?')).toBe('used');
   });
 
   test('hangs after a change of its model, searches soon wait for it no more', async () => {
-    const ask = await newAsker();
+    const meaningOf = await newAsker();
     endpoint.seed += 1;
-    expect(await ask('which nuts are they?')).toBe('unavailable');
+    expect(await meaningOf('which nuts are they?')).toBe('unavailable');
     const released = Promise.withResolvers<void>();
     endpoint.held = released.promise;
     aheadMs += breakMs;
-    await Promise.all(Array.from({ length: 8 }, (_, n) => ask(`does she eat nut number ${n}?`)));
+    await Promise.all(
+      Array.from({ length: 8 }, (_, n) => meaningOf(`does she eat nut number ${n}?`)),
+    );
     aheadMs += breakMs;
-    await ask('which nuts does she eat?');
+    await meaningOf('which nuts does she eat?');
     const begun = clock.call(performance);
-    const meaning = await ask('and which fruit?');
+    const meaning = await meaningOf('and which fruit?');
     const waitedMs = clock.call(performance) - begun;
     released.resolve();
     expect(meaning).toBe('unavailable');
@@ -288,12 +269,12 @@ describe('while the endpoint', () => {
 
   // The last test, because the model thread obeys.
   test('asks to wait, it gets no requests', async () => {
-    const ask = await newAsker();
+    const meaningOf = await newAsker();
     endpoint.fault = faults['answers 429 and when to return'] ?? null;
-    expect(await ask('whose vehicle?')).toBe('unavailable');
+    expect(await meaningOf('whose vehicle?')).toBe('unavailable');
     const { length } = endpoint.requests;
     aheadMs += breakMs;
-    expect(await ask('any vehicle?')).toBe('unavailable');
+    expect(await meaningOf('any vehicle?')).toBe('unavailable');
     expect(endpoint.requests).toHaveLength(length);
   });
 });

@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { MemoryClient } from '../../sdk/index.ts';
-import { startServer } from '../../server/main.ts';
 import { startEndpoint } from '../support/embeddings-endpoint.ts';
+import { searchByMeaning } from '../support/meaning.ts';
 import { newDatabase, query } from '../support/postgres.ts';
+import { startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { endsModel } from './faulty-model.ts';
 
@@ -27,16 +27,17 @@ async function withDatabase() {
     const lines: string[] = [];
     const env = {
       MEMORY_API_KEY: apiKey,
-      ...(model !== null && { MEMORY_EMBEDDINGS: endpoint.url, MEMORY_EMBEDDINGS_MODEL: model }),
+      LOG_LEVEL: 'warn',
+      MEMORY_EMBEDDINGS: model === null ? 'local' : endpoint.url,
+      ...(model !== null && { MEMORY_EMBEDDINGS_MODEL: model }),
     };
     const log = (line: string) => void lines.push(line);
-    const { url, stop } = await startServer({ env, port: 0, databaseUrl, preload, log });
-    const client = new MemoryClient({ apiKey, baseUrl: url });
+    const { client, stop } = await startTestServer(env, preload, { databaseUrl, log });
     const meaningOf = async (text: string) => {
       return (await client.search({ userId, query: text })).meaning;
     };
     const embedded = () =>
-      until(async () => (await meaningOf('which car?')) === 'used', { timeoutMs: 20_000 });
+      searchByMeaning(client, { userId, query: 'which car?' }, { timeoutMs: 20_000 });
     const warning = 'another server has changed the model to present';
     const warned = () =>
       until(() => lines.some((line) => line.includes(warning)), { what: 'the warning' });

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { searchByMeaning } from '../support/meaning.ts';
 import { withServer } from '../support/server.ts';
-import { until } from '../support/until.ts';
 import { endsModel, hangsModel } from './faulty-model.ts';
 
 const hungAfterMs = 6_000;
@@ -12,13 +12,7 @@ const { id } = await server.client.save({ userId, content: 'Allergic to peanuts'
 
 const search = (query: string) => server.client.search({ userId, query });
 
-/** Searches until meanings are compared. */
-function recovered(query: string) {
-  return until(async () => {
-    const answer = await search(query);
-    return answer.meaning === 'used' ? answer : null;
-  });
-}
+const recovered = (query: string) => searchByMeaning(server.client, { userId, query });
 
 test.each([endsModel, hangsModel])(
   '%s: searches use words until it has been restarted, and saves succeed',

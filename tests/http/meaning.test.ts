@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import type { SearchAnswer } from '../../sdk/contract/search.ts';
-import { MemoryClient } from '../../sdk/index.ts';
-import { ask, bodyOf, expectError } from '../support/http.ts';
-import { type TestServer, withProject, withServer } from '../support/server.ts';
+import { MemoryClient, type SearchMode, type SearchQuery } from '../../sdk/index.ts';
+import { searchByMeaning } from '../support/meaning.ts';
+import { withProject, withServer } from '../support/server.ts';
+import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 
 /* Searches with the built-in model, and without a model. */
@@ -21,35 +21,24 @@ const paraphrases = [
   ['Owes his brother 300 dollars', 'who has he borrowed money from?'],
 ] as const;
 
-type Query = Record<string, string>;
-
-async function search(server: TestServer, query: string, more: Query = {}): Promise<SearchAnswer> {
-  const parameters = new URLSearchParams({ userId: 'u', query, ...more });
-  return bodyOf(await ask(server, 'GET', `/v1/memories/search?${parameters}`), 200);
-}
-
-/** Repeats the search until all memories have been embedded, which takes a busy machine longer. */
-async function embeddedSearch(server: TestServer, query: string, more: Query) {
-  return until(async () => {
-    const answer = await search(server, query, more);
-    return answer.meaning === 'used' ? answer : null;
-  });
-}
-
 describe('without a model', async () => {
   const server = await withProject();
 
   test('a search uses words alone and says so', async () => {
     await server.client.save({ userId: 'u', content: 'Allergic to peanuts' });
-    const plain = await search(server, 'peanuts');
+    const search = (mode?: SearchMode) =>
+      server.client.search({ userId: 'u', query: 'peanuts', ...(mode && { mode }) });
+    const plain = await search();
     expect(plain).toMatchObject({ meaning: 'off', items: [{ matchedBy: 'words' }] });
-    expect(await search(server, 'peanuts', { mode: 'words' })).toEqual(plain);
-    expect(await search(server, 'peanuts', { mode: 'auto' })).toEqual(plain);
+    expect(await search('words')).toEqual(plain);
+    expect(await search('auto')).toEqual(plain);
   });
 });
 
 describe('with the built-in model', async () => {
   const server = await withServer({ MEMORY_EMBEDDINGS: 'local' });
+  const search = (query: SearchQuery) => server.client.search(query);
+  const embeddedSearch = (query: SearchQuery) => searchByMeaning(server.client, query);
 
   test('a search right after a save finds the memory by its meaning', async () => {
     const missed: unknown[] = [];
@@ -58,8 +47,8 @@ describe('with the built-in model', async () => {
       const [content, query] = paraphrases[n % paraphrases.length] ?? ['', ''];
       const userId = `u-${Math.floor(n / paraphrases.length)}`;
       const { id } = await server.client.save({ userId, content });
-      if ((await search(server, query, { userId })).meaning === 'used') atOnce += 1;
-      const answer = await embeddedSearch(server, query, { userId });
+      if ((await search({ userId, query })).meaning === 'used') atOnce += 1;
+      const answer = await embeddedSearch({ userId, query });
       const found = answer.items.slice(0, 3).find((one) => one.id === id);
       if (found === undefined || found.matchedBy === 'words') missed.push({ n, query, answer });
     }
@@ -71,7 +60,7 @@ describe('with the built-in model', async () => {
     const userId = 'explained';
     await server.client.save({ userId, content: 'Allergic to peanuts' });
     const query = 'what food should I avoid for her?';
-    const { items } = await embeddedSearch(server, query, { userId, explain: 'true' });
+    const { items } = await embeddedSearch({ userId, query, explain: true });
     const [first] = items;
     expect(first).toMatchObject({
       snippet: 'Allergic to peanuts',
@@ -81,19 +70,19 @@ describe('with the built-in model', async () => {
     const { words = -1, phrase = -1, date = -1, meaning = -1 } = first?.parts ?? {};
     expect([words, phrase, date]).toEqual([0, 0, 0]);
     expect(meaning).toBeCloseTo(first?.score ?? 0, 5);
-    const byWords = await search(server, 'peanuts', { userId, mode: 'words', explain: 'true' });
+    const peanuts = { userId, query: 'peanuts', explain: true };
+    const byWords = await search({ ...peanuts, mode: 'words' });
     expect(byWords).toMatchObject({ meaning: 'off', items: [{ parts: { meaning: 0 } }] });
-    const alone = { userId, mode: 'meaning', explain: 'true' };
-    const byMeaning = await embeddedSearch(server, 'peanuts', alone);
+    const byMeaning = await embeddedSearch({ ...peanuts, mode: 'meaning' });
     expect(byMeaning.items).toMatchObject([{ matchedBy: 'meaning', parts: { words: 0 } }]);
-    expect((await search(server, query, { userId })).items[0]).not.toHaveProperty('parts');
+    expect((await search({ userId, query })).items[0]).not.toHaveProperty('parts');
   });
 
   test('an updated memory is found by its new text only, and a deleted one not at all', async () => {
     const userId = 'changing';
     const [[old, oldQuestion], [next, nextQuestion]] = paraphrases;
     const found = async (query: string) => {
-      const { items } = await embeddedSearch(server, query, { userId, mode: 'meaning' });
+      const { items } = await embeddedSearch({ userId, query, mode: 'meaning' });
       return items.map(({ id }) => id);
     };
     const { id } = await server.client.save({ userId, content: old });
@@ -117,10 +106,9 @@ describe('with the built-in model', async () => {
     const other = new MemoryClient({ apiKey: otherKey, baseUrl: server.url });
     await server.client.save({ userId, content });
     const { id } = await other.save({ userId, content });
-    const own = { ...server, key: otherKey };
-    const { items } = await embeddedSearch(own, question, { userId });
+    const { items } = await searchByMeaning(other, { userId, query: question });
     expect(items.map((one) => one.id)).toEqual([id]);
-    expect((await search(own, question, { userId: 'u-0' })).items).toEqual([]);
+    expect((await other.search({ userId: 'u-0', query: question })).items).toEqual([]);
   });
 
   test.each([
@@ -129,11 +117,10 @@ describe('with the built-in model', async () => {
   ])('a query in %s, which the model does not know, is answered by words', async (...given) => {
     const [userId, content, query] = given;
     await server.client.save({ userId, content });
-    const found = await search(server, query, { userId });
+    const found = await search({ userId, query });
     expect(found).toMatchObject({ meaning: 'off', items: [{ matchedBy: 'words' }] });
-    const parameters = new URLSearchParams({ userId, mode: 'meaning', query });
-    const path = `/v1/memories/search?${parameters}`;
-    expectError(await ask(server, 'GET', path), 400, 'invalid_request', 'query');
+    const refused = await rejectionOf(search({ userId, query, mode: 'meaning' }));
+    expect(refused).toMatchObject({ status: 400, details: [{ field: 'query' }] });
   });
 
   test('/health shows the model, and that all memories have been embedded', async () => {

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { version } from '../../package.json';
-import { memory, temporaryFolder } from '../cli/command.ts';
+import { memory } from '../cli/command.ts';
 import { backend } from '../support/backend.ts';
 import { startEndpoint } from '../support/embeddings-endpoint.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { ask, ingest, newUser, save, whenComplete } from '../support/http.ts';
+import { searchByMeaning } from '../support/meaning.ts';
 import { type Metrics, parseMetrics, readMetrics } from '../support/metrics.ts';
 import { leaseRecord } from '../support/queue.ts';
 import { send, startTestServer, withServer } from '../support/server.ts';
@@ -104,10 +106,7 @@ test('with a model, searches by meaning and embedded memories are counted', asyn
   const before = await readMetrics(own);
   expect(before.get(build)).toBe(1);
   await save(own, 'u', 'peanut');
-  await until(async () => {
-    const { meaning } = await own.client.search({ userId: 'u', query: 'food' });
-    return meaning === 'used';
-  });
+  await searchByMeaning(own.client, { userId: 'u', query: 'food' });
   const used = 'memory_searches_total{mode="auto",meaning="used"}';
   const after = await until(async () => {
     const now = await readMetrics(own);

@@ -1,18 +1,12 @@
 import { expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type RunningServer, startServer } from '../../server/main.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const env = { LOG_LEVEL: 'silent', MEMORY_EMBEDDINGS: 'off' };
 
 async function inFolder(use: (databaseUrl: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'memory-start-'));
-  try {
-    await use(`sqlite:${join(folder, 'a folder', 'memory é%20.db')}`);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  using folder = temporaryFolder();
+  await use(`sqlite:${folder.file('a folder/memory é%20.db')}`);
 }
 
 test('an address that belongs to another machine is reported', async () => {

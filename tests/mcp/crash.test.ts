@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { MemoryClient } from '../../sdk/index.ts';
-import { temporaryFolder } from '../cli/command.ts';
 import { program } from '../cli/shell.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { type Child, startChild } from '../support/process.ts';
 import type { TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';

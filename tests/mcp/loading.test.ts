@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '../cli/command.ts';
 import { program } from '../cli/shell.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { noHome } from '../support/process.ts';
 
 /* The MCP library must load on demand, because loading it takes longer than most commands. */

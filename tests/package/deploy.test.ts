@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { $, YAML } from 'bun';
 import { commandNames } from '../../cli/terminal/terminal.ts';
 import { readConfig, settingWarnings } from '../../server/config.ts';
-import { temporaryFolder } from '../cli/command.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /* The files in deploy/ agree with the service, with each other and with the documentation. */
 

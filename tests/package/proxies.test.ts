@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { $ } from 'bun';
 import { MemoryClient } from '../../sdk/index.ts';
-import { temporaryFolder } from '../cli/command.ts';
 import { program } from '../cli/shell.ts';
 import { backend, emptyDatabase } from '../support/backend.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { type Child, freePort, startChild } from '../support/process.ts';
 import { until } from '../support/until.ts';
 

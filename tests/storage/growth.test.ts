@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test';
 import { existsSync, statSync } from 'node:fs';
 import { backend } from '../support/backend.ts';
 import { startEndpoint } from '../support/embeddings-endpoint.ts';
+import { searchByMeaning } from '../support/meaning.ts';
 import { startTestServer } from '../support/server.ts';
-import { until } from '../support/until.ts';
 
 const userId = 'ada';
 const memories = 50;
@@ -24,10 +24,7 @@ test.skipIf(backend !== 'sqlite')(
         return (await server.client.save(memory, options)).id;
       });
       const ids = await Promise.all(saves);
-      await until(
-        async () => (await server.client.search({ userId, query: 'food' })).meaning === 'used',
-        { what: 'the vectors' },
-      );
+      await searchByMeaning(server.client, { userId, query: 'food' });
       return ids;
     }
     const sizes: number[] = [];

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { temporaryFolder } from './folder.ts';
 import { newDatabase } from './postgres.ts';
 
 /** The backend of the test servers: SQLite, or PostgreSQL with TEST_BACKEND=postgres. */
@@ -17,9 +15,9 @@ export async function emptyDatabase(): Promise<{ url: string; remove(): Promise<
     const { url, drop } = await newDatabase();
     return { url, remove: drop };
   }
-  const folder = mkdtempSync(join(tmpdir(), 'memory-test-'));
+  const folder = temporaryFolder();
   return {
-    url: `sqlite:${join(folder, 'memory.db')}`,
-    remove: async () => rmSync(folder, { recursive: true, force: true }),
+    url: `sqlite:${folder.file('memory.db')}`,
+    remove: async () => folder[Symbol.dispose](),
   };
 }

@@ -35,15 +35,21 @@ const quiet: Env = {
   MEMORY_EMBEDDINGS: 'off',
 };
 
+/** Options of `startServer`. With a database of its own, a test removes it itself. */
+type More = Pick<StartOptions, 'databaseUrl' | 'now' | 'onFatal' | 'hungAfterMs' | 'log' | 'port'>;
+
 /** `preload` lists modules that every worker thread loads first, for example to inject faults. */
 export async function startTestServer(
   env: Env = {},
   preload: readonly string[] = [],
-  more: Pick<StartOptions, 'now' | 'onFatal' | 'hungAfterMs' | 'log'> = {},
+  more: More = {},
 ): Promise<TestServer> {
-  const { url: databaseUrl, remove } = await emptyDatabase();
+  const { url: databaseUrl, remove } =
+    more.databaseUrl === undefined
+      ? await emptyDatabase()
+      : { url: more.databaseUrl, remove: async () => {} };
   const start = () =>
-    startServer({ env: { ...quiet, ...env }, port: 0, databaseUrl, preload, ...more });
+    startServer({ env: { ...quiet, ...env }, port: 0, preload, ...more, databaseUrl });
   let running = await start();
   const key = running.firstKey ?? env.MEMORY_API_KEY ?? '';
   const server: TestServer = {
