@@ -58,6 +58,7 @@ describe.each(endpoints)('POST %s (%s)', (path, type, body) => {
   });
 });
 
+const call = { function: { name: 'search' } };
 /** Record data and the content rendered from it. */
 const renderings: [name: string, type: string, data: object, content: string][] = [
   ['subject and timeline', 'ticket', ticket, 'Login fails\n\nuser: Help'],
@@ -107,7 +108,7 @@ const renderings: [name: string, type: string, data: object, content: string][] 
       messages: [
         { role: 'user', content: [{ type: 'text', text: 'Look' }, { type: 'image_url' }] },
         { role: 'user', content: null },
-        { role: 'assistant', content: '', tool_calls: [{ function: { name: 'search' } }] },
+        { role: 'assistant', content: '', tool_calls: [call] },
         { role: 'tool', author: 'search', tool_call_id: 'c', name: 'n', content: 'found' },
         { content: 'Hello' },
       ],

@@ -4,7 +4,7 @@ import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
 import { ask, bodyOf, getPage, ingest, newUser, whenComplete } from '../support/http.ts';
 import { withProject } from '../support/server.ts';
 
-/* Null in an optional field is equivalent to omitting the field, and so is an empty text of a record. */
+/* Null in an optional field is equivalent to omitting the field, and so is an empty text. */
 
 const server = await withProject();
 
